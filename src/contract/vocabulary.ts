@@ -1,0 +1,70 @@
+// The closed sets of words of the public API: values that resources, parameters and records share.
+
+export const paymentMethodTypes = ['card', 'cash'] as const;
+export type PaymentMethodType = (typeof paymentMethodTypes)[number];
+
+export const currencies = ['mad'] as const;
+
+export const declineCodes = [
+  'generic_decline',
+  'insufficient_funds',
+  'lost_card',
+  'stolen_card',
+  'expired_card',
+  'incorrect_cvc',
+  'processing_error',
+  'do_not_honor',
+  'transaction_not_allowed',
+] as const;
+export type DeclineCode = (typeof declineCodes)[number];
+
+/** Event types that happen. */
+export const sentEventTypes = [
+  'payment_intent.created',
+  'payment_intent.requires_action',
+  'payment_intent.processing',
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'payment_intent.canceled',
+  'charge.succeeded',
+  'charge.failed',
+  'charge.refunded',
+  'checkout.session.completed',
+  'checkout.session.expired',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+  'review.opened',
+  'review.closed',
+] as const;
+export type EventType = (typeof sentEventTypes)[number];
+
+/** Event types an endpoint can subscribe to already; they are sent once payouts and balances reach the API. */
+export const futureEventTypes = [
+  'payout.created',
+  'payout.paid',
+  'payout.failed',
+  'balance.available',
+  'account.updated',
+] as const;
+export const eventTypes = [...sentEventTypes, ...futureEventTypes] as const;
+
+export const languages = ['en', 'fr', 'ar'] as const;
+export type Language = (typeof languages)[number];
+
+export const paymentIntentStatuses = [
+  'requires_payment_method',
+  'requires_action',
+  'processing',
+  'succeeded',
+  'canceled',
+] as const;
+export const chargeStatuses = ['pending', 'succeeded', 'failed'] as const;
+export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
+export const refundReasons = ['duplicate', 'fraudulent', 'requested_by_customer'] as const;
+export const cancellationReasons = ['duplicate', 'fraudulent', 'requested_by_customer', 'abandoned'] as const;
+
+/** The versions of the API, oldest first. */
+export const apiVersions = ['2026-11-01'] as const;
+export type ApiVersion = (typeof apiVersions)[number];
+export const newestApiVersion: ApiVersion = apiVersions[apiVersions.length - 1]!;

@@ -1,0 +1,219 @@
+// Records: the state of the service, one plain object for each thing that exists. A record is what a change carries
+// (the whole value after the change, never a delta), what the write-ahead log replays and what the checkpoint
+// stores. A record is never changed in place: the next value is a new object.
+//
+// Times are Unix milliseconds (`_ms`) where the service compares them and Unix seconds (`created`) where they are
+// only shown. Amounts are centimes. `null` stands for "has no value"; a field is never left out.
+
+import type { DeclineCode, EventType, PaymentMethodType } from '../contract/vocabulary.ts';
+
+/** The two sides of an organization: nothing crosses from one to the other. */
+export type Mode = 'test' | 'live';
+
+interface Common {
+  readonly id: string;
+  /** The organization, `org_…`. */
+  readonly org: string;
+  readonly livemode: boolean;
+  /** Unix seconds. */
+  readonly created: number;
+  /** The record is gone: `apply` drops it from the state. */
+  readonly removed?: true;
+}
+
+export type Metadata = Readonly<Record<string, string>>;
+
+export interface LastPaymentError {
+  readonly type: 'card_error' | 'invalid_request_error' | 'api_error';
+  readonly code: string;
+  readonly decline_code: DeclineCode | null;
+  readonly message: string;
+  readonly charge: string;
+}
+
+export interface PaymentIntentRecord extends Common {
+  readonly kind: 'payment_intent';
+  readonly amount: number;
+  readonly amount_received: number;
+  readonly currency: string;
+  readonly status: 'requires_payment_method' | 'requires_action' | 'processing' | 'succeeded' | 'canceled';
+  readonly payment_method_types: readonly PaymentMethodType[];
+  readonly latest_charge: string | null;
+  readonly customer: string | null;
+  readonly description: string | null;
+  readonly metadata: Metadata;
+  readonly last_payment_error: LastPaymentError | null;
+  readonly return_url: string | null;
+  readonly canceled_at: number | null;
+  readonly cancellation_reason: string | null;
+  readonly checkout_session: string | null;
+  /** The network operation that is under way for this intent: while there is one, other changes are refused. */
+  readonly operation: string | null;
+}
+
+export interface CardDetails {
+  readonly brand: string;
+  readonly last4: string;
+  readonly exp_month: number;
+  readonly exp_year: number;
+}
+
+export interface ChargeRecord extends Common {
+  readonly kind: 'charge';
+  readonly amount: number;
+  readonly amount_refunded: number;
+  /** Centimes held by pending refunds: no longer refundable, not yet refunded. */
+  readonly amount_refund_pending: number;
+  readonly currency: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly method: PaymentMethodType;
+  readonly payment_intent: string;
+  readonly failure_code: string | null;
+  readonly failure_message: string | null;
+  readonly decline_code: DeclineCode | null;
+  /** Known once the customer has typed a card. */
+  readonly card: CardDetails | null;
+  /** The code a customer shows to the agent, 12 digits. Cash only. */
+  readonly cash_number: string | null;
+  readonly cash_agent: string | null;
+  /** The attempt ends by itself at this time unless it was decided before. */
+  readonly expires_at_ms: number;
+  readonly metadata: Metadata;
+}
+
+export interface CheckoutSessionRecord extends Common {
+  readonly kind: 'checkout_session';
+  readonly amount: number;
+  readonly currency: string;
+  readonly payment_method_types: readonly PaymentMethodType[];
+  readonly payment_intent: string;
+  readonly status: 'open' | 'complete' | 'expired';
+  readonly success_url: string;
+  readonly cancel_url: string | null;
+  readonly customer: string | null;
+  readonly client_reference_id: string | null;
+  readonly locale: 'en' | 'fr' | 'ar' | null;
+  readonly expires_at_ms: number;
+  readonly metadata: Metadata;
+}
+
+export interface CustomerRecord extends Common {
+  readonly kind: 'customer';
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly phone: string | null;
+  readonly description: string | null;
+  readonly metadata: Metadata;
+  /** A deleted customer answers only that it was deleted; its personal data is gone. */
+  readonly deleted: boolean;
+}
+
+export interface RefundRecord extends Common {
+  readonly kind: 'refund';
+  readonly amount: number;
+  readonly currency: string;
+  readonly charge: string;
+  readonly payment_intent: string;
+  readonly reason: string | null;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly failure_reason: string | null;
+  readonly metadata: Metadata;
+}
+
+export interface ReviewRecord extends Common {
+  readonly kind: 'review';
+  readonly payment_intent: string;
+  readonly charge: string;
+  readonly open: boolean;
+  readonly reason: 'amount_mismatch' | 'late_payment';
+  readonly amount_expected: number;
+  readonly amount_received: number;
+  readonly closed_reason: 'approved' | 'refunded' | null;
+}
+
+export interface EventRecord extends Common {
+  readonly kind: 'event';
+  readonly type: EventType;
+  readonly api_version: string;
+  /** The object as it was when the event happened, as JSON text: fixed from then on. */
+  readonly object_json: string;
+  /** The API request that caused the event; null when the customer's own payment, or time, did. */
+  readonly request_id: string | null;
+  readonly idempotency_key: string | null;
+}
+
+export interface WebhookEndpointRecord extends Common {
+  readonly kind: 'webhook_endpoint';
+  readonly url: string;
+  readonly enabled_events: readonly string[];
+  readonly status: 'enabled' | 'disabled';
+  readonly metadata: Metadata;
+  readonly api_version: string;
+  /** The signing secrets in force, newest first. A rolled secret stays until its overlap ends (null: no end). */
+  readonly secrets: readonly { readonly secret: string; readonly expires_at_ms: number | null }[];
+}
+
+export interface AttemptResult {
+  readonly at_ms: number;
+  readonly duration_ms: number;
+  /** HTTP status, or null when no answer came. */
+  readonly status: number | null;
+  /** Why the attempt failed, null on success. */
+  readonly failure: string | null;
+  /** The first 16 KiB of the answer, as text. */
+  readonly answer: string;
+}
+
+export interface DeliveryRecord extends Common {
+  readonly kind: 'delivery';
+  readonly endpoint: string;
+  readonly event: string;
+  readonly event_type: string;
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'ended';
+  /** When the next attempt is due; null when none is. */
+  readonly due_at_ms: number | null;
+  readonly attempts: readonly AttemptResult[];
+  /** Attempts made since the delivery was created or last resent: the position in the retry schedule. */
+  readonly tries: number;
+}
+
+/** A call to a payment network that is under way: written before the call is made, removed when its outcome is applied. */
+export interface OperationRecord extends Common {
+  readonly kind: 'operation';
+  readonly action: 'open_card_page' | 'issue_cash_code' | 'authorize_card' | 'refund_charge';
+  readonly payment_intent: string;
+  readonly charge: string;
+  readonly refund: string | null;
+  /** The network's own name for a card that was typed (never the number). */
+  readonly card_token: string | null;
+  /** The API request that waits for the outcome, so that its answer can be kept with its idempotency key. */
+  readonly request: OperationRequest | null;
+}
+
+export interface OperationRequest {
+  readonly request_id: string;
+  readonly idempotency_key: string | null;
+  /** Digest of organization, mode and key; digest of the request: hexadecimal, 32 characters each. */
+  readonly key_digest: string | null;
+  readonly fingerprint: string | null;
+  readonly language: 'en' | 'fr' | 'ar';
+  readonly api_version: string;
+}
+
+export type StoredRecord =
+  | PaymentIntentRecord
+  | ChargeRecord
+  | CheckoutSessionRecord
+  | CustomerRecord
+  | RefundRecord
+  | ReviewRecord
+  | EventRecord
+  | WebhookEndpointRecord
+  | DeliveryRecord
+  | OperationRecord;
+
+export type RecordKind = StoredRecord['kind'];
+export type RecordOf<K extends RecordKind> = Extract<StoredRecord, { kind: K }>;
+
+/** A change: the whole record as it is afterwards. */
+export type Change = StoredRecord;

@@ -1,0 +1,149 @@
+// The journal: what makes a shard durable. This file is the port; nothing above it knows what engine is behind it.
+//
+// A shard appends one record for each turn (group commit) and may answer only when the append has settled. What was
+// appended is replayed after a restart, on top of the newest checkpoint. A journal that failed once is finished:
+// every later append is refused, and the shard recovers from disk instead of going on.
+
+import type { Change } from '../domain/record.ts';
+
+/** Where a kept answer lies: the log record (by its first sequence) and the byte offset in that record's answers. */
+export interface AnswerLocation {
+  readonly record: number;
+  readonly offset: number;
+}
+
+/** An answer kept for replay with its idempotency key. */
+export interface KeptAnswer {
+  /** HTTP status of the first answer. */
+  readonly status: number;
+  /** Id of the request that was answered. */
+  readonly requestId: string;
+  /** The first answer's body, byte for byte. */
+  readonly body: Uint8Array;
+}
+
+/** What the log says about a kept answer; the answer itself is read back through its location. */
+export interface KeptKey {
+  /** Digest of organization, mode and idempotency key: 16 bytes. */
+  readonly keyDigest: Uint8Array;
+  /** Digest of the request: 16 bytes. */
+  readonly fingerprint: Uint8Array;
+  /** When the key was used, Unix milliseconds: the record expires 24 hours later. */
+  readonly usedAtMs: number;
+  readonly location: AnswerLocation;
+}
+
+/** One command's effects: all of them become durable together, or none does. */
+export interface Entry {
+  readonly changes: readonly Change[];
+  readonly kept: (KeptAnswer & { readonly keyDigest: Uint8Array; readonly fingerprint: Uint8Array }) | null;
+}
+
+/** One turn, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
+export interface Turn {
+  readonly firstSequence: number;
+  readonly timeMs: number;
+  readonly entries: readonly Entry[];
+}
+
+/** A replayed entry. */
+export interface ReplayedEntry {
+  readonly sequence: number;
+  readonly timeMs: number;
+  readonly changes: readonly Change[];
+  readonly kept: KeptKey | null;
+}
+
+/** The write-ahead log of one shard. */
+export interface Log {
+  /** The sequence that the next entry must have; starts at 1. */
+  readonly nextSequence: number;
+  /**
+   * Appends a turn and settles when it is on disk. Rejects with `JournalFailure` when it could not be written; from
+   * then on every append rejects. Returns at once where each entry's kept answer lies (null for entries without).
+   */
+  append(turn: Turn): {
+    readonly locations: readonly (AnswerLocation | null)[];
+    readonly durable: Promise<void>;
+  };
+  /** Reads a kept answer back, from memory while its turn is being written, from disk afterwards. Undefined when its segment was dropped. */
+  readAnswer(location: AnswerLocation): KeptAnswer | undefined;
+  /** Drops every whole segment whose records are all at or below `sequence` and older than `olderThanMs` (Unix milliseconds). */
+  dropSegments(sequence: number, olderThanMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Reads of what was checkpointed. */
+export interface Backing {
+  get(id: string): Change | undefined;
+  /**
+   * The sort keys of an index, in ascending or descending order, strictly after / before the bounds.
+   * An index holds one row for each record that belongs to it; a sort key ends with the record's id.
+   */
+  scan(index: string, range: ScanRange): Iterable<string>;
+}
+
+export interface ScanRange {
+  /** Only sort keys greater than this one. */
+  readonly after?: string | undefined;
+  /** Only sort keys smaller than this one. */
+  readonly before?: string | undefined;
+  readonly descending: boolean;
+}
+
+/** A row of an index: the index's name, and a sort key that ends with the record's id. */
+export interface IndexRow {
+  readonly index: string;
+  readonly sortKey: string;
+}
+
+/** What one checkpoint writes. */
+export interface CheckpointInput {
+  /** Records changed since the last checkpoint, by id; a record marked `removed` is deleted. */
+  readonly records: ReadonlyMap<string, Change>;
+  /** The last sequence that the records reflect. */
+  readonly sequence: number;
+  /** Idempotency keys used since the last checkpoint. */
+  readonly keptKeys: readonly KeptKey[];
+}
+
+/** The checkpoint of one shard: its state as of a sequence, for cold reads and for a recovery that replays little. */
+export interface Checkpoint extends Backing {
+  /** The sequence that the checkpoint reflects, 0 when there is none yet. */
+  readonly sequence: number;
+  /** Writes in transactions of at most 1,000 records, giving the thread back between them; the sequence goes last. */
+  write(input: CheckpointInput): Promise<void>;
+  /** All idempotency keys used at or after `sinceMs`. */
+  keptKeys(sinceMs: number): Iterable<KeptKey>;
+  /** Drops idempotency keys used before `beforeMs`, by whole hours. */
+  dropKeptKeys(beforeMs: number): Promise<void>;
+  /** Small values that are written lazily and may be a second behind (rate-limit levels). */
+  getLevel(scope: string): Uint8Array | undefined;
+  putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Everything one shard keeps on disk. */
+export interface Journal {
+  readonly log: Log;
+  readonly checkpoint: Checkpoint;
+  /** Replays the log after the checkpoint, in order. Call it once, before the first append. */
+  replay(): Iterable<ReplayedEntry>;
+  close(): Promise<void>;
+}
+
+/** An append or a checkpoint could not be made durable (disk full, I/O error). */
+export class JournalFailure extends Error {
+  override name = 'JournalFailure';
+  /** True when the cause is a full disk: the shard may be tried again, read-only until there is room. */
+  readonly diskFull: boolean;
+  constructor(message: string, options: { diskFull: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.diskFull = options.diskFull;
+  }
+}
+
+/** The log is damaged in the middle: the message names segment and sequence, and says what an operator can do. */
+export class JournalDamaged extends Error {
+  override name = 'JournalDamaged';
+}
