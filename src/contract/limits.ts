@@ -1,0 +1,54 @@
+// Limits of the public API: one place for every number that a merchant can run into. The rate-limit values are the
+// defaults; an organization's overrides come from the directory.
+
+import type { Language } from './vocabulary.ts';
+
+export const buckets = ['all', 'writes', 'payment_creation', 'search'] as const;
+export type Bucket = (typeof buckets)[number];
+
+/** Requests per minute, for each mode and bucket, unless the organization has a limit of its own. */
+export const defaultLimits = {
+  live: { all: 1200, writes: 300, payment_creation: 120, search: 30 },
+  test: { all: 600, writes: 150, payment_creation: 60, search: 30 },
+} as const satisfies Record<'live' | 'test', Record<Bucket, number>>;
+
+/** What a bucket holds on top of its per-minute limit: ten seconds' worth, rounded to a whole request. */
+export function burstOf(perMinute: number): number {
+  return Math.round(perMinute / 6);
+}
+
+/** The names of the buckets in messages. */
+export const bucketNames: Record<Bucket, Record<Language, string>> = {
+  all: { en: 'all requests', fr: 'toutes les requêtes', ar: 'جميع الطلبات' },
+  writes: { en: 'writes', fr: 'écritures', ar: 'عمليات الكتابة' },
+  payment_creation: { en: 'payment creation', fr: 'création de paiements', ar: 'إنشاء المدفوعات' },
+  search: { en: 'search and exports', fr: 'recherches et exports', ar: 'البحث والتصدير' },
+};
+
+/** Test mode only, for each organization and calendar day in Morocco. */
+export const defaultDailyCap = { requests: 10_000, payment_creations: 1_000 } as const;
+
+export const headerBytesMax = 16 * 1024;
+export const bodyBytesMax = 256 * 1024;
+export const idempotencyKeyCharactersMax = 255;
+export const idempotencyRetentionMs = 24 * 3600 * 1000;
+export const keptAnswerBytesMax = 64 * 1024;
+
+export const metadataKeysMax = 50;
+export const metadataKeyCharactersMax = 40;
+export const metadataValueCharactersMax = 500;
+export const descriptionCharactersMax = 1000;
+export const textCharactersMax = 255;
+export const urlCharactersMax = 2048;
+
+export const amountMin = 1;
+export const amountMax = 99_999_999;
+/** Centimes: the least a payment by each method can be. */
+export const methodAmountMin = { card: 100, cash: 10_000 } as const;
+
+export const listLimitMax = 100;
+export const listLimitDefault = 10;
+export const webhookEndpointsMax = 16;
+
+export const sessionSecondsMin = 30 * 60;
+export const sessionSecondsMax = 24 * 3600;

@@ -1,0 +1,105 @@
+// Identifiers: `prefix_` and 29 base-62 characters, sortable by creation.
+//
+//   pi_ 0VTK3JqA 1f 0c 6uXo9dWb2kQpZ
+//       │        │  │  └ 13 random characters (77 bits): an id can't be guessed
+//       │        │  └ counter within the millisecond (2): the order of creation, and no two alike
+//       │        └ slot of the organization (2): finds the shard without any key
+//       └ Unix milliseconds (8)
+//
+// Base 62 in the order of ASCII (0-9 A-Z a-z), so that comparing strings compares times.
+
+import { assert } from './assert.ts';
+
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const timeWidth = 8;
+const slotWidth = 2;
+const counterWidth = 2;
+const randomWidth = 13;
+const counterMax = 62 ** counterWidth;
+const bodyWidth = timeWidth + slotWidth + counterWidth + randomWidth;
+
+/** Fills a buffer with random bytes. */
+export type FillRandom = (bytes: Uint8Array) => void;
+
+/** `value` in base 62, `width` characters. */
+export function encodeBase62(value: number, width: number): string {
+  let text = '';
+  for (let rest = value, i = 0; i < width; i++) {
+    text = digits[rest % 62] + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
+
+/** The number that base-62 `text` stands for, or -1 when a character is not of the alphabet. */
+export function decodeBase62(text: string): number {
+  let value = 0;
+  for (const character of text) {
+    const digit = digits.indexOf(character);
+    if (digit < 0) return -1;
+    value = value * 62 + digit;
+  }
+  return value;
+}
+
+/** Draws unbiased base-62 characters from a pool of random bytes that is refilled when it runs dry. */
+export function createRandomText(fillRandom: FillRandom): (length: number) => string {
+  const pool = new Uint8Array(4096);
+  let position = pool.length;
+  return (length) => {
+    let text = '';
+    while (text.length < length) {
+      if (position === pool.length) {
+        fillRandom(pool);
+        position = 0;
+      }
+      // Six bits at a time; 62 and 63 are thrown away, so every character is equally likely.
+      const bits = pool[position++]! & 63;
+      if (bits < 62) text += digits[bits];
+    }
+    return text;
+  };
+}
+
+export interface IdFactory {
+  /** A new id. `prefix` without the underscore; `slot` of the organization. */
+  next(prefix: string, slot: number, nowMs: number): string;
+}
+
+/**
+ * Makes ids that ascend even when the clock steps back or more than 3,844 are made in a millisecond: time then
+ * stands still, or runs ahead by a millisecond.
+ */
+export function createIdFactory(randomText: (length: number) => string): IdFactory {
+  let lastMs = 0;
+  let counter = 0;
+  let head = '';
+  return {
+    next(prefix, slot, nowMs) {
+      if (nowMs > lastMs || counter === counterMax) {
+        lastMs = nowMs > lastMs ? nowMs : lastMs + 1;
+        counter = 0;
+        head = encodeBase62(lastMs, timeWidth);
+      }
+      const order = encodeBase62(counter++, counterWidth);
+      return `${prefix}_${head}${encodeBase62(slot, slotWidth)}${order}${randomText(randomWidth)}`;
+    },
+  };
+}
+
+/** The slot in an id made by `createIdFactory`, or -1 when the text is no such id. */
+export function slotOfId(id: string): number {
+  const start = id.lastIndexOf('_') + 1;
+  if (id.length - start !== bodyWidth) return -1;
+  return decodeBase62(id.slice(start + timeWidth, start + timeWidth + slotWidth));
+}
+
+/**
+ * The smallest text that ids of this prefix made at or after `ms` can start with: a bound for ranges over ids.
+ * Times before 1970 and past the year 8000 are drawn to those ends.
+ */
+export function idFloor(prefix: string, ms: number): string {
+  const inRange = Math.max(0, Math.min(ms, 62 ** timeWidth - 1));
+  assert(Number.isInteger(inRange), 'an id starts with whole milliseconds');
+  return `${prefix}_${encodeBase62(inRange, timeWidth)}`;
+}
