@@ -24,6 +24,7 @@ const cases: readonly [header: string, expected: Language, why: string][] = [
   ['ar,fr', 'ar', 'the first of equals'],
   ['fr,ar', 'fr', 'the first of equals'],
   ['fr;q=0.2,en;q=0.5,fr-MA;q=0.9', 'fr', 'the best of the ranges that name a language'],
+  ['fr-MA,fr;q=0.2,en;q=0.5', 'fr', 'the best of them, wherever it stands'],
   [' fr ; q=0.9 ,\ten ;\tq=0.1', 'fr', 'spaces and tabs'],
   [',,fr,,', 'fr', 'empty elements'],
   ['*', 'en', 'anything'],
