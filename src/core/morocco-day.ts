@@ -1,0 +1,60 @@
+// The calendar day in Morocco: what the daily cap of test mode is counted by. The offset comes from the time-zone
+// database, because the country changes it around Ramadan and by decree. Finding a day's end takes some dozens of
+// look-ups, so a calendar keeps the day it found and answers from it until that day is over.
+
+export interface MoroccoDay {
+  /** `YYYY-MM-DD` in Africa/Casablanca. */
+  readonly day: string;
+  /** The first Unix millisecond of the next day. */
+  readonly endsAtMs: number;
+}
+
+export interface MoroccoCalendar {
+  /** The day that holds `nowMs` (Unix milliseconds). Cheap while the day stays the same. */
+  dayOf(nowMs: number): MoroccoDay;
+}
+
+/** No day is longer, whatever the clocks do in it. */
+const dayMsMax = 26 * 3_600_000;
+
+export function createMoroccoCalendar(): MoroccoCalendar {
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone: 'Africa/Casablanca',
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  let current: MoroccoDay = { day: '', endsAtMs: 0 };
+  let knownFromMs = 0;
+
+  function label(atMs: number): string {
+    const parts = Object.fromEntries(format.formatToParts(atMs).map((part) => [part.type, part.value]));
+    return `${parts.year}-${parts.month}-${parts.day}`;
+  }
+
+  /** Halves the span between a time within the day and one after it until they are a millisecond apart. */
+  function endOf(day: string, withinMs: number): number {
+    let within = withinMs;
+    let after = withinMs + dayMsMax;
+    while (after - within > 1) {
+      const middle = Math.floor((within + after) / 2);
+      if (label(middle) === day) within = middle;
+      else after = middle;
+    }
+    return after;
+  }
+
+  return {
+    dayOf(nowMs) {
+      // The lower bound is for a clock that steps back.
+      if (nowMs < knownFromMs || nowMs >= current.endsAtMs) {
+        const day = label(nowMs);
+        current = { day, endsAtMs: endOf(day, nowMs) };
+        knownFromMs = nowMs;
+      }
+      return current;
+    },
+  };
+}
