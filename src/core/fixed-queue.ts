@@ -1,0 +1,53 @@
+// A first-in first-out queue: a chain of rings of a fixed size. Mailboxes use it: pushing and shifting cost the same
+// however long the queue is, a short queue reuses one ring for ever, and a burst's rings go to the garbage collector
+// once they are read.
+
+const ringSize = 256;
+
+interface Ring<T> {
+  readonly slots: (T | undefined)[];
+  /** The position of the oldest value. */
+  first: number;
+  count: number;
+  next: Ring<T> | null;
+}
+
+function createRing<T>(): Ring<T> {
+  return { slots: new Array<T | undefined>(ringSize).fill(undefined), first: 0, count: 0, next: null };
+}
+
+export class FixedQueue<T> {
+  #head: Ring<T> = createRing();
+  #tail: Ring<T> = this.#head;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Adds `value` at the end. */
+  push(value: T): void {
+    let ring = this.#tail;
+    if (ring.count === ringSize) {
+      ring = createRing();
+      this.#tail.next = ring;
+      this.#tail = ring;
+    }
+    ring.slots[(ring.first + ring.count) % ringSize] = value;
+    ring.count++;
+    this.#length++;
+  }
+
+  /** Takes the oldest value away and answers it; undefined when the queue is empty. */
+  shift(): T | undefined {
+    if (this.#length === 0) return undefined;
+    const ring = this.#head;
+    const value = ring.slots[ring.first];
+    ring.slots[ring.first] = undefined;
+    ring.first = (ring.first + 1) % ringSize;
+    ring.count--;
+    this.#length--;
+    if (ring.count === 0 && ring.next !== null) this.#head = ring.next;
+    return value;
+  }
+}

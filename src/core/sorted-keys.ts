@@ -1,0 +1,134 @@
+// A sorted set of strings: the indexes in memory, whose keys arrive nearly in order because ids sort by creation. Keys
+// compare by UTF-16 code unit, which for ASCII is also the order of the bytes on disk.
+//
+// The keys lie in blocks of at most 512, in order and never empty, so that a change in the middle or at the front moves
+// one block's keys and not all of them. A key beyond all others is appended to the last block; a key that falls into
+// the last block is found without a search over the blocks.
+
+const blockSize = 512;
+
+/** Bounds are exclusive; one that is left out does not bound. */
+export interface KeyRange {
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+  readonly descending: boolean;
+}
+
+export class SortedKeys {
+  readonly #blocks: string[][] = [];
+  #size = 0;
+  /** Counts changes, so that a scan under way notices that its position no longer holds. */
+  #version = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(key: string): boolean {
+    const [b, i] = this.#seek(key);
+    return this.#blocks[b]?.[i] === key;
+  }
+
+  /** Adds `key`; false when it was there already. */
+  add(key: string): boolean {
+    const [b, i] = this.#seek(key);
+    const block = this.#blocks[b];
+    if (block?.[i] === key) return false;
+    if (block === undefined) this.#append(key);
+    else {
+      block.splice(i, 0, key);
+      if (block.length > blockSize) this.#blocks.splice(b + 1, 0, block.splice(blockSize / 2));
+    }
+    this.#size++;
+    this.#version++;
+    return true;
+  }
+
+  /** Removes `key`; false when it was not there. */
+  delete(key: string): boolean {
+    const [b, i] = this.#seek(key);
+    const block = this.#blocks[b];
+    if (block?.[i] !== key) return false;
+    block.splice(i, 1);
+    if (block.length === 0) this.#blocks.splice(b, 1);
+    else {
+      this.#join(b);
+      this.#join(b - 1);
+    }
+    this.#size--;
+    this.#version++;
+    return true;
+  }
+
+  /**
+   * The keys strictly between the bounds, found as they are asked for. Keys may be added and deleted meanwhile: each
+   * step goes to the nearest key beyond the last one given.
+   */
+  *scan({ after, before, descending }: KeyRange): Generator<string, void, undefined> {
+    const blocks = this.#blocks;
+    const step = descending ? -1 : 1;
+    const end = descending ? after : before;
+    let passed = descending ? before : after;
+    let version = -1;
+    let b = 0;
+    let i = 0;
+    for (;;) {
+      if (version === this.#version) i += step;
+      else {
+        version = this.#version;
+        if (passed === undefined) [b, i] = descending ? [blocks.length, 0] : [0, 0];
+        else [b, i] = this.#seek(passed);
+        // `seek` stops at the first key not below `passed`; the one wanted is strictly beyond it.
+        if (descending || blocks[b]?.[i] === passed) i += step;
+      }
+      if (i < 0) i = (blocks[--b]?.length ?? 0) - 1;
+      else if (i === blocks[b]?.length) [b, i] = [b + 1, 0];
+      const key = blocks[b]?.[i];
+      if (key === undefined) return;
+      if (end !== undefined && (descending ? key <= end : key >= end)) return;
+      passed = key;
+      yield key;
+    }
+  }
+
+  /** Block and position of the first key that is not below `key`; one block past the last when there is none. */
+  #seek(key: string): [number, number] {
+    const blocks = this.#blocks;
+    const last = blocks.length - 1;
+    if (last < 0 || blocks[last]!.at(-1)! < key) return [blocks.length, 0];
+    let low = blocks[last]![0]! <= key ? last : 0;
+    let high = last;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (blocks[middle]!.at(-1)! < key) low = middle + 1;
+      else high = middle;
+    }
+    return [low, lowerBound(blocks[low]!, key)];
+  }
+
+  #append(key: string): void {
+    const last = this.#blocks.at(-1);
+    if (last === undefined || last.length === blockSize) this.#blocks.push([key]);
+    else last.push(key);
+  }
+
+  /** Makes one block of block `b` and the next when little is left of both: deletions leave no trail of tiny blocks. */
+  #join(b: number): void {
+    const block = this.#blocks[b];
+    const next = this.#blocks[b + 1];
+    if (block === undefined || next === undefined || block.length + next.length > blockSize / 2) return;
+    this.#blocks.splice(b, 2, block.concat(next));
+  }
+}
+
+/** The position of the first key of the sorted `keys` that is not below `key`. */
+function lowerBound(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (keys[middle]! < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
