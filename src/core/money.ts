@@ -1,0 +1,40 @@
+// Money: amounts are whole centimes, in the API, in records and here; no amount is ever a fraction. The hosted pages
+// show amounts through `formatAmount`, which works on the digits alone.
+
+import { assert } from './assert.ts';
+
+const amountMax = 99_999_999;
+
+const noBreakSpace = '\u00a0';
+// The isolate keeps the number before the word, and both apart from what surrounds them, in pages of either direction.
+const rightToLeftIsolate = '\u2067';
+const popIsolate = '\u2069';
+
+const arabicNames: Readonly<Record<string, string>> = { mad: 'درهم' };
+
+/** True for an amount that a request may ask for: a whole number of centimes from 1 to 99,999,999. */
+export function isAmount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= amountMax;
+}
+
+/**
+ * An amount for people: `1 234,50 MAD` in French, `MAD 1,234.50` in English, `1 234,50 درهم` in Arabic, written with
+ * the digits that Morocco uses. Every space is a no-break space; the Arabic form is a right-to-left isolate.
+ * `centimes` is a whole number, 0 or more; `currency` is a lowercase code with two decimals.
+ */
+export function formatAmount(centimes: number, currency: string, language: 'en' | 'fr' | 'ar'): string {
+  assert(Number.isSafeInteger(centimes) && centimes >= 0, 'an amount is a whole number of centimes');
+  const digits = String(centimes).padStart(3, '0');
+  const group = language === 'en' ? ',' : noBreakSpace;
+  const whole = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, group);
+  const number = `${whole}${language === 'en' ? '.' : ','}${digits.slice(-2)}`;
+  const code = currency.toUpperCase();
+  switch (language) {
+    case 'en':
+      return `${code}${noBreakSpace}${number}`;
+    case 'fr':
+      return `${number}${noBreakSpace}${code}`;
+    case 'ar':
+      return `${rightToLeftIsolate}${number}${noBreakSpace}${arabicNames[currency] ?? code}${popIsolate}`;
+  }
+}
