@@ -1,0 +1,115 @@
+// The configuration: one schema from which everything else about it derives: the type, the check of every value, and
+// the environment variable of every key (`webhooks.retrySeconds` is PAYMENTS_WEBHOOKS_RETRY_SECONDS). A value that
+// may be absent is `null`; groups are one level deep. `config.ts` fills it in.
+
+import { type Static, type TSchema, Type } from 'typebox';
+
+/** Milliseconds that `setTimeout` can hold. */
+const timerMsMax = 2_147_483_647;
+
+const text = (description: string) => Type.String({ minLength: 1, description });
+const optionalText = (description: string) =>
+  Type.Union([Type.String({ minLength: 1 }), Type.Null()], { description });
+const count = (minimum: number, maximum: number, description: string) =>
+  Type.Integer({ minimum, maximum, description });
+const group = <T extends Record<string, TSchema>>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false });
+
+export const configSchema = group({
+  host: text('address to listen on'),
+  port: count(0, 65_535, 'port to listen on; 0 takes a free one'),
+  dataDir: text('folder that holds all data'),
+  shards: count(0, 64, 'shard threads; 0: one fewer than the cores, at least one'),
+  edges: count(1, 64, 'threads that accept connections'),
+  logLevel: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+    description: 'least severe log lines that are written',
+  }),
+  tlsCertFile: optionalText('certificate chain, PEM; with tlsKeyFile'),
+  tlsKeyFile: optionalText('private key, PEM; with tlsCertFile'),
+  baseUrl: optionalText('public address of the service; none: derived from host and port'),
+  requestTimeoutMs: count(100, timerMsMax, 'a request must be answered within this time'),
+  memory: group({
+    hotRecordsMax: count(1_000, 100_000_000, 'records that each shard keeps in memory'),
+  }),
+  journal: group({
+    segmentBytesMax: count(1_048_576, 68_719_476_736, 'size at which a log segment is closed'),
+    checkpointIntervalMs: count(10, timerMsMax, 'longest time between two checkpoints'),
+    checkpointRecordsMax: count(1, 100_000_000, 'changed records that bring a checkpoint forward'),
+  }),
+  simulator: group({
+    latencyMs: count(0, 3_600_000, 'time that the simulated networks take to answer'),
+    refundSettleMs: count(0, timerMsMax, 'time until a simulated refund succeeds'),
+  }),
+  attempts: group({
+    cardAttemptSeconds: count(1, 86_400, 'life of a card page'),
+    cashCodeSeconds: count(1, 2_592_000, 'life of a cash code'),
+  }),
+  pages: group({
+    visitsPerMinute: count(1, 1_000_000, 'page visits allowed to one address'),
+    trustedProxies: Type.Array(Type.String(), { description: 'proxies whose X-Forwarded-For is believed' }),
+  }),
+  webhooks: group({
+    retrySeconds: Type.Array(Type.Number({ minimum: 0, maximum: 2_592_000 }), {
+      maxItems: 100,
+      description: 'waits after the first attempt and between the retries',
+    }),
+    timeoutMs: count(1, timerMsMax, 'longest time for one attempt'),
+    concurrency: count(1, 65_536, 'attempts in flight in all'),
+    workers: count(1, 64, 'threads that make the attempts'),
+    allowPrivate: Type.Boolean({ description: 'deliver to private addresses; not in production' }),
+    allowHttp: Type.Boolean({ description: 'deliver to http:// addresses; not in production' }),
+    caFile: optionalText('certificates trusted besides the public ones, PEM; not in production'),
+    dnsServers: Type.Array(Type.String(), { description: "name servers; empty: the system's" }),
+    attemptsKeptDays: count(1, 3_650, 'days for which delivery attempts stay listed'),
+  }),
+});
+
+export type Config = Static<typeof configSchema>;
+
+/** One key of the configuration: its path, its environment variable and the schema of its value. */
+export interface ConfigKey {
+  readonly path: string;
+  readonly variable: string;
+  readonly schema: TSchema;
+  readonly description: string;
+}
+
+/** Every key, in the order of the schema. */
+export const configKeys: readonly ConfigKey[] = keysOf(configSchema, '');
+
+export function isGroup(schema: TSchema): schema is TSchema & { properties: Record<string, TSchema> } {
+  return Type.IsObject(schema);
+}
+
+/** The environment variable of a key: `webhooks.retrySeconds` → `PAYMENTS_WEBHOOKS_RETRY_SECONDS`. */
+export function variableOf(path: string): string {
+  const snake = path.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter}`);
+  return `PAYMENTS_${snake.toUpperCase()}`;
+}
+
+/** What a value must be, in words: "an integer from 0 to 65535". */
+export function expectationOf(schema: TSchema): string {
+  const { type, minimum, maximum, items } = schema as TSchema & {
+    type?: string;
+    minimum?: number;
+    maximum?: number;
+    items?: TSchema;
+  };
+  if (type === 'integer') return `an integer from ${minimum} to ${maximum}`;
+  if (type === 'number') return `a number from ${minimum} to ${maximum}`;
+  if (type === 'boolean') return 'true or false';
+  if (Type.IsEnum(schema)) return `one of ${schema.enum.join(', ')}`;
+  if (items !== undefined)
+    return Type.IsNumber(items) ? `a list, each ${expectationOf(items)}` : 'a list of texts';
+  return 'a text that is not empty';
+}
+
+function keysOf(schema: TSchema, prefix: string): ConfigKey[] {
+  if (isGroup(schema)) {
+    return Object.entries(schema.properties).flatMap(([name, property]) =>
+      keysOf(property, prefix === '' ? name : `${prefix}.${name}`),
+    );
+  }
+  const { description = '' } = schema as { description?: string };
+  return [{ path: prefix, variable: variableOf(prefix), schema, description }];
+}

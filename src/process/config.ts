@@ -1,0 +1,243 @@
+// Loads the configuration, once, when the process starts: `default.json`, then the file of NODE_ENV, then the
+// environment, each value checked where it stands. What is wrong ends the start with one line that says what, where
+// and what to do. Nothing else in the service reads the environment.
+
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { isIP, isIPv4 } from 'node:net';
+import { join, resolve } from 'node:path';
+import { Value } from 'typebox/value';
+import {
+  type Config,
+  type ConfigKey,
+  configKeys,
+  configSchema,
+  expectationOf,
+  isGroup,
+} from './config-schema.ts';
+import { nearest } from './nearest.ts';
+
+/** The configuration can't be used. The message is one line for the person who starts the service. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+const environments = ['development', 'test', 'production'] as const;
+export type Environment = (typeof environments)[number];
+
+/** A value and the words for where it stands: `PAYMENTS_PORT`, or "port" in its file. */
+interface Setting {
+  readonly value: unknown;
+  readonly where: string;
+}
+
+type Settings = Map<string, Setting>;
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The value of NODE_ENV, `development` when unset. Throws `ConfigError` for any other than the three. */
+export function environmentOf(env: Variables): Environment {
+  const name = env.NODE_ENV || 'development';
+  if ((environments as readonly string[]).includes(name)) return name as Environment;
+  throw new ConfigError(`NODE_ENV is "${name}": set it to one of ${environments.join(', ')}, or unset it`);
+}
+
+/**
+ * The configuration in force for `env` (the process's environment variables) and the files in `configDir`. Paths
+ * in it are absolute. Throws `ConfigError`.
+ */
+export function loadConfig(env: Variables, configDir: string): Config {
+  const environment = environmentOf(env);
+  const settings: Settings = new Map();
+  readFileSettings(join(configDir, 'default.json'), settings);
+  const missing = configKeys.find((key) => !settings.has(key.path));
+  if (missing) {
+    throw new ConfigError(`"${missing.path}" is missing in ${join(configDir, 'default.json')}: add it there`);
+  }
+  readFileSettings(join(configDir, `${environment}.json`), settings);
+  readVariables(env, settings);
+  refuseCombinations(settings, environment);
+  return assemble(settings);
+}
+
+/** Throws `ConfigError` when a certificate or key file that the configuration names can't be read. */
+export function checkFiles(config: Config): void {
+  const files = [
+    ['tlsCertFile', config.tlsCertFile],
+    ['tlsKeyFile', config.tlsKeyFile],
+    ['webhooks.caFile', config.webhooks.caFile],
+  ] as const;
+  for (const [path, file] of files) {
+    if (file === null) continue;
+    try {
+      accessSync(file, constants.R_OK);
+    } catch (error) {
+      const { variable } = configKeys.find((key) => key.path === path)!;
+      const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : "can't be read";
+      throw new ConfigError(
+        `${variable} names ${file}, which ${reason}: correct the path or its permissions`,
+      );
+    }
+  }
+}
+
+/** The number of shards for a new data folder: as configured, or one fewer than the cores, at least one. */
+export function shardCountOf(config: Config, cores: number): number {
+  return config.shards || Math.max(1, cores - 1);
+}
+
+/** The public address, without a slash at its end; derived from the host and the `port` listened on when not configured. */
+export function baseUrlOf(config: Config, port: number): string {
+  if (config.baseUrl !== null) return config.baseUrl.replace(/\/+$/, '');
+  const scheme = config.tlsCertFile === null ? 'http' : 'https';
+  const everywhere = config.host === '0.0.0.0' || config.host === '::';
+  const host = everywhere ? 'localhost' : isIP(config.host) === 6 ? `[${config.host}]` : config.host;
+  return `${scheme}://${host}:${port}`;
+}
+
+/** A key of the configuration in force, for people. */
+export interface DescribedKey {
+  readonly key: string;
+  readonly variable: string;
+  readonly value: unknown;
+  readonly description: string;
+}
+
+/** Every key with its value in force. A value whose key says that it is a secret is hidden. */
+export function describeConfig(config: Config): DescribedKey[] {
+  return configKeys.map(({ path, variable, description }) => {
+    const value = valueAt(config, path);
+    const hidden = value !== null && /secret|password|token/i.test(path);
+    return { key: path, variable, value: hidden ? '[hidden]' : value, description };
+  });
+}
+
+function readFileSettings(file: string, settings: Settings): void {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const reason = (error as Error).message.replaceAll('\n', ' ');
+    throw new ConfigError(`${file} can't be read as JSON (${reason}): restore or correct it`);
+  }
+  readGroup(content, configSchema, '', file, settings);
+}
+
+function readGroup(content: unknown, schema: object, prefix: string, file: string, settings: Settings): void {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    const what = prefix === '' ? file : `"${prefix.slice(0, -1)}" in ${file}`;
+    throw new ConfigError(`${what} must be an object of settings: put braces around them`);
+  }
+  const { properties } = schema as typeof configSchema;
+  for (const [name, value] of Object.entries(content)) {
+    const property = Object.hasOwn(properties, name)
+      ? properties[name as keyof typeof properties]
+      : undefined;
+    const path = prefix + name;
+    if (property === undefined) {
+      const known = Object.keys(properties).map((key) => prefix + key);
+      throw new ConfigError(`"${path}" in ${file} is no known key: ${suggestion(path, known)}`);
+    }
+    if (isGroup(property)) readGroup(value, property, `${path}.`, file, settings);
+    else put(settings, configKeys.find((key) => key.path === path)!, value, `"${path}" in ${file}`);
+  }
+}
+
+function readVariables(env: Variables, settings: Settings): void {
+  const keys = new Map(configKeys.map((key) => [key.variable, key]));
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith('PAYMENTS_') || text === undefined) continue;
+    const key = keys.get(variable);
+    if (key === undefined) {
+      throw new ConfigError(`${variable} is no known variable: ${suggestion(variable, [...keys.keys()])}`);
+    }
+    put(settings, key, parseVariable(key, text), variable);
+  }
+}
+
+function put(settings: Settings, key: ConfigKey, value: unknown, where: string): void {
+  if (!Value.Check(key.schema, value)) {
+    const expected = expectationOf(key.schema);
+    throw new ConfigError(
+      `${where} is ${JSON.stringify(value)}: it must be ${expected} (${key.description})`,
+    );
+  }
+  settings.set(key.path, { value, where });
+}
+
+/** The value that a variable's text stands for; text that stands for none is returned as it is, to be refused. */
+function parseVariable(key: ConfigKey, text: string): unknown {
+  const { type, items, anyOf } = key.schema as { type?: string; items?: { type: string }; anyOf?: unknown };
+  if (anyOf !== undefined) return text === '' ? null : text;
+  if (items === undefined) return parseScalar(type, text);
+  if (text.trim() === '') return [];
+  return text.split(',').map((item) => parseScalar(items.type, item.trim()));
+}
+
+function parseScalar(type: string | undefined, text: string): unknown {
+  if (type === 'integer' || type === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  if (type !== 'boolean') return text;
+  if (text === 'true' || text === '1') return true;
+  return text === 'false' || text === '0' ? false : text;
+}
+
+/** Refuses what no single schema can: values that contradict each other, the environment, or the form of an address. */
+function refuseCombinations(settings: Settings, environment: Environment): void {
+  const setting = (path: string) => settings.get(path)!;
+  const [certificate, key] = [setting('tlsCertFile'), setting('tlsKeyFile')];
+  if ((certificate.value === null) !== (key.value === null)) {
+    const [given, absent] = certificate.value === null ? [key, 'tlsCertFile'] : [certificate, 'tlsKeyFile'];
+    throw new ConfigError(`${given.where} is set without ${absent}: set both, or neither`);
+  }
+  for (const path of ['webhooks.allowPrivate', 'webhooks.allowHttp', 'webhooks.caFile']) {
+    const { value, where } = setting(path);
+    if (environment === 'production' && value !== false && value !== null) {
+      throw new ConfigError(`${where} is set, which is refused with NODE_ENV=production: unset it`);
+    }
+  }
+  refuseForm(setting('baseUrl'), isBaseUrl, 'an http:// or https:// address without user, query or fragment');
+  refuseForm(setting('webhooks.dnsServers'), isNameServer, 'IP addresses, each with a port if not 53');
+  refuseForm(setting('pages.trustedProxies'), isNetwork, 'IP addresses or networks such as 10.0.0.0/8');
+}
+
+function refuseForm(setting: Setting, isValid: (text: string) => boolean, expected: string): void {
+  const values = [setting.value].flat().filter((value) => value !== null) as string[];
+  const wrong = values.find((value) => !isValid(value));
+  if (wrong === undefined) return;
+  throw new ConfigError(`${setting.where} holds ${JSON.stringify(wrong)}: it must be ${expected}`);
+}
+
+function isBaseUrl(text: string): boolean {
+  return /^https?:\/\/[^\s@?#]+$/.test(text) && URL.canParse(text);
+}
+
+function isNameServer(text: string): boolean {
+  const [, address = text, port = '53'] =
+    /^\[(.+)\](?::(\d+))?$/.exec(text) ?? /^([\d.]+):(\d+)$/.exec(text) ?? [];
+  return isIP(address) !== 0 && Number(port) > 0 && Number(port) <= 65_535;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  if (isIP(address) === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (isIPv4(address) ? 32 : 128));
+}
+
+function assemble(settings: Settings): Config {
+  const config: Record<string, unknown> = {};
+  for (const { path } of configKeys) {
+    const [first, second] = path.split('.') as [string, string?];
+    let { value } = settings.get(path)!;
+    if (typeof value === 'string' && /(?:File|Dir)$/.test(path)) value = resolve(value);
+    if (second === undefined) config[first] = value;
+    else config[first] = { ...(config[first] as object | undefined), [second]: value };
+  }
+  return config as Config;
+}
+
+function valueAt(config: Config, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], config);
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const close = nearest(name, known);
+  return close === undefined ? 'remove it' : `remove it, or did you mean ${close}?`;
+}

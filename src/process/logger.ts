@@ -1,0 +1,74 @@
+// Logs: JSON lines on standard output, readable ones when that is a terminal. Every thread has a logger of its own
+// and writes to the same descriptor, whole lines in writes small enough for a pipe to take at once, so that lines of
+// different threads don't mix. Lines are gathered for a moment before they are written, which makes one system call
+// of some twenty lines; what is gathered is written when the thread ends (not when it is terminated from outside).
+//
+// Nobody may log a secret. `scrub` is the second line of defence: no line leaves without passing it.
+
+import { isatty } from 'node:tty';
+import pino, { type DestinationStream, type Logger } from 'pino';
+
+export type { Logger };
+
+/** What a pipe takes in one piece (PIPE_BUF on Linux). */
+const writeBytesMax = 4096;
+const writeBytesMin = 3072;
+const flushIntervalMs = 250;
+const terminal = 1;
+
+const patterns: readonly [RegExp, string][] = [
+  // Our own keys and signing secrets, plain or as the start of Basic credentials in base 64.
+  [/svc_(?:[sp]k_(?:test|live)|whsec)_[0-9A-Za-z]+/g, '[redacted]'],
+  [/c3ZjX[0-9A-Za-z+/]+=*/g, '[redacted]'],
+  [/"(authorization|cookie|set-cookie|secret|password|cvc)":"(?:[^"\\]|\\.)*"/gi, '"$1":"[redacted]"'],
+  // Anything with the length and the first digit of a card number.
+  [/(?<!\w|\d\.)[2-6](?:[ -]?\d){12,18}(?!\w|\.\d)/g, '[digits]'],
+];
+
+/** The line without anything that looks like an API key, a secret or a card number. */
+export function scrub(line: string): string {
+  let clean = line;
+  for (const [pattern, replacement] of patterns) clean = clean.replace(pattern, replacement);
+  return clean;
+}
+
+/**
+ * A logger for this thread. `thread` names it in every line (`main`, `edge-0`, `shard-1`); `level` is the least
+ * severe level written; `destination` replaces standard output.
+ */
+export async function createLogger(options: {
+  readonly level: string;
+  readonly thread: string;
+  readonly destination?: DestinationStream;
+}): Promise<Logger> {
+  const destination = options.destination ?? (isatty(terminal) ? await openPretty() : openBuffered());
+  return pino(
+    {
+      level: options.level,
+      base: { thread: options.thread },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: scrub },
+    },
+    destination,
+  );
+}
+
+function openBuffered(): DestinationStream {
+  const destination = pino.destination({
+    fd: terminal,
+    // An asynchronous write that is under way when the thread ends can't be waited for: its lines would be lost or
+    // come after later ones.
+    sync: true,
+    minLength: writeBytesMin,
+    maxWrite: writeBytesMax,
+    periodicFlush: flushIntervalMs,
+  });
+  process.on('exit', () => destination.flushSync());
+  return destination;
+}
+
+async function openPretty(): Promise<DestinationStream> {
+  const { default: pretty } = await import('pino-pretty');
+  return pretty({ sync: true, ignore: 'thread', messageFormat: '[{thread}] {msg}' });
+}

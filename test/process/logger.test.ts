@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { describe, test } from 'node:test';
+import { createLogger, scrub } from '../../src/process/logger.ts';
+
+describe('scrub', () => {
+  const lines: [given: string, then: string][] = [
+    ['{"msg":"key svc_sk_test_0aZ9 refused"}', '{"msg":"key [redacted] refused"}'],
+    ['{"msg":"svc_whsec_abc,svc_pk_live_Z"}', '{"msg":"[redacted],[redacted]"}'],
+    ['{"msg":"Basic c3ZjX3NrX3Rlc3RfYWJjOg=="}', '{"msg":"Basic [redacted]"}'],
+    ['{"req":{"Authorization":"Bearer \\"x"},"a":1}', '{"req":{"Authorization":"[redacted]"},"a":1}'],
+    ['{"msg":"card 4242 4242 4242 4242."}', '{"msg":"card [digits]."}'],
+    ['{"pan":"4000-0000-0000-0002"}', '{"pan":"[digits]"}'],
+    ['{"time":1793491200000,"time":"2026-11-01T10:00:00.000Z"}', ''],
+    ['{"id":"pi_4242424242424242424242424","amount":99999999}', ''],
+    ['{"number":"100200300400","org":"org_1"}', ''],
+  ];
+  for (const [given, then] of lines) test(given, () => assert.equal(scrub(given), then || given));
+});
+
+test('a line carries the thread and the level, and no secret', async () => {
+  const lines: string[] = [];
+  const logger = await createLogger({
+    level: 'info',
+    thread: 'edge-0',
+    destination: { write: (line) => lines.push(line) },
+  });
+  logger.info({ organization: 'org_1', secret: 'x' }, 'with svc_sk_live_abc');
+  logger.debug('not written');
+  assert.equal(lines.length, 1);
+  const { time, ...line } = JSON.parse(lines[0]!);
+  assert.match(time, /^\d{4}-\d\d-\d\dT/);
+  assert.deepEqual(line, {
+    level: 'info',
+    thread: 'edge-0',
+    organization: 'org_1',
+    secret: '[redacted]',
+    msg: 'with [redacted]',
+  });
+});
+
+test('threads write whole lines to the same pipe, and lose none at exit', async () => {
+  const linesPerThread = 2000;
+  const logger = new URL('../../src/process/logger.ts', import.meta.url).href;
+  const program = `
+    const { isMainThread, Worker, threadId } = require('node:worker_threads');
+    import(${JSON.stringify(logger)}).then(async ({ createLogger }) => {
+      const logger = await createLogger({ level: 'info', thread: 'thread-' + threadId });
+      const workers = isMainThread ? [1, 2].map(() => new Worker(process.argv[1], { eval: true, argv: process.argv.slice(1) })) : [];
+      for (let n = 0; n < ${linesPerThread}; n++) {
+        logger.info({ n, pad: 'é'.repeat(n % 300) }, 'line');
+        if (n % 100 === 0) await new Promise(setImmediate);
+      }
+      await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve))));
+      process.exit(0);
+    });`;
+  const child = spawn(process.execPath, ['-e', program, program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  assert.equal(code, 0);
+  const counts = new Map<string, number>();
+  for (const line of output.trimEnd().split('\n')) {
+    const { thread, n } = JSON.parse(line);
+    assert.equal(n, counts.get(thread) ?? 0, 'in order, none missing');
+    counts.set(thread, n + 1);
+  }
+  assert.deepEqual([...counts.values()], [linesPerThread, linesPerThread, linesPerThread]);
+});
