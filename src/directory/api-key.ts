@@ -1,0 +1,92 @@
+// An API key: `svc_sk_test_` (secret) or `svc_pk_test_` (publishable), the same with `live`, and 40 random base-62
+// characters. Only its SHA-256 digest is kept: 238 random bits need neither salt nor a slow hash. The text of a key
+// exists once, in the answer to whoever created it.
+
+import { hash } from 'node:crypto';
+import type { Mode } from '../domain/record.ts';
+import { DirectoryRefusal } from './refusal.ts';
+
+export const keyKinds = ['secret', 'publishable'] as const;
+export type KeyKind = (typeof keyKinds)[number];
+
+export interface ApiKey {
+  /** `key_…` */
+  readonly id: string;
+  /** SHA-256 of the whole key, hexadecimal. */
+  readonly digest: string;
+  readonly org: string;
+  readonly mode: Mode;
+  readonly kind: KeyKind;
+  /** The last four characters of the key, to tell keys apart. */
+  readonly hint: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly revokedAtMs: number | null;
+  /** Set when the key was rolled: it works before this time. */
+  readonly expiresAtMs: number | null;
+  /** The key that took this one's place. */
+  readonly rolledTo: string | null;
+}
+
+export type KeyStatus = 'active' | 'revoked' | 'expired';
+
+const randomWidth = 40;
+
+/** The longest overlap of a rolled key with its successor. */
+export const overlapSecondsMax = 365 * 24 * 3600;
+
+/** The start of every key of a mode and kind. */
+export function keyPrefix(mode: Mode, kind: KeyKind): string {
+  return `svc_${kind === 'secret' ? 'sk' : 'pk'}_${mode}_`;
+}
+
+/** What is kept of a key instead of its text. */
+export function digestOf(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+/** A new key, and its text: shown once, never stored. */
+export function newKey(
+  owner: { readonly org: string; readonly mode: Mode; readonly kind: KeyKind },
+  nowMs: number,
+  randomText: (length: number) => string,
+): { readonly key: ApiKey; readonly text: string } {
+  const { org, mode, kind } = owner;
+  const text = keyPrefix(mode, kind) + randomText(randomWidth);
+  const key: ApiKey = {
+    id: `key_${randomText(24)}`,
+    digest: digestOf(text),
+    org,
+    mode,
+    kind,
+    hint: text.slice(-4),
+    created: Math.floor(nowMs / 1000),
+    revokedAtMs: null,
+    expiresAtMs: null,
+    rolledTo: null,
+  };
+  return { key, text };
+}
+
+/** Whether a key works at a time, and why not. */
+export function keyStatus(key: ApiKey, nowMs: number): KeyStatus {
+  if (key.revokedAtMs !== null) return 'revoked';
+  return key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : 'active';
+}
+
+/** The key after it was rolled to another: it works for `overlapSeconds` more. Throws `DirectoryRefusal`. */
+export function rolled(key: ApiKey, rolledTo: string, overlapSeconds: number, nowMs: number): ApiKey {
+  if (key.revokedAtMs !== null) throw new DirectoryRefusal(`key ${key.id} is revoked: create another one`);
+  if (key.rolledTo !== null) {
+    throw new DirectoryRefusal(`key ${key.id} was rolled already: roll its successor ${key.rolledTo}`);
+  }
+  if (!Number.isSafeInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > overlapSecondsMax) {
+    throw new DirectoryRefusal(`the overlap must be a whole number of seconds up to ${overlapSecondsMax}`);
+  }
+  return { ...key, rolledTo, expiresAtMs: nowMs + overlapSeconds * 1000 };
+}
+
+/** The key after it was revoked: it stops working at once. Revoking twice changes nothing. */
+export function revoked(key: ApiKey, nowMs: number): ApiKey {
+  return key.revokedAtMs === null ? { ...key, revokedAtMs: nowMs } : key;
+}

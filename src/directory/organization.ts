@@ -1,0 +1,187 @@
+// An organization: whose keys work, which payment methods it may use, and how many requests it may send. Pure: the
+// store is `directory.ts`. An organization is never changed in place; each rule returns the next value, or throws
+// `DirectoryRefusal`. A closed organization stays closed.
+
+import { type Bucket, buckets, burstOf, defaultDailyCap, defaultLimits } from '../contract/limits.ts';
+import { type ApiVersion, newestApiVersion, type PaymentMethodType } from '../contract/vocabulary.ts';
+import type { Mode } from '../domain/record.ts';
+import { DirectoryRefusal } from './refusal.ts';
+
+export const modes: readonly Mode[] = ['test', 'live'];
+
+export type OrganizationStatus = 'active' | 'suspended' | 'closed';
+
+/** Which methods are switched on. */
+export type Methods = Readonly<Record<PaymentMethodType, boolean>>;
+
+/** A limit of the organization's own; without one, or once it has ended, the default applies. */
+export interface BucketOverride {
+  readonly perMinute: number;
+  readonly source: 'plan' | 'custom';
+  /** Unix milliseconds; null: no end. */
+  readonly untilMs: number | null;
+}
+
+/** The limits that differ from the defaults, in one mode. The daily cap exists in test mode only. */
+export interface LimitsOverrides {
+  readonly buckets: Readonly<Record<Bucket, BucketOverride | null>>;
+  readonly dailyRequests: number | null;
+  readonly dailyPaymentCreations: number | null;
+}
+
+export interface Organization {
+  /** `org_…` */
+  readonly id: string;
+  readonly name: string;
+  readonly status: OrganizationStatus;
+  /** Live keys work. */
+  readonly liveActivated: boolean;
+  /** The version of requests and endpoints that name none. */
+  readonly apiVersion: ApiVersion;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly methods: Readonly<Record<Mode, Methods>>;
+  readonly limits: Readonly<Record<Mode, LimitsOverrides>>;
+}
+
+/** A bucket's limit in force. */
+export interface LimitInForce {
+  readonly perMinute: number;
+  readonly burst: number;
+  readonly source: 'default' | 'plan' | 'custom';
+  /** Unix milliseconds; null: no end. */
+  readonly untilMs: number | null;
+}
+
+export interface LimitsInForce {
+  readonly buckets: Readonly<Record<Bucket, LimitInForce>>;
+  /** Requests and payment creations a day; null in live mode, which has no daily cap. */
+  readonly daily: { readonly requests: number; readonly paymentCreations: number } | null;
+}
+
+const noOverrides: LimitsOverrides = {
+  buckets: { all: null, writes: null, payment_creation: null, search: null },
+  dailyRequests: null,
+  dailyPaymentCreations: null,
+};
+
+/** A new organization: test mode works at once, live mode is neither activated nor has a method. */
+export function newOrganization(id: string, name: string, nowMs: number): Organization {
+  return {
+    id,
+    name: checkedName(name),
+    status: 'active',
+    liveActivated: false,
+    apiVersion: newestApiVersion,
+    created: Math.floor(nowMs / 1000),
+    methods: { test: { card: true, cash: true }, live: { card: false, cash: false } },
+    limits: { test: noOverrides, live: noOverrides },
+  };
+}
+
+/** Lets the organization's live keys work. */
+export function activate(organization: Organization): Organization {
+  return { ...unlessClosed(organization), liveActivated: true };
+}
+
+/** Stops every key of the organization until it is reinstated. */
+export function suspend(organization: Organization): Organization {
+  return { ...unlessClosed(organization), status: 'suspended' };
+}
+
+/** Ends a suspension. */
+export function reinstate(organization: Organization): Organization {
+  return { ...unlessClosed(organization), status: 'active' };
+}
+
+/** Stops every key of the organization for good. */
+export function close(organization: Organization): Organization {
+  return { ...organization, status: 'closed' };
+}
+
+/** Switches methods on or off in a mode; a method that isn't named stays as it is. */
+export function withMethods(organization: Organization, mode: Mode, changed: Partial<Methods>): Organization {
+  const methods = { ...organization.methods[mode], ...changed };
+  return { ...unlessClosed(organization), methods: { ...organization.methods, [mode]: methods } };
+}
+
+/** Gives a bucket a limit of its own. An end must lie after `nowMs`. */
+export function withLimit(
+  organization: Organization,
+  mode: Mode,
+  bucket: Bucket,
+  limit: BucketOverride,
+  nowMs: number,
+): Organization {
+  if (limit.untilMs !== null && limit.untilMs <= nowMs) {
+    throw new DirectoryRefusal('the end of the limit has passed already: name a later one');
+  }
+  const overrides = organization.limits[mode];
+  return withOverrides(organization, mode, {
+    ...overrides,
+    buckets: { ...overrides.buckets, [bucket]: limit },
+  });
+}
+
+/** Sets the daily cap of test mode; what is undefined stays as it is. */
+export function withDailyCap(
+  organization: Organization,
+  mode: Mode,
+  cap: { readonly requests?: number | undefined; readonly paymentCreations?: number | undefined },
+): Organization {
+  if (mode === 'live') throw new DirectoryRefusal('live mode has no daily cap: use --mode test');
+  const overrides = organization.limits[mode];
+  return withOverrides(organization, mode, {
+    ...overrides,
+    dailyRequests: cap.requests ?? overrides.dailyRequests,
+    dailyPaymentCreations: cap.paymentCreations ?? overrides.dailyPaymentCreations,
+  });
+}
+
+/** Takes all limits of the organization's own in a mode away: the defaults apply. */
+export function withoutLimits(organization: Organization, mode: Mode): Organization {
+  return withOverrides(organization, mode, noOverrides);
+}
+
+/** The limits that apply to an organization in a mode at a time. */
+export function limitsInForce(organization: Organization, mode: Mode, nowMs: number): LimitsInForce {
+  const overrides = organization.limits[mode];
+  const inForce = (bucket: Bucket): LimitInForce => {
+    const override = overrides.buckets[bucket];
+    const { perMinute, source, untilMs } =
+      override !== null && (override.untilMs === null || override.untilMs > nowMs)
+        ? override
+        : { perMinute: defaultLimits[mode][bucket], source: 'default' as const, untilMs: null };
+    return { perMinute, burst: burstOf(perMinute), source, untilMs };
+  };
+  return {
+    buckets: Object.fromEntries(
+      buckets.map((bucket) => [bucket, inForce(bucket)]),
+    ) as LimitsInForce['buckets'],
+    daily:
+      mode === 'live'
+        ? null
+        : {
+            requests: overrides.dailyRequests ?? defaultDailyCap.requests,
+            paymentCreations: overrides.dailyPaymentCreations ?? defaultDailyCap.payment_creations,
+          },
+  };
+}
+
+function withOverrides(organization: Organization, mode: Mode, overrides: LimitsOverrides): Organization {
+  return { ...unlessClosed(organization), limits: { ...organization.limits, [mode]: overrides } };
+}
+
+/** The organization itself; throws `DirectoryRefusal` when it is closed. */
+export function unlessClosed(organization: Organization): Organization {
+  if (organization.status !== 'closed') return organization;
+  throw new DirectoryRefusal(`organization ${organization.id} is closed for good: create another one`);
+}
+
+function checkedName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '' || [...trimmed].length > 255 || /\p{Cc}/u.test(trimmed)) {
+    throw new DirectoryRefusal('the name must have 1 to 255 characters, none of them a control character');
+  }
+  return trimmed;
+}

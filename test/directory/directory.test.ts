@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { open } from 'lmdb';
+import { createManualClock } from '../../src/core/clock.ts';
+import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
+import { Directory, type DirectoryChange } from '../../src/directory/directory.ts';
+import { DirectoryRefusal } from '../../src/directory/refusal.ts';
+
+const startMs = 1_793_491_200_000;
+
+describe('Directory', () => {
+  const clock = createManualClock(startMs);
+  let folder: string;
+  let directory: Directory;
+
+  beforeEach(() => {
+    clock.set(startMs);
+    folder = mkdtempSync(join(tmpdir(), 'directory-'));
+    directory = new Directory(folder, clock.now);
+  });
+  afterEach(async () => {
+    await directory.closeStore();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function reopen(): Promise<void> {
+    await directory.closeStore();
+    directory = new Directory(folder, clock.now);
+  }
+
+  test('an organization starts with four keys, found by text and by id', async () => {
+    const { organization, keys } = await directory.createOrganization('Souk');
+    assert.match(organization.id, /^org_[0-9A-Za-z]{24}$/);
+    const found = directory.key(keys.live.publishable);
+    assert.equal(found.digest, digestOf(keys.live.publishable));
+    assert.deepEqual([found.org, found.mode, found.kind], [organization.id, 'live', 'publishable']);
+    assert.equal(directory.key(found.id), found);
+    assert.equal(directory.keysOf(organization.id).length, 4);
+  });
+
+  test('everything is there after it was opened again', async () => {
+    const { organization: first } = await directory.createOrganization('First');
+    clock.advance(1000);
+    const { organization: second, keys } = await directory.createOrganization('Second');
+    await directory.setLimit(first.id, 'test', 'search', { perMinute: 6, source: 'custom', untilMs: null });
+    await directory.rollKey(keys.test.secret, 60);
+    const before = directory.snapshot();
+    await reopen();
+    assert.deepEqual(directory.snapshot(), before);
+    assert.deepEqual(
+      directory.organizations().map((organization) => organization.id),
+      [first.id, second.id],
+    );
+    assert.equal(directory.keysOf(second.id).length, 5);
+    assert.equal(directory.key(keys.test.secret).rolledTo !== null, true);
+  });
+
+  test('the text of a key is not on disk', async () => {
+    const { keys } = await directory.createOrganization('Souk');
+    const data = readFileSync(join(folder, 'data.mdb')).toString('latin1');
+    assert.ok(data.includes('Souk'));
+    assert.ok(!data.includes(keys.test.secret.slice(12)));
+  });
+
+  test('a rolled key works until its overlap ends, its successor at once', async () => {
+    const { keys } = await directory.createOrganization('Souk');
+    const { key, text, old } = await directory.rollKey(keys.test.secret, 60);
+    assert.equal(directory.key(text), key);
+    assert.deepEqual([key.mode, key.kind, key.org], ['test', 'secret', old.org]);
+    assert.equal(old.rolledTo, key.id);
+    assert.equal(keyStatus(directory.key(keys.test.secret), startMs + 59_999), 'active');
+    assert.equal(keyStatus(directory.key(keys.test.secret), startMs + 60_000), 'expired');
+    await assert.rejects(directory.rollKey(keys.test.secret, 60), DirectoryRefusal);
+  });
+
+  test('a revoked key stays known as revoked', async () => {
+    const { keys } = await directory.createOrganization('Souk');
+    await directory.revokeKey(directory.key(keys.test.secret).id);
+    await reopen();
+    assert.equal(keyStatus(directory.key(keys.test.secret), startMs), 'revoked');
+  });
+
+  test('what does not exist is refused without repeating it', async () => {
+    await assert.rejects(directory.revokeKey('svc_sk_test_x'), (error) => {
+      return error instanceof DirectoryRefusal && !error.message.includes('svc_');
+    });
+    await assert.rejects(directory.suspend('org_x'), DirectoryRefusal);
+    await assert.rejects(directory.createKey('org_x', 'test', 'secret'), DirectoryRefusal);
+  });
+
+  test('a closed organization gets no key; its keys can be revoked', async () => {
+    const { organization, keys } = await directory.createOrganization('Souk');
+    await directory.close(organization.id);
+    await assert.rejects(directory.createKey(organization.id, 'test', 'secret'), DirectoryRefusal);
+    await assert.rejects(directory.rollKey(keys.test.secret, 0), DirectoryRefusal);
+    await directory.revokeKey(keys.test.secret);
+  });
+
+  test('a listener gets the whole organization with its keys, and is waited for', async () => {
+    const { organization } = await directory.createOrganization('Souk');
+    const heard: DirectoryChange[] = [];
+    const gate = Promise.withResolvers<void>();
+    const stop = directory.onChange(async (change) => {
+      heard.push(structuredClone(change));
+      await gate.promise;
+    });
+    let settled = false;
+    const creation = directory.createKey(organization.id, 'live', 'secret').then((made) => {
+      settled = true;
+      return made;
+    });
+    await new Promise(setImmediate);
+    assert.equal(settled, false, 'a listener has not settled');
+    gate.resolve();
+    const { key } = await creation;
+    assert.deepEqual(heard[0]?.organization, organization);
+    assert.equal(heard[0]?.keys.length, 5);
+    assert.ok(heard[0]?.keys.some(({ id }) => id === key.id));
+    stop();
+    await directory.suspend(organization.id);
+    assert.equal(heard.length, 1);
+  });
+
+  test('changes that are under way at once do not undo each other', async () => {
+    const { organization } = await directory.createOrganization('Souk');
+    directory.onChange(() => new Promise(setImmediate));
+    await Promise.all([
+      directory.setMethods(organization.id, 'test', { cash: false }),
+      directory.setMethods(organization.id, 'test', { card: false }),
+      directory.activate(organization.id),
+    ]);
+    const changed = directory.organization(organization.id);
+    assert.deepEqual(changed.methods.test, { card: false, cash: false });
+    assert.equal(changed.liveActivated, true);
+  });
+
+  test('a folder of another format is refused', async () => {
+    const other = join(folder, 'other');
+    const store = open({ path: other });
+    await store.put('format', 99);
+    await store.close();
+    assert.throws(() => new Directory(other, clock.now), /has format 99/);
+  });
+});
+
+test('a change survives a process that is killed right after it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'directory-'));
+  const module = new URL('../../src/directory/directory.ts', import.meta.url).href;
+  const program = `import { Directory } from ${JSON.stringify(module)};
+    const directory = new Directory(process.argv[1], Date.now);
+    await directory.createOrganization('Souk');
+    process.kill(process.pid, 'SIGKILL');`;
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', program, folder]);
+  assert.equal(child.signal, 'SIGKILL', String(child.stderr));
+  const directory = new Directory(folder, Date.now);
+  assert.deepEqual(
+    directory.organizations().map((organization) => organization.name),
+    ['Souk'],
+  );
+  rmSync(folder, { recursive: true });
+});
