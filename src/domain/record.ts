@@ -76,6 +76,8 @@ export interface ChargeRecord extends Common {
   /** The code a customer shows to the agent, 12 digits. Cash only. */
   readonly cash_number: string | null;
   readonly cash_agent: string | null;
+  /** The network's name for a typed card that waits for the customer to pass a challenge (3-D Secure). */
+  readonly challenge_token: string | null;
   /** The attempt ends by itself at this time unless it was decided before. */
   readonly expires_at_ms: number;
   readonly metadata: Metadata;
@@ -94,6 +96,8 @@ export interface CheckoutSessionRecord extends Common {
   readonly client_reference_id: string | null;
   readonly locale: 'en' | 'fr' | 'ar' | null;
   readonly expires_at_ms: number;
+  /** When the service looks whether to expire it: later than `expires_at_ms` while a payment is being decided. */
+  readonly due_at_ms: number;
   readonly metadata: Metadata;
 }
 
@@ -146,7 +150,10 @@ export interface WebhookEndpointRecord extends Common {
   readonly kind: 'webhook_endpoint';
   readonly url: string;
   readonly enabled_events: readonly string[];
-  readonly status: 'enabled' | 'disabled';
+  /** A deleted endpoint keeps its id, so that its deliveries can be listed, and nothing else. */
+  readonly status: 'enabled' | 'disabled' | 'deleted';
+  /** Deleted, and some deliveries that waited for it have not been ended yet. */
+  readonly draining: boolean;
   readonly metadata: Metadata;
   readonly api_version: string;
   /** The signing secrets in force, newest first. A rolled secret stays until its overlap ends (null: no end). */
@@ -177,7 +184,7 @@ export interface DeliveryRecord extends Common {
   readonly tries: number;
 }
 
-/** A call to a payment network that is under way: written before the call is made, removed when its outcome is applied. */
+/** A call to a payment network: written before the call is made, removed when its final outcome is applied. */
 export interface OperationRecord extends Common {
   readonly kind: 'operation';
   readonly action: 'open_card_page' | 'issue_cash_code' | 'authorize_card' | 'refund_charge';
@@ -186,6 +193,10 @@ export interface OperationRecord extends Common {
   readonly refund: string | null;
   /** The network's own name for a card that was typed (never the number). */
   readonly card_token: string | null;
+  /** The code to issue. Cash only. */
+  readonly cash_number: string | null;
+  /** The network has taken the order; the final outcome follows by notification. */
+  readonly accepted: boolean;
   /** The API request that waits for the outcome, so that its answer can be kept with its idempotency key. */
   readonly request: OperationRequest | null;
 }

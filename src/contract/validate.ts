@@ -1,0 +1,179 @@
+// Validation of parameters, compiled once for each route from its schema. The fast path is one compiled check; only
+// a request that fails it pays for finding out what to say.
+//
+// Several faults in one request: unknown parameters come before missing ones, missing before invalid, and within
+// each the order of the document decides.
+
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { type Refusal, refuse } from './errors.ts';
+import * as limits from './limits.ts';
+import { type Route, routeTable } from './routes.ts';
+
+/** Parsed parameters: names to JSON values. */
+export type Params = Record<string, unknown>;
+
+interface RouteValidator {
+  readonly check: (value: unknown) => boolean;
+  readonly errors: (value: unknown) => readonly SchemaError[];
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly defaults: readonly (readonly [string, unknown])[];
+}
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: object;
+}
+
+/** The parts of a JSON schema that decide what to say about a wrong value. */
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+}
+
+const validators: ReadonlyMap<Route, RouteValidator> = new Map(
+  routeTable.map((route) => [route, compileRoute(route)]),
+);
+
+function compileRoute(route: Route): RouteValidator {
+  const compiled = Compile(route.params as TSchema);
+  const properties = route.params.properties as Record<string, Schema>;
+  return {
+    check: (value) => compiled.Check(value),
+    errors: (value) => compiled.Errors(value),
+    properties,
+    defaults: Object.entries(properties)
+      .filter(([, schema]) => schema.default !== undefined)
+      .map(([name, schema]) => [name, schema.default] as const),
+  };
+}
+
+/** Fills in the route's defaults for parameters that are absent; changes `params`. */
+export function fillDefaults(route: Route, params: Params): void {
+  for (const [name, value] of validators.get(route)!.defaults) {
+    if (!Object.hasOwn(params, name)) params[name] = value;
+  }
+}
+
+/** Null when `params` fit the route, else the first refusal by precedence. */
+export function validateParams(route: Route, params: Params): Refusal | null {
+  const validator = validators.get(route)!;
+  if (validator.check(params)) {
+    return 'starting_after' in params && 'ending_before' in params
+      ? refuse('parameter_invalid', { param: 'ending_before', message: 'parameter_invalid.cursors' })
+      : null;
+  }
+  for (const name of Object.keys(params)) {
+    if (!Object.hasOwn(validator.properties, name)) return refuse('parameter_unknown', { param: name });
+  }
+  const required = route.params.required ?? [];
+  for (const name of required) {
+    if (!Object.hasOwn(params, name)) return refuse('parameter_missing', { param: name });
+  }
+  return firstInvalid(validator, params);
+}
+
+function firstInvalid(validator: RouteValidator, params: Params): Refusal {
+  const errors = validator.errors(params);
+  const names = Object.keys(params);
+  const wrong = names.find((name) => errors.some((error) => pathOf(error)[0] === name)) ?? names[0]!;
+  const error = errors.find((candidate) => pathOf(candidate)[0] === wrong);
+  return describe(validator.properties[wrong]!, error === undefined ? [wrong] : pathOf(error));
+}
+
+function pathOf(error: SchemaError): string[] {
+  return error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function describe(schema: Schema, path: readonly string[]): Refusal {
+  const param = path.join('.');
+  const invalid = (message: NonNullable<Refusal['message']>, values: Refusal['values'] = {}): Refusal =>
+    refuse('parameter_invalid', { param, message, values });
+  if (schema.enum !== undefined) {
+    return invalid('parameter_invalid.choice', { choices: schema.enum.join(', ') });
+  }
+  switch (schema.type) {
+    case 'integer':
+      return invalid('parameter_invalid.integer', { min: schema.minimum ?? 0, max: schema.maximum ?? '' });
+    case 'boolean':
+      return invalid('parameter_invalid.boolean');
+    case 'array':
+      return path.length > 1 && schema.items?.enum !== undefined
+        ? invalid('parameter_invalid.choice', { choices: schema.items.enum.join(', ') })
+        : invalid('parameter_invalid.list', { min: schema.minItems ?? 0, max: schema.maxItems ?? '' });
+    case 'object':
+      return invalid('parameter_invalid.metadata', {
+        keys: limits.metadataKeysMax,
+        keyLength: limits.metadataKeyCharactersMax,
+        valueLength: limits.metadataValueCharactersMax,
+      });
+    default:
+      return describeText(schema, invalid);
+  }
+}
+
+function describeText(
+  schema: Schema,
+  invalid: (message: NonNullable<Refusal['message']>, values?: Refusal['values']) => Refusal,
+): Refusal {
+  const max = schema.maxLength ?? '';
+  if (schema.format === 'uri') return invalid('parameter_invalid.address', { max });
+  if (schema.format === 'email') return invalid('parameter_invalid.email', { max });
+  return invalid('parameter_invalid.text', { min: schema.minLength ?? 0, max });
+}
+
+/**
+ * The parameters of a query string, by the types of the route's schema: a number where an integer is expected and
+ * the text is one, else text. Refuses names sent twice and broken percent-encoding.
+ */
+export function parseQuery(route: Route, query: string): Params | Refusal {
+  const params: Params = {};
+  if (query === '') return params;
+  const properties = route.params.properties as Record<string, Schema>;
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const [name, value] = decodePair(pair);
+    if (name === null || value === null) {
+      return refuse('parameter_invalid', { param: pair.slice(0, 80), message: 'parameter_invalid.encoding' });
+    }
+    if (Object.hasOwn(params, name)) {
+      return refuse('parameter_invalid', { param: name, message: 'parameter_invalid.repeated' });
+    }
+    const integer =
+      route.method === 'GET' && properties[name]?.type === 'integer' && /^-?\d{1,15}$/.test(value);
+    Object.defineProperty(params, name, {
+      value: integer ? Number(value) : value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return params;
+}
+
+function decodePair(pair: string): readonly [string | null, string | null] {
+  const equals = pair.indexOf('=');
+  const name = equals < 0 ? pair : pair.slice(0, equals);
+  return [decodePart(name), decodePart(equals < 0 ? '' : pair.slice(equals + 1))];
+}
+
+function decodePart(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}

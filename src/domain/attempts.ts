@@ -1,0 +1,275 @@
+// Attempts to pay: what happens to a charge, and to its payment intent with it, from the moment the network has
+// opened the attempt until it succeeded, failed, or money came that fits neither.
+
+import { refuse } from '../contract/errors.ts';
+import { format } from '../contract/messages.ts';
+import type { ParamsOf } from '../contract/routes.ts';
+import type { DeclineCode, Language } from '../contract/vocabulary.ts';
+import { luhnCheckDigit } from '../core/card-number.ts';
+import { slotOf } from '../core/slot.ts';
+import { changeable, newOperation } from './changeable.ts';
+import { answered, type Outcome, refused } from './decision.ts';
+import type { Draft } from './draft.ts';
+import { type Found, find, missing } from './find.ts';
+import { cashIndex } from './indexes.ts';
+import { presentCharge, presentPaymentIntent } from './present.ts';
+import type {
+  CardDetails,
+  ChargeRecord,
+  LastPaymentError,
+  OperationRecord,
+  PaymentIntentRecord,
+} from './record.ts';
+import { openReview } from './reviews.ts';
+import { completeSession, prolongSession } from './session-progress.ts';
+
+/** Why an attempt failed. */
+export type Failure = Omit<LastPaymentError, 'charge'>;
+
+export function declined(code: DeclineCode, language: Language): Failure {
+  const message = format(`card_declined.${code}`, language, {});
+  return { type: 'card_error', code: 'card_declined', decline_code: code, message };
+}
+
+export function expiredUnpaid(language: Language): Failure {
+  const message = format('failure.attempt_expired', language, {});
+  return { type: 'invalid_request_error', code: 'payment_attempt_expired', decline_code: null, message };
+}
+
+export function canceledBeforePaid(language: Language): Failure {
+  const message = format('failure.attempt_canceled', language, {});
+  return { type: 'invalid_request_error', code: 'payment_attempt_canceled', decline_code: null, message };
+}
+
+const cashSlotDigits = 4;
+const cashRandomDigits = 7;
+
+/** A cash code that nobody holds: the organization's slot, random digits and a Luhn check digit; 12 digits in all. */
+export function newCashNumber(draft: Draft): string {
+  const slot = String(slotOf(draft.context.org)).padStart(cashSlotDigits, '0');
+  for (;;) {
+    const random = String(draft.context.randomBelow(10 ** cashRandomDigits)).padStart(cashRandomDigits, '0');
+    const number = slot + random + luhnCheckDigit(slot + random);
+    if (holderOf(draft, number) === undefined) return number;
+  }
+}
+
+function holderOf(draft: Draft, number: string): ChargeRecord | undefined {
+  for (const record of draft.view.scan(cashIndex(number), { descending: true })) {
+    if (record.kind === 'charge') return record;
+  }
+  return undefined;
+}
+
+/** The network opened the attempt: the customer's turn. */
+export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome {
+  const { context } = draft;
+  const { settings, nowMs } = context;
+  const intent = draft.get('payment_intent', operation.payment_intent)!;
+  const method = operation.action === 'open_card_page' ? 'card' : 'cash';
+  const charge = draft.put<ChargeRecord>({
+    kind: 'charge',
+    id: operation.charge,
+    org: intent.org,
+    livemode: intent.livemode,
+    created: Math.floor(nowMs / 1000),
+    amount: intent.amount,
+    amount_refunded: 0,
+    amount_refund_pending: 0,
+    currency: intent.currency,
+    status: 'pending',
+    method,
+    payment_intent: intent.id,
+    failure_code: null,
+    failure_message: null,
+    decline_code: null,
+    card: null,
+    cash_number: operation.cash_number,
+    cash_agent: null,
+    challenge_token: null,
+    expires_at_ms: nowMs + (method === 'card' ? settings.cardAttemptMs : settings.cashCodeMs),
+    metadata: {},
+  });
+  const opened = draft.put<PaymentIntentRecord>({
+    ...intent,
+    status: 'requires_action',
+    latest_charge: charge.id,
+    operation: null,
+  });
+  if (method === 'cash') prolongSession(draft, opened, charge.expires_at_ms);
+  const resource = presentPaymentIntent(opened, charge, settings.baseUrl);
+  draft.emit('payment_intent.requires_action', resource);
+  return answered(resource);
+}
+
+/** The customer paid: the intent waits for the network's word. */
+export function paymentSubmitted(draft: Draft, charge: ChargeRecord, operation: string | null): void {
+  const intent = draft.get('payment_intent', charge.payment_intent)!;
+  const processing = draft.put<PaymentIntentRecord>({ ...intent, status: 'processing', operation });
+  draft.emit(
+    'payment_intent.processing',
+    presentPaymentIntent(processing, charge, draft.context.settings.baseUrl),
+  );
+}
+
+/** The network confirmed: the money is received, once. */
+export function succeedAttempt(draft: Draft, charge: ChargeRecord): ChargeRecord {
+  const { baseUrl } = draft.context.settings;
+  if (draft.get('payment_intent', charge.payment_intent)!.status === 'requires_action') {
+    paymentSubmitted(draft, charge, null);
+  }
+  const succeeded = draft.put<ChargeRecord>({ ...charge, status: 'succeeded', challenge_token: null });
+  const intent = draft.put<PaymentIntentRecord>({
+    ...draft.get('payment_intent', charge.payment_intent)!,
+    status: 'succeeded',
+    amount_received: charge.amount,
+    last_payment_error: null,
+    operation: null,
+  });
+  draft.emit('charge.succeeded', presentCharge(succeeded));
+  draft.emit('payment_intent.succeeded', presentPaymentIntent(intent, succeeded, baseUrl));
+  completeSession(draft, intent);
+  return succeeded;
+}
+
+/** The charge ends without money. */
+export function closeCharge(draft: Draft, charge: ChargeRecord, failure: Failure): ChargeRecord {
+  return draft.put<ChargeRecord>({
+    ...charge,
+    status: 'failed',
+    failure_code: failure.code,
+    failure_message: failure.message,
+    decline_code: failure.decline_code,
+    challenge_token: null,
+  });
+}
+
+/** The attempt failed: the intent can be paid another way. */
+export function failAttempt(draft: Draft, charge: ChargeRecord, failure: Failure): ChargeRecord {
+  const failed = closeCharge(draft, charge, failure);
+  const intent = draft.put<PaymentIntentRecord>({
+    ...draft.get('payment_intent', charge.payment_intent)!,
+    status: 'requires_payment_method',
+    last_payment_error: { ...failure, charge: charge.id },
+    operation: null,
+  });
+  draft.emit('charge.failed', presentCharge(failed));
+  draft.emit(
+    'payment_intent.payment_failed',
+    presentPaymentIntent(intent, failed, draft.context.settings.baseUrl),
+  );
+  return failed;
+}
+
+/** What the card page sends: never the number, only the network's name for the card and what may be shown of it. */
+export interface SubmittedCard {
+  readonly token: string;
+  readonly card: CardDetails;
+  /** The card's bank wants the customer to pass a challenge first (3-D Secure). */
+  readonly challenge: boolean;
+}
+
+/** The customer typed a card on the page of an attempt. */
+export function submitCard(draft: Draft, params: SubmittedCard, id: string): Outcome {
+  const charge = payableCharge(draft, id, 'card');
+  if ('refusal' in charge) return charge;
+  const known = { ...charge.record, card: params.card };
+  if (!params.challenge) return authorize(draft, known, params.token);
+  draft.put<ChargeRecord>({ ...known, challenge_token: params.token });
+  return { body: JSON.stringify({ status: 'challenge' }) };
+}
+
+/** The customer answered the bank's challenge. */
+export function answerChallenge(draft: Draft, params: { passed: boolean }, id: string): Outcome {
+  const charge = payableCharge(draft, id, 'card');
+  if ('refusal' in charge) return charge;
+  const token = charge.record.challenge_token;
+  if (token === null) return refused(refuse('charge_unexpected_state', { values: { status: 'pending' } }));
+  const known: ChargeRecord = { ...charge.record, challenge_token: null };
+  if (params.passed) return authorize(draft, known, token);
+  failAttempt(draft, known, declined('transaction_not_allowed', draft.context.language));
+  return { body: JSON.stringify({ status: 'failed' }) };
+}
+
+function authorize(draft: Draft, charge: ChargeRecord, token: string): Outcome {
+  const operation = draft.call({
+    ...newOperation(draft.context, 'authorize_card'),
+    payment_intent: charge.payment_intent,
+    charge: charge.id,
+    card_token: token,
+  });
+  draft.put(charge);
+  paymentSubmitted(draft, charge, operation.id);
+  return { waitsFor: operation };
+}
+
+function payableCharge(draft: Draft, id: string, method: ChargeRecord['method']): Found<'charge'> {
+  const charge = draft.get('charge', id);
+  if (charge === undefined || charge.method !== method) return { refusal: missing(id, null) };
+  const intent = draft.get('payment_intent', charge.payment_intent)!;
+  const refusal = changeable(intent, ['requires_action']);
+  if (refusal !== null) return { refusal };
+  if (charge.status !== 'pending' || intent.latest_charge !== charge.id) {
+    return { refusal: refuse('charge_unexpected_state', { values: { status: charge.status } }) };
+  }
+  return { record: charge };
+}
+
+/** The card that a test helper pays with when the customer never typed one. */
+const helperCard: CardDetails = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2034 };
+
+export function completeCharge(draft: Draft, params: ParamsOf<'complete_charge'>, id: string): Outcome {
+  const found = pendingCharge(draft, id);
+  if ('refusal' in found) return found;
+  const charge = found.record;
+  if (params.amount !== undefined && params.amount !== charge.amount) {
+    openReview(draft, charge, 'amount_mismatch', params.amount);
+    return answered(presentCharge(charge));
+  }
+  const card = charge.method === 'card' ? (charge.card ?? helperCard) : null;
+  return answered(presentCharge(succeedAttempt(draft, { ...charge, card })));
+}
+
+export function failCharge(draft: Draft, params: ParamsOf<'fail_charge'>, id: string): Outcome {
+  const found = pendingCharge(draft, id);
+  if ('refusal' in found) return found;
+  const failure = declined(params.decline_code ?? 'generic_decline', draft.context.language);
+  return answered(presentCharge(failAttempt(draft, found.record, failure)));
+}
+
+export function expireCharge(draft: Draft, _params: object, id: string): Outcome {
+  const found = pendingCharge(draft, id);
+  if ('refusal' in found) return found;
+  return answered(presentCharge(failAttempt(draft, found.record, expiredUnpaid(draft.context.language))));
+}
+
+/** A charge that a test helper may decide. */
+function pendingCharge(draft: Draft, id: string): Found<'charge'> {
+  const found = find(draft.view, draft.context, 'charge', id);
+  if ('refusal' in found) return found;
+  const charge = found.record;
+  if (charge.status !== 'pending') {
+    return { refusal: refuse('charge_unexpected_state', { values: { status: charge.status } }) };
+  }
+  const intent = draft.get('payment_intent', charge.payment_intent)!;
+  return intent.operation === null ? found : { refusal: refuse('payment_intent_busy') };
+}
+
+/** An agent took cash for a code: the right amount in time pays; anything else opens a review and credits nothing. */
+export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
+  const number = params.number.replace(/[ -]/g, '');
+  const holder = holderOf(draft, number);
+  const { org, livemode } = draft.context;
+  if (holder === undefined || holder.org !== org || holder.livemode !== livemode) {
+    return refused(missing(params.number, null, 'number'));
+  }
+  if (holder.status !== 'pending') {
+    openReview(draft, holder, 'late_payment', params.amount);
+    return answered(presentCharge(holder));
+  }
+  if (params.amount !== holder.amount) {
+    openReview(draft, holder, 'amount_mismatch', params.amount);
+    return answered(presentCharge(holder));
+  }
+  return answered(presentCharge(succeedAttempt(draft, { ...holder, cash_agent: 'test agent' })));
+}

@@ -1,0 +1,79 @@
+// Checkout sessions: one visit to the hosted payment page, for one payment intent.
+
+import { refuse } from '../contract/errors.ts';
+import { sessionSecondsMax, sessionSecondsMin } from '../contract/limits.ts';
+import type { ParamsOf } from '../contract/routes.ts';
+import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import { changeable } from './changeable.ts';
+import { answered, type Outcome, refused } from './decision.ts';
+import type { Draft } from './draft.ts';
+import { find, missing } from './find.ts';
+import { initialMetadata } from './metadata.ts';
+import { cancelIntent, openAttempt, openIntent, refusePayment } from './payment-intents.ts';
+import { presentCheckoutSession } from './present.ts';
+import type { CheckoutSessionRecord } from './record.ts';
+
+export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_checkout_session'>): Outcome {
+  const { context } = draft;
+  const nowSeconds = Math.floor(context.nowMs / 1000);
+  const expiresAt = params.expires_at ?? nowSeconds + sessionSecondsMax;
+  if (expiresAt < nowSeconds + sessionSecondsMin || expiresAt > nowSeconds + sessionSecondsMax) {
+    const message = 'parameter_invalid.expires_at';
+    return refused(refuse('parameter_invalid', { param: 'expires_at', message }));
+  }
+  const refusal = refusePayment(draft, params);
+  if (refusal !== null) return refused(refusal);
+  const id = context.newId('cs');
+  const { intent } = openIntent(draft, params, id);
+  const session = draft.put<CheckoutSessionRecord>({
+    kind: 'checkout_session',
+    id,
+    org: context.org,
+    livemode: context.livemode,
+    created: nowSeconds,
+    amount: params.amount,
+    currency: params.currency,
+    payment_method_types: intent.payment_method_types,
+    payment_intent: intent.id,
+    status: 'open',
+    success_url: params.success_url,
+    cancel_url: params.cancel_url ?? null,
+    customer: params.customer ?? null,
+    client_reference_id: params.client_reference_id ?? null,
+    locale: params.locale ?? null,
+    expires_at_ms: expiresAt * 1000,
+    due_at_ms: expiresAt * 1000,
+    metadata: initialMetadata(params.metadata),
+  });
+  return answered(presentCheckoutSession(session, context.settings.baseUrl));
+}
+
+export function expireCheckoutSession(draft: Draft, _params: object, id: string): Outcome {
+  const found = find(draft.view, draft.context, 'checkout_session', id);
+  if ('refusal' in found) return found;
+  const session = found.record;
+  if (session.status !== 'open') {
+    const values = { status: session.status };
+    return refused(refuse('invalid_request', { message: 'invalid_request.session_state', values }));
+  }
+  const intent = draft.get('payment_intent', session.payment_intent)!;
+  const refusal = changeable(intent, ['requires_payment_method', 'requires_action']);
+  if (refusal !== null) return refused(refusal);
+  cancelIntent(draft, intent, null);
+  return answered(presentCheckoutSession(draft.get('checkout_session', id)!, draft.context.settings.baseUrl));
+}
+
+/** The customer chose how to pay on the checkout page. */
+export function chooseMethod(draft: Draft, params: { method: PaymentMethodType }, id: string): Outcome {
+  const session = draft.get('checkout_session', id);
+  if (session === undefined) return refused(missing(id, null));
+  if (session.status !== 'open') {
+    const values = { status: session.status };
+    return refused(refuse('invalid_request', { message: 'invalid_request.session_state', values }));
+  }
+  const intent = draft.get('payment_intent', session.payment_intent)!;
+  if (!intent.payment_method_types.includes(params.method)) {
+    return refused(refuse('payment_method_unavailable', { values: { method: params.method } }));
+  }
+  return openAttempt(draft, intent, params.method, null);
+}

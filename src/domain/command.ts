@@ -1,0 +1,43 @@
+// Commands: what can change the state. The public ones come from the table of routes; the internal ones below are
+// raised by the pages, by time, by networks and receivers, and by operators.
+
+import type { CommandOperation, ParamsOf } from '../contract/routes.ts';
+import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import type { SubmittedCard } from './attempts.ts';
+import type { NetworkOutcome } from './operations.ts';
+import type { AttemptResult } from './record.ts';
+
+/** The parameters of the internal commands. `id` names the record that each is about. */
+export interface InternalParams {
+  /** A customer chose how to pay on the checkout page. */
+  choose_method: { readonly method: PaymentMethodType };
+  /** A customer typed a card on the card page. */
+  submit_card: SubmittedCard;
+  /** A customer answered the bank's challenge. */
+  answer_challenge: { readonly passed: boolean };
+  /** A payment network answered, or notified. */
+  settle_operation: { readonly operation: string; readonly outcome: NetworkOutcome };
+  /** The time of a charge or a session has come. */
+  expire_due: object;
+  /** An operator settled a review. */
+  close_review: { readonly as: 'approved' | 'refunded' };
+  /** A webhook attempt ended. */
+  record_attempt: { readonly delivery: string; readonly result: AttemptResult };
+  /** An operator sends a delivery again. */
+  resend_delivery: { readonly delivery: string };
+  /** A deleted endpoint has deliveries left to end. */
+  drain_endpoint: object;
+  /** An operator rolls a signing secret. */
+  roll_secret: { readonly overlapSeconds: number };
+  /** Retention. */
+  prune_deliveries: { readonly createdBefore: number };
+}
+
+export type InternalOperation = keyof InternalParams;
+export type AnyCommand = CommandOperation | InternalOperation;
+
+export type CommandParams<O extends AnyCommand> = O extends CommandOperation
+  ? ParamsOf<O>
+  : O extends InternalOperation
+    ? InternalParams[O]
+    : never;

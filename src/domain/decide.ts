@@ -1,0 +1,68 @@
+// decide: the state machine. Pure: what it needs to know of time, chance and the caller is in the context; what it
+// decides comes back as values. One decider a command; a route or an internal command without one does not compile.
+
+import * as attempts from './attempts.ts';
+import { chooseMethod, createCheckoutSession, expireCheckoutSession } from './checkout-sessions.ts';
+import type { AnyCommand, CommandParams } from './command.ts';
+import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts';
+import type { Context, Decision, Outcome } from './decision.ts';
+import { pruneDeliveries, recordAttempt, resendDelivery } from './deliveries.ts';
+import { Draft } from './draft.ts';
+import { expireDue } from './due.ts';
+import { settleOperation } from './operations.ts';
+import { cancelPaymentIntent, confirmPaymentIntent, createPaymentIntent } from './payment-intents.ts';
+import { createRefund, helpRefundFail, helpRefundSucceed } from './refunds.ts';
+import { closeReview } from './reviews.ts';
+import type { View } from './state.ts';
+import * as endpoints from './webhook-endpoints.ts';
+
+type Decider<O extends AnyCommand> = (draft: Draft, params: CommandParams<O>, id: string) => Outcome;
+
+const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
+  create_payment_intent: createPaymentIntent,
+  confirm_payment_intent: confirmPaymentIntent,
+  cancel_payment_intent: cancelPaymentIntent,
+  create_checkout_session: createCheckoutSession,
+  expire_checkout_session: expireCheckoutSession,
+  create_refund: createRefund,
+  create_customer: createCustomer,
+  update_customer: updateCustomer,
+  delete_customer: deleteCustomer,
+  create_webhook_endpoint: endpoints.createWebhookEndpoint,
+  update_webhook_endpoint: endpoints.updateWebhookEndpoint,
+  delete_webhook_endpoint: endpoints.deleteWebhookEndpoint,
+  complete_charge: attempts.completeCharge,
+  fail_charge: attempts.failCharge,
+  expire_charge: attempts.expireCharge,
+  pay_cash: attempts.payCash,
+  succeed_refund: helpRefundSucceed,
+  fail_refund: helpRefundFail,
+  choose_method: chooseMethod,
+  submit_card: attempts.submitCard,
+  answer_challenge: attempts.answerChallenge,
+  settle_operation: settleOperation,
+  expire_due: expireDue,
+  close_review: closeReview,
+  record_attempt: recordAttempt,
+  resend_delivery: resendDelivery,
+  drain_endpoint: endpoints.drainEndpoint,
+  roll_secret: endpoints.rollSecret,
+  prune_deliveries: pruneDeliveries,
+};
+
+export type Command = {
+  readonly [O in AnyCommand]: {
+    readonly operation: O;
+    readonly id: string;
+    readonly params: CommandParams<O>;
+  };
+}[AnyCommand];
+
+/** Decides one command on the state that `view` shows. A refusal changes nothing. */
+export function decide(view: View, command: Command, context: Context): Decision {
+  const draft = new Draft(view, context);
+  const decider = deciders[command.operation] as Decider<AnyCommand>;
+  const outcome = decider(draft, command.params as CommandParams<AnyCommand>, command.id);
+  if ('refusal' in outcome || 'checksAddress' in outcome) return { changes: [], outcome, operations: [] };
+  return { changes: draft.changes, outcome, operations: draft.operations };
+}

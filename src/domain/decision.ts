@@ -1,0 +1,87 @@
+// What a decision is: the outcome of one command, as plain values. The shard makes the changes durable and then
+// releases the answer; the domain knows neither threads nor disks nor HTTP.
+
+import type { Refusal } from '../contract/errors.ts';
+import type { Bucket } from '../contract/limits.ts';
+import type { Language, PaymentMethodType } from '../contract/vocabulary.ts';
+import type { Change, OperationRecord, OperationRequest, WebhookEndpointRecord } from './record.ts';
+
+/** What the organization may do in this mode, from the directory. */
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly created: number;
+  /** Methods switched on for the organization that also have a network in this mode. */
+  readonly methods: Readonly<Record<PaymentMethodType, boolean>>;
+  /** The rate limits in force in this mode. */
+  readonly limits: Readonly<Record<Bucket, EffectiveLimit>>;
+}
+
+export interface EffectiveLimit {
+  readonly perMinute: number;
+  readonly source: 'default' | 'plan' | 'custom';
+}
+
+/** Durations and addresses from the configuration. */
+export interface Settings {
+  /** Where customers reach the service's pages, without a final slash. */
+  readonly baseUrl: string;
+  readonly cardAttemptMs: number;
+  readonly cashCodeMs: number;
+  /** The waits between the attempts of a webhook delivery. */
+  readonly webhookRetryMs: readonly number[];
+}
+
+/** Everything that `decide` may not find out by itself: time, chance, who asks. */
+export interface Context {
+  readonly nowMs: number;
+  readonly org: string;
+  readonly livemode: boolean;
+  readonly account: Account;
+  readonly settings: Settings;
+  readonly language: Language;
+  readonly apiVersion: string;
+  /** The API request, or null when the customer or time caused the command. */
+  readonly request: OperationRequest | null;
+  /** The webhook endpoints of the organization in this mode. */
+  readonly endpoints: readonly WebhookEndpointRecord[];
+  /** Another change to the endpoints of this organization and mode waits for its address to be looked up. */
+  readonly endpointsBusy: boolean;
+  /** The verdict on the address that this command asked to be checked; null before it asked. */
+  readonly addressAllowed: boolean | null;
+  /** A new id with this prefix (without underscore). */
+  readonly newId: (prefix: string) => string;
+  /** `length` random base-62 characters. */
+  readonly randomText: (length: number) => string;
+  /** A whole random number below `limit` (at most 2^32). */
+  readonly randomBelow: (limit: number) => number;
+}
+
+/** A decider's outcome. What it changed and what happened lies in the draft; a refusal throws the draft away. */
+export type Outcome =
+  | { readonly refusal: Refusal }
+  /** The answer's body as JSON text. `keptBody` is kept for replays instead (a secret is shown once). */
+  | { readonly body: string; readonly keptBody?: string }
+  /** The answer is given later, by the outcome of this call to a payment network. */
+  | { readonly waitsFor: OperationRecord }
+  /** Run the command again with the verdict on this webhook address in `context.addressAllowed`. Nothing is changed. */
+  | { readonly checksAddress: string }
+  /** The changes stand, but whoever waited for the operation is refused. */
+  | { readonly waiterRefused: Refusal };
+
+export interface Decision {
+  /** Records as they are afterwards, events and their deliveries among them; no record twice. Empty on a refusal. */
+  readonly changes: readonly Change[];
+  readonly outcome: Outcome;
+  /** Calls to payment networks to make once the changes are durable. */
+  readonly operations: readonly OperationRecord[];
+}
+
+export function refused(refusal: Refusal): Outcome {
+  return { refusal };
+}
+
+/** A success that answers `resource`. */
+export function answered(resource: object): Outcome {
+  return { body: JSON.stringify(resource) };
+}

@@ -1,0 +1,57 @@
+// A draft: what one command is about to change, on top of the state it reads. Deciders write here and nowhere else;
+// the draft becomes the decision's changes, or nothing.
+
+import type { EventType } from '../contract/vocabulary.ts';
+import type { Context } from './decision.ts';
+import { openDelivery } from './deliveries.ts';
+import { happened } from './events.ts';
+import type { Change, OperationRecord, RecordKind, RecordOf } from './record.ts';
+import type { View } from './state.ts';
+
+export class Draft {
+  readonly view: View;
+  readonly context: Context;
+  readonly operations: OperationRecord[] = [];
+  readonly #changes = new Map<string, Change>();
+
+  constructor(view: View, context: Context) {
+    this.view = view;
+    this.context = context;
+  }
+
+  get changes(): readonly Change[] {
+    return [...this.#changes.values()];
+  }
+
+  /** The record as this draft has it so far. */
+  get<K extends RecordKind>(kind: K, id: string): RecordOf<K> | undefined {
+    const drafted = this.#changes.get(id);
+    if (drafted === undefined) return this.view.get(kind, id);
+    return drafted.kind === kind && !drafted.removed ? (drafted as RecordOf<K>) : undefined;
+  }
+
+  put<R extends Change>(record: R): R {
+    this.#changes.set(record.id, record);
+    return record;
+  }
+
+  remove(record: Change): void {
+    this.#changes.set(record.id, { ...record, removed: true });
+  }
+
+  /** Records an event about `object` (a resource, or its JSON text), and a delivery to each endpoint that wants it. */
+  emit(type: EventType, object: object | string): void {
+    const event = this.put(happened(this.context, type, object));
+    for (const endpoint of this.context.endpoints) {
+      if (endpoint.status !== 'enabled') continue;
+      if (!endpoint.enabled_events.includes('*') && !endpoint.enabled_events.includes(type)) continue;
+      this.put(openDelivery(this.context, endpoint, event));
+    }
+  }
+
+  /** Writes down a call to a payment network, to be made once the draft is durable. */
+  call(operation: OperationRecord): OperationRecord {
+    this.operations.push(operation);
+    return this.put(operation);
+  }
+}

@@ -1,0 +1,34 @@
+// Events: what happened, with the object as it was at that moment, fixed for ever as JSON text.
+
+import type { EventType } from '../contract/vocabulary.ts';
+import type { Context } from './decision.ts';
+import type { EventRecord } from './record.ts';
+
+/** The event `type` about `object` (a presented resource, or its JSON text). */
+export function happened(context: Context, type: EventType, object: object | string): EventRecord {
+  return {
+    kind: 'event',
+    id: context.newId('evt'),
+    org: context.org,
+    livemode: context.livemode,
+    created: Math.floor(context.nowMs / 1000),
+    type,
+    api_version: context.apiVersion,
+    object_json: typeof object === 'string' ? object : JSON.stringify(object),
+    request_id: context.request?.request_id ?? null,
+    idempotency_key: context.request?.idempotency_key ?? null,
+  };
+}
+
+/**
+ * An event as JSON text. The stored object is put in as it is, so every delivery and every read shows the same bytes;
+ * `pendingWebhooks` is the only part that changes.
+ */
+export function eventJson(event: EventRecord, pendingWebhooks: number): string {
+  const request = JSON.stringify({ id: event.request_id, idempotency_key: event.idempotency_key });
+  return (
+    `{"id":"${event.id}","object":"event","type":"${event.type}","api_version":"${event.api_version}",` +
+    `"created":${event.created},"livemode":${event.livemode},"organization":"${event.org}",` +
+    `"data":{"object":${event.object_json}},"request":${request},"pending_webhooks":${pendingWebhooks}}`
+  );
+}

@@ -1,0 +1,108 @@
+// Indexes: which lists a record belongs to. A list, filtered or not, is a range over one of these, so that it costs
+// what its page costs. The state in memory and the checkpoint on disk use the same rows.
+
+import type { IndexRow } from './backing.ts';
+import type { StoredRecord } from './record.ts';
+
+/** One organization in one mode: what everything that merchants see is separated by. */
+export function scopeOf(org: string, livemode: boolean): string {
+  return livemode ? `${org}/l` : `${org}/t`;
+}
+
+export type ListedKind = Exclude<StoredRecord['kind'], 'operation'>;
+
+/** All records of a kind in a scope, by id: oldest first. */
+export function kindIndex(kind: ListedKind, scope: string): string {
+  return `${kind}/${scope}`;
+}
+
+/** The records of a kind in a scope whose `field` has this value. */
+export function fieldIndex(kind: ListedKind, scope: string, field: string, value: string): string {
+  return `${kind}/${scope}/${field}=${value}`;
+}
+
+/** What has a time at which something happens by itself, over all organizations of a shard. */
+export const dueIndex = 'due';
+/** Calls to payment networks that have no final outcome yet. */
+export const operationIndex = 'operation';
+/** Every webhook endpoint of a shard. */
+export const endpointIndex = 'endpoint';
+/** All deliveries, oldest first: what retention walks. */
+export const deliveryIndex = 'delivery';
+
+/** Who holds a cash code. */
+export function cashIndex(number: string): string {
+  return `cash/${number}`;
+}
+
+/** The deliveries of an endpoint that wait for an attempt, by due time. */
+export function endpointDueIndex(endpoint: string): string {
+  return `due/${endpoint}`;
+}
+
+const timeWidth = 14;
+/** A time as a sort key: fixed width, so that text order is time order. */
+export function timeKey(ms: number): string {
+  return String(ms).padStart(timeWidth, '0');
+}
+
+/** The record's id in a sort key. */
+export function idOfSortKey(index: string, sortKey: string): string {
+  return index.startsWith(dueIndex) ? sortKey.slice(timeWidth) : sortKey;
+}
+
+/** Every index row of a record; none once it is removed. */
+export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
+  if (record.removed) return [];
+  const { id, kind } = record;
+  if (kind === 'operation') return [{ index: operationIndex, sortKey: id }];
+  if (kind === 'customer' && record.deleted) return [];
+  if (kind === 'webhook_endpoint' && record.status === 'deleted') {
+    return record.draining ? [{ index: endpointIndex, sortKey: id }] : [];
+  }
+  const scope = scopeOf(record.org, record.livemode);
+  const rows: IndexRow[] = [{ index: kindIndex(kind, scope), sortKey: id }];
+  const field = (name: string, value: string | null) => {
+    if (value !== null) rows.push({ index: fieldIndex(kind, scope, name, value), sortKey: id });
+  };
+  const due = (index: string, ms: number) => rows.push({ index, sortKey: timeKey(ms) + id });
+  switch (kind) {
+    case 'payment_intent':
+      field('status', record.status);
+      field('customer', record.customer);
+      break;
+    case 'charge':
+      field('status', record.status);
+      field('payment_intent', record.payment_intent);
+      if (record.cash_number !== null) rows.push({ index: cashIndex(record.cash_number), sortKey: id });
+      if (record.status === 'pending') due(dueIndex, record.expires_at_ms);
+      break;
+    case 'checkout_session':
+      if (record.status === 'open') due(dueIndex, record.due_at_ms);
+      break;
+    case 'customer':
+      field('email', record.email);
+      break;
+    case 'refund':
+      field('status', record.status);
+      field('payment_intent', record.payment_intent);
+      break;
+    case 'event':
+      field('type', record.type);
+      break;
+    case 'webhook_endpoint':
+      rows.push({ index: endpointIndex, sortKey: id });
+      break;
+    case 'delivery':
+      rows.push({ index: deliveryIndex, sortKey: id });
+      field('endpoint', record.endpoint);
+      field('event', record.event);
+      if (record.status === 'failed') field('failed', record.endpoint);
+      if (record.due_at_ms !== null) due(endpointDueIndex(record.endpoint), record.due_at_ms);
+      break;
+    case 'review':
+      field('payment_intent', record.payment_intent);
+      break;
+  }
+  return rows;
+}

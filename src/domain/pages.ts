@@ -1,0 +1,106 @@
+// A page of a list: newest first, with cursors that are ids. Because a range over an index starts right at the
+// cursor, a page costs what it shows, and what others insert meanwhile neither shifts nor repeats anything.
+
+import type { Refusal } from '../contract/errors.ts';
+import { listLimitDefault } from '../contract/limits.ts';
+import { idFloor } from '../core/ids.ts';
+import type { Caller } from './find.ts';
+import { find } from './find.ts';
+import { fieldIndex, kindIndex, type ListedKind, scopeOf } from './indexes.ts';
+import type { RecordOf, StoredRecord } from './record.ts';
+import type { View } from './state.ts';
+
+/** What every list takes; `field[op]` names as in the query string. */
+export interface PageParams {
+  readonly limit?: number;
+  readonly starting_after?: string;
+  readonly ending_before?: string;
+  readonly 'created[gte]'?: number;
+  readonly 'created[gt]'?: number;
+  readonly 'created[lte]'?: number;
+  readonly 'created[lt]'?: number;
+}
+
+export interface Page<K extends ListedKind> {
+  readonly records: readonly RecordOf<K>[];
+  readonly hasMore: boolean;
+}
+
+/** The fields that a list can be filtered by, the most selective first: the first one given picks the index. */
+export type Filters = Readonly<Record<string, string | undefined>>;
+
+/** One page, or the refusal of a cursor that names no object of this list's kind. */
+export function pageOf<K extends ListedKind>(
+  view: View,
+  caller: Caller,
+  kind: K,
+  prefix: string,
+  params: PageParams,
+  filters: Filters = {},
+): Page<K> | { readonly refusal: Refusal } {
+  const cursorName = params.starting_after === undefined ? 'ending_before' : 'starting_after';
+  const cursor = params[cursorName];
+  if (cursor !== undefined) {
+    const found = find(view, caller, kind, cursor, cursorName);
+    if ('refusal' in found) return found;
+  }
+  const limit = params.limit ?? listLimitDefault;
+  const records: RecordOf<K>[] = [];
+  const descending = params.ending_before === undefined;
+  for (const record of filtered(view, caller, kind, prefix, { ...params, descending }, filters)) {
+    records.push(record);
+    if (records.length > limit) break;
+  }
+  const hasMore = records.length > limit;
+  const page = hasMore ? records.slice(0, limit) : records;
+  return { records: descending ? page : page.reverse(), hasMore };
+}
+
+/** The records of a kind that pass the filters, from the cursor on. */
+export function* filtered<K extends ListedKind>(
+  view: View,
+  caller: Caller,
+  kind: K,
+  prefix: string,
+  params: PageParams & { readonly descending: boolean },
+  filters: Filters,
+): Iterable<RecordOf<K>> {
+  const scope = scopeOf(caller.org, caller.livemode);
+  const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const [first, ...rest] = given;
+  const index = first === undefined ? kindIndex(kind, scope) : fieldIndex(kind, scope, first[0], first[1]);
+  const bounds = boundsOf(prefix, params);
+  for (const record of view.scan(index, { ...bounds, descending: params.descending })) {
+    if (rest.every(([name, value]) => record[name as keyof StoredRecord] === value))
+      yield record as RecordOf<K>;
+  }
+}
+
+/** The range of ids between the cursor and the bounds on `created`: ids start with their time. */
+function boundsOf(prefix: string, params: PageParams): { after?: string; before?: string } {
+  const fromSeconds = greatest(params['created[gte]'], plusOne(params['created[gt]']));
+  const toSeconds = least(plusOne(params['created[lte]']), params['created[lt]']);
+  const after = greatest(
+    params.ending_before,
+    fromSeconds === undefined ? undefined : idFloor(prefix, fromSeconds * 1000),
+  );
+  const before = least(
+    params.starting_after,
+    toSeconds === undefined ? undefined : idFloor(prefix, toSeconds * 1000),
+  );
+  return { ...(after !== undefined && { after }), ...(before !== undefined && { before }) };
+}
+
+function plusOne(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds + 1;
+}
+
+function greatest<T extends string | number>(a: T | undefined, b: T | undefined): T | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a > b ? a : b;
+}
+
+function least<T extends string | number>(a: T | undefined, b: T | undefined): T | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a < b ? a : b;
+}

@@ -1,0 +1,170 @@
+// Payment intents: create, confirm, cancel. How an attempt to pay goes on from there is in attempts.ts.
+
+import { type Refusal, refuse } from '../contract/errors.ts';
+import { methodAmountMin } from '../contract/limits.ts';
+import type { ParamsOf } from '../contract/routes.ts';
+import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import { canceledBeforePaid, closeCharge, newCashNumber } from './attempts.ts';
+import { changeable, newOperation } from './changeable.ts';
+import { answered, type Outcome, refused } from './decision.ts';
+import type { Draft } from './draft.ts';
+import { find } from './find.ts';
+import { initialMetadata } from './metadata.ts';
+import { presentPaymentIntent } from './present.ts';
+import type { PaymentIntentRecord } from './record.ts';
+import { expireSession } from './session-progress.ts';
+
+type CreateParams = ParamsOf<'create_payment_intent'>;
+
+/** What a payment intent and a checkout session ask of a payment before it exists. */
+export function refusePayment(
+  draft: Draft,
+  params: { amount: number; payment_method_types?: PaymentMethodType[]; customer?: string },
+): Refusal | null {
+  const methods = params.payment_method_types!;
+  for (const method of methods) {
+    const minimum = methodAmountMin[method];
+    if (params.amount < minimum) {
+      return refuse('amount_too_small', { param: 'amount', values: { minimum, method } });
+    }
+  }
+  for (const method of methods) {
+    if (!draft.context.account.methods[method]) {
+      return refuse('payment_method_unavailable', { param: 'payment_method_types', values: { method } });
+    }
+  }
+  if (params.customer === undefined) return null;
+  const found = find(draft.view, draft.context, 'customer', params.customer, 'customer');
+  if ('refusal' in found) return found.refusal;
+  return found.record.deleted
+    ? refuse('resource_missing', { param: 'customer', values: { id: params.customer } })
+    : null;
+}
+
+/** A new intent, and the event that tells of it. */
+export function openIntent(
+  draft: Draft,
+  params: Pick<CreateParams, 'amount' | 'currency' | 'customer' | 'description' | 'metadata'> & {
+    payment_method_types?: PaymentMethodType[];
+  },
+  session: string | null,
+): { readonly intent: PaymentIntentRecord; readonly json: string } {
+  const { context } = draft;
+  const intent: PaymentIntentRecord = {
+    kind: 'payment_intent',
+    id: context.newId('pi'),
+    org: context.org,
+    livemode: context.livemode,
+    created: Math.floor(context.nowMs / 1000),
+    amount: params.amount,
+    amount_received: 0,
+    currency: params.currency,
+    status: 'requires_payment_method',
+    payment_method_types: params.payment_method_types!,
+    latest_charge: null,
+    customer: params.customer ?? null,
+    description: params.description ?? null,
+    metadata: initialMetadata(params.metadata),
+    last_payment_error: null,
+    return_url: null,
+    canceled_at: null,
+    cancellation_reason: null,
+    checkout_session: session,
+    operation: null,
+  };
+  draft.put(intent);
+  const json = JSON.stringify(presentPaymentIntent(intent, undefined, context.settings.baseUrl));
+  draft.emit('payment_intent.created', json);
+  return { intent, json };
+}
+
+export function createPaymentIntent(draft: Draft, params: CreateParams): Outcome {
+  const refusal = refusePayment(draft, params);
+  if (refusal !== null) return refused(refusal);
+  return { body: openIntent(draft, params, null).json };
+}
+
+export function confirmPaymentIntent(
+  draft: Draft,
+  params: ParamsOf<'confirm_payment_intent'>,
+  id: string,
+): Outcome {
+  const found = find(draft.view, draft.context, 'payment_intent', id);
+  if ('refusal' in found) return found;
+  const intent = found.record;
+  const method = methodOf(intent, params.payment_method_type);
+  if (typeof method !== 'string') return refused(method);
+  return openAttempt(draft, intent, method, params.return_url ?? null);
+}
+
+function methodOf(
+  intent: PaymentIntentRecord,
+  asked: PaymentMethodType | undefined,
+): PaymentMethodType | Refusal {
+  const types = intent.payment_method_types;
+  const method = asked ?? (types.length === 1 ? types[0] : undefined);
+  const param = 'payment_method_type';
+  if (method === undefined)
+    return refuse('parameter_missing', { param, message: 'parameter_missing.method' });
+  if (types.includes(method)) return method;
+  const values = { choices: types.join(', ') };
+  return refuse('parameter_invalid', { param, message: 'parameter_invalid.not_a_method', values });
+}
+
+/** Asks the network to open a card page or to issue a cash code; the answer waits for it. */
+export function openAttempt(
+  draft: Draft,
+  intent: PaymentIntentRecord,
+  method: PaymentMethodType,
+  returnUrl: string | null,
+): Outcome {
+  const { context } = draft;
+  const refusal = changeable(intent, ['requires_payment_method']);
+  if (refusal !== null) return refused(refusal);
+  if (!context.account.methods[method]) {
+    return refused(
+      refuse('payment_method_unavailable', { param: 'payment_method_type', values: { method } }),
+    );
+  }
+  const operation = draft.call({
+    ...newOperation(context, method === 'card' ? 'open_card_page' : 'issue_cash_code'),
+    payment_intent: intent.id,
+    charge: context.newId('ch'),
+    cash_number: method === 'cash' ? newCashNumber(draft) : null,
+  });
+  draft.put({ ...intent, operation: operation.id, return_url: returnUrl });
+  return { waitsFor: operation };
+}
+
+export function cancelPaymentIntent(
+  draft: Draft,
+  params: ParamsOf<'cancel_payment_intent'>,
+  id: string,
+): Outcome {
+  const found = find(draft.view, draft.context, 'payment_intent', id);
+  if ('refusal' in found) return found;
+  const refusal = changeable(found.record, ['requires_payment_method', 'requires_action']);
+  if (refusal !== null) return refused(refusal);
+  const canceled = cancelIntent(draft, found.record, params.cancellation_reason ?? null);
+  return answered(presentPaymentIntent(canceled, undefined, draft.context.settings.baseUrl));
+}
+
+/** Cancels an intent that is `changeable`: a pending attempt fails, and an open checkout session expires. */
+export function cancelIntent(
+  draft: Draft,
+  intent: PaymentIntentRecord,
+  reason: string | null,
+): PaymentIntentRecord {
+  const { context } = draft;
+  const charge = intent.latest_charge === null ? undefined : draft.get('charge', intent.latest_charge);
+  if (charge?.status === 'pending') closeCharge(draft, charge, canceledBeforePaid(context.language));
+  const canceled = draft.put({
+    ...(draft.get('payment_intent', intent.id) ?? intent),
+    status: 'canceled' as const,
+    canceled_at: Math.floor(context.nowMs / 1000),
+    cancellation_reason: reason,
+  });
+  draft.emit('payment_intent.canceled', presentPaymentIntent(canceled, undefined, context.settings.baseUrl));
+  expireSession(draft, canceled);
+  return canceled;
+}

@@ -1,0 +1,137 @@
+// Queries: what reads. They see what the commands before them in the same turn have decided, and are answered
+// together with those, after the commit: nobody is told what could still be lost.
+
+import { buckets, burstOf } from '../contract/limits.ts';
+import type { ParamsOf, QueryOperation } from '../contract/routes.ts';
+import { answered, type Context, type Outcome } from './decision.ts';
+import { pendingDeliveries } from './deliveries.ts';
+import { eventJson } from './events.ts';
+import { find } from './find.ts';
+import type { ListedKind } from './indexes.ts';
+import { type Filters, type PageParams, pageOf } from './pages.ts';
+import * as present from './present.ts';
+import type { PaymentIntentRecord, RecordOf } from './record.ts';
+import type { View } from './state.ts';
+import { findEndpoint } from './webhook-endpoints.ts';
+
+/** What a query may see besides the state. */
+export type QueryContext = Pick<Context, 'org' | 'livemode' | 'account' | 'settings'>;
+
+type Query<O extends QueryOperation> = (
+  view: View,
+  params: ParamsOf<O>,
+  context: QueryContext,
+  id: string,
+) => Outcome;
+
+/** A record as JSON text. */
+type Show<K extends ListedKind> = (record: RecordOf<K>, view: View, context: QueryContext) => string;
+
+const shows: { readonly [K in Exclude<ListedKind, 'delivery'>]: Show<K> } = {
+  payment_intent: (record, view, context) => JSON.stringify(presentIntent(record, view, context)),
+  checkout_session: (record, _view, { settings }) =>
+    JSON.stringify(present.presentCheckoutSession(record, settings.baseUrl)),
+  customer: (record) => JSON.stringify(present.presentCustomer(record)),
+  charge: (record) => JSON.stringify(present.presentCharge(record)),
+  refund: (record) => JSON.stringify(present.presentRefund(record)),
+  review: (record) => JSON.stringify(present.presentReview(record)),
+  webhook_endpoint: (record) => JSON.stringify(present.presentWebhookEndpoint(record)),
+  event: (record, view) => eventJson(record, pendingDeliveries(view, record)),
+};
+
+/** The resource of an intent, with what the customer has to do next. */
+export function presentIntent(record: PaymentIntentRecord, view: View, context: Pick<Context, 'settings'>) {
+  const charge = record.status === 'requires_action' ? view.get('charge', record.latest_charge!) : undefined;
+  return present.presentPaymentIntent(record, charge, context.settings.baseUrl);
+}
+
+type ShownKind = keyof typeof shows;
+
+function retrieve<K extends ShownKind>(kind: K) {
+  const show = shows[kind] as Show<K>;
+  return (view: View, _params: object, context: QueryContext, id: string): Outcome => {
+    const found = find(view, context, kind, id);
+    return 'refusal' in found ? found : { body: show(found.record, view, context) };
+  };
+}
+
+function list<K extends ShownKind>(
+  kind: K,
+  prefix: string,
+  url: string,
+  filtersOf: (params: Record<string, unknown>) => Filters = () => ({}),
+) {
+  const show = shows[kind] as Show<K>;
+  return (view: View, params: object, context: QueryContext): Outcome => {
+    const filters = filtersOf(params as Record<string, unknown>);
+    for (const kind of ['customer', 'payment_intent'] as const) {
+      const id = filters[kind];
+      const found = id === undefined ? null : find(view, context, kind, id, kind);
+      if (found !== null && 'refusal' in found) return found;
+    }
+    const page = pageOf(view, context, kind, prefix, params as PageParams, filters);
+    if ('refusal' in page) return page;
+    const data = page.records.map((record) => show(record, view, context)).join(',');
+    return { body: `{"object":"list","url":"${url}","has_more":${page.hasMore},"data":[${data}]}` };
+  };
+}
+
+/** Picks filters by name, the most selective first. */
+function by(...names: string[]) {
+  return (params: Record<string, unknown>): Filters =>
+    Object.fromEntries(names.map((name) => [name, params[name] as string | undefined]));
+}
+
+const queries: { readonly [O in QueryOperation]: Query<O> } = {
+  retrieve_payment_intent: retrieve('payment_intent'),
+  list_payment_intents: list('payment_intent', 'pi', '/v1/payment_intents', by('customer', 'status')),
+  list_checkout_sessions: list('checkout_session', 'cs', '/v1/checkout/sessions'),
+  retrieve_checkout_session: retrieve('checkout_session'),
+  list_refunds: list('refund', 're', '/v1/refunds', by('payment_intent', 'status')),
+  retrieve_refund: retrieve('refund'),
+  list_charges: list('charge', 'ch', '/v1/charges', by('payment_intent', 'status')),
+  retrieve_charge: retrieve('charge'),
+  list_customers: list('customer', 'cus', '/v1/customers', by('email')),
+  retrieve_customer: retrieve('customer'),
+  list_reviews: list('review', 'prv', '/v1/reviews'),
+  retrieve_review: retrieve('review'),
+  list_events: list('event', 'evt', '/v1/events', by('type')),
+  retrieve_event: retrieve('event'),
+  list_webhook_endpoints: list('webhook_endpoint', 'we', '/v1/webhook_endpoints'),
+  retrieve_webhook_endpoint: (view, _params, context, id) => {
+    const found = findEndpoint(view, context, id);
+    return 'refusal' in found ? found : answered(present.presentWebhookEndpoint(found.record));
+  },
+  retrieve_account: (_view, _params, context) => answered(account(context)),
+};
+
+function account({ account: { id, created, name, methods, limits }, livemode }: QueryContext) {
+  const available = (on: boolean) => (on ? 'available' : 'unavailable');
+  return {
+    id,
+    object: 'account',
+    created,
+    livemode,
+    name,
+    country: 'MA',
+    default_currency: 'mad',
+    payment_methods: { card: available(methods.card), cash: available(methods.cash) },
+    limits: Object.fromEntries(
+      buckets.map((bucket) => {
+        const { perMinute, source } = limits[bucket];
+        return [bucket, { per_minute: perMinute, burst: burstOf(perMinute), source }];
+      }),
+    ),
+  };
+}
+
+/** Answers one query from the state that `view` shows. */
+export function query(
+  view: View,
+  operation: QueryOperation,
+  params: object,
+  context: QueryContext,
+  id: string,
+): Outcome {
+  return (queries[operation] as Query<QueryOperation>)(view, params as never, context, id);
+}

@@ -1,0 +1,130 @@
+// Refunds: money returned for a card payment. What a pending refund holds can't be refunded again; a failed one
+// gives it back.
+
+import { refuse } from '../contract/errors.ts';
+import type { ParamsOf } from '../contract/routes.ts';
+import { newOperation } from './changeable.ts';
+import { answered, type Outcome, refused } from './decision.ts';
+import type { Draft } from './draft.ts';
+import { find } from './find.ts';
+import { initialMetadata } from './metadata.ts';
+import { presentCharge, presentRefund } from './present.ts';
+import type { ChargeRecord, RefundRecord } from './record.ts';
+
+/** What was received less pending and succeeded refunds, in centimes. */
+export function refundable(charge: ChargeRecord): number {
+  return charge.amount - charge.amount_refunded - charge.amount_refund_pending;
+}
+
+export function createRefund(draft: Draft, params: ParamsOf<'create_refund'>): Outcome {
+  const found = paidCharge(draft, params);
+  if ('refusal' in found) return found;
+  const charge = found.record;
+  const remaining = refundable(charge);
+  const amount = params.amount ?? remaining;
+  if (amount > remaining || amount === 0) {
+    return refused(refuse('amount_too_large', { param: 'amount', values: { remaining } }));
+  }
+  const { context } = draft;
+  const refund = draft.put<RefundRecord>({
+    kind: 'refund',
+    id: context.newId('re'),
+    org: charge.org,
+    livemode: charge.livemode,
+    created: Math.floor(context.nowMs / 1000),
+    amount,
+    currency: charge.currency,
+    charge: charge.id,
+    payment_intent: charge.payment_intent,
+    reason: params.reason ?? null,
+    status: 'pending',
+    failure_reason: null,
+    metadata: initialMetadata(params.metadata),
+  });
+  draft.put<ChargeRecord>({ ...charge, amount_refund_pending: charge.amount_refund_pending + amount });
+  draft.call({
+    ...newOperation(context, 'refund_charge'),
+    payment_intent: charge.payment_intent,
+    charge: charge.id,
+    refund: refund.id,
+    request: null,
+  });
+  const resource = presentRefund(refund);
+  draft.emit('refund.created', resource);
+  return answered(resource);
+}
+
+/** The succeeded card charge that is to be refunded. */
+function paidCharge(draft: Draft, params: ParamsOf<'create_refund'>) {
+  const names = 'payment_intent, charge';
+  if (params.payment_intent !== undefined && params.charge !== undefined) {
+    const message = 'parameter_invalid.exactly_one';
+    return { refusal: refuse('parameter_invalid', { param: 'charge', message, values: { names } }) };
+  }
+  if (params.charge !== undefined) return refundableCharge(draft, params.charge, 'charge');
+  if (params.payment_intent === undefined) {
+    return { refusal: refuse('parameter_missing', { param: 'payment_intent' }) };
+  }
+  const found = find(draft.view, draft.context, 'payment_intent', params.payment_intent, 'payment_intent');
+  if ('refusal' in found) return found;
+  const intent = found.record;
+  if (intent.status !== 'succeeded') {
+    return { refusal: refuse('payment_intent_unexpected_state', { values: { status: intent.status } }) };
+  }
+  return refundableCharge(draft, intent.latest_charge!, 'payment_intent');
+}
+
+function refundableCharge(draft: Draft, id: string, param: string) {
+  const found = find(draft.view, draft.context, 'charge', id, param);
+  if ('refusal' in found) return found;
+  const charge = found.record;
+  if (charge.method === 'cash') return { refusal: refuse('refund_unsupported_payment_method', { param }) };
+  if (charge.status === 'succeeded') return found;
+  return { refusal: refuse('charge_unexpected_state', { param, values: { status: charge.status } }) };
+}
+
+/** The network made the refund. */
+export function succeedRefund(draft: Draft, refund: RefundRecord): RefundRecord {
+  const charge = draft.get('charge', refund.charge)!;
+  const succeeded = draft.put<RefundRecord>({ ...refund, status: 'succeeded' });
+  const refunded = draft.put<ChargeRecord>({
+    ...charge,
+    amount_refunded: charge.amount_refunded + refund.amount,
+    amount_refund_pending: charge.amount_refund_pending - refund.amount,
+  });
+  draft.emit('refund.updated', presentRefund(succeeded));
+  draft.emit('charge.refunded', presentCharge(refunded));
+  return succeeded;
+}
+
+/** The network refused the refund: its amount can be refunded again. */
+export function failRefund(draft: Draft, refund: RefundRecord, reason: string): RefundRecord {
+  const charge = draft.get('charge', refund.charge)!;
+  const failed = draft.put<RefundRecord>({ ...refund, status: 'failed', failure_reason: reason });
+  draft.put<ChargeRecord>({ ...charge, amount_refund_pending: charge.amount_refund_pending - refund.amount });
+  const resource = presentRefund(failed);
+  draft.emit('refund.updated', resource);
+  draft.emit('refund.failed', resource);
+  return failed;
+}
+
+export function helpRefundSucceed(draft: Draft, _params: object, id: string): Outcome {
+  const found = pendingRefund(draft, id);
+  return 'refusal' in found ? found : answered(presentRefund(succeedRefund(draft, found.record)));
+}
+
+export function helpRefundFail(draft: Draft, params: ParamsOf<'fail_refund'>, id: string): Outcome {
+  const found = pendingRefund(draft, id);
+  if ('refusal' in found) return found;
+  return answered(presentRefund(failRefund(draft, found.record, params.failure_reason ?? 'declined')));
+}
+
+function pendingRefund(draft: Draft, id: string) {
+  const found = find(draft.view, draft.context, 'refund', id);
+  if ('refusal' in found) return found;
+  const { status } = found.record;
+  if (status === 'pending') return found;
+  return {
+    refusal: refuse('invalid_request', { message: 'invalid_request.refund_state', values: { status } }),
+  };
+}

@@ -1,0 +1,42 @@
+// Reviews: money that does not add up. Opening one credits nothing; an operator settles it.
+
+import { refuse } from '../contract/errors.ts';
+import { answered, type Outcome, refused } from './decision.ts';
+import type { Draft } from './draft.ts';
+import { missing } from './find.ts';
+import { presentReview } from './present.ts';
+import type { ChargeRecord, ReviewRecord } from './record.ts';
+
+export function openReview(
+  draft: Draft,
+  charge: ChargeRecord,
+  reason: ReviewRecord['reason'],
+  amountReceived: number,
+): void {
+  const { context } = draft;
+  const review = draft.put<ReviewRecord>({
+    kind: 'review',
+    id: context.newId('prv'),
+    org: charge.org,
+    livemode: charge.livemode,
+    created: Math.floor(context.nowMs / 1000),
+    payment_intent: charge.payment_intent,
+    charge: charge.id,
+    open: true,
+    reason,
+    amount_expected: charge.amount,
+    amount_received: amountReceived,
+    closed_reason: null,
+  });
+  draft.emit('review.opened', presentReview(review));
+}
+
+/** An operator settled the money outside of the service: handed it on, or gave it back. */
+export function closeReview(draft: Draft, params: { as: 'approved' | 'refunded' }, id: string): Outcome {
+  const review = draft.get('review', id);
+  if (review === undefined) return refused(missing(id, null));
+  if (!review.open) return refused(refuse('invalid_request', { message: 'invalid_request.review_state' }));
+  const closed = draft.put<ReviewRecord>({ ...review, open: false, closed_reason: params.as });
+  draft.emit('review.closed', presentReview(closed));
+  return answered(presentReview(closed));
+}

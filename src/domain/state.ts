@@ -1,0 +1,181 @@
+// The state of a shard in memory, in layers: what changed since the last checkpoint began (`dirty`), what a running
+// checkpoint is writing (`frozen`), clean records that were used lately, and behind them the checkpoint itself. A
+// layer hides what lies below it for the records it holds. `apply` is the only writer, live and in replay.
+//
+// Memory is bounded: a checkpoint moves dirty records to the clean cache, and the cache holds two generations of at
+// most half the configured number of records each; what is not used for a whole generation is forgotten.
+
+import { assert } from '../core/assert.ts';
+import { SortedKeys } from '../core/sorted-keys.ts';
+import { type Backing, emptyBacking, type ScanRange } from './backing.ts';
+import { idOfSortKey, indexRowsOf } from './indexes.ts';
+import type { Change, RecordKind, RecordOf, StoredRecord } from './record.ts';
+
+/** What `decide` and the queries read: synchronous, and always the newest value. */
+export interface View {
+  /** The record, or undefined when there is none of this kind with this id in any organization. */
+  get<K extends RecordKind>(kind: K, id: string): RecordOf<K> | undefined;
+  /** The records of an index in the order of their sort keys, lazily. */
+  scan(index: string, range: ScanRange): Iterable<StoredRecord>;
+}
+
+/** Changed records with their own index rows. */
+class Layer {
+  readonly records = new Map<string, StoredRecord>();
+  readonly #indexes = new Map<string, SortedKeys>();
+
+  put(record: StoredRecord): void {
+    const before = this.records.get(record.id);
+    if (before !== undefined) {
+      for (const row of indexRowsOf(before)) this.#indexes.get(row.index)?.delete(row.sortKey);
+    }
+    this.records.set(record.id, record);
+    for (const row of indexRowsOf(record)) {
+      let keys = this.#indexes.get(row.index);
+      if (keys === undefined) {
+        keys = new SortedKeys();
+        this.#indexes.set(row.index, keys);
+      }
+      keys.add(row.sortKey);
+    }
+  }
+
+  scan(index: string, range: ScanRange): Iterable<string> {
+    return this.#indexes.get(index)?.scan(range) ?? [];
+  }
+}
+
+/** Clean records in two generations: a record that is used moves to the young one. */
+class CleanCache {
+  #young = new Map<string, StoredRecord>();
+  #old = new Map<string, StoredRecord>();
+  readonly #generationSizeMax: number;
+
+  constructor(recordsMax: number) {
+    this.#generationSizeMax = Math.max(1, Math.floor(recordsMax / 2));
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  get(id: string): StoredRecord | undefined {
+    const young = this.#young.get(id);
+    if (young !== undefined) return young;
+    const old = this.#old.get(id);
+    if (old !== undefined) this.put(old);
+    return old;
+  }
+
+  put(record: StoredRecord): void {
+    if (this.#young.size >= this.#generationSizeMax) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(record.id, record);
+  }
+
+  delete(id: string): void {
+    this.#young.delete(id);
+    this.#old.delete(id);
+  }
+}
+
+export class State implements View {
+  readonly #backing: Backing;
+  readonly #clean: CleanCache;
+  #dirty = new Layer();
+  #frozen: Layer | null = null;
+
+  constructor(backing: Backing = emptyBacking, cleanRecordsMax = 100_000) {
+    this.#backing = backing;
+    this.#clean = new CleanCache(cleanRecordsMax);
+  }
+
+  /** The number of records changed since the last checkpoint began. */
+  get dirtyCount(): number {
+    return this.#dirty.records.size;
+  }
+
+  /** The number of records in memory. */
+  get residentCount(): number {
+    return this.#dirty.records.size + (this.#frozen?.records.size ?? 0) + this.#clean.size;
+  }
+
+  apply(change: Change): void {
+    this.#dirty.put(change);
+  }
+
+  get<K extends RecordKind>(kind: K, id: string): RecordOf<K> | undefined {
+    const record = this.#find(id);
+    return record?.kind === kind && !record.removed ? (record as RecordOf<K>) : undefined;
+  }
+
+  #find(id: string): StoredRecord | undefined {
+    const changed = this.#dirty.records.get(id) ?? this.#frozen?.records.get(id) ?? this.#clean.get(id);
+    if (changed !== undefined) return changed;
+    const stored = this.#backing.get(id);
+    if (stored !== undefined) this.#clean.put(stored);
+    return stored;
+  }
+
+  *scan(index: string, range: ScanRange): Iterable<StoredRecord> {
+    const dirty = this.#dirty;
+    const frozen = this.#frozen;
+    const layers = [dirty.scan(index, range)];
+    const visible = (key: string, hiddenBy: readonly Layer[]) =>
+      !hiddenBy.some((layer) => layer.records.has(idOfSortKey(index, key)));
+    if (frozen !== null) layers.push(filter(frozen.scan(index, range), (key) => visible(key, [dirty])));
+    const upper = frozen === null ? [dirty] : [dirty, frozen];
+    layers.push(filter(this.#backing.scan(index, range), (key) => visible(key, upper)));
+    for (const key of mergeSorted(layers, range.descending)) {
+      const record = this.#find(idOfSortKey(index, key));
+      assert(record !== undefined, `index ${index} names ${key}, which does not exist`);
+      yield record;
+    }
+  }
+
+  /** Starts a checkpoint: hands out what has changed, which stays readable until `thaw`. */
+  freeze(): ReadonlyMap<string, StoredRecord> {
+    assert(this.#frozen === null, 'one checkpoint at a time');
+    this.#frozen = this.#dirty;
+    this.#dirty = new Layer();
+    return this.#frozen.records;
+  }
+
+  /** Ends a checkpoint: the backing now holds what was frozen. */
+  thaw(): void {
+    assert(this.#frozen !== null, 'no checkpoint is running');
+    for (const record of this.#frozen.records.values()) {
+      if (record.removed) this.#clean.delete(record.id);
+      else this.#clean.put(record);
+    }
+    this.#frozen = null;
+  }
+}
+
+function* filter(keys: Iterable<string>, keep: (key: string) => boolean): Iterable<string> {
+  for (const key of keys) if (keep(key)) yield key;
+}
+
+/** Merges sorted sequences of which no two hold the same key. */
+function* mergeSorted(sources: readonly Iterable<string>[], descending: boolean): Iterable<string> {
+  const iterators = sources.map((source) => source[Symbol.iterator]());
+  try {
+    const heads = iterators.map((iterator) => iterator.next());
+    for (;;) {
+      let best = -1;
+      for (let i = 0; i < heads.length; i++) {
+        const head = heads[i]!;
+        if (head.done) continue;
+        if (best < 0 || (descending ? head.value > heads[best]!.value : head.value < heads[best]!.value))
+          best = i;
+      }
+      if (best < 0) return;
+      yield heads[best]!.value;
+      heads[best] = iterators[best]!.next();
+    }
+  } finally {
+    for (const iterator of iterators) iterator.return?.();
+  }
+}

@@ -1,0 +1,128 @@
+// Webhook endpoints: where a merchant's server wants to hear of events. An address is looked up before it is
+// accepted, which takes time; meanwhile other changes to the endpoints of the same mode are refused as busy.
+
+import { refuse } from '../contract/errors.ts';
+import { webhookEndpointsMax } from '../contract/limits.ts';
+import type { ParamsOf } from '../contract/routes.ts';
+import { isApiVersion, refuseVersion } from '../contract/versions.ts';
+import { answered, type Outcome, refused } from './decision.ts';
+import { endDeliveries } from './deliveries.ts';
+import type { Draft } from './draft.ts';
+import { type Caller, type Found, find, missing } from './find.ts';
+import { initialMetadata, mergeMetadata } from './metadata.ts';
+import { presentWebhookEndpoint } from './present.ts';
+import type { WebhookEndpointRecord } from './record.ts';
+import type { View } from './state.ts';
+
+const secretCharacters = 32;
+
+function newSecret(draft: Draft): string {
+  return `svc_whsec_${draft.context.randomText(secretCharacters)}`;
+}
+
+/** Null when the address may be used, an outcome when it must be checked first or is refused. */
+function checkAddress(draft: Draft, url: string): Outcome | null {
+  const { addressAllowed } = draft.context;
+  if (addressAllowed === null) return { checksAddress: url };
+  return addressAllowed ? null : refused(refuse('url_not_allowed', { param: 'url' }));
+}
+
+export function createWebhookEndpoint(draft: Draft, params: ParamsOf<'create_webhook_endpoint'>): Outcome {
+  const { context } = draft;
+  const version = params.api_version ?? context.apiVersion;
+  if (!isApiVersion(version)) return refused(refuseVersion('api_version'));
+  if (context.endpointsBusy) return refused(refuse('webhook_endpoints_busy'));
+  if (context.endpoints.length >= webhookEndpointsMax) {
+    return refused(refuse('webhook_endpoint_limit_reached', { values: { max: webhookEndpointsMax } }));
+  }
+  const wait = checkAddress(draft, params.url);
+  if (wait !== null) return wait;
+  const secret = newSecret(draft);
+  const endpoint = draft.put<WebhookEndpointRecord>({
+    kind: 'webhook_endpoint',
+    id: context.newId('we'),
+    org: context.org,
+    livemode: context.livemode,
+    created: Math.floor(context.nowMs / 1000),
+    url: params.url,
+    enabled_events: params.enabled_events,
+    status: 'enabled',
+    draining: false,
+    metadata: initialMetadata(params.metadata),
+    api_version: version,
+    secrets: [{ secret, expires_at_ms: null }],
+  });
+  return {
+    body: JSON.stringify(presentWebhookEndpoint(endpoint, secret)),
+    keptBody: JSON.stringify(presentWebhookEndpoint(endpoint)),
+  };
+}
+
+/** The endpoint, unless it does not exist here or was deleted. */
+export function findEndpoint(view: View, caller: Caller, id: string): Found<'webhook_endpoint'> {
+  const found = find(view, caller, 'webhook_endpoint', id);
+  if ('refusal' in found) return found;
+  return found.record.status === 'deleted' ? { refusal: missing(id, null) } : found;
+}
+
+function changeableEndpoint(draft: Draft, id: string): Found<'webhook_endpoint'> {
+  const found = findEndpoint(draft.view, draft.context, id);
+  if ('refusal' in found || !draft.context.endpointsBusy) return found;
+  return { refusal: refuse('webhook_endpoints_busy') };
+}
+
+export function updateWebhookEndpoint(
+  draft: Draft,
+  params: ParamsOf<'update_webhook_endpoint'>,
+  id: string,
+): Outcome {
+  const found = changeableEndpoint(draft, id);
+  if ('refusal' in found) return found;
+  const before = found.record;
+  if (params.url !== undefined && params.url !== before.url) {
+    const wait = checkAddress(draft, params.url);
+    if (wait !== null) return wait;
+  }
+  const status = params.disabled === undefined ? before.status : params.disabled ? 'disabled' : 'enabled';
+  const endpoint = draft.put<WebhookEndpointRecord>({
+    ...before,
+    url: params.url ?? before.url,
+    enabled_events: params.enabled_events ?? before.enabled_events,
+    metadata: mergeMetadata(before.metadata, params.metadata),
+    status,
+  });
+  return answered(presentWebhookEndpoint(endpoint));
+}
+
+export function deleteWebhookEndpoint(draft: Draft, _params: object, id: string): Outcome {
+  const found = changeableEndpoint(draft, id);
+  if ('refusal' in found) return found;
+  const nothing = { metadata: {}, enabled_events: [], secrets: [] };
+  draft.put<WebhookEndpointRecord>({ ...found.record, ...nothing, status: 'deleted', draining: true });
+  return answered({ id, object: 'webhook_endpoint', deleted: true });
+}
+
+/** Ends some of the deliveries that wait for a deleted endpoint. */
+export function drainEndpoint(draft: Draft, _params: object, id: string): Outcome {
+  const endpoint = draft.get('webhook_endpoint', id);
+  if (endpoint === undefined || !endpoint.draining) return { body: '{}' };
+  if (!endDeliveries(draft, endpoint)) draft.put<WebhookEndpointRecord>({ ...endpoint, draining: false });
+  return { body: '{}' };
+}
+
+/** A new signing secret; the old ones keep signing, too, for `overlapSeconds`. */
+export function rollSecret(draft: Draft, params: { overlapSeconds: number }, id: string): Outcome {
+  const endpoint = draft.get('webhook_endpoint', id);
+  if (endpoint === undefined || endpoint.status === 'deleted') return refused(missing(id, null));
+  const { nowMs } = draft.context;
+  const endsAtMs = nowMs + params.overlapSeconds * 1000;
+  const still = endpoint.secrets
+    .map(({ secret, expires_at_ms }) => ({
+      secret,
+      expires_at_ms: Math.min(expires_at_ms ?? endsAtMs, endsAtMs),
+    }))
+    .filter(({ expires_at_ms }) => expires_at_ms > nowMs);
+  const secret = newSecret(draft);
+  draft.put<WebhookEndpointRecord>({ ...endpoint, secrets: [{ secret, expires_at_ms: null }, ...still] });
+  return answered({ id, secret });
+}
