@@ -1,0 +1,88 @@
+// The command `payments`: `serve` runs the service; every other command asks the running service through its
+// operators' socket. Human output by default, `--json` for machines. Exit codes: 0 done, 1 refused or failed,
+// 2 wrong usage. What went wrong is one line on standard error.
+
+import { Command, CommanderError } from 'commander';
+import {
+  type CliContext,
+  CliFailure,
+  type CliHost,
+  type CommonOptions,
+  createContext,
+} from './cli-context.ts';
+import { addKeyCommands } from './cli-keys.ts';
+import { addLimitCommands } from './cli-limits.ts';
+import { addOrganizationCommands } from './cli-organizations.ts';
+import { addReviewCommands } from './cli-reviews.ts';
+import { NoServer } from './operator-client.ts';
+import { OperatorFailure } from './operator-protocol.ts';
+import type { ConfigLine } from './operator-services.ts';
+import { formatTable } from './table.ts';
+
+/** Each adds its commands to the program; a new family of commands is a new row. */
+const families: readonly ((program: Command, context: CliContext) => void)[] = [
+  addProcessCommands,
+  addOrganizationCommands,
+  addKeyCommands,
+  addLimitCommands,
+  addReviewCommands,
+];
+
+/** Runs one command line (without the names of node and the script) and returns the exit code. */
+export async function runCli(args: readonly string[], host: CliHost): Promise<number> {
+  try {
+    await buildProgram(host).parseAsync([...args], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (!(error instanceof CliFailure || error instanceof OperatorFailure)) throw error;
+    host.writeError(`payments: ${error.message}\n`);
+    return error instanceof OperatorFailure && error.kind === 'usage' ? 2 : 1;
+  }
+}
+
+function buildProgram(host: CliHost): Command {
+  const program = new Command('payments')
+    .description('A self-hosted REST API for card and cash payments in Morocco')
+    .version(host.version)
+    .option('--json', 'print JSON for machines')
+    .option('--data-dir <folder>', 'data folder of the service (default: as configured)')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut: host.write, writeErr: host.writeError })
+    .exitOverride();
+  const context = createContext(host);
+  for (const addCommands of families) addCommands(program, context);
+  return program;
+}
+
+function addProcessCommands(program: Command, { host, call, print, run }: CliContext): void {
+  program
+    .command('serve')
+    .description('run the service until it gets SIGTERM or SIGINT')
+    .action((_, command: Command) => host.serve(command.optsWithGlobals<CommonOptions>().dataDir));
+  program
+    .command('config')
+    .description('print the configuration in force, or the one a start would use when no server runs')
+    .action(async (_, command: Command) => {
+      const { dataDir } = command.optsWithGlobals<CommonOptions>();
+      const lines = await call(command, 'config', {}).catch((error) => {
+        if (error instanceof NoServer) return host.config(dataDir);
+        throw error;
+      });
+      print(command, lines as readonly ConfigLine[], configTable);
+    });
+  program
+    .command('metrics')
+    .description('print the metrics of the running service in the Prometheus text format')
+    .action((_, command) => run(command, 'metrics', {}, ({ text }: { text: string }) => text.trimEnd()));
+}
+
+function configTable(lines: readonly ConfigLine[]): string {
+  const rows = lines.map(({ key, value, variable }) => [key, valueInWords(value), variable]);
+  return formatTable(['key', 'value', 'variable'], rows, '');
+}
+
+function valueInWords(value: unknown): string {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '-';
+  return Array.isArray(value) ? value.join(',') : String(value);
+}

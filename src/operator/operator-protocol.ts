@@ -1,0 +1,59 @@
+// What operators' commands and the server say to each other over a UNIX socket in the data folder: JSON, a line a
+// message, one command a connection. The client sends one request; the server answers any number of items and then
+// one result or one error, and closes. A client that goes away ends its command.
+//
+//   > {"command":"org.suspend","params":{"org":"org_…"}}
+//   < {"result":{"id":"org_…","status":"suspended",…}}
+
+import { join, relative, resolve } from 'node:path';
+
+export interface OperatorRequest {
+  readonly command: string;
+  readonly params: unknown;
+}
+
+/** `usage`: the request has not the form it must have; `refused`: nothing was done; `failed`: a fault of the server's. */
+export type OperatorErrorKind = 'usage' | 'refused' | 'failed';
+
+export type OperatorMessage =
+  | { readonly item: unknown }
+  | { readonly result: unknown }
+  | { readonly error: { readonly kind: OperatorErrorKind; readonly message: string } };
+
+/** A command that did not succeed. The message is one sentence for the operator. */
+export class OperatorFailure extends Error {
+  override name = 'OperatorFailure';
+  readonly kind: OperatorErrorKind;
+  constructor(kind: OperatorErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export const requestCharactersMax = 1024 * 1024;
+
+/** Bytes that the address of a UNIX socket can have on every system (103 on macOS, 107 on Linux). */
+const addressBytesMax = 103;
+
+/** Where the socket of the server on a data folder is. */
+export function socketPathOf(dataDir: string): string {
+  return join(resolve(dataDir), 'operator.sock');
+}
+
+/**
+ * The address to listen on or to connect to: the socket's path, or its shorter form from the working directory.
+ * Throws `OperatorFailure` when both are too long for the system, which would cut them silently.
+ */
+export function socketAddressOf(dataDir: string): string {
+  const path = socketPathOf(dataDir);
+  const address = [path, relative('', path)].find((form) => Buffer.byteLength(form) <= addressBytesMax);
+  if (address !== undefined) return address;
+  throw new OperatorFailure(
+    'failed',
+    `${path} is too long for a socket: choose a data folder with a shorter path, or work inside it`,
+  );
+}
+
+export function encodeLine(message: OperatorRequest | OperatorMessage): string {
+  return `${JSON.stringify(message)}\n`;
+}

@@ -1,0 +1,170 @@
+// The server's end of the operators' socket: one connection, one command. The socket can be opened by the owner of
+// the process alone; whoever can open it may do everything. A command that fails never takes the server down.
+
+import { once } from 'node:events';
+import { chmod, mkdir, stat, unlink } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { DirectoryRefusal } from '../directory/refusal.ts';
+import { directoryCommands } from './directory-commands.ts';
+import type { OperatorCommand, Outcome } from './operator-command.ts';
+import {
+  encodeLine,
+  type OperatorErrorKind,
+  OperatorFailure,
+  type OperatorRequest,
+  requestCharactersMax,
+  socketAddressOf,
+  socketPathOf,
+} from './operator-protocol.ts';
+import type { OperatorServices } from './operator-services.ts';
+import { processCommands } from './process-commands.ts';
+
+/** A connection must have sent its command within this time. */
+const requestTimeoutMs = 10_000;
+
+export interface OperatorServer {
+  /** Ends every command under way and removes the socket. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the operators' socket in `dataDir`; on the main thread only. `onFailure` hears of commands that failed through a fault of the
+ * server's. Throws `OperatorFailure` when another server listens there already.
+ */
+export async function openOperatorServer(options: {
+  readonly dataDir: string;
+  readonly services: OperatorServices;
+  readonly commands?: readonly OperatorCommand[];
+  readonly onFailure: (command: string, error: unknown) => void;
+}): Promise<OperatorServer> {
+  const { dataDir, commands = [...directoryCommands, ...processCommands] } = options;
+  const table = new Map(commands.map((command) => [command.name, command]));
+  const address = socketAddressOf(dataDir);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // A folder of somebody else's is theirs to close; the socket is closed to others by itself.
+  if ((await stat(dataDir)).uid === process.getuid?.()) await chmod(dataDir, 0o700);
+  await removeStale(address, dataDir);
+
+  const connections = new Set<Socket>();
+  const server = createServer((socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+    handle(
+      socket,
+      (request, signal) => {
+        const command = table.get(request.command);
+        if (command === undefined) {
+          throw new OperatorFailure(
+            'usage',
+            "the server doesn't know this command: is it of another version?",
+          );
+        }
+        return command.run(request.params, options.services, signal);
+      },
+      options.onFailure,
+    );
+  });
+  await listen(server, address);
+  return {
+    async close() {
+      for (const socket of connections) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Removes the socket that a killed server left behind. */
+async function removeStale(address: string, dataDir: string): Promise<void> {
+  const outcome = await new Promise<'answered' | string | undefined>((resolve) => {
+    const probe = connect(address, () => {
+      probe.destroy();
+      resolve('answered');
+    });
+    probe.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  });
+  if (outcome === 'ENOENT') return;
+  if (outcome === 'ECONNREFUSED') return unlink(address);
+  const reason =
+    outcome === 'answered' ? 'another server runs on this data folder' : `it can't be opened: ${outcome}`;
+  throw new OperatorFailure('refused', `${socketPathOf(dataDir)} is taken: ${reason}`);
+}
+
+function listen(server: Server, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.on('error', reject);
+    // The socket is made inside `listen`, before it returns: it must never exist with a wider mode, not for a moment.
+    const umask = process.umask(0o177);
+    try {
+      server.listen(address, resolve);
+    } finally {
+      process.umask(umask);
+    }
+  });
+}
+
+type Run = (request: OperatorRequest, signal: AbortSignal) => Outcome;
+
+/** Reads one request from a connection, runs it and sends what comes of it. */
+function handle(socket: Socket, run: Run, onFailure: (command: string, error: unknown) => void): void {
+  const gone = new AbortController();
+  let received = '';
+  let started = false;
+  socket.once('close', () => gone.abort());
+  socket.on('error', () => gone.abort());
+  socket.setTimeout(requestTimeoutMs, () => socket.destroy());
+  socket.setEncoding('utf8').on('data', async (text: string) => {
+    if (started) return;
+    received += text;
+    const end = received.indexOf('\n');
+    if (end < 0 && received.length <= requestCharactersMax) return;
+    started = true;
+    socket.setTimeout(0);
+    const line = received.slice(0, Math.max(end, 0));
+    received = '';
+    socket.end(await answer(line, socket, run, gone.signal, onFailure));
+  });
+}
+
+/** Runs the request in `line`, sends its items, and returns the last line. Never rejects. */
+async function answer(
+  line: string,
+  socket: Socket,
+  run: Run,
+  signal: AbortSignal,
+  onFailure: (command: string, error: unknown) => void,
+): Promise<string> {
+  let request: OperatorRequest | undefined;
+  try {
+    request = parseRequest(line);
+    const outcome = run(request, signal);
+    if (!(Symbol.asyncIterator in outcome)) return encodeLine({ result: (await outcome) ?? null });
+    for await (const item of outcome) {
+      signal.throwIfAborted();
+      if (socket.write(encodeLine({ item }))) continue;
+      await once(socket, 'drain', { signal }).catch(() => signal.throwIfAborted());
+    }
+    return encodeLine({ result: null });
+  } catch (error) {
+    if (error instanceof OperatorFailure) return encodeError(error.kind, error.message);
+    if (error instanceof DirectoryRefusal) return encodeError('refused', error.message);
+    // The end of a command whose client has left is no fault.
+    if (!isAbort(error)) onFailure(request?.command ?? 'unknown', error);
+    return encodeError('failed', 'the server failed to run the command: its log says why');
+  }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+function encodeError(kind: OperatorErrorKind, message: string): string {
+  return encodeLine({ error: { kind, message } });
+}
+
+function parseRequest(line: string): OperatorRequest {
+  try {
+    const request = JSON.parse(line);
+    if (typeof request.command === 'string') return request;
+  } catch {}
+  throw new OperatorFailure('usage', 'the request is not a command in JSON on one line');
+}

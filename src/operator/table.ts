@@ -1,0 +1,36 @@
+// Text tables for terminals: columns aligned on the left, two spaces apart, no lines.
+
+/** The rows under their headings, or `empty` when there are none. Cells must be free of control characters. */
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  empty: string,
+): string {
+  if (rows.length === 0) return empty;
+  const widths = headings.map((heading, i) =>
+    Math.max(...[heading, ...rows.map((row) => row[i]!)].map(widthOf)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, i) => cell + ' '.repeat(widths[i]! - widthOf(cell)))
+      .join('  ')
+      .trimEnd();
+  return [headings.map((heading) => heading.toUpperCase()), ...rows].map(line).join('\n');
+}
+
+/** Names and values of one thing, a line each. */
+export function formatFields(fields: Readonly<Record<string, string>>): string {
+  const width = Math.max(...Object.keys(fields).map(widthOf));
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}${' '.repeat(width - widthOf(name))}  ${value}`)
+    .join('\n');
+}
+
+/** An ISO time without its fraction, or a dash. */
+export function formatTime(iso: string | null): string {
+  return iso === null ? '-' : iso.replace(/\.\d+Z$/, 'Z');
+}
+
+function widthOf(text: string): number {
+  return [...text].length;
+}

@@ -1,0 +1,85 @@
+// A running operators' socket for the tests: the real server and the real directory in a folder of their own, with
+// reviews, metrics and configuration made up.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createManualClock } from '../../src/core/clock.ts';
+import { Directory } from '../../src/directory/directory.ts';
+import type { ReviewRecord } from '../../src/domain/record.ts';
+import type { OperatorCommand } from '../../src/operator/operator-command.ts';
+import { OperatorFailure } from '../../src/operator/operator-protocol.ts';
+import { openOperatorServer } from '../../src/operator/operator-server.ts';
+import type { OperatorServices } from '../../src/operator/operator-services.ts';
+
+export const startMs = Date.UTC(2026, 10, 1, 10);
+
+export interface Fixture {
+  readonly dataDir: string;
+  readonly directory: Directory;
+  readonly reviews: Map<string, ReviewRecord>;
+  /** Faults of the server's that it reported. */
+  readonly failures: { command: string; error: unknown }[];
+  close(): Promise<void>;
+}
+
+export async function openFixture(commands?: readonly OperatorCommand[]): Promise<Fixture> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'operator-'));
+  const clock = createManualClock(startMs);
+  const directory = new Directory(join(dataDir, 'directory'), clock.now);
+  const reviews = new Map<string, ReviewRecord>();
+  const failures: Fixture['failures'] = [];
+  const services: OperatorServices = {
+    now: clock.now,
+    directory,
+    metricsText: async () => '# TYPE up gauge\nup 1\n',
+    config: () => [{ key: 'port', variable: 'PAYMENTS_PORT', value: 1234, description: 'port' }],
+    reviews: {
+      list: async (org, { mode, openOnly }) =>
+        [...reviews.values()].filter(
+          (review) =>
+            review.org === org &&
+            (mode === null || review.livemode === (mode === 'live')) &&
+            (review.open || !openOnly),
+        ),
+      close: async (id, as) => {
+        const review = reviews.get(id);
+        if (!review?.open) throw new OperatorFailure('refused', 'there is no open review with this id');
+        const closed = { ...review, open: false, closed_reason: as };
+        reviews.set(id, closed);
+        return closed;
+      },
+    },
+    shardCommand: async () => null,
+  };
+  const onFailure = (command: string, error: unknown) => failures.push({ command, error });
+  const server = await openOperatorServer({ dataDir, services, onFailure, ...(commands && { commands }) });
+  return {
+    dataDir,
+    directory,
+    reviews,
+    failures,
+    async close() {
+      await server.close();
+      await directory.closeStore();
+      rmSync(dataDir, { recursive: true });
+    },
+  };
+}
+
+export function reviewOf(org: string, id: string): ReviewRecord {
+  return {
+    kind: 'review',
+    id,
+    org,
+    livemode: false,
+    created: startMs / 1000,
+    payment_intent: 'pi_1',
+    charge: 'ch_1',
+    open: true,
+    reason: 'amount_mismatch',
+    amount_expected: 10_000,
+    amount_received: 9_950,
+    closed_reason: null,
+  };
+}
