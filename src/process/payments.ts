@@ -1,0 +1,37 @@
+// The entry of the command `payments`: gives the command line the configuration and the service itself, which is
+// loaded only when it is to run, so that the other commands start quickly.
+
+import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
+import { runCli } from '../operator/cli.ts';
+import { CliFailure, type CliHost } from '../operator/cli-context.ts';
+import { ConfigError, describeConfig, loadConfig } from './config.ts';
+import type { Config } from './config-schema.ts';
+
+const configDir = fileURLToPath(new URL('../../config', import.meta.url));
+
+function configFor(dataDir: string | undefined): Config {
+  const given = dataDir === undefined ? {} : { PAYMENTS_DATA_DIR: dataDir };
+  try {
+    return loadConfig({ ...process.env, ...given }, configDir);
+  } catch (error) {
+    throw error instanceof ConfigError ? new CliFailure(error.message) : error;
+  }
+}
+
+const host: CliHost = {
+  version: manifest.version,
+  write: (text) => process.stdout.write(text),
+  writeError: (text) => process.stderr.write(text),
+  dataDir: (given) => given ?? configFor(undefined).dataDir,
+  config: (dataDir) => describeConfig(configFor(dataDir)),
+  async serve(dataDir) {
+    const config = configFor(dataDir);
+    const { serve } = await import('./main.ts');
+    await serve(config);
+  },
+};
+
+// Whoever reads the output may stop reading, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+process.exitCode = await runCli(process.argv.slice(2), host);
