@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { createHmac, randomFillSync } from 'node:crypto';
+import { test } from 'node:test';
+import Stripe from 'stripe';
+import { createRandomText } from '../../src/core/ids.ts';
+import { newSigningSecret, signatureHeader } from '../../src/webhooks/signature.ts';
+
+const stripe = new Stripe('sk_test_unused');
+const secret = 'svc_whsec_0123456789ABCDEFGHIJabcdefghij';
+const rolledSecret = 'svc_whsec_zyxwvutsrqponmlkjihgfedcba98765';
+const toleranceSeconds = 300;
+
+const bodies: Record<string, string> = {
+  ascii: '{"id":"evt_1","object":"event"}',
+  'non-ASCII': '{"id":"evt_1","object":"event","data":{"object":{"description":"خلاص — café 🧾"}}}',
+  'line breaks and spaces': '{\n  "id" : "evt_1",\r\n "object" : "event" }\n',
+};
+
+function now(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+function accept(body: string | Buffer, header: string, key = secret): unknown {
+  return stripe.webhooks.constructEvent(body, header, key, toleranceSeconds);
+}
+
+for (const [name, body] of Object.entries(bodies)) {
+  test(`the stripe library accepts a signed body: ${name}`, () => {
+    const header = signatureHeader({ secrets: [secret], timestampSeconds: now(), body });
+    assert.deepEqual(accept(body, header), JSON.parse(body));
+    assert.deepEqual(accept(Buffer.from(body), header), JSON.parse(body));
+  });
+}
+
+test('a string and its UTF-8 bytes have one signature', () => {
+  for (const body of Object.values(bodies)) {
+    const input = { secrets: [secret], timestampSeconds: 1_800_000_000 };
+    assert.equal(signatureHeader({ ...input, body }), signatureHeader({ ...input, body: Buffer.from(body) }));
+  }
+});
+
+test('the signed text is the timestamp, a dot and the body; the key is the whole secret', () => {
+  const body = bodies['non-ASCII']!;
+  const expected = createHmac('sha256', secret).update(`1800000000.${body}`).digest('hex');
+  const header = signatureHeader({ secrets: [secret], timestampSeconds: 1_800_000_000, body });
+  assert.equal(header, `t=1800000000,v1=${expected}`);
+});
+
+test('each secret in force signs, in order, and each alone is enough', () => {
+  const body = bodies['non-ASCII']!;
+  const header = signatureHeader({ secrets: [secret, rolledSecret], timestampSeconds: now(), body });
+  assert.match(header, /^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+  assert.ok(accept(body, header, secret));
+  assert.ok(accept(body, header, rolledSecret));
+  assert.throws(() => accept(body, header, 'svc_whsec_another'));
+});
+
+test('the stripe library refuses what was tampered with or is old', () => {
+  const body = bodies['non-ASCII']!;
+  const t = now();
+  const header = signatureHeader({ secrets: [secret], timestampSeconds: t, body });
+  const flipped = header.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+  const refusals: [string, string, string][] = [
+    ['another body', `${body} `, header],
+    ['another time', body, header.replace(`t=${t}`, `t=${t + 1}`)],
+    ['another digest', body, flipped],
+    ['no digest', body, `t=${t}`],
+    ['six minutes old', body, signatureHeader({ secrets: [secret], timestampSeconds: t - 360, body })],
+  ];
+  for (const [name, sent, signature] of refusals) {
+    assert.throws(() => accept(sent, signature), Stripe.errors.StripeSignatureVerificationError, name);
+  }
+});
+
+test('a new signing secret is long, base 62, and never the same', () => {
+  const randomText = createRandomText(randomFillSync);
+  const made = new Set(Array.from({ length: 1000 }, () => newSigningSecret(randomText)));
+  assert.equal(made.size, 1000);
+  for (const each of made) assert.match(each, /^svc_whsec_[0-9A-Za-z]{32,}$/);
+});
