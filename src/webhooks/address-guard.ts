@@ -1,0 +1,121 @@
+// The address guard: which URLs a merchant may register as a webhook endpoint, and which IP addresses a delivery may
+// go to. Pure rules. They are applied when an endpoint is created or changed, and again before each attempt, to the
+// URL, to every address that its name resolves to, and to the address that was really connected to. What it keeps:
+// nobody makes the service talk to a machine that the public internet could not reach by itself.
+//
+// The WHATWG URL parser does the reading of hosts: it turns every notation of an IPv4 address (decimal, octal,
+// hexadecimal, short, full-width, percent-encoded) into the dotted one, so the rules see what would be connected to.
+// It also repairs silently what should be refused (tabs, backslashes, missing slashes, an empty user), so those are
+// looked for in the text itself.
+
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Loosened for development only; both are false in production. */
+export interface AddressOptions {
+  /** Also accept `http:`. */
+  readonly allowHttp?: boolean;
+  /** Also accept `localhost` and addresses that are not public. */
+  readonly allowPrivate?: boolean;
+}
+
+export type CheckedUrl =
+  | {
+      readonly ok: true;
+      readonly url: URL;
+      /** A lower-case ASCII name, or an IP address without brackets. */
+      readonly host: string;
+      readonly port: number;
+      /** The address when the host is one (nothing to resolve), null when it is a name. */
+      readonly literal: string | null;
+    }
+  | { readonly ok: false /** A short English reason. */; readonly reason: string };
+
+const lengthMax = 2048;
+/** Controls, invisible format characters, lone surrogates, every kind of space, and the backslash. */
+const strayCharacter = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\\]/u;
+const schemeAndAuthority = /^(https?):\/\/([^/?#]+)/i;
+const nameLengthMax = 253;
+const nameLabel = /^[a-z0-9_-]{1,63}$/;
+
+/** Whether `text` may be the URL of a webhook endpoint. Names are not resolved here. */
+export function checkWebhookUrl(text: string, options: AddressOptions = {}): CheckedUrl {
+  if (text.length > lengthMax && [...text].length > lengthMax) return refused('longer than 2048 characters');
+  if (strayCharacter.test(text)) return refused('holds a space, a control character or a backslash');
+
+  const [, scheme, authority] = schemeAndAuthority.exec(text) ?? [];
+  if (scheme === undefined || authority === undefined) return refused('not an absolute https URL');
+  if (scheme.toLowerCase() === 'http' && !options.allowHttp) return refused('must use https');
+  if (authority.includes('@')) return refused('holds a user name or password');
+  if (text.includes('#')) return refused('holds a fragment');
+
+  const url = URL.parse(text);
+  if (url === null) return refused('not a valid URL');
+  if (url.port === '0') return refused('port 0');
+
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const literal = isIP(host) === 0 ? null : host;
+  const reason = literal === null ? nameFault(host, options) : addressFault(literal, options);
+  if (reason !== null) return refused(reason);
+
+  const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port);
+  return { ok: true, url, host, port, literal };
+}
+
+/** Whether `host` is a name of this machine by convention, which needs no resolving: `localhost`, `*.localhost`. */
+export function isLocalhost(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost');
+}
+
+function nameFault(host: string, options: AddressOptions): string | null {
+  // A trailing dot is refused with the empty label after it: certificates never name it, and `localhost.` hides in it.
+  if (host.length > nameLengthMax || !host.split('.').every((label) => nameLabel.test(label))) {
+    return 'host is not a valid name';
+  }
+  return isLocalhost(host) && !options.allowPrivate ? 'host is not public' : null;
+}
+
+function addressFault(address: string, options: AddressOptions): string | null {
+  return options.allowPrivate || isPublicAddress(address) ? null : 'host is not public';
+}
+
+function refused(reason: string): CheckedUrl {
+  return { ok: false, reason };
+}
+
+/** A virtual address inside Azure's network: it answers the platform's metadata and looks like any public one. */
+const azurePlatformAddress = '168.63.129.16';
+
+const globalUnicastV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+/** Parts of the global range that tunnel to IPv4, or serve documentation, experiments and infrastructure. */
+const specialV6 = [
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '2620:4f:8000::/48',
+  '3ffe::/16',
+  '3fff::/20',
+].map((range) => ipaddr.IPv6.parseCIDR(range));
+
+/**
+ * Whether an IP address, in the form that resolvers and sockets give, is one of the public internet. Anything else is
+ * not: other notations, an IPv6 zone, IPv4 inside IPv6, text that is no address.
+ */
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return ipaddr.IPv4.parse(address).range() === 'unicast' && address !== azurePlatformAddress;
+    case 6:
+      return !address.includes('%') && isPublicV6(ipaddr.IPv6.parse(address));
+    default:
+      return false;
+  }
+}
+
+function isPublicV6(address: ipaddr.IPv6): boolean {
+  if (!address.match(globalUnicastV6)) return false;
+  if (specialV6.some((range) => address.match(range))) return false;
+  // ISATAP: an interface identifier of 0:5efe or 200:5efe, and an IPv4 address after it.
+  const [, , , , high, low] = address.parts;
+  return !(low === 0x5efe && (high === 0 || high === 0x200));
+}
