@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createResolver, ResolutionFailure, type ResolverOptions } from '../../src/webhooks/resolver.ts';
+import {
+  addressRecords,
+  nameError,
+  type Question,
+  type Reply,
+  serverFailure,
+  startDnsServer,
+} from './dns-server.ts';
+
+const v4 = '8.8.8.8';
+const v6 = '2606:4700:4700::1111';
+
+const zone: Record<string, (question: Question) => Reply> = {
+  'both.example': (question) => addressRecords(question, [v4, v6]),
+  'v4.example': (question) => addressRecords(question, [v4, '1.1.1.1']),
+  'v6.example': (question) => addressRecords(question, [v6]),
+  'empty.example': () => ({ records: [] }),
+  'private.example': (question) => addressRecords(question, ['10.0.0.1']),
+  'metadata.example': (question) => addressRecords(question, ['169.254.169.254']),
+  'mixed.example': (question) => addressRecords(question, [v4, '127.0.0.1']),
+  'mixed-families.example': (question) => addressRecords(question, [v4, '::1']),
+  'mapped.example': (question) => addressRecords(question, ['::ffff:8.8.8.8']),
+  'rebinding.example': (question) => addressRecords(question, [question.asked === 0 ? v4 : '127.0.0.1']),
+  'chain.example': (question) => ({
+    records: [
+      { type: 'CNAME', data: 'middle.example' },
+      { type: 'CNAME', name: 'middle.example', data: 'end.example' },
+      { type: question.type, name: 'end.example', data: question.type === 'A' ? v4 : v6 },
+    ],
+  }),
+  'private-chain.example': (question) => ({
+    records: [
+      { type: 'CNAME', data: 'inner.example' },
+      { type: question.type, name: 'inner.example', data: question.type === 'A' ? '192.168.0.1' : v6 },
+    ],
+  }),
+  'dangling.example': () => ({ records: [{ type: 'CNAME', data: 'nowhere.example' }] }),
+  'failing.example': () => ({ responseCode: serverFailure }),
+  'half-failing.example': (question) =>
+    question.type === 'A' ? addressRecords(question, [v4]) : { responseCode: serverFailure },
+  'silent.example': () => 'silence',
+  'half-silent.example': (question) => (question.type === 'A' ? addressRecords(question, [v4]) : 'silence'),
+  'garbage.example': () => ({ raw: Buffer.from('not a DNS message at all') }),
+  localhost: (question) => addressRecords(question, [v4]),
+};
+
+const server = await startDnsServer(
+  (question) => zone[question.name]?.(question) ?? { responseCode: nameError },
+);
+after(() => server.close());
+
+function resolver(options: Partial<ResolverOptions> = {}) {
+  return createResolver({ servers: [server.address], timeoutMs: 5000, ...options });
+}
+
+function refuses(host: string, message: RegExp, options: Partial<ResolverOptions> = {}): Promise<void> {
+  return assert.rejects(resolver(options)(host), (error) => {
+    assert.ok(error instanceof ResolutionFailure);
+    assert.match(error.message, message);
+    return true;
+  });
+}
+
+const answered: [string, string[]][] = [
+  ['both.example', [v4, v6]],
+  ['v4.example', [v4, '1.1.1.1']],
+  ['v6.example', [v6]],
+  ['chain.example', [v4, v6]],
+  ['half-failing.example', [v4]],
+];
+for (const [host, addresses] of answered) {
+  test(`answers public addresses: ${host}`, async () => {
+    assert.deepEqual(await resolver()(host), addresses);
+  });
+}
+
+const refused: [string, RegExp][] = [
+  ['unknown.example', /^host not found$/],
+  ['empty.example', /^host not found$/],
+  ['dangling.example', /^host not found$/],
+  ['failing.example', /^host lookup failed \(ESERVFAIL\)$/],
+  ['private.example', /^address not public: private\.example$/],
+  ['metadata.example', /^address not public/],
+  ['mixed.example', /^address not public/],
+  ['mixed-families.example', /^address not public/],
+  ['mapped.example', /^address not public/],
+  ['private-chain.example', /^address not public/],
+];
+for (const [host, message] of refused) {
+  test(`refuses the whole host: ${host}`, () => refuses(host, message));
+}
+
+test('a host that turns private after its first answer is refused the second time', async () => {
+  const resolve = resolver();
+  assert.deepEqual(await resolve('rebinding.example'), [v4]);
+  await assert.rejects(resolve('rebinding.example'), /^ResolutionFailure: address not public/);
+});
+
+test('each resolution asks once for each family, and remembers nothing', async () => {
+  const resolve = resolver();
+  const asked = () => server.questions.filter(({ name }) => name === 'v6.example').map(({ type }) => type);
+  const before = asked().length;
+  await resolve('v6.example');
+  assert.deepEqual(asked().slice(before).sort(), ['A', 'AAAA']);
+  await resolve('v6.example');
+  assert.equal(asked().length, before + 4);
+});
+
+test('a server that does not answer ends at the deadline', async () => {
+  const startedAt = performance.now();
+  await refuses('silent.example', /^host lookup timed out$/, { timeoutMs: 150 });
+  assert.ok(performance.now() - startedAt < 1500);
+});
+
+test('a server that answers for one family only delays the answer, and no more', async () => {
+  assert.deepEqual(await resolver({ timeoutMs: 300 })('half-silent.example'), [v4]);
+});
+
+test('garbage is no answer', () => refuses('garbage.example', /^host lookup/, { timeoutMs: 150 }));
+
+test('a server that nobody runs is a failure', () =>
+  refuses('both.example', /^host lookup/, { servers: ['127.0.0.1:1'], timeoutMs: 150 }));
+
+test('one slow name does not delay others', async () => {
+  const resolve = resolver({ timeoutMs: 600 });
+  const slow = Array.from({ length: 100 }, () => resolve('silent.example').catch(() => 'slow'));
+  const first = await Promise.race([...slow, resolve('both.example')]);
+  assert.deepEqual(first, [v4, v6]);
+  await Promise.all(slow);
+});
+
+test('private answers and localhost are for development only', async () => {
+  const development = resolver({ allowPrivate: true });
+  assert.deepEqual(await development('private.example'), ['10.0.0.1']);
+  assert.deepEqual(await development('localhost'), ['127.0.0.1', '::1']);
+  assert.deepEqual(await development('shop.localhost'), ['127.0.0.1', '::1']);
+  // Without the option the name goes to the DNS server, never to the host file.
+  assert.deepEqual(await resolver()('localhost'), [v4]);
+});
