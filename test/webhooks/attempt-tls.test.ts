@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAttempt } from '../../src/webhooks/attempt.ts';
+import { createAuthority, type Identity, selfSigned } from './certificates.ts';
+import { startReceiver } from './receiver.ts';
+
+const dayMs = 86_400_000;
+const name = 'receiver.shop.example';
+const hosts = [name];
+const authority = createAuthority();
+const stranger = createAuthority('Stranger');
+
+const daysFromNow = (days: number) => new Date(Date.now() + days * dayMs);
+
+interface Case {
+  readonly title: string;
+  readonly identity: Identity;
+  /** The host in the URL; `name` when left out. */
+  readonly host?: string;
+  /** Undefined when the delivery succeeds. */
+  readonly failure?: RegExp;
+}
+
+const cases: Case[] = [
+  { title: 'trusted authority, right name', identity: authority.issue({ hosts }) },
+  { title: 'right name by wildcard', identity: authority.issue({ hosts: ['*.shop.example'] }) },
+  { title: 'right address', identity: authority.issue({ hosts: ['127.0.0.1'] }), host: '127.0.0.1' },
+  { title: 'self-signed', identity: selfSigned({ hosts }), failure: /^certificate not trusted: self-signed/ },
+  {
+    title: 'unknown authority',
+    identity: stranger.issue({ hosts }),
+    failure: /^certificate not trusted: unable to/,
+  },
+  {
+    title: 'wrong name',
+    identity: authority.issue({ hosts: ['other.example'] }),
+    failure: /^certificate not trusted: Hostname.*does not match/,
+  },
+  {
+    title: 'address instead of the name',
+    identity: authority.issue({ hosts: ['127.0.0.1'] }),
+    failure: /^certificate not trusted: Hostname/,
+  },
+  {
+    title: 'name instead of the address',
+    identity: authority.issue({ hosts }),
+    host: '127.0.0.1',
+    failure: /^certificate not trusted: (IP|Hostname)/,
+  },
+  {
+    title: 'wrong name, and a great many of them',
+    identity: authority.issue({ hosts: Array.from({ length: 500 }, (_, i) => `host-${i}.other.example`) }),
+    failure: /^certificate not trusted: .{1,200}$/s,
+  },
+  {
+    title: 'expired',
+    identity: authority.issue({ hosts, notBefore: daysFromNow(-2), notAfter: daysFromNow(-1) }),
+    failure: /^certificate not trusted: certificate has expired$/,
+  },
+  {
+    title: 'not valid yet',
+    identity: authority.issue({ hosts, notBefore: daysFromNow(1), notAfter: daysFromNow(2) }),
+    failure: /^certificate not trusted: certificate is not yet valid$/,
+  },
+];
+
+async function deliver(options: { port: number; host?: string | undefined; extraCa?: string }) {
+  const { port, host = name, extraCa } = options;
+  const attempt = createAttempt({ resolve: async () => ['127.0.0.1'], allowPrivate: true, extraCa });
+  return attempt({ url: `https://${host}:${port}/`, body: '{}', secrets: ['svc_whsec_a'], nowSeconds: 1 });
+}
+
+for (const { title, identity, host, failure } of cases) {
+  test(`certificate: ${title}`, async () => {
+    const receiver = await startReceiver({ identity });
+    try {
+      const result = await deliver({ port: receiver.port, host, extraCa: authority.cert });
+      if (failure === undefined) {
+        assert.deepEqual([result.status, result.failure], [200, null]);
+      } else {
+        assert.match(result.failure ?? '', failure);
+        assert.equal(result.status, null);
+        assert.equal(receiver.requests.length, 0, 'nothing was sent');
+      }
+    } finally {
+      await receiver.close();
+    }
+  });
+}
+
+test('only the public authorities are trusted by default', async () => {
+  const receiver = await startReceiver({ identity: authority.issue({ hosts }) });
+  const result = await deliver({ port: receiver.port });
+  await receiver.close();
+  assert.match(result.failure ?? '', /^certificate not trusted/);
+  assert.equal(receiver.requests.length, 0);
+});
+
+test('a receiver that speaks no TLS', async () => {
+  const receiver = await startReceiver();
+  const result = await deliver({ port: receiver.port });
+  await receiver.close();
+  assert.match(result.failure ?? '', /^TLS failed \(ERR_SSL_/);
+});

@@ -1,0 +1,113 @@
+// A merchant's server for tests: a real HTTP or HTTPS server on loopback that remembers what reached it and answers as
+// a test tells it to, misbehaviour included.
+
+import { once } from 'node:events';
+import {
+  createServer as createHttpServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Identity } from './certificates.ts';
+
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+}
+
+/** `index` counts the requests from 0. The request's body has been read already. */
+export type Respond = (response: ServerResponse, request: ReceivedRequest, index: number) => void;
+
+export interface ReceiverOptions {
+  readonly respond?: Respond;
+  /** HTTPS with this certificate; plain HTTP when left out. */
+  readonly identity?: Identity;
+  /** The loopback address to listen on. */
+  readonly host?: string;
+  /** A free one when left out. */
+  readonly port?: number;
+}
+
+export interface Receiver {
+  readonly port: number;
+  /** `http://127.0.0.1:1234`, without a path. */
+  readonly origin: string;
+  readonly requests: readonly ReceivedRequest[];
+  /** TCP connections accepted so far. */
+  readonly connectionCount: number;
+  /** Of those, the ones that are open now. */
+  readonly openCount: number;
+  /** Settles when every connection is closed; the other side's end takes a moment to arrive. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
+  const { respond = (response) => response.end('ok'), identity, host = '127.0.0.1', port = 0 } = options;
+  const requests: ReceivedRequest[] = [];
+  const open = new Set<Socket>();
+  let connectionCount = 0;
+
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { method = '', url = '', headers, rawHeaders } = request;
+    const received = { method, url, headers, rawHeaders, body: Buffer.concat(chunks) };
+    requests.push(received);
+    respond(response, received, requests.length - 1);
+  };
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    // A sender that gives up midway is what some tests are about.
+    response.on('error', () => {});
+    receive(request, response).catch(() => response.destroy());
+  };
+  const server = identity ? createHttpsServer(identity, listener) : createHttpServer(listener);
+  server.on('connection', (socket: Socket) => {
+    connectionCount++;
+    open.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      open.delete(socket);
+      if (open.size === 0) server.emit('idle');
+    });
+  });
+  server.on('tlsClientError', () => {});
+  server.listen(port, host);
+  await once(server, 'listening');
+
+  const { port: boundPort } = server.address() as AddressInfo;
+  const authority = host.includes(':') ? `[${host}]` : host;
+  return {
+    port: boundPort,
+    origin: `${identity ? 'https' : 'http'}://${authority}:${boundPort}`,
+    requests,
+    get connectionCount() {
+      return connectionCount;
+    },
+    get openCount() {
+      return open.size;
+    },
+    async idle() {
+      if (open.size > 0) await once(server, 'idle');
+    },
+    async close() {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** An answer without end: writes as fast as the connection takes it, until it is closed. */
+export const endless: Respond = (response) => {
+  const piece = Buffer.alloc(64 * 1024, 'x');
+  const pour = () => {
+    while (!response.destroyed && response.write(piece));
+  };
+  response.on('drain', pour);
+  pour();
+};
