@@ -1,0 +1,179 @@
+// How a turn lies in the log, and how one record lies in the checkpoint. Called by the log, by recovery and by the
+// checkpoint. Every value describes itself: none needs another one, or the code of another day, to be read.
+//
+// A log record, little-endian:
+//
+//   0  format (u8)     1  zeros     4  CRC-32 of everything from 8 on (u32)
+//   8  first sequence (f64)   16  last sequence (f64)   24  time, Unix ms (f64)
+//  32  length of the body (u32)   36  length of the answers (u32)
+//  40  body: msgpack, one `[changes, offset of the kept answer or null]` for each entry
+//   …  answers: key digest (16), fingerprint (16), status (u16), length of the request id (u16), length of the answer's
+//      body (u32), request id, answer's body; one after the other, so that one is read from its offset alone
+//
+// Metadata has names that merchants choose. It is packed as a flat list: as an object every set of names would define
+// a new msgpack record, and msgpackr renames a `__proto__` field.
+
+import { crc32 } from 'node:zlib';
+import { Packr } from 'msgpackr';
+import { assert } from '../core/assert.ts';
+import type { Change, Metadata, StoredRecord } from '../domain/record.ts';
+import type { AnswerLocation, KeptAnswer, KeptKey, ReplayedEntry, Turn } from './journal.ts';
+
+const format = 1;
+const headerBytes = 40;
+const digestBytes = 16;
+const answerHeaderBytes = 2 * digestBytes + 8;
+
+/** The fixed part of a log record. */
+export interface TurnHeader {
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+  readonly timeMs: number;
+}
+
+type Kept = NonNullable<Turn['entries'][number]['kept']>;
+
+// A log record holds many alike records, so their field names are written once (msgpackr's record extension). A
+// checkpointed record stands alone: there a plain map is smaller and 1.5 times as fast.
+const turnPackr = new Packr({ useRecords: true });
+const recordPackr = new Packr({ useRecords: false, variableMapSize: true });
+
+/** Encodes a turn as one log record, and says where each entry's answer will lie. */
+export function encodeTurn(turn: Turn): { bytes: Buffer; locations: (AnswerLocation | null)[] } {
+  const rows: [unknown[], number | null][] = [];
+  const locations: (AnswerLocation | null)[] = [];
+  let answersLength = 0;
+  for (const { changes, kept } of turn.entries) {
+    rows.push([changes.map(toPacked), kept === null ? null : answersLength]);
+    locations.push(kept === null ? null : { record: turn.firstSequence, offset: answersLength });
+    if (kept !== null)
+      answersLength += answerHeaderBytes + Buffer.byteLength(kept.requestId) + kept.body.length;
+  }
+  const body = turnPackr.pack(rows);
+  const bytes = Buffer.allocUnsafe(headerBytes + body.length + answersLength);
+  bytes.writeUInt32LE(format, 0);
+  bytes.writeDoubleLE(turn.firstSequence, 8);
+  bytes.writeDoubleLE(turn.firstSequence + turn.entries.length - 1, 16);
+  bytes.writeDoubleLE(turn.timeMs, 24);
+  bytes.writeUInt32LE(body.length, 32);
+  bytes.writeUInt32LE(answersLength, 36);
+  bytes.set(body, headerBytes);
+  let position = headerBytes + body.length;
+  for (const { kept } of turn.entries) if (kept !== null) position = writeAnswer(bytes, position, kept);
+  bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4);
+  return { bytes, locations };
+}
+
+function writeAnswer(bytes: Buffer, start: number, kept: Kept): number {
+  assert(
+    kept.keyDigest.length === digestBytes && kept.fingerprint.length === digestBytes,
+    'digests have 16 bytes',
+  );
+  bytes.set(kept.keyDigest, start);
+  bytes.set(kept.fingerprint, start + digestBytes);
+  const requestIdLength = bytes.write(kept.requestId, start + answerHeaderBytes);
+  bytes.writeUInt16LE(kept.status, start + 2 * digestBytes);
+  bytes.writeUInt16LE(requestIdLength, start + 2 * digestBytes + 2);
+  bytes.writeUInt32LE(kept.body.length, start + 2 * digestBytes + 4);
+  bytes.set(kept.body, start + answerHeaderBytes + requestIdLength);
+  return start + answerHeaderBytes + requestIdLength + kept.body.length;
+}
+
+/** Says what is wrong with the log record that lies under `sequence`; null when it is as it was written. */
+export function turnDefect(bytes: Buffer, sequence: number): string | null {
+  if (bytes.length < headerBytes) return `it has ${bytes.length} bytes, fewer than its header`;
+  if (bytes[0] !== format) return `its format ${bytes[0]} is unknown`;
+  if (bytes.readUInt32LE(4) !== crc32(bytes.subarray(8))) return 'its checksum does not match';
+  const { firstSequence } = readTurnHeader(bytes);
+  return firstSequence === sequence ? null : `it says that its first sequence is ${firstSequence}`;
+}
+
+/** Reads the header of a log record. */
+export function readTurnHeader(bytes: Buffer): TurnHeader {
+  return {
+    firstSequence: bytes.readDoubleLE(8),
+    lastSequence: bytes.readDoubleLE(16),
+    timeMs: bytes.readDoubleLE(24),
+  };
+}
+
+/** Decodes a log record that has no defect. */
+export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
+  const { firstSequence, timeMs } = readTurnHeader(bytes);
+  const rows = turnPackr.unpack(bodyOf(bytes)) as [StoredRecord[], number | null][];
+  return rows.map(([changes, offset], index) => ({
+    sequence: firstSequence + index,
+    timeMs,
+    changes: changes.map(fromPacked),
+    kept: offset === null ? null : readKeptKey(bytes, { record: firstSequence, offset }, timeMs),
+  }));
+}
+
+function bodyOf(bytes: Buffer): Buffer {
+  return bytes.subarray(headerBytes, headerBytes + bytes.readUInt32LE(32));
+}
+
+function answerStart(bytes: Buffer, offset: number): number {
+  return headerBytes + bytes.readUInt32LE(32) + offset;
+}
+
+function readKeptKey(bytes: Buffer, location: AnswerLocation, usedAtMs: number): KeptKey {
+  const start = answerStart(bytes, location.offset);
+  // Copies: a view would keep the whole log record in memory for as long as the key lives.
+  const keyDigest = new Uint8Array(bytes.subarray(start, start + digestBytes));
+  const fingerprint = new Uint8Array(bytes.subarray(start + digestBytes, start + 2 * digestBytes));
+  return { keyDigest, fingerprint, usedAtMs, location };
+}
+
+/** Reads the kept answer at `offset` of a log record that has no defect; copies it, so `bytes` may be used again. */
+export function readAnswer(bytes: Buffer, offset: number): KeptAnswer {
+  const start = answerStart(bytes, offset);
+  assert(start + answerHeaderBytes <= bytes.length, `no kept answer lies at offset ${offset}`);
+  const idStart = start + answerHeaderBytes;
+  const bodyStart = idStart + bytes.readUInt16LE(start + 2 * digestBytes + 2);
+  const bodyLength = bytes.readUInt32LE(start + 2 * digestBytes + 4);
+  assert(bodyStart + bodyLength <= bytes.length, `no kept answer lies at offset ${offset}`);
+  return {
+    status: bytes.readUInt16LE(start + 2 * digestBytes),
+    requestId: bytes.toString('utf8', idStart, bodyStart),
+    body: new Uint8Array(bytes.subarray(bodyStart, bodyStart + bodyLength)),
+  };
+}
+
+/** Encodes one record for the checkpoint. */
+export function encodeRecord(record: Change): Buffer {
+  return recordPackr.pack(toPacked(record));
+}
+
+/** Decodes a record of the checkpoint. Throws when the bytes are none. */
+export function decodeRecord(bytes: Uint8Array): Change {
+  const record = recordPackr.unpack(bytes);
+  if (typeof record?.kind !== 'string') throw new TypeError('these bytes hold no record');
+  return fromPacked(record);
+}
+
+function toPacked(record: StoredRecord): unknown {
+  if (!('metadata' in record)) return record;
+  const flat: string[] = [];
+  for (const name of Object.keys(record.metadata)) flat.push(name, record.metadata[name]!);
+  return { ...record, metadata: flat };
+}
+
+/** Undoes `toPacked`, in place: the record was just decoded and nobody else has it. */
+function fromPacked(record: StoredRecord): StoredRecord {
+  if (!('metadata' in record)) return record;
+  const flat = record.metadata as unknown as string[];
+  const metadata: Record<string, string> = {};
+  for (let i = 0; i < flat.length; i += 2) {
+    if (flat[i] === '__proto__')
+      Object.defineProperty(metadata, '__proto__', {
+        value: flat[i + 1],
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+    else metadata[flat[i]!] = flat[i + 1]!;
+  }
+  (record as { metadata: Metadata }).metadata = metadata;
+  return record;
+}

@@ -1,0 +1,137 @@
+// How turns and records are encoded: everything comes back as it went in, and damage is noticed.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Change } from '../../src/domain/record.ts';
+import {
+  decodeRecord,
+  decodeTurn,
+  encodeRecord,
+  encodeTurn,
+  readAnswer,
+  readTurnHeader,
+  turnDefect,
+} from '../../src/journal/codec.ts';
+import { createEntry, customer, digest, paymentIntent, startMs, turnAt } from './journal-fixtures.ts';
+
+const nullable = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });
+const text = fc.string({ unit: 'grapheme', maxLength: 40 });
+const names = fc.oneof(text, fc.constantFrom('__proto__', 'constructor', 'toString', 'kind', 'metadata', ''));
+const metadata = fc
+  .array(fc.tuple(names, text), { maxLength: 8 })
+  .map((pairs) => Object.fromEntries(pairs) as Record<string, string>);
+const integer = fc.maxSafeInteger().map((value) => (value === 0 ? 0 : value));
+
+const changes: fc.Arbitrary<Change> = fc.oneof(
+  fc
+    .record({
+      amount: integer,
+      created: integer,
+      description: nullable(text),
+      metadata,
+      removed: fc.boolean(),
+    })
+    .map(({ removed, ...fields }) => paymentIntent(1, removed ? { ...fields, removed: true } : fields)),
+  fc.record({ email: text, metadata }).map(({ email, metadata }) => ({ ...customer(2, email), metadata })),
+);
+
+const entries = fc.record({
+  changes: fc.array(changes, { maxLength: 4 }),
+  kept: nullable(
+    fc.record({
+      keyDigest: fc.uint8Array({ minLength: 16, maxLength: 16 }),
+      fingerprint: fc.uint8Array({ minLength: 16, maxLength: 16 }),
+      status: fc.integer({ min: 200, max: 599 }),
+      requestId: text,
+      body: fc.uint8Array({ maxLength: 300 }),
+    }),
+  ),
+});
+
+test('a turn comes back as it was', () => {
+  const sequences = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1_000 });
+  fc.assert(
+    fc.property(fc.array(entries, { minLength: 1, maxLength: 100 }), sequences, (list, firstSequence) => {
+      const { bytes, locations } = encodeTurn({ firstSequence, timeMs: startMs, entries: list });
+      assert.equal(turnDefect(bytes, firstSequence), null);
+      const lastSequence = firstSequence + list.length - 1;
+      assert.deepEqual(readTurnHeader(bytes), { firstSequence, lastSequence, timeMs: startMs });
+      const decoded = decodeTurn(bytes);
+      assert.equal(decoded.length, list.length);
+      for (const [index, { changes, kept }] of list.entries()) {
+        const entry = decoded[index]!;
+        const location = locations[index]!;
+        assert.deepEqual([entry.sequence, entry.timeMs], [firstSequence + index, startMs]);
+        assert.deepEqual(entry.changes, changes);
+        if (kept === null) {
+          assert.deepEqual([entry.kept, location], [null, null]);
+          continue;
+        }
+        const { keyDigest, fingerprint, ...answer } = kept;
+        assert.deepEqual(entry.kept, { keyDigest, fingerprint, usedAtMs: startMs, location });
+        assert.deepEqual(readAnswer(bytes, location.offset), answer);
+      }
+    }),
+    { numRuns: 150, seed: 1 },
+  );
+});
+
+test('a record of the checkpoint comes back as it was', () => {
+  fc.assert(
+    fc.property(changes, (record) => assert.deepEqual(decodeRecord(encodeRecord(record)), record)),
+    { numRuns: 300, seed: 1 },
+  );
+});
+
+test('bytes that are no record are refused', () => {
+  for (const bytes of [Buffer.alloc(0), Buffer.alloc(500), Buffer.from('{"kind":1}')])
+    assert.throws(() => decodeRecord(bytes));
+});
+
+test('a turn with more sorts of records than msgpack has room for comes back', () => {
+  const shapes = Array.from({ length: 200 }, (_, number) => ({
+    changes: [{ ...paymentIntent(number), [`field_${number}`]: number } as Change],
+    kept: null,
+  }));
+  const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, entries: shapes });
+  const decoded = decodeTurn(bytes).map((entry) => entry.changes);
+  assert.deepEqual(
+    decoded,
+    shapes.map((entry) => entry.changes),
+  );
+});
+
+test('any bit that flips is noticed', () => {
+  const { bytes } = encodeTurn(turnAt(7, 3));
+  for (let position = 0; position < bytes.length; position += position < 48 ? 1 : 37) {
+    // Three bytes of the header are unused.
+    if (position >= 1 && position < 4) continue;
+    const damaged = Buffer.from(bytes);
+    damaged[position] = damaged[position]! ^ 0x10;
+    assert.notEqual(turnDefect(damaged, 7), null, `byte ${position}`);
+  }
+  for (const length of [0, 7, 39, 40, bytes.length - 1])
+    assert.notEqual(turnDefect(bytes.subarray(0, length), 7), null, `length ${length}`);
+  assert.match(turnDefect(bytes, 8)!, /first sequence is 7/);
+});
+
+test('an answer is never read from outside the answers', () => {
+  const { bytes, locations } = encodeTurn({
+    firstSequence: 1,
+    timeMs: startMs,
+    entries: [createEntry(1, true)],
+  });
+  assert.equal(readAnswer(bytes, locations[0]!.offset).status, 200);
+  for (const offset of [bytes.length, 2 ** 40]) assert.throws(() => readAnswer(bytes, offset));
+});
+
+test('what was read does not hold on to the log record', () => {
+  const { bytes } = encodeTurn(turnAt(1, 1));
+  const [entry] = decodeTurn(bytes);
+  const answer = readAnswer(bytes, entry!.kept!.location.offset);
+  const body = Buffer.from(answer.body);
+  bytes.fill(0);
+  assert.deepEqual(entry!.kept!.keyDigest, digest(1));
+  assert.deepEqual(Buffer.from(answer.body), body);
+});

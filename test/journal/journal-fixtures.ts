@@ -1,0 +1,143 @@
+// Records, turns and temporary folders for the tests of the journal.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
+import type { Entry, IndexRow, Journal, ReplayedEntry, Turn } from '../../src/journal/journal.ts';
+
+export const startMs = Date.UTC(2026, 10, 1);
+
+export function paymentIntent(
+  number: number,
+  fields: Partial<PaymentIntentRecord> = {},
+): PaymentIntentRecord {
+  return {
+    kind: 'payment_intent',
+    id: `pi_${String(number).padStart(26, '0')}`,
+    org: 'org_000000000000000000000001',
+    livemode: false,
+    created: 1_790_000_000 + number,
+    amount: 10_000 + number,
+    amount_received: 0,
+    currency: 'mad',
+    status: 'requires_payment_method',
+    payment_method_types: ['card'],
+    latest_charge: null,
+    customer: null,
+    description: `Order ${number}`,
+    metadata: { order_id: `order-${number}`, cart: `cart-${number}` },
+    last_payment_error: null,
+    return_url: null,
+    canceled_at: null,
+    cancellation_reason: null,
+    checkout_session: null,
+    operation: null,
+    ...fields,
+  };
+}
+
+export function paymentIntentCreated(intent: PaymentIntentRecord): EventRecord {
+  return {
+    kind: 'event',
+    id: intent.id.replace('pi_', 'evt_'),
+    org: intent.org,
+    livemode: intent.livemode,
+    created: intent.created,
+    type: 'payment_intent.created',
+    api_version: '2026-11-01',
+    object_json: JSON.stringify(intent),
+    request_id: intent.id.replace('pi_', 'req_'),
+    idempotency_key: `key of ${intent.id}`,
+  };
+}
+
+export function customer(number: number, email: string): CustomerRecord {
+  const { org, livemode, created } = paymentIntent(number);
+  const id = `cus_${String(number).padStart(26, '0')}`;
+  const rest = { name: null, phone: null, description: null, metadata: {}, deleted: false };
+  return { kind: 'customer', id, org, livemode, created, email, ...rest };
+}
+
+/** An entry that creates a payment intent; with `keep`, its answer is kept. */
+export function createEntry(number: number, keep = false): Entry {
+  const intent = paymentIntent(number);
+  const kept = keep
+    ? {
+        keyDigest: digest(number),
+        fingerprint: digest(number + 0.5),
+        status: 200,
+        requestId: intent.id.replace('pi_', 'req_'),
+        body: Buffer.from(JSON.stringify({ object: 'payment_intent', ...intent, note: 'شكرا' })),
+      }
+    : null;
+  return { changes: [intent, paymentIntentCreated(intent)], kept };
+}
+
+export function digest(number: number): Uint8Array {
+  const bytes = new Uint8Array(16);
+  new DataView(bytes.buffer).setFloat64(3, number);
+  return bytes;
+}
+
+/** A turn whose entry `i` creates the payment intent numbered like its sequence; every other one keeps its answer. */
+export function turnAt(firstSequence: number, entries: number, timeMs = startMs): Turn {
+  const numbers = Array.from({ length: entries }, (_, index) => firstSequence + index);
+  return {
+    firstSequence,
+    timeMs,
+    entries: numbers.map((number) => createEntry(number, number % 2 === 1)),
+  };
+}
+
+/** Appends turns of the sizes given, one after the other, and waits until they are durable. */
+export async function appendTurns(
+  journal: Journal,
+  sizes: readonly number[],
+  timeMs = startMs,
+): Promise<void> {
+  for (const size of sizes) await journal.log.append(turnAt(journal.log.nextSequence, size, timeMs)).durable;
+}
+
+/** Indexes as a shard might have: of all intents, by status, and customers by email. */
+export function indexRowsOf(record: Change): IndexRow[] {
+  if (record.kind === 'customer')
+    return record.email === null ? [] : [{ index: `customer/email/${record.email}`, sortKey: record.id }];
+  if (record.kind !== 'payment_intent') return [{ index: record.kind, sortKey: record.id }];
+  return [
+    { index: 'payment_intent', sortKey: record.id },
+    { index: `payment_intent/status/${record.status}`, sortKey: record.id },
+  ];
+}
+
+/** The change of an entry that goes round 2,000 payment intents and gives them one status and the other by turns. */
+export function cycledChange(sequence: number): PaymentIntentRecord {
+  const isOdd = Math.floor(sequence / 2_000) % 2 === 1;
+  return paymentIntent(sequence % 2_000, {
+    amount: sequence,
+    status: isOdd ? 'succeeded' : 'requires_payment_method',
+  });
+}
+
+export function recordsById(records: readonly Change[]): Map<string, Change> {
+  return new Map(records.map((record) => [record.id, record]));
+}
+
+export function sequencesOf(replayed: Iterable<ReplayedEntry>): number[] {
+  return [...replayed].map((entry) => entry.sequence);
+}
+
+export function upTo(last: number, first = 1): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+export function temporaryFolder(test: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+  test.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function failOnWarning(message: string, fields: object): never {
+  throw new Error(`unexpected warning: ${message} ${JSON.stringify(fields)}`);
+}
