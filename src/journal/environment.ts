@@ -1,0 +1,172 @@
+// One LMDB environment: opening it, committing one transaction, and telling its errors apart. Called by the log (an
+// environment for each segment) and by the checkpoint; nothing else in the code knows that the engine is LMDB.
+//
+// `overlappingSync` is off, so a commit settles only after the pages and then the header page were synced to disk:
+// settled means durable. `eventTurnBatching` is off, because with it a failed commit also rejects a promise inside
+// the library that nobody can reach, and an unhandled rejection ends the process; `commit` makes each transaction
+// explicit instead.
+
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { assert } from '../core/assert.ts';
+import { JournalDamaged, JournalFailure } from './journal.ts';
+import { type CheckDepth, fileDefect } from './page-check.ts';
+
+export type Environment = RootDatabase<Buffer, number>;
+/** A named database of an environment, with keys in byte order. */
+export type Table = Database<Buffer, Uint8Array>;
+
+export interface EnvironmentOptions {
+  readonly folder: string;
+  /** Address space reserved, bytes. LMDB grows it when a file outgrows it, which is slow. */
+  readonly mapSize: number;
+  readonly readOnly?: boolean;
+  readonly check: CheckDepth;
+}
+
+/** Opens the environment that was created in `folder`. Throws `JournalDamaged` when its file is damaged. */
+export function openEnvironment(options: EnvironmentOptions): Environment {
+  const { folder } = options;
+  const defect = fileDefect(dataFile(folder), options.check);
+  if (defect !== null) throw new JournalDamaged(`${dataFile(folder)} is damaged: ${defect}`);
+  return guardRead(folder, () => openUnchecked(folder, options.mapSize, options.readOnly ?? false));
+}
+
+/** Creates an empty environment. The folder appears under its name when it is complete and on disk, or never. */
+export async function createEnvironment(folder: string, mapSize: number): Promise<void> {
+  const unfinished = `${folder}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  await openUnchecked(unfinished, mapSize, false).close();
+  syncPath(dataFile(unfinished));
+  syncPath(unfinished);
+  renameSync(unfinished, folder);
+  syncPath(dirname(folder));
+}
+
+function openUnchecked(folder: string, mapSize: number, readOnly: boolean): Environment {
+  return open<Buffer, number>({
+    // The file, not the folder: the library remembers the last environment of each base name for ever.
+    path: dataFile(folder),
+    noSubdir: true,
+    mapSize,
+    readOnly,
+    encoding: 'binary',
+    overlappingSync: false,
+    eventTurnBatching: false,
+    commitDelay: 0,
+    maxDbs: 8,
+  });
+}
+
+export function openTable(environment: Environment, name: string): Table {
+  return environment.openDB<Buffer, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' });
+}
+
+/** The file that holds everything of an environment. */
+export function dataFile(folder: string): string {
+  return join(folder, 'data.mdb');
+}
+
+/**
+ * Runs `write`, which puts and removes, as one durable transaction: all of it is on disk when this settles, or none
+ * of it ever is. `write` must not throw: what it did before would be committed. Rejects with `JournalFailure`.
+ */
+export async function commit(environment: Environment, write: () => void): Promise<void> {
+  try {
+    await environment.batch(write);
+  } catch (error) {
+    throw await asJournalFailure(error, environment);
+  }
+  // Reads of this turn of the event loop may hold an older snapshot.
+  environment.resetReadTxn();
+}
+
+/** Like `commit`, for rows whose keys are greater than every key there is. */
+export async function commitAppended(
+  environment: Environment,
+  rows: readonly (readonly [key: number, value: Buffer])[],
+): Promise<void> {
+  const put = environment.put.bind(environment) as unknown as AppendingPut;
+  const appended: Promise<boolean>[] = [];
+  const committed = environment.batch(() => {
+    for (const [key, value] of rows) {
+      appended.push(put(key, value, { append: true }));
+    }
+  });
+  try {
+    const results = await Promise.all([committed, ...appended]);
+    assert(
+      results.every((result) => result),
+      'keys of the log ascend',
+    );
+  } catch (error) {
+    throw await asJournalFailure(error, environment);
+  }
+  environment.resetReadTxn();
+}
+
+/** The library takes options here; its types know them for `putSync` only. */
+type AppendingPut = (key: number, value: Buffer, options: { append: true }) => Promise<boolean>;
+
+async function asJournalFailure(error: unknown, environment: Environment): Promise<JournalFailure> {
+  // The commit's promise rejects without a cause; the cause is behind another promise.
+  const behind = (error as { commitError?: Promise<never> }).commitError;
+  const cause = behind === undefined ? error : await behind.catch((reason: unknown) => reason);
+  return journalFailure(cause, dirname((environment as unknown as { path: string }).path));
+}
+
+/** The failure to write into `folder` because of `cause`. */
+export function journalFailure(cause: unknown, folder: string): JournalFailure {
+  const diskFull = isDiskFull(cause, folder);
+  const reason = diskFull ? 'the disk is full' : (cause as Error).message;
+  return new JournalFailure(`Could not write to ${folder}: ${reason}`, { diskFull, cause });
+}
+
+const { ENOSPC, EDQUOT, EFBIG, EIO } = constants.errno;
+const mapFull = -30792;
+/** Less free space than this is taken for a full disk: it may be too little for one transaction. */
+const roomBytesMin = 16 << 20;
+
+function isDiskFull(cause: unknown, folder: string): boolean {
+  const { code, errno } = cause as { code?: unknown; errno?: unknown };
+  if (code === 'ENOSPC' || code === 'EDQUOT') return true;
+  const number = typeof code === 'number' ? code : Math.abs(Number(errno));
+  if (number === ENOSPC || number === EDQUOT || number === mapFull) return true;
+  if (number !== EIO && number !== EFBIG) return false;
+  // LMDB reports a write that found too little room, a short write, as an I/O error.
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize < roomBytesMin;
+}
+
+const damageCodes = new Map([
+  [-30797, 'MDB_PAGE_NOTFOUND'],
+  [-30796, 'MDB_CORRUPTED'],
+  [-30795, 'MDB_PANIC'],
+  [-30794, 'MDB_VERSION_MISMATCH'],
+  [-30793, 'MDB_INVALID'],
+  [-30784, 'MDB_INCOMPATIBLE'],
+  [-30782, 'MDB_BAD_TXN'],
+]);
+
+/** Runs a read of the environment in `folder`; what LMDB finds damaged is thrown as `JournalDamaged`. */
+export function guardRead<T>(folder: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const name = damageCodes.get((error as { code: number }).code);
+    if (name === undefined) throw error;
+    throw new JournalDamaged(`${dataFile(folder)} is damaged: ${name}`, { cause: error });
+  }
+}
+
+/** Makes what a file holds, or which entries a folder has, durable. */
+export function syncPath(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
