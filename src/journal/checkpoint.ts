@@ -1,0 +1,249 @@
+// The checkpoint on LMDB: the shard's state as of a sequence. Called by the shard through the port: it writes what
+// changed, and reads what memory doesn't hold.
+//
+// Tables: `records` (id → record), `index` (name and sort key → nothing), `kept` (idempotency keys, see kept-rows.ts),
+// `levels` (scope → bytes), `meta` (format, and the sequence).
+//
+// A checkpoint is many small transactions, and a crash may come between any two. That is harmless: the sequence goes
+// in the last transaction, so after such a crash `records` is ahead of `sequence`, and the log is replayed from
+// `sequence`. A change carries the whole record and never a difference, so replay gives every record that is ahead
+// its final value again, and the next checkpoint writes it again. A record and its index rows go in one transaction,
+// and stale rows are found from the record that is stored: the index always agrees with `records`.
+
+import { setImmediate } from 'node:timers/promises';
+import { assert } from '../core/assert.ts';
+import type { Change } from '../domain/record.ts';
+import { decodeRecord, encodeRecord } from './codec.ts';
+import {
+  commit,
+  type Environment,
+  guardRead,
+  openEnvironment,
+  openTable,
+  type Table,
+} from './environment.ts';
+import { indexKey, scanBounds, sortKeyOf } from './index-keys.ts';
+import {
+  type Checkpoint,
+  type CheckpointInput,
+  type IndexRow,
+  JournalDamaged,
+  JournalFailure,
+  type KeptKey,
+  type ScanRange,
+} from './journal.ts';
+import { hourKey, packKeptKeys, unpackRows } from './kept-rows.ts';
+
+const format = 1;
+const transactionRecordsMax = 1_000;
+/** After so many the event loop goes on: they take about a millisecond. */
+const breathRecordsMax = 100;
+/** LMDB's own limit. */
+const keyBytesMax = 1_978;
+const nothing = Buffer.alloc(0);
+const sequenceKey = Buffer.from('sequence');
+const formatKey = Buffer.from('format');
+
+/** The rows of all indexes that a record belongs to. */
+export type IndexRowsOf = (record: Change) => readonly IndexRow[];
+
+export interface CheckpointOptions {
+  readonly folder: string;
+  readonly mapSize: number;
+  readonly indexRowsOf: IndexRowsOf;
+}
+
+/** A row to write, or to remove when its value is null. */
+interface Row {
+  readonly table: Table;
+  readonly key: Uint8Array;
+  readonly value: Buffer | null;
+}
+
+export class LmdbCheckpoint implements Checkpoint {
+  readonly #folder: string;
+  readonly #environment: Environment;
+  readonly #indexRowsOf: IndexRowsOf;
+  readonly #records: Table;
+  readonly #index: Table;
+  readonly #kept: Table;
+  readonly #levels: Table;
+  readonly #meta: Table;
+  #sequence: number;
+  #isWriting = false;
+  #failure: JournalFailure | null = null;
+
+  /** Opens the checkpoint whose environment was created in the folder. Throws `JournalDamaged`. */
+  constructor({ folder, mapSize, indexRowsOf }: CheckpointOptions) {
+    this.#folder = folder;
+    this.#indexRowsOf = indexRowsOf;
+    this.#environment = openEnvironment({ folder, mapSize, check: 'branches' });
+    this.#records = openTable(this.#environment, 'records');
+    this.#index = openTable(this.#environment, 'index');
+    this.#kept = openTable(this.#environment, 'kept');
+    this.#levels = openTable(this.#environment, 'levels');
+    this.#meta = openTable(this.#environment, 'meta');
+    const stored = this.#read(() => this.#meta.get(formatKey))?.readUInt8(0);
+    if (stored !== undefined && stored !== format)
+      throw new JournalDamaged(
+        `The checkpoint in ${folder} has the format ${stored}, unknown to this version`,
+      );
+    this.#sequence = this.#read(() => this.#meta.get(sequenceKey))?.readDoubleLE(0) ?? 0;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  get(id: string): Change | undefined {
+    return this.#read(() => {
+      const bytes = this.#records.getBinaryFast(Buffer.from(id));
+      return bytes === undefined ? undefined : decodeRecord(view(bytes));
+    });
+  }
+
+  *scan(index: string, range: ScanRange): Generator<string> {
+    const keys = this.#read(() => this.#index.getKeys(scanBounds(index, range))[Symbol.iterator]());
+    try {
+      for (;;) {
+        const { done, value } = this.#read(() => keys.next());
+        if (done === true) return;
+        yield sortKeyOf(value);
+      }
+    } finally {
+      keys.return?.();
+    }
+  }
+
+  /** Rejects with `JournalFailure`; the checkpoint then reads on, and writes no more until the journal is opened again. */
+  async write({ records, sequence, keptKeys }: CheckpointInput): Promise<void> {
+    assert(!this.#isWriting, 'one checkpoint is written at a time');
+    assert(sequence >= this.#sequence, 'a checkpoint never goes back');
+    assert(sequence > this.#sequence || keptKeys.length === 0, 'used keys come with a later sequence');
+    this.#isWriting = true;
+    try {
+      // The caller's collections go on changing while this gives the thread back, so they are read at once. In the
+      // order of the ids, which is the order of the pages.
+      const changed = [...records].sort(([a], [b]) => (a < b ? -1 : 1));
+      const kept = packKeptKeys(keptKeys, sequence);
+      let rows: Row[] = [];
+      for (const [position, [id, record]] of changed.entries()) {
+        rows.push(...this.#rowsToWrite(id, record));
+        if ((position + 1) % transactionRecordsMax === 0) {
+          await this.#commit(rows);
+          rows = [];
+        } else if ((position + 1) % breathRecordsMax === 0) await setImmediate();
+      }
+      await this.#commit(rows);
+      await this.#commit([
+        ...kept.map(([key, rows]) => ({ table: this.#kept, key, value: rows })),
+        { table: this.#meta, key: formatKey, value: Buffer.from([format]) },
+        { table: this.#meta, key: sequenceKey, value: sequenceBytes(sequence) },
+      ]);
+      this.#sequence = sequence;
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  /** The record's own row and those rows of indexes that are new or stale. */
+  #rowsToWrite(id: string, record: Change): Row[] {
+    const isRemoved = record.removed === true;
+    const stored = this.get(id);
+    const before = new Map((stored === undefined ? [] : this.#indexRowsOf(stored)).map(keyed));
+    const after = new Map((isRemoved ? [] : this.#indexRowsOf(record)).map(keyed));
+    const rows: Row[] = [
+      { table: this.#records, key: smallKey(id), value: isRemoved ? null : encodeRecord(record) },
+    ];
+    for (const [text, row] of before)
+      if (!after.has(text)) rows.push({ table: this.#index, key: indexKey(row), value: null });
+    for (const [text, row] of after)
+      if (!before.has(text)) rows.push({ table: this.#index, key: indexKey(row), value: nothing });
+    return rows;
+  }
+
+  *keptKeys(sinceMs: number): Generator<KeptKey> {
+    const values = this.#read(() => this.#kept.getRange({ start: hourKey(sinceMs) })[Symbol.iterator]());
+    try {
+      for (;;) {
+        const { done, value } = this.#read(() => values.next());
+        if (done === true) return;
+        for (const kept of unpackRows(value.value)) if (kept.usedAtMs >= sinceMs) yield kept;
+      }
+    } finally {
+      values.return?.();
+    }
+  }
+
+  async dropKeptKeys(beforeMs: number): Promise<void> {
+    const keys = this.#read(() => [...this.#kept.getKeys({ end: hourKey(beforeMs) })]);
+    await this.#commitParts(keys.map((key) => ({ table: this.#kept, key, value: null })));
+  }
+
+  getLevel(scope: string): Uint8Array | undefined {
+    return this.#read(() => this.#levels.get(Buffer.from(scope)));
+  }
+
+  putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    return this.#commitParts(
+      [...levels].map(([scope, level]) => ({
+        table: this.#levels,
+        key: smallKey(scope),
+        value: Buffer.from(level),
+      })),
+    );
+  }
+
+  async #commitParts(rows: readonly Row[]): Promise<void> {
+    for (let start = 0; start < rows.length; start += transactionRecordsMax)
+      await this.#commit(rows.slice(start, start + transactionRecordsMax));
+  }
+
+  /** One transaction. After one that failed there is none any more. */
+  async #commit(rows: readonly Row[]): Promise<void> {
+    if (this.#failure !== null) throw this.#failure;
+    if (rows.length === 0) return;
+    try {
+      // The rows were made beforehand: a transaction whose making threw would be committed in part.
+      await commit(this.#environment, () => {
+        for (const { table, key, value } of rows) {
+          if (value === null) table.remove(key);
+          else table.put(key, value);
+        }
+      });
+    } catch (error) {
+      if (error instanceof JournalFailure) this.#failure = error;
+      throw error;
+    }
+  }
+
+  #read<T>(read: () => T): T {
+    return guardRead(this.#folder, read);
+  }
+
+  async close(): Promise<void> {
+    this.#failure ??= new JournalFailure('The checkpoint is closed', { diskFull: false });
+    await this.#environment.close();
+  }
+}
+
+/** What the library lends until its next read: its own buffer, with a property `length` that is not the buffer's. */
+function view(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function keyed(row: IndexRow): [string, IndexRow] {
+  return [`${row.index}\n${row.sortKey}`, row];
+}
+
+function smallKey(text: string): Buffer {
+  const key = Buffer.from(text);
+  assert(key.length > 0 && key.length <= keyBytesMax, `a key of ${key.length} bytes`);
+  return key;
+}
+
+function sequenceBytes(sequence: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(sequence);
+  return bytes;
+}

@@ -1,0 +1,66 @@
+// Idempotency keys as the checkpoint stores them: rows of fixed size, one value for each hour and checkpoint, so that
+// recovery reads a million of them in a fraction of a second and an hour is dropped by deleting a few values.
+//
+// A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian: byte order is order in time.
+// A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log record (f64), offset (f64), little-endian.
+
+import { assert } from '../core/assert.ts';
+import type { KeptKey } from './journal.ts';
+
+const hourMs = 3_600_000;
+const digestBytes = 16;
+const rowBytes = 2 * digestBytes + 24;
+
+/** Packs the keys by the hour in which they were used. */
+export function packKeptKeys(keys: readonly KeptKey[], sequence: number): [key: Buffer, rows: Buffer][] {
+  const byHour = new Map<number, KeptKey[]>();
+  for (const kept of keys) {
+    const hour = Math.floor(kept.usedAtMs / hourMs);
+    const rows = byHour.get(hour);
+    if (rows === undefined) byHour.set(hour, [kept]);
+    else rows.push(kept);
+  }
+  return [...byHour].map(([hour, rows]) => [valueKey(hour, sequence), packRows(rows)]);
+}
+
+/** The smallest key of a value with rows that were used at or after `timeMs`, or in the same hour. */
+export function hourKey(timeMs: number): Buffer {
+  return valueKey(Math.max(0, Math.floor(timeMs / hourMs)), 0);
+}
+
+function valueKey(hour: number, sequence: number): Buffer {
+  const key = Buffer.alloc(12);
+  key.writeUInt32BE(hour, 0);
+  key.writeDoubleBE(sequence, 4);
+  return key;
+}
+
+function packRows(keys: readonly KeptKey[]): Buffer {
+  const bytes = Buffer.allocUnsafe(keys.length * rowBytes);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let start = 0;
+  for (const { keyDigest, fingerprint, usedAtMs, location } of keys) {
+    assert(keyDigest.length === digestBytes && fingerprint.length === digestBytes, 'digests have 16 bytes');
+    bytes.set(keyDigest, start);
+    bytes.set(fingerprint, start + digestBytes);
+    view.setFloat64(start + 32, usedAtMs, true);
+    view.setFloat64(start + 40, location.record, true);
+    view.setFloat64(start + 48, location.offset, true);
+    start += rowBytes;
+  }
+  return bytes;
+}
+
+/** Unpacks one value. The digests are views of a copy of `bytes`: whoever keeps them long copies them. */
+export function* unpackRows(bytes: Uint8Array): Generator<KeptKey> {
+  const copy = new Uint8Array(bytes).buffer;
+  const view = new DataView(copy);
+  for (let start = 0; start < copy.byteLength; start += rowBytes) {
+    yield {
+      keyDigest: new Uint8Array(copy, start, digestBytes),
+      fingerprint: new Uint8Array(copy, start + digestBytes, digestBytes),
+      usedAtMs: view.getFloat64(start + 32, true),
+      location: { record: view.getFloat64(start + 40, true), offset: view.getFloat64(start + 48, true) },
+    };
+  }
+}

@@ -1,0 +1,165 @@
+// The write-ahead log on LMDB: turns in, durable in order. Called by the shard through the port. One transaction is
+// in flight at a time and takes every turn that has gathered meanwhile: so a turn that failed can never be followed
+// on disk by one that did not, and what is on disk is always a prefix of what was appended.
+
+import { assert } from '../core/assert.ts';
+import { encodeTurn, readAnswer } from './codec.ts';
+import { commitAppended, journalFailure } from './environment.ts';
+import {
+  type AnswerLocation,
+  JournalDamaged,
+  JournalFailure,
+  type KeptAnswer,
+  type Log,
+  type Turn,
+} from './journal.ts';
+import { readTurn, type Segment, type Segments, segmentBytes, turnTimeMs } from './segments.ts';
+
+export interface LogOptions {
+  readonly segments: Segments;
+  readonly nextSequence: number;
+  /** A segment that holds more is followed by a new one. */
+  readonly segmentBytesMax: number;
+  /** So is a segment whose first turn is this much older than the turn to append. */
+  readonly segmentAgeMaxMs: number;
+}
+
+interface Waiting {
+  readonly firstSequence: number;
+  readonly timeMs: number;
+  readonly bytes: Buffer;
+  readonly settle: (failure: JournalFailure | null) => void;
+}
+
+/** The segment that turns are appended to. */
+interface Active {
+  readonly segment: Segment;
+  bytes: number;
+  firstTimeMs: number;
+}
+
+export class SegmentedLog implements Log {
+  readonly #segments: Segments;
+  readonly #segmentBytesMax: number;
+  readonly #segmentAgeMaxMs: number;
+  #nextSequence: number;
+  #active: Active | null = null;
+  /** Turns that are not on disk yet, by first sequence, oldest first. */
+  readonly #waiting = new Map<number, Waiting>();
+  #writing: Promise<void> | null = null;
+  #failure: JournalFailure | null = null;
+
+  constructor(options: LogOptions) {
+    this.#segments = options.segments;
+    this.#nextSequence = options.nextSequence;
+    this.#segmentBytesMax = options.segmentBytesMax;
+    this.#segmentAgeMaxMs = options.segmentAgeMaxMs;
+    const newest = this.#segments.list.at(-1);
+    if (newest === undefined) return;
+    const startMs = firstTimeMs(this.#segments, newest);
+    const bytes = startMs === Number.POSITIVE_INFINITY ? 0 : segmentBytes(newest);
+    this.#active = { segment: newest, bytes, firstTimeMs: startMs };
+  }
+
+  get nextSequence(): number {
+    return this.#nextSequence;
+  }
+
+  append(turn: Turn): { locations: (AnswerLocation | null)[]; durable: Promise<void> } {
+    assert(turn.entries.length > 0, 'a turn has entries');
+    assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
+    const { bytes, locations } = encodeTurn(turn);
+    if (this.#failure !== null) return { locations, durable: Promise.reject(this.#failure) };
+    this.#nextSequence += turn.entries.length;
+    const { firstSequence, timeMs } = turn;
+    const durable = new Promise<void>((resolve, reject) => {
+      const settle = (failure: JournalFailure | null) => (failure === null ? resolve() : reject(failure));
+      this.#waiting.set(firstSequence, { firstSequence, timeMs, bytes, settle });
+    });
+    this.#writing ??= this.#writeAll();
+    return { locations, durable };
+  }
+
+  async #writeAll(): Promise<void> {
+    try {
+      while (this.#waiting.size > 0) {
+        const turns = [...this.#waiting.values()];
+        await this.#write(turns);
+        for (const turn of turns) {
+          this.#waiting.delete(turn.firstSequence);
+          turn.settle(null);
+        }
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#writing = null;
+    }
+  }
+
+  /** Writes the turns in one transaction, after starting a new segment when it is time to. */
+  async #write(turns: readonly Waiting[]): Promise<void> {
+    const [{ firstSequence, timeMs }] = turns as [Waiting];
+    const active = this.#active;
+    const isDue =
+      active === null ||
+      active.bytes > this.#segmentBytesMax ||
+      timeMs - active.firstTimeMs > this.#segmentAgeMaxMs;
+    if (isDue) {
+      const segment = await this.#segments.create(firstSequence);
+      this.#active = { segment, bytes: 0, firstTimeMs: timeMs };
+    }
+    const target = this.#active!;
+    await commitAppended(
+      this.#segments.open(target.segment),
+      turns.map((turn) => [turn.firstSequence, turn.bytes] as const),
+    );
+    target.firstTimeMs = Math.min(target.firstTimeMs, timeMs);
+    for (const turn of turns) target.bytes += turn.bytes.length;
+  }
+
+  /** Fail-stop: nobody can tell what a disk that failed once has kept, so nothing is appended any more. */
+  #fail(error: unknown): void {
+    const failure = error instanceof JournalFailure ? error : journalFailure(error, this.#segments.folder);
+    this.#failure = failure;
+    for (const turn of this.#waiting.values()) turn.settle(failure);
+    this.#waiting.clear();
+  }
+
+  readAnswer(location: AnswerLocation): KeptAnswer | undefined {
+    const waiting = this.#waiting.get(location.record);
+    if (waiting !== undefined) return readAnswer(waiting.bytes, location.offset);
+    const segment = this.#segments.holding(location.record);
+    if (segment === undefined) return undefined;
+    const bytes = readTurn(this.#segments.open(segment), segment, location.record);
+    return bytes === undefined ? undefined : readAnswer(bytes, location.offset);
+  }
+
+  async dropSegments(sequence: number, olderThanMs: number): Promise<void> {
+    // The newest segment stays: it says which sequence comes next.
+    while (this.#segments.list.length > 1) {
+      const [oldest, next] = this.#segments.list as [Segment, Segment];
+      if (next.firstSequence - 1 > sequence) return;
+      const lastTimeMs = turnTimeMs(this.#segments, oldest, 'last');
+      if (lastTimeMs !== undefined && lastTimeMs >= olderThanMs) return;
+      await this.#segments.dropOldest();
+    }
+  }
+
+  /** Waits for what was appended, then closes. */
+  async close(): Promise<void> {
+    this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
+    await this.#writing;
+    await this.#segments.close();
+  }
+}
+
+/** When the segment began; infinitely late when it is empty, infinitely early (so that it ends) when it is damaged. */
+function firstTimeMs(segments: Segments, segment: Segment): number {
+  try {
+    return turnTimeMs(segments, segment, 'first') ?? Number.POSITIVE_INFINITY;
+  } catch (error) {
+    if (error instanceof JournalDamaged) return Number.NEGATIVE_INFINITY;
+    throw error;
+  }
+}

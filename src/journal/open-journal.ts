@@ -1,0 +1,70 @@
+// Opens what one shard keeps on disk: `<dir>/log` and `<dir>/state`. Called by the shard when it starts and after a
+// failure. Everything that the log holds beyond the checkpoint is checked before this settles; `replay` then reads it.
+
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { assert } from '../core/assert.ts';
+import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
+import { createEnvironment, syncPath } from './environment.ts';
+import { type Journal, JournalDamaged } from './journal.ts';
+import { SegmentedLog } from './log.ts';
+import { recoverLog, replayLog, type Warn } from './recover-log.ts';
+import { Segments } from './segments.ts';
+
+export interface JournalOptions {
+  /** The shard's folder; created if need be. */
+  readonly dir: string;
+  readonly indexRowsOf: IndexRowsOf;
+  /** A segment of the log that holds more is followed by a new one, as is one that is older than a day. */
+  readonly segmentBytesMax?: number;
+  /** Address space reserved, bytes: for each segment, and for the checkpoint. Neither limits what can be stored. */
+  readonly mapSizes?: { readonly log?: number; readonly state?: number };
+  readonly warn: Warn;
+}
+
+const megabyte = 1 << 20;
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** Opens a shard's journal and recovers it. Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
+export async function openJournal(options: JournalOptions): Promise<Journal> {
+  const { dir, warn } = options;
+  const segmentBytesMax = options.segmentBytesMax ?? 256 * megabyte;
+  const logMapSize = options.mapSizes?.log ?? Math.max(2 * segmentBytesMax, 64 * megabyte);
+  const stateMapSize = options.mapSizes?.state ?? 65_536 * megabyte;
+  const checkpoint = await openCheckpoint(dir, stateMapSize, options.indexRowsOf);
+  const segments = new Segments(join(dir, 'log'), logMapSize);
+  syncPath(dir);
+  try {
+    const afterSequence = checkpoint.sequence;
+    const recovered = await recoverLog(segments, afterSequence, warn);
+    const { nextSequence } = recovered;
+    const log = new SegmentedLog({ segments, nextSequence, segmentBytesMax, segmentAgeMaxMs: dayMs });
+    return {
+      log,
+      checkpoint,
+      *replay() {
+        assert(log.nextSequence === nextSequence, 'the log is replayed before the first append');
+        yield* replayLog(segments, recovered, afterSequence);
+      },
+      async close() {
+        await log.close();
+        await checkpoint.close();
+      },
+    };
+  } catch (error) {
+    await Promise.all([segments.close(), checkpoint.close()]);
+    throw error;
+  }
+}
+
+async function openCheckpoint(dir: string, mapSize: number, indexRowsOf: IndexRowsOf) {
+  mkdirSync(dir, { recursive: true });
+  const folder = join(dir, 'state');
+  if (!existsSync(folder)) await createEnvironment(folder, mapSize);
+  try {
+    return new LmdbCheckpoint({ folder, mapSize, indexRowsOf });
+  } catch (error) {
+    if (!(error instanceof JournalDamaged)) throw error;
+    throw new JournalDamaged(`${error.message}. Restore ${dir} from a backup.`, { cause: error });
+  }
+}

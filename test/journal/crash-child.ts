@@ -1,0 +1,79 @@
+// A process for crash.test.ts and full-disk.test.ts, which end it, or let it run out of room. It opens the journal in
+// the folder given and appends without end, two turns in flight, writing a line for all that has settled:
+// `durable <sequence>`, `checkpoint <sequence>`, and `failed <JSON>` for the first failure, after which it ends.
+//
+// With `checkpoints`, it also writes checkpoints all the time: an entry then changes one of 2,000 payment intents, by
+// turns to one status and to the other.
+
+import { writeSync } from 'node:fs';
+import type { Turn } from '../../src/journal/journal.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import {
+  cycledChange,
+  failOnWarning,
+  indexRowsOf,
+  recordsById,
+  startMs,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
+
+const [dir, mode] = process.argv.slice(2) as [string, 'appends' | 'checkpoints'];
+const journal = await openJournal({ dir, indexRowsOf, segmentBytesMax: 300_000, warn: failOnWarning });
+const { log, checkpoint } = journal;
+let durable = log.nextSequence - 1;
+let isOver = false;
+
+function say(line: string): void {
+  writeSync(1, `${line}\n`);
+}
+
+function end(error: unknown): void {
+  if (isOver) return;
+  isOver = true;
+  const { name, diskFull } = error as { name: string; diskFull: boolean };
+  say(`failed ${JSON.stringify({ name, diskFull })}`);
+}
+
+function cycledTurn(firstSequence: number, entries: number): Turn {
+  const sequences = upTo(firstSequence + entries - 1, firstSequence);
+  return {
+    firstSequence,
+    timeMs: startMs,
+    entries: sequences.map((sequence) => ({ changes: [cycledChange(sequence)], kept: null })),
+  };
+}
+
+async function appendForever(): Promise<void> {
+  const inFlight: Promise<void>[] = [];
+  for (let round = 0; !isOver; round++) {
+    const entries = 1 + ((round * 7) % 40);
+    const first = log.nextSequence;
+    const turn = mode === 'appends' ? turnAt(first, entries) : cycledTurn(first, entries);
+    const settled = log.append(turn).durable.then(() => {
+      durable = first + entries - 1;
+      say(`durable ${durable}`);
+    }, end);
+    inFlight.push(settled);
+    if (inFlight.length === 2) await inFlight.shift();
+  }
+  await Promise.all(inFlight);
+}
+
+async function checkpointForever(): Promise<void> {
+  while (!isOver) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    const sequence = durable;
+    if (sequence === checkpoint.sequence) continue;
+    const changed = upTo(sequence, checkpoint.sequence + 1).map(cycledChange);
+    try {
+      await checkpoint.write({ records: recordsById(changed), sequence, keptKeys: [] });
+      say(`checkpoint ${sequence}`);
+    } catch (error) {
+      end(error);
+    }
+  }
+}
+
+await Promise.all([appendForever(), mode === 'checkpoints' ? checkpointForever() : undefined]);
+await journal.close();

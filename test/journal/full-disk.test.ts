@@ -1,0 +1,120 @@
+// Disks without room. The first append or checkpoint that finds none fails, the journal is finished, everything that
+// had settled is there, and once there is room it goes on.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { JournalFailure } from '../../src/journal/journal.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import {
+  appendTurns,
+  failOnWarning,
+  indexRowsOf,
+  paymentIntent,
+  recordsById,
+  sequencesOf,
+  temporaryFolder,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
+
+const child = join(import.meta.dirname, 'crash-child.ts');
+const run = `'${process.execPath}' '${child}'`;
+
+function open(dir: string, segmentBytesMax?: number) {
+  const size = segmentBytesMax === undefined ? {} : { segmentBytesMax };
+  return openJournal({ dir, indexRowsOf, warn: failOnWarning, ...size });
+}
+
+/** A file system of a few megabytes, or null where this process may not mount one. */
+function smallDisk(context: TestContext, size: string): string | null {
+  let folder: string | null = null;
+  // Before the hook that deletes the folder.
+  context.after(() => folder !== null && spawnSync('umount', ['-l', folder]));
+  const disk = join(temporaryFolder(context), 'disk');
+  mkdirSync(disk);
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'none', disk]);
+  if (status === 0) folder = disk;
+  return folder;
+}
+
+test('a process whose files may not grow any more loses nothing that had settled', async (context) => {
+  const dir = temporaryFolder(context);
+  // Each segment ends before the limit, but the checkpoint reaches it.
+  const script = `trap '' XFSZ; ulimit -f 1200; exec ${run} '${dir}' checkpoints`;
+  const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+  const lines = stdout.trim().split('\n');
+  const failed = lines.filter((line) => line.startsWith('failed'));
+  assert.deepEqual(failed, ['failed {"name":"JournalFailure","diskFull":false}'], stdout);
+  const lastOf = (kind: string) =>
+    Number(lines.findLast((line) => line.startsWith(kind))?.slice(kind.length) ?? 0);
+  const journal = await open(dir);
+  assert(journal.log.nextSequence > lastOf('durable') && lastOf('durable') > 0);
+  assert.equal(journal.checkpoint.sequence, lastOf('checkpoint'));
+  const sequences = sequencesOf(journal.replay());
+  assert.deepEqual(sequences, upTo(journal.log.nextSequence - 1, lastOf('checkpoint') + 1));
+  await journal.close();
+});
+
+for (const [where, segmentBytesMax] of [
+  ['within a segment', 1 << 26],
+  ['at a new segment', 1],
+] as const) {
+  test(`a log whose disk fills up ${where}`, async (context) => {
+    const dir = smallDisk(context, '2m');
+    if (dir === null) return context.skip('needs the right to mount a file system');
+    const journal = await open(dir, segmentBytesMax);
+    let durable = 0;
+    const failures: unknown[] = [];
+    while (failures.length === 0) {
+      // Two in flight: neither may be on disk without the one before.
+      const both = [0, 1].map(() => journal.log.append(turnAt(journal.log.nextSequence, 30)).durable);
+      for (const { status, reason } of (await Promise.allSettled(both)) as PromiseRejectedResult[]) {
+        if ((status as string) === 'rejected') failures.push(reason);
+        else durable += 30;
+      }
+    }
+    for (const failure of failures)
+      assert(failure instanceof JournalFailure && failure.diskFull, String(failure));
+    const behind = journal.log.append(turnAt(journal.log.nextSequence, 1)).durable;
+    await assert.rejects(behind, { name: 'JournalFailure', diskFull: true });
+    assert.equal(journal.log.readAnswer({ record: 1, offset: 0 })?.status, 200);
+    await journal.close();
+    // The disk is still full: reading works.
+    const full = await open(dir);
+    assert.deepEqual(sequencesOf(full.replay()), upTo(durable));
+    assert.equal(full.log.nextSequence, durable + 1);
+    await full.close();
+    spawnSync('mount', ['-o', 'remount,size=8m', dir]);
+    const again = await open(dir, segmentBytesMax);
+    await appendTurns(again, [30]);
+    await again.close();
+  });
+}
+
+test('a checkpoint whose disk fills up', async (context) => {
+  const dir = smallDisk(context, '2m');
+  if (dir === null) return context.skip('needs the right to mount a file system');
+  const journal = await open(dir);
+  await appendTurns(journal, [10]);
+  const filler = join(dir, 'filler');
+  writeFileSync(filler, Buffer.alloc(1_300_000));
+  const records = recordsById(upTo(3_000).map((number) => paymentIntent(number)));
+  const write = () => journal.checkpoint.write({ records, sequence: 10, keptKeys: [] });
+  await assert.rejects(write(), { name: 'JournalFailure', diskFull: true });
+  assert.equal(journal.checkpoint.sequence, 0);
+  rmSync(filler);
+  await assert.rejects(write(), { name: 'JournalFailure' });
+  await assert.rejects(journal.checkpoint.putLevels(new Map([['a', new Uint8Array(1)]])), {
+    name: 'JournalFailure',
+  });
+  await journal.close();
+  spawnSync('mount', ['-o', 'remount,size=16m', dir]);
+  const again = await open(dir);
+  assert.deepEqual(sequencesOf(again.replay()), upTo(10));
+  await again.checkpoint.write({ records, sequence: 10, keptKeys: [] });
+  assert.deepEqual(again.checkpoint.get(paymentIntent(2_999).id), paymentIntent(2_999));
+  await again.close();
+});

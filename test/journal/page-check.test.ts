@@ -1,0 +1,115 @@
+// Files that were cut or overwritten. LMDB itself would end this very process on many of them, so that the test
+// finishes is half of what it shows; the other half is that nothing is ever lost without a word.
+
+import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { JournalDamaged } from '../../src/journal/journal.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import { fileDefect } from '../../src/journal/page-check.ts';
+import {
+  appendTurns,
+  indexRowsOf,
+  paymentIntent,
+  recordsById,
+  sequencesOf,
+  temporaryFolder,
+  upTo,
+} from './journal-fixtures.ts';
+
+const pageBytes = 4_096;
+
+/** A closed journal: one segment whose tree has branches, and a checkpoint. */
+async function written(context: TestContext) {
+  const dir = temporaryFolder(context);
+  const journal = await openJournal({ dir, indexRowsOf, warn: assert.fail });
+  await appendTurns(journal, [...Array<number>(30).fill(1), 20, ...Array<number>(30).fill(1)]);
+  const records = recordsById(upTo(40).map((number) => paymentIntent(number)));
+  await journal.checkpoint.write({ records, sequence: 2, keptKeys: [] });
+  await journal.close();
+  const log = join(dir, 'log', '0000000000000001', 'data.mdb');
+  return { dir, log, state: join(dir, 'state', 'data.mdb'), last: 80 };
+}
+
+/** What comes of opening and reading everything: `damaged`, `shorter` with a warning, or `whole`. */
+async function outcome(dir: string, last: number): Promise<string> {
+  let warned = 0;
+  try {
+    const journal = await openJournal({ dir, indexRowsOf, warn: () => warned++ });
+    try {
+      const sequences = sequencesOf(journal.replay());
+      const read = [...journal.checkpoint.scan('payment_intent', { descending: false })].map((id) =>
+        journal.checkpoint.get(id),
+      );
+      const isWhole = read.length === 40 && read.every((record) => record !== undefined);
+      const end = sequences.at(-1)!;
+      assert.deepEqual(sequences, upTo(end, 3));
+      assert.equal(journal.log.nextSequence, end + 1);
+      assert(isWhole && (warned > 0 || end === last), 'something was lost without a word');
+      return warned > 0 ? 'shorter' : 'whole';
+    } finally {
+      await journal.close();
+    }
+  } catch (error) {
+    assert(error instanceof JournalDamaged, String((error as Error).stack));
+    return 'damaged';
+  }
+}
+
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+    return (state >> 16) & 255;
+  };
+}
+
+for (const which of ['log', 'state'] as const) {
+  test(`a page of the ${which} that is overwritten is found`, async (context) => {
+    const subject = await written(context);
+    const file = subject[which];
+    const good = readFileSync(file);
+    const noise = random(7);
+    const counts: Record<string, number> = { damaged: 0, shorter: 0, whole: 0 };
+    for (const fill of [() => 0, () => 0xff, noise])
+      for (let start = 0; start < good.length; start += pageBytes) {
+        const bad = Buffer.from(good);
+        for (let position = start; position < start + pageBytes; position++) bad[position] = fill();
+        writeFileSync(file, bad);
+        counts[await outcome(subject.dir, subject.last)]! += 1;
+      }
+    writeFileSync(file, good);
+    assert.equal(await outcome(subject.dir, subject.last), 'whole');
+    // Most pages of a small file are old copies that nobody reads any more.
+    assert(counts.damaged! >= 10 && counts.whole! >= 10, JSON.stringify(counts));
+  });
+
+  test(`a ${which} that is cut short is found`, async (context) => {
+    const subject = await written(context);
+    const file = subject[which];
+    const copy = `${file}.good`;
+    copyFileSync(file, copy);
+    const size = readFileSync(file).length;
+    for (const length of [0, 1, 100, pageBytes, 2 * pageBytes, size >> 1, size - 3 * pageBytes]) {
+      truncateSync(file, length);
+      assert.equal(await outcome(subject.dir, subject.last), 'damaged', `${length} of ${size} bytes`);
+      copyFileSync(copy, file);
+    }
+    assert.equal(await outcome(subject.dir, subject.last), 'whole');
+  });
+}
+
+test('a file that lost nothing but pages without use is whole', async (context) => {
+  const { dir, log, last } = await written(context);
+  const size = readFileSync(log).length;
+  const bytes = readFileSync(log);
+  // The header claims a page more than the file has, as it does after LMDB freed the last page again.
+  for (const start of [0, pageBytes]) bytes.writeBigUInt64LE(BigInt(size / pageBytes), start + 144);
+  writeFileSync(log, bytes);
+  assert.equal(await outcome(dir, last), 'whole');
+});
+
+test('a file that is missing is a defect', async (context) => {
+  assert.equal(fileDefect(join(temporaryFolder(context), 'data.mdb'), 'branches'), 'it is missing');
+});

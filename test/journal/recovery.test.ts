@@ -1,0 +1,241 @@
+// What a journal makes of a damaged log: an end that is damaged goes, with a warning; anything else stops it, with a
+// message that an operator can act on.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { open as openLmdb } from 'lmdb';
+import { encodeTurn } from '../../src/journal/codec.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
+import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
+import {
+  appendTurns,
+  failOnWarning,
+  indexRowsOf,
+  paymentIntent,
+  recordsById,
+  sequencesOf,
+  startMs,
+  temporaryFolder,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
+
+const everyTurn = 1;
+
+function open(dir: string, options: Partial<JournalOptions> = {}) {
+  return openJournal({ dir, indexRowsOf, warn: failOnWarning, ...options });
+}
+
+/** A closed journal of turns with these sizes; `checkpointed` is the sequence of its checkpoint. */
+async function written(
+  context: TestContext,
+  sizes: readonly number[],
+  options: { segmentBytesMax?: number; checkpointed?: number } = {},
+): Promise<string> {
+  const dir = temporaryFolder(context);
+  const { checkpointed = 0, ...rest } = options;
+  const journal = await open(dir, rest);
+  await appendTurns(journal, sizes);
+  if (checkpointed > 0) {
+    const records = recordsById(upTo(checkpointed).map((number) => paymentIntent(number)));
+    await journal.checkpoint.write({ records, sequence: checkpointed, keptKeys: [] });
+  }
+  await journal.close();
+  return dir;
+}
+
+function segmentFolder(dir: string, firstSequence: number): string {
+  return join(dir, 'log', String(firstSequence).padStart(16, '0'));
+}
+
+/** Flips a byte inside the record of the turn, directly in the file. */
+function flipInFile(dir: string, segment: number, firstSequence: number, entries: number): void {
+  const path = join(segmentFolder(dir, segment), 'data.mdb');
+  const file = readFileSync(path);
+  const { bytes } = encodeTurn(turnAt(firstSequence, entries));
+  // LMDB keeps older copies of small pages: all of them are hit.
+  let position = file.indexOf(bytes.subarray(8, 60));
+  assert.notEqual(position, -1);
+  for (; position >= 0; position = file.indexOf(bytes.subarray(8, 60), position + 1))
+    file[position + 50]! ^= 1;
+  writeFileSync(path, file);
+}
+
+/** Changes the record of a turn through LMDB itself. */
+async function changeRecord(folder: string, key: number, change: (bytes: Buffer) => Buffer): Promise<void> {
+  const db = openLmdb<Buffer, number>({ path: join(folder, 'data.mdb'), encoding: 'binary' });
+  await db.put(key, change(Buffer.from(db.get(key)!)));
+  await db.close();
+}
+
+async function damageOf(dir: string): Promise<string> {
+  try {
+    const journal = await open(dir);
+    await journal.close();
+  } catch (error) {
+    assert(error instanceof JournalDamaged, String(error));
+    return error.message;
+  }
+  return 'none';
+}
+
+for (const [how, entries, damage] of [
+  ['a flipped bit in the file', 3, (dir: string) => flipInFile(dir, 1, 8, 3)],
+  ['a flipped bit in a small record', 1, (dir: string) => flipInFile(dir, 1, 8, 1)],
+  [
+    'a record cut short',
+    3,
+    (dir: string) => changeRecord(segmentFolder(dir, 1), 8, (bytes) => bytes.subarray(0, 100)),
+  ],
+  ['an empty record', 3, (dir: string) => changeRecord(segmentFolder(dir, 1), 8, () => Buffer.alloc(0))],
+] as const) {
+  test(`a damaged end is removed with a warning: ${how}`, async (context) => {
+    const dir = await written(context, [4, 3, entries]);
+    await damage(dir);
+    const warnings: object[] = [];
+    const journal = await open(dir, { warn: (message, fields) => warnings.push({ message, ...fields }) });
+    assert.equal(warnings.length, 1);
+    const [{ segment, sequence, bytes }] = warnings as [{ segment: string; sequence: number; bytes: number }];
+    assert.deepEqual([segment, sequence], [segmentFolder(dir, 1), 8]);
+    assert.equal(typeof bytes, 'number');
+    assert.deepEqual(sequencesOf(journal.replay()), upTo(7));
+    assert.equal(journal.log.nextSequence, 8);
+    await appendTurns(journal, [2]);
+    await journal.close();
+    const again = await open(dir);
+    assert.deepEqual(sequencesOf(again.replay()), upTo(9));
+    await again.close();
+  });
+}
+
+test('damage before the end stops the journal and names what to do', async (context) => {
+  const dir = await written(context, [4, 3, 2, 2], { segmentBytesMax: everyTurn });
+  flipInFile(dir, 5, 5, 3);
+  const message = await damageOf(dir);
+  assert.match(message, /segment 0000000000000005 .* at sequence 5: its checksum does not match/);
+  assert.match(message, /restore .* from a backup/);
+  assert.match(message, /loss of every change after sequence 4 /);
+  const named = [5, 8, 10].map((first) => segmentFolder(dir, first));
+  assert(message.includes(`move away ${named.join(', ')},`), message);
+  // The operator does as the message says.
+  for (const folder of named) renameSync(folder, join(dir, basename(folder)));
+  const journal = await open(dir);
+  assert.deepEqual(sequencesOf(journal.replay()), upTo(4));
+  await appendTurns(journal, [1]);
+  await journal.close();
+});
+
+test('damage in the middle of a segment stops the journal', async (context) => {
+  const dir = await written(context, [4, 3, 2]);
+  flipInFile(dir, 1, 5, 3);
+  assert.match(await damageOf(dir), /segment 0000000000000001 .* at sequence 5: its checksum/);
+  const gap = await written(context, [4, 3, 2]);
+  const db = openLmdb<Buffer, number>({
+    path: join(segmentFolder(gap, 1), 'data.mdb'),
+    encoding: 'binary',
+  });
+  await db.remove(5);
+  await db.close();
+  assert.match(await damageOf(gap), /at sequence 5: the next record there is 8/);
+});
+
+test('a segment that is missing stops the journal', async (context) => {
+  const middle = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn });
+  rmSync(segmentFolder(middle, 5), { recursive: true });
+  assert.match(await damageOf(middle), /at sequence 5: a segment is missing: sequences 5 to 7 /);
+  const first = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn });
+  rmSync(segmentFolder(first, 1), { recursive: true });
+  assert.match(await damageOf(first), /at sequence 1: a segment is missing: sequences 1 to 4 /);
+});
+
+test('what the checkpoint holds is not needed from the log', async (context) => {
+  const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn, checkpointed: 7 });
+  rmSync(segmentFolder(dir, 1), { recursive: true });
+  flipInFile(dir, 5, 5, 3);
+  const journal = await open(dir);
+  assert.deepEqual(sequencesOf(journal.replay()), [8, 9]);
+  assert.throws(() => journal.log.readAnswer({ record: 5, offset: 0 }), { name: 'JournalDamaged' });
+  assert.equal(journal.log.readAnswer({ record: 1, offset: 0 }), undefined);
+  await journal.close();
+});
+
+test('a checkpoint in the middle of a turn is replayed from the next entry on', async (context) => {
+  const dir = await written(context, [4, 3, 2], { checkpointed: 6 });
+  const journal = await open(dir);
+  assert.deepEqual(sequencesOf(journal.replay()), [7, 8, 9]);
+  await journal.close();
+});
+
+test('without any segment the log goes on after the checkpoint, with a warning', async (context) => {
+  const dir = await written(context, [4, 3], { checkpointed: 6 });
+  rmSync(join(dir, 'log'), { recursive: true });
+  const warnings: unknown[] = [];
+  const journal = await open(dir, { warn: (message) => warnings.push(message) });
+  assert.equal(warnings.length, 1);
+  assert.equal(journal.log.nextSequence, 7);
+  await appendTurns(journal, [2]);
+  await journal.close();
+  const again = await open(dir);
+  assert.deepEqual(sequencesOf(again.replay()), [7, 8]);
+  await again.close();
+});
+
+test('folders that a crash left unfinished are cleared away', async (context) => {
+  const dir = await written(context, [4]);
+  const leftovers = [`${segmentFolder(dir, 5)}.new`, `${segmentFolder(dir, 0)}.dropped`];
+  for (const folder of leftovers) mkdirSync(folder);
+  mkdirSync(join(dir, 'log', 'moved-away'));
+  const journal = await open(dir);
+  assert.deepEqual(
+    leftovers.map((folder) => existsSync(folder)),
+    [false, false],
+  );
+  assert.deepEqual(sequencesOf(journal.replay()), upTo(4));
+  await journal.close();
+});
+
+test('an empty newest segment is used', async (context) => {
+  const dir = await written(context, [4, 3], { segmentBytesMax: everyTurn });
+  const folder = segmentFolder(dir, 5);
+  const db = openLmdb<Buffer, number>({ path: join(folder, 'data.mdb'), encoding: 'binary' });
+  await db.remove(5);
+  await db.close();
+  const journal = await open(dir);
+  assert.equal(journal.log.nextSequence, 5);
+  await appendTurns(journal, [2]);
+  await journal.close();
+  assert.deepEqual(readdirSync(join(dir, 'log')), ['0000000000000001', '0000000000000005']);
+});
+
+test('a segment ends by size and by age', async (context) => {
+  const dir = temporaryFolder(context);
+  const dayMs = 24 * 3_600_000;
+  let journal = await open(dir, { segmentBytesMax: 40_000 });
+  const segments = () => readdirSync(join(dir, 'log')).map(Number);
+  await appendTurns(journal, [8, 8]);
+  assert.deepEqual(segments(), [1]);
+  await appendTurns(journal, [30, 1]);
+  assert.deepEqual(segments(), [1, 47]);
+  await appendTurns(journal, [1], startMs + dayMs);
+  assert.deepEqual(segments(), [1, 47]);
+  await journal.close();
+  journal = await open(dir);
+  await appendTurns(journal, [1], startMs + dayMs + 1);
+  assert.deepEqual(segments(), [1, 47, 49]);
+  await journal.close();
+});
+
+test('a reserved address space that is too small is no limit', async (context) => {
+  const dir = temporaryFolder(context);
+  const mapSizes = { log: 65_536, state: 65_536 };
+  const journal = await open(dir, { mapSizes });
+  const [first] = journal.log.append(turnAt(1, 1)).locations;
+  await appendTurns(journal, Array<number>(20).fill(100));
+  assert.equal(journal.log.readAnswer(first!)?.status, 200);
+  const records = recordsById(upTo(2_001).map((number) => paymentIntent(number)));
+  await journal.checkpoint.write({ records, sequence: 2_001, keptKeys: [] });
+  assert.deepEqual(journal.checkpoint.get(paymentIntent(2_001).id), paymentIntent(2_001));
+  await journal.close();
+});
