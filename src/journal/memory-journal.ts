@@ -1,0 +1,246 @@
+// The journal in memory, for tests of what lies above it: same interface, no disk, faults on demand. What was
+// appended but hasn't settled is lost by `reopen`, as it would be in a crash.
+
+import { assert } from '../core/assert.ts';
+import type { Change } from '../domain/record.ts';
+import type { IndexRowsOf } from './checkpoint.ts';
+import {
+  type AnswerLocation,
+  type Checkpoint,
+  type CheckpointInput,
+  type Journal,
+  JournalFailure,
+  type KeptAnswer,
+  type KeptKey,
+  type Log,
+  type ReplayedEntry,
+  type ScanRange,
+  type Turn,
+} from './journal.ts';
+
+/** What survives a crash. */
+interface Disk {
+  turns: Turn[];
+  readonly records: Map<string, Change>;
+  /** Sort keys by index, ascending. */
+  readonly indexes: Map<string, string[]>;
+  keptKeys: KeptKey[];
+  readonly levels: Map<string, Uint8Array>;
+  sequence: number;
+}
+
+const hourMs = 3_600_000;
+
+export class MemoryJournal implements Journal {
+  readonly #indexRowsOf: IndexRowsOf;
+  readonly #disk: Disk;
+  readonly log: MemoryLog;
+  readonly checkpoint: Checkpoint;
+
+  constructor(indexRowsOf: IndexRowsOf, disk: Disk = emptyDisk()) {
+    this.#indexRowsOf = indexRowsOf;
+    this.#disk = disk;
+    this.log = new MemoryLog(disk);
+    this.checkpoint = new MemoryCheckpoint(disk, indexRowsOf);
+  }
+
+  /** The next append fails, and with it the log. */
+  failNextAppend(options: { readonly diskFull: boolean } = { diskFull: false }): void {
+    this.log.failNextAppend(options);
+  }
+
+  /** The journal as it would be found after a crash now; this one is finished. */
+  reopen(): MemoryJournal {
+    this.log.abandon();
+    return new MemoryJournal(this.#indexRowsOf, this.#disk);
+  }
+
+  *replay(): Generator<ReplayedEntry> {
+    const after = this.#disk.sequence;
+    for (const { firstSequence, timeMs, entries } of this.#disk.turns) {
+      for (const [index, { changes, kept }] of entries.entries()) {
+        const sequence = firstSequence + index;
+        if (sequence <= after) continue;
+        const location = { record: firstSequence, offset: index };
+        yield {
+          sequence,
+          timeMs,
+          changes,
+          kept: kept && {
+            keyDigest: kept.keyDigest,
+            fingerprint: kept.fingerprint,
+            usedAtMs: timeMs,
+            location,
+          },
+        };
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.log.close();
+    await this.checkpoint.close();
+  }
+}
+
+class MemoryLog implements Log {
+  readonly #disk: Disk;
+  #nextSequence: number;
+  #unsettled: Turn[] = [];
+  #failure: JournalFailure | null = null;
+  #failing: { readonly diskFull: boolean } | null = null;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+    this.#nextSequence = Math.max(disk.sequence, lastSequence(disk.turns.at(-1))) + 1;
+  }
+
+  get nextSequence(): number {
+    return this.#nextSequence;
+  }
+
+  failNextAppend(options: { readonly diskFull: boolean }): void {
+    this.#failing = options;
+  }
+
+  abandon(): void {
+    this.#failure ??= new JournalFailure('The log crashed', { diskFull: false });
+    this.#unsettled = [];
+  }
+
+  append(turn: Turn): { locations: (AnswerLocation | null)[]; durable: Promise<void> } {
+    assert(turn.entries.length > 0, 'a turn has entries');
+    assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
+    const locations = turn.entries.map(({ kept }, offset) =>
+      kept === null ? null : { record: turn.firstSequence, offset },
+    );
+    if (this.#failure !== null) return { locations, durable: Promise.reject(this.#failure) };
+    this.#nextSequence += turn.entries.length;
+    this.#unsettled.push(turn);
+    const failing = this.#failing;
+    this.#failing = null;
+    const durable = this.#writing.then(() => this.#settle(turn, failing));
+    this.#writing = durable.catch(() => undefined);
+    return { locations, durable };
+  }
+
+  #settle(turn: Turn, failing: { readonly diskFull: boolean } | null): void {
+    if (failing !== null) this.#failure ??= new JournalFailure('Asked to fail', failing);
+    if (this.#failure !== null) throw this.#failure;
+    this.#unsettled.shift();
+    this.#disk.turns.push(turn);
+  }
+
+  readAnswer({ record, offset }: AnswerLocation): KeptAnswer | undefined {
+    const isIt = (turn: Turn) => turn.firstSequence === record;
+    const turn = this.#unsettled.find(isIt) ?? this.#disk.turns.find(isIt);
+    const kept = turn?.entries[offset]?.kept;
+    return kept ? { status: kept.status, requestId: kept.requestId, body: kept.body } : undefined;
+  }
+
+  /** Each turn is a segment of its own here. */
+  async dropSegments(sequence: number, olderThanMs: number): Promise<void> {
+    const { turns } = this.#disk;
+    let dropped = 0;
+    while (dropped < turns.length - 1) {
+      const turn = turns[dropped]!;
+      if (lastSequence(turn) > sequence || turn.timeMs >= olderThanMs) break;
+      dropped++;
+    }
+    this.#disk.turns = turns.slice(dropped);
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
+  }
+}
+
+class MemoryCheckpoint implements Checkpoint {
+  readonly #disk: Disk;
+  readonly #indexRowsOf: IndexRowsOf;
+
+  constructor(disk: Disk, indexRowsOf: IndexRowsOf) {
+    this.#disk = disk;
+    this.#indexRowsOf = indexRowsOf;
+  }
+
+  get sequence(): number {
+    return this.#disk.sequence;
+  }
+
+  get(id: string): Change | undefined {
+    return this.#disk.records.get(id);
+  }
+
+  *scan(index: string, { after, before, descending }: ScanRange): Generator<string> {
+    const keys = [...(this.#disk.indexes.get(index) ?? [])];
+    if (descending) keys.reverse();
+    for (const key of keys)
+      if ((after === undefined || key > after) && (before === undefined || key < before)) yield key;
+  }
+
+  async write({ records, sequence, keptKeys }: CheckpointInput): Promise<void> {
+    assert(sequence >= this.#disk.sequence, 'a checkpoint never goes back');
+    assert(sequence > this.#disk.sequence || keptKeys.length === 0, 'used keys come with a later sequence');
+    for (const [id, record] of records) {
+      const stored = this.#disk.records.get(id);
+      if (stored !== undefined) this.#changeRows(stored, (keys, key) => keys.splice(keys.indexOf(key), 1));
+      if (record.removed === true) this.#disk.records.delete(id);
+      else {
+        this.#disk.records.set(id, record);
+        this.#changeRows(record, (keys, key) => keys.splice(rank(keys, key), 0, key));
+      }
+    }
+    this.#disk.keptKeys.push(...keptKeys);
+    this.#disk.sequence = sequence;
+  }
+
+  #changeRows(record: Change, change: (keys: string[], sortKey: string) => void): void {
+    for (const { index, sortKey } of this.#indexRowsOf(record)) {
+      const keys = this.#disk.indexes.get(index) ?? [];
+      this.#disk.indexes.set(index, keys);
+      change(keys, sortKey);
+    }
+  }
+
+  *keptKeys(sinceMs: number): Generator<KeptKey> {
+    for (const kept of this.#disk.keptKeys) if (kept.usedAtMs >= sinceMs) yield kept;
+  }
+
+  async dropKeptKeys(beforeMs: number): Promise<void> {
+    const fromMs = Math.floor(beforeMs / hourMs) * hourMs;
+    this.#disk.keptKeys = this.#disk.keptKeys.filter((kept) => kept.usedAtMs >= fromMs);
+  }
+
+  getLevel(scope: string): Uint8Array | undefined {
+    return this.#disk.levels.get(scope);
+  }
+
+  async putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    for (const [scope, level] of levels) this.#disk.levels.set(scope, level.slice());
+  }
+
+  async close(): Promise<void> {}
+}
+
+function emptyDisk(): Disk {
+  return { turns: [], records: new Map(), indexes: new Map(), keptKeys: [], levels: new Map(), sequence: 0 };
+}
+
+function lastSequence(turn: Turn | undefined): number {
+  return turn === undefined ? 0 : turn.firstSequence + turn.entries.length - 1;
+}
+
+/** Where `key` goes in the ascending `keys`. */
+function rank(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (keys[middle]! < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,298 @@
+// What every journal must do, run over the one on LMDB and over its twin in memory.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { AnswerLocation, Journal, KeptKey } from '../../src/journal/journal.ts';
+import { MemoryJournal } from '../../src/journal/memory-journal.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import {
+  appendTurns,
+  createEntry,
+  customer,
+  digest,
+  failOnWarning,
+  indexRowsOf,
+  paymentIntent,
+  recordsById,
+  sequencesOf,
+  startMs,
+  temporaryFolder,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
+
+const hourMs = 3_600_000;
+
+interface Subject {
+  journal: Journal;
+  /** Closes the journal and opens it again. */
+  reopen(): Promise<void>;
+}
+
+async function onDisk(context: TestContext): Promise<Subject> {
+  const dir = temporaryFolder(context);
+  // So small that each turn has a segment of its own, as in the twin.
+  const open = () => openJournal({ dir, indexRowsOf, segmentBytesMax: 1, warn: failOnWarning });
+  const subject = {
+    journal: await open(),
+    async reopen() {
+      await subject.journal.close();
+      subject.journal = await open();
+    },
+  };
+  context.after(() => subject.journal.close());
+  return subject;
+}
+
+async function inMemory(): Promise<Subject> {
+  let journal = new MemoryJournal(indexRowsOf);
+  const subject: Subject = {
+    journal,
+    async reopen() {
+      journal = journal.reopen();
+      subject.journal = journal;
+    },
+  };
+  return subject;
+}
+
+for (const [name, open] of [
+  ['on LMDB', onDisk],
+  ['in memory', inMemory],
+] as const) {
+  test(`${name}: what was appended is replayed, entry by entry`, async (context) => {
+    const subject = await open(context);
+    assert.equal(subject.journal.log.nextSequence, 1);
+    assert.deepEqual([...subject.journal.replay()], []);
+    await appendTurns(subject.journal, [1, 3, 2]);
+    await subject.reopen();
+    const replayed = [...subject.journal.replay()];
+    assert.deepEqual(sequencesOf(replayed), upTo(6));
+    assert.equal(subject.journal.log.nextSequence, 7);
+    for (const entry of replayed) {
+      const written = createEntry(entry.sequence, entry.sequence % 2 === 1);
+      assert.deepEqual(entry.changes, written.changes);
+      assert.equal(entry.timeMs, startMs);
+      assert.equal(entry.kept?.usedAtMs, written.kept === null ? undefined : startMs);
+      assert.deepEqual(entry.kept?.keyDigest, written.kept?.keyDigest);
+      assert.deepEqual(entry.kept?.fingerprint, written.kept?.fingerprint);
+    }
+  });
+
+  test(`${name}: kept answers are read while written, afterwards, and after a restart`, async (context) => {
+    const subject = await open(context);
+    const { locations, durable } = subject.journal.log.append(turnAt(1, 4));
+    const second = subject.journal.log.append(turnAt(5, 1));
+    assert.deepEqual(
+      locations.map((location) => location !== null),
+      [true, false, true, false],
+    );
+    const check = () => {
+      for (const [index, location] of [...locations, ...second.locations].entries()) {
+        if (location === null) continue;
+        const { status, requestId, body } = createEntry(index + 1, true).kept!;
+        const answer = subject.journal.log.readAnswer(location)!;
+        assert.deepEqual({ ...answer, body: Buffer.from(answer.body) }, { status, requestId, body });
+      }
+    };
+    check();
+    await Promise.all([durable, second.durable]);
+    check();
+    await subject.reopen();
+    check();
+    const replayed = [...subject.journal.replay()].map((entry) => entry.kept?.location ?? null);
+    assert.deepEqual(replayed, [...locations, ...second.locations]);
+    assert.equal(subject.journal.log.readAnswer({ record: 100, offset: 0 }), undefined);
+  });
+
+  test(`${name}: appends in flight settle in order`, async (context) => {
+    const { journal } = await open(context);
+    const settled: number[] = [];
+    const all = upTo(20).map((sequence) =>
+      journal.log.append(turnAt(sequence, 1)).durable.then(() => settled.push(sequence)),
+    );
+    assert.equal(journal.log.nextSequence, 21);
+    await Promise.all(all);
+    assert.deepEqual(settled, upTo(20));
+  });
+
+  test(`${name}: a turn that doesn't follow the one before is a bug`, async (context) => {
+    const { journal } = await open(context);
+    assert.throws(() => journal.log.append(turnAt(2, 1)), { name: 'AssertionFailure' });
+    assert.throws(() => journal.log.append(turnAt(1, 0)), { name: 'AssertionFailure' });
+    await appendTurns(journal, [2]);
+    assert.throws(() => journal.log.append(turnAt(2, 1)), { name: 'AssertionFailure' });
+  });
+
+  test(`${name}: a closed journal takes nothing`, async (context) => {
+    const subject = await open(context);
+    const last = subject.journal.log.append(turnAt(1, 1)).durable;
+    const { log } = subject.journal;
+    await log.close();
+    await last;
+    await assert.rejects(log.append(turnAt(2, 1)).durable, { name: 'JournalFailure' });
+    await subject.reopen();
+    assert.equal(subject.journal.log.nextSequence, 2);
+  });
+
+  test(`${name}: the checkpoint answers reads, and shortens the replay`, async (context) => {
+    const subject = await open(context);
+    await appendTurns(subject.journal, [4, 4]);
+    const records = recordsById([paymentIntent(1), paymentIntent(2), customer(9, 'a@example.com')]);
+    await subject.journal.checkpoint.write({ records, sequence: 6, keptKeys: [] });
+    const check = () => {
+      const { checkpoint } = subject.journal;
+      assert.equal(checkpoint.sequence, 6);
+      for (const [id, record] of records) assert.deepEqual(checkpoint.get(id), record);
+      assert.equal(checkpoint.get('pi_unknown'), undefined);
+    };
+    check();
+    await subject.reopen();
+    check();
+    assert.deepEqual(sequencesOf(subject.journal.replay()), [7, 8]);
+    assert.equal(subject.journal.log.nextSequence, 9);
+  });
+
+  test(`${name}: a scan gives the sort keys between the bounds, in both directions`, async (context) => {
+    const { checkpoint } = (await open(context)).journal;
+    const intents = upTo(9).map((number) => paymentIntent(number));
+    const longEmail = `${'x'.repeat(2_000)}@example.com`;
+    const others = [customer(1, longEmail), customer(2, 'a'), customer(3, 'a'), customer(4, 'a\u0000b')];
+    const records = recordsById([...intents, ...others]);
+    await checkpoint.write({ records, sequence: 1, keptKeys: [] });
+    const ids = intents.map((intent) => intent.id);
+    const bounds = [undefined, 'a', 'pi_', ids[0], ids[4], `${ids[4]}0`, ids[8], 'z'];
+    for (const after of bounds)
+      for (const before of bounds)
+        for (const descending of [false, true]) {
+          const expected = ids.filter((id) => (after ?? '') < id && id < (before ?? '~'));
+          const found = [...checkpoint.scan('payment_intent', { after, before, descending })];
+          assert.deepEqual(found, descending ? expected.reverse() : expected);
+        }
+    const customersOf = (email: string) => [
+      ...checkpoint.scan(`customer/email/${email}`, { descending: false }),
+    ];
+    assert.deepEqual(customersOf(longEmail), [others[0]!.id]);
+    assert.deepEqual(customersOf('a'), [others[1]!.id, others[2]!.id]);
+    assert.deepEqual(customersOf('a\u0000b'), [others[3]!.id]);
+    assert.deepEqual(customersOf(''), []);
+  });
+
+  test(`${name}: an index follows its record`, async (context) => {
+    const { checkpoint } = (await open(context)).journal;
+    const statuses = () =>
+      ['requires_payment_method', 'succeeded'].map((status) => [
+        ...checkpoint.scan(`payment_intent/status/${status}`, { descending: false }),
+      ]);
+    const [first, second] = [paymentIntent(1), paymentIntent(2)];
+    await checkpoint.write({ records: recordsById([first, second]), sequence: 1, keptKeys: [] });
+    assert.deepEqual(statuses(), [[first.id, second.id], []]);
+    const succeeded = { ...first, status: 'succeeded' } as const;
+    await checkpoint.write({ records: recordsById([succeeded]), sequence: 2, keptKeys: [] });
+    assert.deepEqual(statuses(), [[second.id], [first.id]]);
+    const removed = { ...second, removed: true } as const;
+    await checkpoint.write({ records: recordsById([removed]), sequence: 3, keptKeys: [] });
+    assert.deepEqual(statuses(), [[], [first.id]]);
+    assert.equal(checkpoint.get(second.id), undefined);
+    assert.deepEqual([...checkpoint.scan('payment_intent', { descending: false })], [first.id]);
+  });
+
+  test(`${name}: a scan may be left early, and others go on beside it`, async (context) => {
+    const { checkpoint } = (await open(context)).journal;
+    const intents = upTo(50).map((number) => paymentIntent(number));
+    await checkpoint.write({ records: recordsById(intents), sequence: 1, keptKeys: [] });
+    for (let round = 0; round < 300; round++) {
+      for (const sortKey of checkpoint.scan('payment_intent', { descending: round % 2 === 0 })) {
+        const [next] = checkpoint.scan('payment_intent', { after: sortKey, descending: false });
+        assert.equal(next, round % 2 === 0 ? undefined : intents[1]!.id);
+        break;
+      }
+    }
+    const scan = checkpoint.scan('payment_intent', { descending: false })[Symbol.iterator]();
+    assert.equal(scan.next().value, intents[0]!.id);
+    await checkpoint.write({ records: recordsById([paymentIntent(60)]), sequence: 2, keptKeys: [] });
+    assert.equal(scan.next().value, intents[1]!.id);
+    const [newest] = checkpoint.scan('payment_intent', { descending: true });
+    assert.equal(newest, paymentIntent(60).id);
+    assert.equal([...{ [Symbol.iterator]: () => scan }].length, 48);
+  });
+
+  test(`${name}: idempotency keys are kept by the hour`, async (context) => {
+    const subject = await open(context);
+    const keptKey = (number: number, usedAtMs: number): KeptKey => ({
+      keyDigest: digest(number),
+      fingerprint: digest(-number),
+      usedAtMs,
+      location: { record: number, offset: number * 3_000_000_000 },
+    });
+    const keys = upTo(6).map((number) => keptKey(number, startMs + number * 0.4 * hourMs));
+    await appendTurns(subject.journal, [6]);
+    const none = new Map<never, never>();
+    await subject.journal.checkpoint.write({ records: none, sequence: 3, keptKeys: keys.slice(0, 3) });
+    await subject.journal.checkpoint.write({ records: none, sequence: 6, keptKeys: keys.slice(3) });
+    await subject.reopen();
+    const { checkpoint } = subject.journal;
+    const found = (sinceMs: number) =>
+      [...checkpoint.keptKeys(sinceMs)].sort((a, b) => a.usedAtMs - b.usedAtMs);
+    assert.deepEqual(found(0), keys);
+    assert.deepEqual(found(startMs + 0.8 * hourMs), keys.slice(1));
+    assert.deepEqual(found(startMs + 24 * hourMs), []);
+    await checkpoint.dropKeptKeys(startMs + 1.9 * hourMs);
+    assert.deepEqual(found(0), keys.slice(2));
+    await checkpoint.dropKeptKeys(startMs + 24 * hourMs);
+    assert.deepEqual(found(0), []);
+  });
+
+  test(`${name}: levels are written and read`, async (context) => {
+    const subject = await open(context);
+    const levels = upTo(1_500).map((n) => [`org_${n}/test/all`, Uint8Array.of(n & 255, n >> 8)] as const);
+    await subject.journal.checkpoint.putLevels(new Map(levels));
+    await subject.journal.checkpoint.putLevels(new Map([['org_7/test/all', Uint8Array.of(1)]]));
+    await subject.reopen();
+    const { checkpoint } = subject.journal;
+    assert.deepEqual(Array.from(checkpoint.getLevel('org_1500/test/all')!), [1_500 & 255, 1_500 >> 8]);
+    assert.deepEqual(Array.from(checkpoint.getLevel('org_7/test/all')!), [1]);
+    assert.equal(checkpoint.getLevel('org_0/test/all'), undefined);
+  });
+
+  test(`${name}: whole segments are dropped, oldest first, never the newest`, async (context) => {
+    const subject = await open(context);
+    const locations: AnswerLocation[] = [];
+    for (const sequence of upTo(5)) {
+      const turn = turnAt(sequence * 2 - 1, 2, startMs + sequence * hourMs);
+      const appended = subject.journal.log.append(turn);
+      locations.push(appended.locations[0]!);
+      await appended.durable;
+    }
+    const readable = () =>
+      locations.map((location) => subject.journal.log.readAnswer(location) !== undefined);
+    await subject.journal.checkpoint.write({ records: new Map(), sequence: 10, keptKeys: [] });
+    await subject.journal.log.dropSegments(3, Number.POSITIVE_INFINITY);
+    assert.deepEqual(readable(), [false, true, true, true, true]);
+    await subject.journal.log.dropSegments(10, startMs + 3 * hourMs);
+    assert.deepEqual(readable(), [false, false, true, true, true]);
+    await subject.journal.log.dropSegments(10, Number.POSITIVE_INFINITY);
+    assert.deepEqual(readable(), [false, false, false, false, true]);
+    await subject.reopen();
+    assert.deepEqual(readable(), [false, false, false, false, true]);
+    await appendTurns(subject.journal, [1]);
+    assert.equal(subject.journal.log.nextSequence, 12);
+  });
+}
+
+test('in memory: a failed append ends the log, and is not there after a crash', async () => {
+  const journal = new MemoryJournal(indexRowsOf);
+  await appendTurns(journal, [2]);
+  journal.failNextAppend({ diskFull: true });
+  const failing = journal.log.append(turnAt(3, 1)).durable;
+  const behind = journal.log.append(turnAt(4, 1)).durable;
+  await assert.rejects(failing, { name: 'JournalFailure', diskFull: true });
+  await assert.rejects(behind, { name: 'JournalFailure' });
+  await assert.rejects(journal.log.append(turnAt(5, 1)).durable, { name: 'JournalFailure' });
+  const reopened = journal.reopen();
+  assert.deepEqual(sequencesOf(reopened.replay()), [1, 2]);
+  const unsettled = reopened.log.append(turnAt(3, 1)).durable;
+  const crashed = reopened.reopen();
+  await assert.rejects(unsettled, { name: 'JournalFailure' });
+  assert.equal(crashed.log.nextSequence, 3);
+});
