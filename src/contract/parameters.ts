@@ -31,7 +31,7 @@ export const longText = Type.String({ minLength: 1, maxLength: limits.descriptio
 export const email = Type.String({ format: 'email', maxLength: limits.textCharactersMax });
 export const address = Type.String({
   format: 'uri',
-  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#:@]',
   maxLength: limits.urlCharactersMax,
 });
 /** A webhook address: which ones are allowed is decided by the address guard, with an error of its own. */

@@ -135,33 +135,36 @@ function describeText(
   return invalid('parameter_invalid.text', { min: schema.minLength ?? 0, max });
 }
 
+export type ParsedQuery = { readonly params: Params } | { readonly refusal: Refusal };
+
 /**
  * The parameters of a query string, by the types of the route's schema: a number where an integer is expected and
- * the text is one, else text. Refuses names sent twice and broken percent-encoding.
+ * the text is one, else text. Refuses names that the route does not take, then broken percent-encoding and names sent
+ * twice. Only a GET takes parameters here.
  */
-export function parseQuery(route: Route, query: string): Params | Refusal {
+export function parseQuery(route: Route, query: string): ParsedQuery {
   const params: Params = {};
-  if (query === '') return params;
-  const properties = route.params.properties as Record<string, Schema>;
+  let invalid: Refusal | null = null;
+  const properties = route.method === 'GET' ? validators.get(route)!.properties : {};
   for (const pair of query.split('&')) {
     if (pair === '') continue;
     const [name, value] = decodePair(pair);
+    if (name !== null && !Object.hasOwn(properties, name)) {
+      return { refusal: refuse('parameter_unknown', { param: name }) };
+    }
     if (name === null || value === null) {
-      return refuse('parameter_invalid', { param: pair.slice(0, 80), message: 'parameter_invalid.encoding' });
+      invalid ??= refuse('parameter_invalid', {
+        param: name ?? pair.slice(0, 80),
+        message: 'parameter_invalid.encoding',
+      });
+    } else if (Object.hasOwn(params, name)) {
+      invalid ??= refuse('parameter_invalid', { param: name, message: 'parameter_invalid.repeated' });
+    } else {
+      const integer = properties[name]!.type === 'integer' && /^-?\d{1,15}$/.test(value);
+      params[name] = integer ? Number(value) : value;
     }
-    if (Object.hasOwn(params, name)) {
-      return refuse('parameter_invalid', { param: name, message: 'parameter_invalid.repeated' });
-    }
-    const integer =
-      route.method === 'GET' && properties[name]?.type === 'integer' && /^-?\d{1,15}$/.test(value);
-    Object.defineProperty(params, name, {
-      value: integer ? Number(value) : value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
   }
-  return params;
+  return invalid === null ? { params } : { refusal: invalid };
 }
 
 function decodePair(pair: string): readonly [string | null, string | null] {
