@@ -189,15 +189,11 @@ function exchange(given: Exchange): Promise<Outcome> {
 
     socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', send);
     socket.on('error', fail);
-    const finish = () => {
+    socket.once('close', () => {
+      clearTimeout(timer);
       if (!ended) failure = cutOff(status);
       // `write` alone leaves out a character that the cut went through.
       settle({ status, failure, answer: new StringDecoder('utf8').write(Buffer.concat(kept)) });
-    };
-    socket.once('close', () => {
-      clearTimeout(timer);
-      // The parser may still hold the end of an answer that the close completes: it comes out before `finish`.
-      setImmediate(finish);
     });
   });
 }

@@ -77,6 +77,8 @@ for (const { title, identity, host, failure } of cases) {
       const result = await deliver({ port: receiver.port, host, extraCa: authority.cert });
       if (failure === undefined) {
         assert.deepEqual([result.status, result.failure], [200, null]);
+        // An address is never named in the handshake, only a name is.
+        assert.equal(receiver.requests[0]?.servername, host === undefined ? name : null);
       } else {
         assert.match(result.failure ?? '', failure);
         assert.equal(result.status, null);

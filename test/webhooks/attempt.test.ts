@@ -277,6 +277,18 @@ test('one interim answer is passed over', () =>
     async ({ origin }) => assert.equal((await attempts()(origin)).answer, 'final'),
   ));
 
+test('an answer that ends with its connection is whole', async () => {
+  const text = 'x'.repeat(10_000);
+  for (const options of [{}, { identity }]) {
+    const respond: Respond = ({ socket }) => socket?.end(`HTTP/1.0 200 OK\r\n\r\n${text}`);
+    await withReceiver({ ...options, respond }, async ({ origin, port }) => {
+      const { protocol } = new URL(origin);
+      const { failure, answer } = await attempts()(`${protocol}//receiver.example:${port}/`);
+      assert.deepEqual({ failure, answer }, { failure: null, answer: text });
+    });
+  }
+});
+
 test('a receiver that is not there', async () => {
   const receiver = await startReceiver();
   await receiver.close();

@@ -10,6 +10,7 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Identity } from './certificates.ts';
 
 export interface ReceivedRequest {
@@ -18,6 +19,8 @@ export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
+  /** The name that the sender asked for in the TLS handshake; null when it named none. */
+  readonly servername: string | null;
 }
 
 /** `index` counts the requests from 0. The request's body has been read already. */
@@ -57,7 +60,8 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { method = '', url = '', headers, rawHeaders } = request;
-    const received = { method, url, headers, rawHeaders, body: Buffer.concat(chunks) };
+    const servername = (request.socket as TLSSocket).servername || null;
+    const received = { method, url, headers, rawHeaders, body: Buffer.concat(chunks), servername };
     requests.push(received);
     respond(response, received, requests.length - 1);
   };
