@@ -19,6 +19,7 @@ import type {
   LastPaymentError,
   OperationRecord,
   PaymentIntentRecord,
+  StoredRecord,
 } from './record.ts';
 import { openReview } from './reviews.ts';
 import { completeSession, prolongSession } from './session-progress.ts';
@@ -54,11 +55,10 @@ export function newCashNumber(draft: Draft): string {
   }
 }
 
-function holderOf(draft: Draft, number: string): ChargeRecord | undefined {
-  for (const record of draft.view.scan(cashIndex(number), { descending: true })) {
-    if (record.kind === 'charge') return record;
-  }
-  return undefined;
+/** The charge that has this cash code, or the operation that is about to issue it. */
+function holderOf(draft: Draft, number: string): StoredRecord | undefined {
+  const [holder] = draft.view.scan(cashIndex(number), { descending: true });
+  return holder;
 }
 
 /** The network opened the attempt: the customer's turn. */
@@ -72,7 +72,8 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
     id: operation.charge,
     org: intent.org,
     livemode: intent.livemode,
-    created: Math.floor(nowMs / 1000),
+    // When it was asked for, which is also when its id was made: lists by time go by the id.
+    created: operation.created,
     amount: intent.amount,
     amount_refunded: 0,
     amount_refund_pending: 0,
@@ -258,9 +259,9 @@ function pendingCharge(draft: Draft, id: string): Found<'charge'> {
 /** An agent took cash for a code: the right amount in time pays; anything else opens a review and credits nothing. */
 export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   const number = params.number.replace(/[ -]/g, '');
-  const holder = holderOf(draft, number);
   const { org, livemode } = draft.context;
-  if (holder === undefined || holder.org !== org || holder.livemode !== livemode) {
+  const holder = holderOf(draft, number);
+  if (holder?.kind !== 'charge' || holder.org !== org || holder.livemode !== livemode) {
     return refused(missing(params.number, null, 'number'));
   }
   if (holder.status !== 'pending') {

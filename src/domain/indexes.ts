@@ -30,7 +30,7 @@ export const endpointIndex = 'endpoint';
 /** All deliveries, oldest first: what retention walks. */
 export const deliveryIndex = 'delivery';
 
-/** Who holds a cash code. */
+/** Who holds a cash code: the operation that is issuing it, then its charge. */
 export function cashIndex(number: string): string {
   return `cash/${number}`;
 }
@@ -55,7 +55,11 @@ export function idOfSortKey(index: string, sortKey: string): string {
 export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
   if (record.removed) return [];
   const { id, kind } = record;
-  if (kind === 'operation') return [{ index: operationIndex, sortKey: id }];
+  if (kind === 'operation') {
+    const number = record.cash_number;
+    const held = number === null ? [] : [{ index: cashIndex(number), sortKey: id }];
+    return [{ index: operationIndex, sortKey: id }, ...held];
+  }
   if (kind === 'customer' && record.deleted) return [];
   if (kind === 'webhook_endpoint' && record.status === 'deleted') {
     return record.draining ? [{ index: endpointIndex, sortKey: id }] : [];

@@ -42,11 +42,19 @@ export function settleOperation(
   }
 }
 
-/** The call is over; what it was about is not. */
+/**
+ * The call is over; what it was about is not. An attempt that is still to be opened keeps its payment busy: what the
+ * customer has to do is not known yet, so the answer has to wait.
+ */
 function acceptOperation(draft: Draft, operation: OperationRecord): Outcome {
-  draft.put<OperationRecord>({ ...operation, accepted: true });
+  const accepted = draft.put<OperationRecord>({ ...operation, accepted: true });
+  if (isOpening(operation)) return { waitsFor: accepted };
   freeIntent(draft, operation);
   return { body: JSON.stringify({ status: 'processing' }) };
+}
+
+function isOpening({ action }: OperationRecord): boolean {
+  return action === 'open_card_page' || action === 'issue_cash_code';
 }
 
 function freeIntent(draft: Draft, operation: OperationRecord): void {
