@@ -1,0 +1,154 @@
+// Outcomes of calls to payment networks: what arrives twice, late or out of order is applied once.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NetworkOutcome } from '../../src/domain/operations.ts';
+import { amount, createIntent, openAttempt, payByCard, type SceneName, scenes, typedCard } from './scenes.ts';
+import { minuteMs, Stage } from './stage.ts';
+
+const done: NetworkOutcome = { result: 'done' };
+const accepted: NetworkOutcome = { result: 'accepted' };
+const declinedByBank: NetworkOutcome = { result: 'declined', decline_code: 'do_not_honor' };
+const failed: NetworkOutcome = { result: 'failed', reason: 'down' };
+const all = { done, accepted, declined: declinedByBank, failed };
+
+for (const scene of ['opening', 'authorizing', 'accepted'] as const satisfies readonly SceneName[]) {
+  for (const [first, outcome] of Object.entries(all)) {
+    if (first === 'accepted') continue;
+    for (const [second, again] of Object.entries(all)) {
+      test(`${scene}: ${first}, then ${second} changes nothing`, () => {
+        const stage = new Stage();
+        const { operation } = scenes[scene](stage);
+        stage.settle(operation!, outcome);
+        stage.settle(operation!, again).expect({ events: [], changes: [] });
+      });
+    }
+  }
+}
+
+test('an order that is taken twice stays taken', () => {
+  const stage = new Stage();
+  const { operation, intent } = scenes.accepted(stage);
+  stage.settle(operation!, accepted).expect({ events: [] });
+  assert.equal(stage.get('payment_intent', intent).status, 'processing');
+  stage.settle(operation!);
+  assert.equal(stage.get('payment_intent', intent).status, 'succeeded');
+});
+
+test('an opening that is only taken keeps the payment busy and its request waiting', () => {
+  const stage = new Stage();
+  const { operation, intent } = scenes.opening(stage);
+  const step = stage.settle(operation!, accepted).expect({ events: [] });
+  assert.equal(step.code, 'waits');
+  stage.when('cancel_payment_intent', {}, intent).expect({ refusal: 'payment_intent_busy' });
+  stage.settle(operation!).expect({
+    answer: { id: intent, status: 'requires_action' },
+    events: ['payment_intent.requires_action'],
+  });
+});
+
+test('an opening that fails: whoever waits is told to try again, and can', () => {
+  for (const outcome of [failed, declinedByBank]) {
+    const stage = new Stage();
+    const { operation, intent } = scenes.opening(stage);
+    const { outcome: told } = stage.settle(operation!, outcome);
+    assert.ok('waiterRefused' in told);
+    const { code, status, retryAfterSeconds } = told.waiterRefused;
+    assert.deepEqual([code, status, retryAfterSeconds], ['api_error', 503, 1]);
+    assert.ok(openAttempt(stage, intent));
+  }
+});
+
+test('an outcome for an operation that never was', () => {
+  const stage = new Stage();
+  stage.when('settle_operation', { operation: 'op_x', outcome: done }).expect({ events: [], changes: [] });
+});
+
+test('the request that waits is the one its events name', () => {
+  const stage = new Stage();
+  const operation = stage.calls('confirm_payment_intent', {}, createIntent(stage));
+  stage.settle(operation);
+  const [event] = stage.read('list_events', { type: 'payment_intent.requires_action' }).data;
+  assert.deepEqual(event.request, {
+    id: operation.request!.request_id,
+    idempotency_key: operation.request!.idempotency_key,
+  });
+});
+
+test("the customer's own payment names no request", () => {
+  const stage = new Stage();
+  const { charge } = scenes.open(stage);
+  stage.settle(stage.calls('submit_card', typedCard, charge));
+  const [event] = stage.read('list_events', { type: 'payment_intent.succeeded' }).data;
+  assert.deepEqual(event.request, { id: null, idempotency_key: null });
+});
+
+test('a charge is created when it is asked for: its id and its time agree', () => {
+  const stage = new Stage();
+  const intent = createIntent(stage);
+  const operation = stage.calls('confirm_payment_intent', {}, intent);
+  const askedAt = stage.nowMs / 1000;
+  stage.advance(5_000);
+  stage.settle(operation);
+  const { created, expires_at_ms } = stage.get('charge', operation.charge);
+  assert.equal(created, askedAt);
+  assert.equal(expires_at_ms, stage.nowMs + 30 * minuteMs, 'the customer has all of the time');
+  assert.equal(stage.read('list_charges', { 'created[lte]': askedAt }).data.length, 1);
+  assert.equal(stage.read('list_charges', { 'created[gt]': askedAt }).data.length, 0);
+});
+
+test('money for an attempt that has failed meanwhile opens a review', () => {
+  const stage = new Stage();
+  const { operation, charge, intent } = scenes.accepted(stage);
+  stage.given('expire_charge', {}, charge);
+  const second = openAttempt(stage, intent);
+  stage.settle(operation!).expect({ events: ['review.opened'], changes: ['operation removed', 'review'] });
+  const [review] = stage.read('list_reviews').data;
+  assert.deepEqual([review.reason, review.charge, review.amount_received], ['late_payment', charge, amount]);
+  stage.given('complete_charge', {}, second);
+  assert.equal(stage.get('payment_intent', intent).latest_charge, second);
+});
+
+test('a decline for an attempt that was decided meanwhile changes nothing', () => {
+  const stage = new Stage();
+  const { operation, charge, intent } = scenes.accepted(stage);
+  stage.given('complete_charge', {}, charge);
+  stage.settle(operation!, declinedByBank).expect({ events: [], changes: ['operation removed'] });
+  assert.equal(stage.get('payment_intent', intent).status, 'succeeded');
+});
+
+test('the confirmation of an attempt that a helper completed meanwhile is the same money', () => {
+  const stage = new Stage();
+  const { operation, charge } = scenes.accepted(stage);
+  stage.given('complete_charge', {}, charge);
+  stage.settle(operation!).expect({ events: [], changes: ['operation removed'] });
+});
+
+test('a refund is settled once', () => {
+  for (const [first, outcome] of Object.entries(all)) {
+    if (first === 'accepted') continue;
+    for (const again of Object.values(all)) {
+      const stage = new Stage();
+      const { charge } = payByCard(stage);
+      const [operation] = stage.when('create_refund', { charge }).decision.operations;
+      stage.settle(operation!, accepted).expect({ events: [], changes: ['operation'] });
+      stage.settle(operation!, outcome);
+      const after = stage.get('charge', charge);
+      stage.settle(operation!, again).expect({ events: [], changes: [] });
+      assert.equal(stage.get('charge', charge), after);
+    }
+  }
+});
+
+test('two cash codes that are being issued at the same time differ', () => {
+  const stage = new Stage();
+  const [a, b] = [0, 1].map(() => createIntent(stage, { payment_method_types: ['cash'] }));
+  stage.world.draws.push(1234567, 1234567, 7654321);
+  const first = stage.calls('confirm_payment_intent', {}, a!);
+  const second = stage.calls('confirm_payment_intent', {}, b!);
+  assert.notEqual(first.cash_number, second.cash_number);
+  stage.settle(second);
+  stage.settle(first);
+  const number = first.cash_number!;
+  assert.equal(stage.given('pay_cash', { number, amount }).payment_intent, a);
+});
