@@ -29,7 +29,7 @@ export function settleOperation(
   const operation = draft.get('operation', params.operation);
   if (operation === undefined) return nothing;
   const { outcome } = params;
-  if (outcome.result === 'accepted') return acceptOperation(draft, operation);
+  if (outcome.result === 'accepted' && !isOpening(operation)) return acceptOperation(draft, operation);
   draft.remove(operation);
   switch (operation.action) {
     case 'open_card_page':
@@ -42,13 +42,9 @@ export function settleOperation(
   }
 }
 
-/**
- * The call is over; what it was about is not. An attempt that is still to be opened keeps its payment busy: what the
- * customer has to do is not known yet, so the answer has to wait.
- */
+/** The call is over; what it was about is not. */
 function acceptOperation(draft: Draft, operation: OperationRecord): Outcome {
-  const accepted = draft.put<OperationRecord>({ ...operation, accepted: true });
-  if (isOpening(operation)) return { waitsFor: accepted };
+  draft.put<OperationRecord>({ ...operation, accepted: true });
   freeIntent(draft, operation);
   return { body: JSON.stringify({ status: 'processing' }) };
 }
@@ -62,6 +58,7 @@ function freeIntent(draft: Draft, operation: OperationRecord): void {
   if (intent?.operation === operation.id) draft.put<PaymentIntentRecord>({ ...intent, operation: null });
 }
 
+/** An attempt that is not open by the end of the call is none: there is nothing for the customer to do yet. */
 function settleOpening(draft: Draft, operation: OperationRecord, outcome: NetworkOutcome): Outcome {
   if (outcome.result === 'done') return attemptOpened(draft, operation);
   freeIntent(draft, operation);
