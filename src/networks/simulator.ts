@@ -1,0 +1,146 @@
+// Test mode's networks: no money moves. Outcomes depend on the test card alone, and a token says what its card does, so
+// a call that is sent again after a restart gets the answer it got before, although nothing was kept. In between, the
+// simulator remembers what it answered, as a real network does: one operation has one effect.
+//
+// The card page's `tokenize` and the calls may run in different threads, each with a simulator of its own.
+
+import { declineCodes } from '../contract/vocabulary.ts';
+import { assert } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
+import type { NetworkCall } from '../domain/network-call.ts';
+import type { NetworkOutcome } from '../domain/operations.ts';
+import type { Mode } from '../domain/record.ts';
+import type {
+  CardNetwork,
+  CardProblem,
+  CashNetwork,
+  ModeNetworks,
+  OutcomeListener,
+  TokenizedCard,
+  TypedCard,
+} from './network.ts';
+import { type CardBehavior, testCards } from './test-cards.ts';
+import type { Timers } from './timers.ts';
+
+export interface SimulatorOptions {
+  /** Milliseconds until a call is answered. */
+  readonly latencyMs: number;
+  /** Milliseconds from the decision to refund until the refund is made. */
+  readonly refundSettleMs: number;
+  /** Milliseconds that a card payment which lingers stays in processing. */
+  readonly processingSettleMs: number;
+  readonly now: Clock;
+  readonly timers: Timers;
+}
+
+/** Operations that the simulator remembers; an older one is answered anew, and gets the same answer. */
+const rememberedMax = 10_000;
+
+const done: NetworkOutcome = { result: 'done' };
+const accepted: NetworkOutcome = { result: 'accepted' };
+
+/** The networks of test mode. Throws for live mode, where a simulation would pass for money. */
+export function createSimulator(
+  mode: Mode,
+  options: SimulatorOptions,
+): ModeNetworks & { readonly card: CardNetwork; readonly cash: CashNetwork } {
+  if (mode !== 'test') throw new Error('the simulated networks are for test mode only');
+  const { now, timers } = options;
+  const answers = new Map<string, NetworkOutcome>();
+  const listeners: OutcomeListener[] = [];
+
+  const latency = () =>
+    options.latencyMs === 0
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => timers.after(options.latencyMs, resolve));
+
+  function remember(id: string, outcome: NetworkOutcome): void {
+    answers.set(id, outcome);
+    if (answers.size > rememberedMax) answers.delete(answers.keys().next().value!);
+  }
+
+  /** Takes an operation; the effect, if it is new, is that `later` follows once `settleMs` have passed since it began. */
+  async function take(
+    call: NetworkCall,
+    first: NetworkOutcome,
+    later: NetworkOutcome | null,
+    settleMs = 0,
+  ): Promise<NetworkOutcome> {
+    assert(!call.livemode, 'a live operation reached the simulated networks');
+    let answer = answers.get(call.id);
+    if (answer === undefined) {
+      answer = first;
+      remember(call.id, first);
+      if (later !== null) {
+        timers.after(Math.max(0, call.startedAtMs + settleMs - now()), () => {
+          remember(call.id, later);
+          for (const listener of listeners) listener(call.id, later);
+        });
+      }
+    }
+    await latency();
+    return answer;
+  }
+
+  async function lookup(operationId: string) {
+    const answer = answers.get(operationId) ?? 'unknown';
+    await latency();
+    return answer;
+  }
+
+  const onOutcome = (listener: OutcomeListener) => void listeners.push(listener);
+
+  return {
+    card: {
+      tokenize: async (card) => tokenize(card, now()),
+      openPage: (call) => take(call, done, null),
+      authorize(call, token) {
+        const { outcome, lingers } = readToken(token);
+        if (!lingers) return take(call, outcome, null);
+        return take(call, accepted, outcome, options.processingSettleMs);
+      },
+      refund(call) {
+        const outcome: NetworkOutcome = refundFails(call) ? { result: 'failed', reason: 'declined' } : done;
+        return take(call, accepted, outcome, options.refundSettleMs);
+      },
+      lookup,
+      onOutcome,
+    },
+    cash: { issue: (call) => take(call, done, null), lookup, onOutcome },
+  };
+}
+
+function tokenize({ number, expMonth, expYear, cvc }: TypedCard, nowMs: number): TokenizedCard | CardProblem {
+  const card = testCards.find((candidate) => candidate.number === number);
+  if (card === undefined) return { problem: 'number' };
+  // A card is good until the end of its month; which hour that is depends on the bank, and one is enough here.
+  if (!(expMonth >= 1 && expMonth <= 12) || Date.UTC(expYear, expMonth) <= nowMs)
+    return { problem: 'expiry' };
+  if (!/^[0-9]+$/.test(cvc) || cvc.length !== (card.brand === 'amex' ? 4 : 3)) return { problem: 'cvc' };
+  return {
+    token: tokenOf(card),
+    card: { brand: card.brand, last4: number.slice(-4), exp_month: expMonth, exp_year: expYear },
+    challenge: card.challenge,
+  };
+}
+
+/** `sim_now_succeeds`, `sim_later_insufficient_funds`: when it ends, and how. */
+function tokenOf({ lingers, decline }: CardBehavior): string {
+  return `sim_${lingers ? 'later' : 'now'}_${decline ?? 'succeeds'}`;
+}
+
+function readToken(token: string): { readonly outcome: NetworkOutcome; readonly lingers: boolean } {
+  const [, when, end] = /^sim_(now|later)_(\w+)$/.exec(token) ?? [];
+  const decline = declineCodes.find((code) => code === end);
+  if (decline !== undefined)
+    return { outcome: { result: 'declined', decline_code: decline }, lingers: when === 'later' };
+  if (end === 'succeeds') return { outcome: done, lingers: when === 'later' };
+  return { outcome: { result: 'failed', reason: 'unknown_token' }, lingers: false };
+}
+
+function refundFails({ card }: NetworkCall): boolean {
+  return testCards.some(
+    ({ refundFails, brand, number }) =>
+      refundFails && brand === card?.brand && number.slice(-4) === card.last4,
+  );
+}

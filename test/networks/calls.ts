@@ -1,0 +1,21 @@
+// Calls to networks as tests write them: a whole one, of which a row changes what it is about.
+
+import type { NetworkCall } from '../../src/domain/network-call.ts';
+
+export const startMs = Date.UTC(2026, 10, 2, 12);
+
+export function call(changes: Partial<NetworkCall> = {}): NetworkCall {
+  return {
+    id: 'op_1',
+    action: 'authorize_card',
+    livemode: false,
+    startedAtMs: startMs,
+    charge: 'ch_1',
+    amount: 5000,
+    currency: 'mad',
+    token: 'sim_now_succeeds',
+    card: null,
+    cash: null,
+    ...changes,
+  };
+}

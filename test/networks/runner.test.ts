@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NetworkOutcome } from '../../src/domain/operations.ts';
+import type { CardNetwork, LookedUp, Networks, OutcomeListener } from '../../src/networks/network.ts';
+import { createRunner } from '../../src/networks/runner.ts';
+import { call, startMs } from './calls.ts';
+import { createManualTimers } from './manual-timers.ts';
+
+const done: NetworkOutcome = { result: 'done' };
+const accepted: NetworkOutcome = { result: 'accepted' };
+const never = new Promise<never>(() => {});
+
+type Script<T> = (() => Promise<T> | T)[];
+
+/** A card network that counts what is sent and answers from a script; past its end, `done`. */
+function fakeNetwork(script: { sends?: Script<NetworkOutcome>; lookups?: Script<LookedUp> } = {}) {
+  const sends = [...(script.sends ?? [])];
+  const lookups = [...(script.lookups ?? [])];
+  const counts = { sends: 0, lookups: 0 };
+  const listeners: OutcomeListener[] = [];
+  const send = async () => {
+    counts.sends++;
+    return (sends.shift() ?? (() => done))();
+  };
+  const card: CardNetwork = {
+    tokenize: () => never,
+    openPage: send,
+    authorize: send,
+    refund: send,
+    lookup: async () => {
+      counts.lookups++;
+      return (lookups.shift() ?? (() => done))();
+    },
+    onOutcome: (listener) => void listeners.push(listener),
+  };
+  return { card, counts, notify: (id: string, outcome: NetworkOutcome) => listeners[0]!(id, outcome) };
+}
+
+function setUp(network: ReturnType<typeof fakeNetwork>, settles: Script<void> = []) {
+  const timers = createManualTimers(startMs);
+  const settled: [string, NetworkOutcome][] = [];
+  const troubles: string[] = [];
+  const networks: Networks = { test: { card: network.card, cash: null }, live: { card: null, cash: null } };
+  const runner = createRunner({
+    networks,
+    settle: async (id, outcome) => {
+      await settles.shift()?.();
+      settled.push([id, outcome]);
+    },
+    timers,
+    timeoutMs: 10_000,
+    onTrouble: ({ error }) => troubles.push((error as Error).message),
+  });
+  return { runner, timers, settled, troubles, counts: network.counts };
+}
+
+const fails = (message: string) => () => Promise.reject(new Error(message));
+
+test('a new call is sent once, without asking first, and its outcome settled', async () => {
+  for (const action of ['open_card_page', 'authorize_card', 'refund_charge'] as const) {
+    const { runner, timers, settled, counts } = setUp(fakeNetwork());
+    runner.run(call({ action }));
+    await timers.advance(0);
+    assert.deepEqual(settled, [['op_1', done]]);
+    assert.deepEqual(counts, { sends: 1, lookups: 0 });
+    assert.equal(timers.waiting(), 0);
+  }
+});
+
+test('calls run side by side: one that hangs holds nobody up', async () => {
+  const { runner, timers, settled } = setUp(fakeNetwork({ sends: [() => never] }));
+  runner.run(call());
+  runner.run(call({ id: 'op_2' }));
+  await timers.advance(0);
+  assert.deepEqual(settled, [['op_2', done]]);
+});
+
+test('a call that fails is asked about, not sent again', async () => {
+  const network = fakeNetwork({ sends: [fails('reset')], lookups: [() => done] });
+  const { runner, timers, settled, troubles, counts } = setUp(network);
+  runner.run(call());
+  await timers.advance(60_000);
+  assert.deepEqual(settled, [['op_1', done]]);
+  assert.deepEqual(troubles, ['reset']);
+  assert.deepEqual(counts, { sends: 1, lookups: 1 });
+});
+
+test('a call that throws before it returns a promise is asked about', async () => {
+  const network = fakeNetwork();
+  network.card.authorize = () => {
+    throw new Error('no socket');
+  };
+  const { runner, timers, settled } = setUp(network);
+  runner.run(call());
+  await timers.advance(60_000);
+  assert.deepEqual(settled, [['op_1', done]]);
+});
+
+test('a call without an answer is asked about after the time-out, and sent again only if it was never seen', async () => {
+  const network = fakeNetwork({ sends: [() => never], lookups: [() => 'unknown'] });
+  const { runner, timers, settled, counts } = setUp(network);
+  runner.run(call());
+  await timers.advance(9_999);
+  assert.equal(counts.lookups, 0);
+  await timers.advance(501);
+  assert.deepEqual(counts, { sends: 2, lookups: 1 });
+  assert.deepEqual(settled, [['op_1', done]]);
+});
+
+test('while the network can not be asked, nothing is sent, and the waits grow up to a minute', async () => {
+  const network = fakeNetwork({ sends: [fails('reset')], lookups: Array(20).fill(fails('down')) });
+  const { runner, timers, counts } = setUp(network);
+  runner.run(call());
+  const seen: number[] = [];
+  for (const ms of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
+    await timers.advance(ms - 1);
+    seen.push(counts.lookups);
+    await timers.advance(1);
+  }
+  assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  assert.equal(counts.sends, 1);
+});
+
+test('recovery asks about every open call and sends only the ones that were never seen', async () => {
+  const lookups: Script<LookedUp> = [() => done, () => 'unknown', () => accepted];
+  const { runner, timers, settled, counts } = setUp(fakeNetwork({ lookups }));
+  runner.recover([call(), call({ id: 'op_2' }), call({ id: 'op_3' })]);
+  await timers.advance(0);
+  assert.deepEqual(Object.fromEntries(settled), { op_1: done, op_2: done, op_3: accepted });
+  assert.deepEqual(counts, { sends: 1, lookups: 3 });
+});
+
+test('a call that is in hand is not taken a second time', async () => {
+  const { runner, timers, counts } = setUp(fakeNetwork({ sends: [() => never] }));
+  runner.run(call());
+  runner.run(call());
+  runner.recover([call()]);
+  await timers.advance(0);
+  assert.deepEqual(counts, { sends: 1, lookups: 0 });
+});
+
+test('an outcome that could not be settled is settled later', async () => {
+  const { runner, timers, settled, counts } = setUp(fakeNetwork(), [fails('shard recovers'), fails('still')]);
+  runner.run(call());
+  await timers.advance(499);
+  assert.deepEqual(settled, []);
+  await timers.advance(1_001);
+  assert.deepEqual(settled, [['op_1', done]]);
+  assert.equal(counts.sends, 1);
+});
+
+test('a late outcome is passed on, also one for a call that this runner never made', async () => {
+  const network = fakeNetwork({ sends: [() => accepted] });
+  const { runner, timers, settled } = setUp(network);
+  runner.run(call());
+  await timers.advance(0);
+  network.notify('op_1', done);
+  network.notify('op_9', done);
+  await timers.advance(0);
+  assert.deepEqual(settled, [
+    ['op_1', accepted],
+    ['op_1', done],
+    ['op_9', done],
+  ]);
+});
+
+test('without a network a new call fails, and a recovered one stays open', async () => {
+  const { runner, timers, settled, troubles } = setUp(fakeNetwork());
+  runner.run(call({ livemode: true }));
+  runner.run(call({ id: 'op_2', action: 'issue_cash_code', cash: { number: '0', expiresAtMs: 0 } }));
+  runner.recover([call({ id: 'op_3', livemode: true })]);
+  await timers.advance(0);
+  const failed = { result: 'failed', reason: 'no_network' };
+  assert.deepEqual(settled, [
+    ['op_1', failed],
+    ['op_2', failed],
+  ]);
+  assert.match(troubles[0]!, /no network/);
+});
+
+test('a stopped runner starts and settles nothing', async () => {
+  const { runner, timers, settled, counts } = setUp(fakeNetwork({ sends: [fails('reset')] }));
+  runner.run(call());
+  await timers.advance(0);
+  runner.stop();
+  runner.run(call({ id: 'op_2' }));
+  await timers.advance(120_000);
+  assert.deepEqual(counts, { sends: 1, lookups: 0 });
+  assert.deepEqual(settled, []);
+});
