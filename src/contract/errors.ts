@@ -103,6 +103,13 @@ export function saysTryAgain(refusal: Refusal): boolean {
   );
 }
 
+/** The part of the service that owns the data is being restarted, or can't write now: the same request will do later. */
+export const unavailable: Refusal = refuse('api_error', {
+  message: 'api_error.unavailable',
+  status: 503,
+  retryAfterSeconds: 1,
+});
+
 export interface ErrorContext {
   readonly language: Language;
   readonly requestId: string;

@@ -106,6 +106,7 @@ export const routes = [
     params: params({ payment_method_type: optional(p.paymentMethodType), return_url: optional(p.address) }),
     result: r.PaymentIntent,
     refusals: [
+      'parameter_missing',
       'resource_missing',
       'payment_intent_unexpected_state',
       'payment_intent_busy',
@@ -191,6 +192,7 @@ export const routes = [
     }),
     result: r.Refund,
     refusals: [
+      'parameter_missing',
       'resource_missing',
       'amount_too_large',
       'refund_unsupported_payment_method',

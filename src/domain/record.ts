@@ -204,9 +204,9 @@ export interface OperationRecord extends Common {
 export interface OperationRequest {
   readonly request_id: string;
   readonly idempotency_key: string | null;
-  /** Digest of organization, mode and key; digest of the request: hexadecimal, 32 characters each. */
-  readonly key_digest: string | null;
-  readonly fingerprint: string | null;
+  /** Digest of organization, mode and key; digest of the request: 16 bytes each. */
+  readonly key_digest: Uint8Array | null;
+  readonly fingerprint: Uint8Array | null;
   readonly language: 'en' | 'fr' | 'ar';
   readonly api_version: string;
 }

@@ -1,0 +1,211 @@
+// The API at the edge: gates 1 to 6 (framing, key, account, version, route, permission), then the request goes to the
+// shard of its organization as bytes, and the shard's answer to the client. Nothing here knows what a route does.
+
+import { errorBody, errorCodes, errors, type Refusal, refuse, statusOf, unavailable } from '../contract/errors.ts';
+import { negotiateLanguage } from '../contract/language.ts';
+import { routeTable } from '../contract/routes.ts';
+import { isApiVersion, refuseVersion } from '../contract/versions.ts';
+import { type ApiVersion, apiVersions, languages } from '../contract/vocabulary.ts';
+import type { Clock } from '../core/clock.ts';
+import type { IdFactory } from '../core/ids.ts';
+import { slotOf } from '../core/slot.ts';
+import type { ShardClient } from '../shard/client.ts';
+import { type AnswerFrame, answerFlags, requestFlags } from '../shard/protocol.ts';
+import { shardOfSlot } from '../shard/shard-map.ts';
+import type { KeyRing, KnownKey } from './authenticate.ts';
+import type { Exchange, Header } from './exchange.ts';
+import { streamExport } from './export-stream.ts';
+import { bodyTooLarge, type RequestHead } from './request-head.ts';
+import { type Match, matchRoute } from './router.ts';
+
+/** One answered request, for the log and the metrics. */
+export interface Answered {
+  readonly requestId: string;
+  readonly org: string | null;
+  /** Method and path of the route, or null when there is none. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly code: string | null;
+  readonly durationMs: number;
+  readonly replayed: boolean;
+}
+
+export interface ApiOptions {
+  readonly keyRing: KeyRing;
+  readonly shards: readonly ShardClient[];
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly edgeNumber: number;
+  readonly onAnswered: (answered: Answered) => void;
+}
+
+/** A request on its way: what is known of it so far. */
+export interface ApiCall {
+  readonly exchange: Exchange;
+  readonly head: RequestHead;
+  readonly requestId: string;
+  readonly language: number;
+  match: Match | null;
+  key: KnownKey | null;
+}
+
+/** The body did not arrive in time. */
+const tooSlow = refuse('invalid_request', { message: 'invalid_request.too_slow' });
+/** The answer did not come in time; what the request did is known to its idempotency key. */
+const timedOut = refuse('api_error', { message: 'api_error.timeout', status: 503, retryAfterSeconds: 1 });
+const jsonType: Header = ['Content-Type', 'application/json'];
+const noBody = Buffer.alloc(0);
+const routeNames = routeTable.map(({ method, path }) => `${method} ${path}`);
+/** A version number on the wire that stands for "none was named". */
+const noVersion = 255;
+
+export class Api {
+  readonly #options: ApiOptions;
+
+  constructor(options: ApiOptions) {
+    this.#options = options;
+  }
+
+  handle(exchange: Exchange, head: RequestHead): void {
+    const { ids, edgeNumber } = this.#options;
+    const call: ApiCall = {
+      exchange,
+      head,
+      requestId: ids.next('req', edgeNumber, exchange.startedAtMs),
+      language: languages.indexOf(negotiateLanguage(head.acceptLanguage)),
+      match: null,
+      key: null,
+    };
+    if (head.refusal !== null) {
+      this.refuse(call, head.refusal, true);
+      return;
+    }
+    const refusal = this.#admit(call);
+    if (refusal !== null) {
+      this.refuse(call, refusal);
+    } else if (head.hasBody) {
+      exchange.onTimeout = () => this.refuse(call, tooSlow, true);
+      exchange.readBody((body) => {
+        if (body === null) this.refuse(call, bodyTooLarge, true);
+        else this.#dispatch(call, body);
+      });
+    } else {
+      this.#dispatch(call, noBody);
+    }
+  }
+
+  /** Gates 2 to 6. */
+  #admit(call: ApiCall): Refusal | null {
+    const { head } = call;
+    const key = this.#options.keyRing.authenticate(head.authorization, this.#options.clock);
+    if ('code' in key) return key;
+    call.key = key;
+    if (head.version !== undefined && !isApiVersion(head.version)) return refuseVersion('X-Service-Version');
+    call.match = matchRoute(head.method, head.path);
+    if (call.match === null) return unknownRoute(head);
+    if (!key.secret) return refuse('secret_key_required');
+    const { testOnly } = routeTable[call.match.route]!;
+    return testOnly && key.livemode ? refuse('test_mode_only') : null;
+  }
+
+  #dispatch(call: ApiCall, body: Buffer): void {
+    const { head } = call;
+    const key = call.key!;
+    const match = call.match!;
+    const { idempotencyKey, version } = head;
+    const shard = this.shardOf(key.org);
+    call.exchange.onTimeout = () => this.refuse(call, timedOut);
+    const flags =
+      (key.livemode ? requestFlags.livemode : 0) |
+      (idempotencyKey === undefined ? 0 : requestFlags.hasIdempotencyKey) |
+      (isJson(head.contentType) ? 0 : requestFlags.wrongContentType);
+    shard.send(
+      {
+        route: match.route,
+        flags,
+        language: call.language,
+        version: version === undefined ? noVersion : apiVersions.indexOf(version as ApiVersion),
+        org: key.org,
+        requestId: call.requestId,
+        id: match.id,
+        query: head.query,
+        idempotencyKey: idempotencyKey ?? '',
+        body,
+      },
+      (answer) => {
+        if (!call.exchange.isOpen) return;
+        if (answer === null) this.refuse(call, unavailable);
+        else this.#answer(call, answer);
+      },
+    );
+  }
+
+  shardOf(org: string): ShardClient {
+    const { shards } = this.#options;
+    return shards[shardOfSlot(slotOf(org), shards.length)]!;
+  }
+
+  #answer(call: ApiCall, answer: AnswerFrame): void {
+    const { exchange, requestId } = call;
+    const headers: Header[] = [['Request-Id', requestId]];
+    if (answer.flags & answerFlags.hasLimits) {
+      headers.push(
+        ['RateLimit-Limit', String(answer.limit)],
+        ['RateLimit-Remaining', String(answer.remaining)],
+        ['RateLimit-Reset', String(answer.resetSeconds)],
+      );
+    }
+    if (answer.flags & answerFlags.more) {
+      this.#finished(call, answer.status, 0, false);
+      const { org, livemode } = call.key!;
+      const request = { route: call.match!.route, org, livemode, query: call.head.query };
+      streamExport(exchange, headers, this.shardOf(org), request);
+      return;
+    }
+    const replayed = (answer.flags & answerFlags.replayed) !== 0;
+    headers.unshift(jsonType);
+    if (replayed) headers.push(['Idempotent-Replayed', 'true'], ['Original-Request', answer.originalRequest]);
+    if (answer.retryAfterSeconds > 0) headers.push(['Retry-After', String(answer.retryAfterSeconds)]);
+    exchange.answer(answer.status, headers, answer.body);
+    this.#finished(call, answer.status, answer.errorNumber, replayed);
+  }
+
+  /** Refuses a request here, before or instead of its shard. */
+  refuse(call: ApiCall, refusal: Refusal, close = false): void {
+    const { exchange, requestId, language, head } = call;
+    const { baseUrl } = this.#options;
+    const status = statusOf(refusal);
+    const headers: Header[] = [jsonType, ['Request-Id', requestId]];
+    if (refusal.retryAfterSeconds !== undefined) {
+      headers.push(['Retry-After', String(refusal.retryAfterSeconds)]);
+    }
+    if (errors[refusal.code].type === 'authentication_error')
+      headers.push(['WWW-Authenticate', 'Bearer, Basic']);
+    const body = errorBody(refusal, { language: languages[language]!, requestId, baseUrl });
+    exchange.answer(status, headers, body, { close, withoutBody: head.method === 'head' });
+    this.#finished(call, status, errorCodes.indexOf(refusal.code) + 1, false);
+  }
+
+  #finished(call: ApiCall, status: number, errorNumber: number, replayed: boolean): void {
+    this.#options.onAnswered({
+      requestId: call.requestId,
+      org: call.key?.org ?? null,
+      route: call.match === null ? null : routeNames[call.match.route]!,
+      status,
+      code: errorCodes[errorNumber - 1] ?? null,
+      durationMs: this.#options.clock() - call.exchange.startedAtMs,
+      replayed,
+    });
+  }
+}
+
+function unknownRoute({ method, path }: RequestHead): Refusal {
+  const values = { method: method.toUpperCase(), path: path.slice(0, 200) };
+  return refuse('unrecognized_request_url', { values });
+}
+
+/** No content type counts as JSON. */
+function isJson(contentType: string | undefined): boolean {
+  return contentType === undefined || /^application\/json *(;|$)/i.test(contentType);
+}

@@ -1,0 +1,76 @@
+// Gates 2 and 3: who sends a request. The key comes as a bearer token, or as the user name of HTTP Basic with an
+// empty password. Keys are known by their digests only, so how long a look-up takes says nothing of how much of a key
+// is right.
+
+import { hash } from 'node:crypto';
+import { type Refusal, refuse } from '../contract/errors.ts';
+import type { Clock } from '../core/clock.ts';
+
+/** What an edge knows of an API key. */
+export interface KnownKey {
+  readonly org: string;
+  readonly livemode: boolean;
+  readonly secret: boolean;
+  readonly revoked: boolean;
+  /** Unix milliseconds; null: no end. */
+  readonly expiresAtMs: number | null;
+}
+
+/** What an edge knows of an organization. */
+export interface KnownOrganization {
+  readonly id: string;
+  readonly active: boolean;
+  readonly liveActivated: boolean;
+}
+
+/** A change of an organization and all of its keys, by digest (SHA-256, hexadecimal). */
+export interface KeyRingChange {
+  readonly organization: KnownOrganization;
+  readonly keys: readonly (KnownKey & { readonly digest: string })[];
+}
+
+export class KeyRing {
+  readonly #keys = new Map<string, KnownKey>();
+  readonly #organizations = new Map<string, KnownOrganization>();
+
+  put(change: KeyRingChange): void {
+    this.#organizations.set(change.organization.id, change.organization);
+    for (const key of change.keys) this.#keys.set(key.digest, key);
+  }
+
+  /** The key of an `Authorization` header (undefined: none was sent), or why it is refused. */
+  authenticate(header: string | undefined, now: Clock): KnownKey | Refusal {
+    if (header === undefined) return noKey;
+    const text = keyOf(header);
+    if (text === null) return wrongForm;
+    const key = this.#keys.get(hash('sha256', text, 'hex'));
+    if (key === undefined) return unknownKey;
+    if (key.revoked) return revokedKey;
+    if (key.expiresAtMs !== null && key.expiresAtMs <= now()) return expiredKey;
+    const organization = this.#organizations.get(key.org);
+    if (!organization?.active) return inactive;
+    return key.livemode && !organization.liveActivated ? notActivated : key;
+  }
+}
+
+const noKey = refuse('api_key_missing');
+const wrongForm = refuse('authentication_required');
+const unknownKey = refuse('api_key_invalid');
+const revokedKey = refuse('api_key_revoked');
+const expiredKey = refuse('api_key_expired');
+const inactive = refuse('account_inactive');
+const notActivated = refuse('live_mode_not_activated');
+
+/** The key in a header of either form, or null when it has neither. A password makes a key that does not exist. */
+function keyOf(header: string): string | null {
+  const space = header.indexOf(' ');
+  const scheme = header.slice(0, space).toLowerCase();
+  const rest = header.slice(space + 1).trim();
+  if (space < 0 || rest === '') return null;
+  if (scheme === 'bearer') return rest;
+  if (scheme !== 'basic' || !/^[A-Za-z0-9+/]+={0,2}$/.test(rest)) return null;
+  const decoded = Buffer.from(rest, 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  if (colon < 0) return null;
+  return colon === decoded.length - 1 ? decoded.slice(0, -1) : decoded;
+}

@@ -1,0 +1,41 @@
+// Streams an export: asks the shard for one page after another, the next one only when the client has taken the last.
+// A slow reader holds nothing but its own connection.
+
+import { routeTable } from '../contract/routes.ts';
+import type { ShardClient } from '../shard/client.ts';
+import type { Exchange, Header } from './exchange.ts';
+
+export interface ExportRequest {
+  /** Position in the table of routes. */
+  readonly route: number;
+  readonly org: string;
+  readonly livemode: boolean;
+  readonly query: string;
+}
+
+/** Answers an export that the shard has admitted. A page that fails cuts the connection: half a file is not a file. */
+export async function streamExport(
+  exchange: Exchange,
+  headers: readonly Header[],
+  shard: ShardClient,
+  request: ExportRequest,
+): Promise<void> {
+  const ndjson = /(^|&)format=ndjson(&|$)/.test(request.query);
+  const name = routeTable[request.route]!.path.split('/').at(-1);
+  exchange.begin(200, [
+    ['Content-Type', ndjson ? 'application/x-ndjson' : 'text/csv; charset=utf-8; header=present'],
+    ['Content-Disposition', `attachment; filename="${name}.${ndjson ? 'ndjson' : 'csv'}"`],
+    ...headers,
+  ]);
+  let cursor: string | null = '';
+  while (cursor !== null && exchange.isOpen) {
+    const answer = await shard.ask({ kind: 'export_page', ...request, cursor });
+    if (!answer.ok) {
+      exchange.cut();
+      return;
+    }
+    await exchange.write(answer.body);
+    cursor = answer.cursor ?? null;
+  }
+  exchange.finish();
+}

@@ -1,0 +1,85 @@
+// A request's head as plain data. uWebSockets.js lends its request object only until the handler returns, so all that
+// is needed later is copied here, in one pass over the headers. The pass also finds what makes a message ambiguous: a
+// header that decides about framing, authority or identity and comes twice.
+
+import type { HttpRequest } from 'uWebSockets.js';
+import { type Refusal, refuse } from '../contract/errors.ts';
+import { bodyBytesMax, headerBytesMax } from '../contract/limits.ts';
+
+export interface RequestHead {
+  /** Lower case, as uWebSockets.js gives it. */
+  readonly method: string;
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+  readonly authorization: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly contentType: string | undefined;
+  readonly acceptLanguage: string;
+  readonly version: string | undefined;
+  readonly cookie: string;
+  readonly forwardedFor: string | undefined;
+  readonly origin: string | undefined;
+  /** Whether a body follows. */
+  readonly hasBody: boolean;
+  /** Why the request can't be read any further; the connection is closed after the answer. */
+  readonly refusal: Refusal | null;
+}
+
+/** Headers that may come once only. */
+const once = new Set(['content-length', 'host', 'transfer-encoding', 'authorization', 'idempotency-key']);
+
+export function readHead(request: HttpRequest): RequestHead {
+  const headers = new Map<string, string>();
+  const path = request.getUrl();
+  const query = request.getQuery();
+  let bytes = path.length + query.length;
+  let refusal: Refusal | null = null;
+  request.forEach((name, value) => {
+    bytes += name.length + value.length;
+    if (once.has(name) && headers.has(name)) refusal ??= repeated(name);
+    headers.set(name, value);
+  });
+  const length = headers.get('content-length');
+  const coding = headers.get('transfer-encoding');
+  refusal ??= refuseFraming(bytes, length, coding);
+  return {
+    method: request.getMethod(),
+    path,
+    query,
+    authorization: headers.get('authorization'),
+    idempotencyKey: headers.get('idempotency-key'),
+    contentType: headers.get('content-type'),
+    acceptLanguage: headers.get('accept-language') ?? '',
+    version: headers.get('x-service-version'),
+    cookie: headers.get('cookie') ?? '',
+    forwardedFor: headers.get('x-forwarded-for'),
+    origin: headers.get('origin'),
+    hasBody: coding !== undefined || (length !== undefined && length !== '0'),
+    refusal,
+  };
+}
+
+function repeated(header: string): Refusal {
+  return refuse('invalid_request', { message: 'invalid_request.header_repeated', values: { header } });
+}
+
+function refuseFraming(
+  bytes: number,
+  length: string | undefined,
+  coding: string | undefined,
+): Refusal | null {
+  if (bytes > headerBytesMax) {
+    const values = { max: headerBytesMax };
+    return refuse('invalid_request', { message: 'invalid_request.headers_too_large', values, status: 431 });
+  }
+  if (length === undefined) return null;
+  if (coding !== undefined || !/^\d+$/.test(length)) return repeated('content-length');
+  return Number(length) > bodyBytesMax ? bodyTooLarge : null;
+}
+
+export const bodyTooLarge: Refusal = refuse('invalid_request', {
+  message: 'invalid_request.body_too_large',
+  values: { max: bodyBytesMax },
+  status: 413,
+});

@@ -1,0 +1,23 @@
+// Whether a webhook address may be used, asked when an endpoint is created or moved: its form, and every address that
+// its name resolves to. The same rules are checked again at each delivery.
+
+import { checkWebhookUrl } from '../webhooks/address-guard.ts';
+import { createResolver } from '../webhooks/resolver.ts';
+import type { Config } from './config-schema.ts';
+
+const lookupTimeoutMs = 5_000;
+
+export function createAddressCheck({ webhooks }: Config): (url: string) => Promise<boolean> {
+  const { allowHttp, allowPrivate, dnsServers } = webhooks;
+  const resolve = createResolver({
+    timeoutMs: lookupTimeoutMs,
+    allowPrivate,
+    ...(dnsServers.length > 0 && { servers: dnsServers }),
+  });
+  return async (url) => {
+    const checked = checkWebhookUrl(url, { allowHttp, allowPrivate });
+    if (!checked.ok) return false;
+    if (checked.literal !== null) return true;
+    return (await resolve(checked.host)).length > 0;
+  };
+}

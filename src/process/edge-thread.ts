@@ -1,0 +1,86 @@
+// The entry of an edge's thread: listens, knows the keys, and holds a client for every shard.
+
+import { randomFillSync } from 'node:crypto';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { Registry } from 'prom-client';
+import { createIdFactory, createRandomText } from '../core/ids.ts';
+import { type Answered, Api } from '../edge/api.ts';
+import { KeyRing } from '../edge/authenticate.ts';
+import { listen, type Server } from '../edge/server.ts';
+import { createSite } from '../edge/site.ts';
+import { type Port, ShardClient } from '../shard/client.ts';
+import { createLogger } from './logger.ts';
+import { createEdgeMetrics } from './metrics.ts';
+import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
+
+const { number, config, port, shards: shardCount, baseUrl, keys } = workerData as EdgeThreadData;
+const main = parentPort!;
+const tell = (notice: Notice) => main.postMessage(notice);
+const logger = await createLogger({ level: config.logLevel, thread: `edge-${number}` });
+const registry = new Registry();
+const metrics = createEdgeMetrics(registry);
+const keyRing = new KeyRing();
+for (const change of keys) keyRing.put(change);
+const shards = Array.from({ length: shardCount }, () => new ShardClient());
+
+/** Time for exchanges under way when the service stops. */
+const stopGraceMs = 3_000;
+
+function onAnswered(answered: Answered): void {
+  metrics.answered(answered);
+  logger.info(answered, 'request');
+}
+
+const api = new Api({
+  keyRing,
+  shards,
+  baseUrl,
+  clock: Date.now,
+  ids: createIdFactory(createRandomText(randomFillSync)),
+  edgeNumber: number,
+  onAnswered,
+});
+const site = createSite({ shards, baseUrl, clock: Date.now });
+
+async function open(): Promise<Server> {
+  const { host, tlsCertFile, tlsKeyFile, requestTimeoutMs } = config;
+  return listen({
+    host,
+    port,
+    tls: tlsCertFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile! },
+    clock: Date.now,
+    requestTimeoutMs,
+    onApi: (exchange, head) => api.handle(exchange, head),
+    onSite: (exchange, head) => site(exchange, head),
+    onBug: (error) => logger.error({ err: error }, 'a handler threw'),
+  });
+}
+
+let server: Server;
+try {
+  server = await open();
+} catch (error) {
+  tell({ type: 'failed', message: (error as Error).message, fatal: true });
+  throw error;
+}
+
+main.on('message', async (instruction: Instruction) => {
+  switch (instruction.type) {
+    case 'connect':
+      shards[instruction.number]!.connect(instruction.port as MessagePort & Port);
+      break;
+    case 'keys':
+      keyRing.put(instruction.change);
+      tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'metrics':
+      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
+      break;
+    case 'stop':
+      await server.stop(stopGraceMs);
+      tell({ type: 'answer', question: instruction.question });
+      for (const shard of shards) shard.disconnect();
+      main.close();
+  }
+});
+tell({ type: 'ready' });

@@ -1,0 +1,32 @@
+// The first start of a data folder outside production: an organization to try the service with, whose keys are shown
+// on the terminal this once, and a request that works as it stands.
+
+import type { Directory } from '../directory/directory.ts';
+
+/** Creates the organization `Sandbox` if there is none at all; prints its keys, the address and a request to try. */
+export async function greet(options: {
+  readonly directory: Directory;
+  readonly baseUrl: string;
+  readonly production: boolean;
+}): Promise<void> {
+  const { directory, baseUrl, production } = options;
+  if (production || directory.organizations().length > 0) {
+    process.stdout.write(`Listening on ${baseUrl}\n`);
+    return;
+  }
+  const { organization, keys } = await directory.createOrganization('Sandbox');
+  process.stdout.write(`
+Listening on ${baseUrl}
+
+Organization ${organization.name} (${organization.id}) was created to try the service with.
+Its test keys, shown this once:
+
+  secret       ${keys.test.secret}
+  publishable  ${keys.test.publishable}
+
+Create a payment intent:
+
+  curl ${baseUrl}/v1/payment_intents -H "Authorization: Bearer ${keys.test.secret}" -H "Idempotency-Key: first" -d '{"amount": 12000, "currency": "mad"}' -H "Content-Type: application/json"
+
+`);
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+// Starts the command `payments` under the Node that the project is pinned to, whatever Node the machine has. Plain
+// JavaScript, so that even an old Node can say what is missing.
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const pinned = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+const entry = join(root, 'src', 'process', 'payments.ts');
+
+if (process.versions.node.startsWith('22.') && process.features.typescript) {
+  await import(entry);
+} else if (existsSync(pinned)) {
+  runPinned();
+} else {
+  console.error(
+    `payments needs Node 22, which "npm ci" installs with the project; this is Node ${process.versions.node} and ` +
+      `there is no ${pinned}. Run "npm ci" (with install scripts allowed) on Linux, macOS or Windows, x64 or arm64.`,
+  );
+  process.exitCode = 1;
+}
+
+function runPinned() {
+  const child = spawn(pinned, [entry, ...process.argv.slice(2)], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    console.error(`payments cannot run the pinned Node at ${pinned}: ${error.message}. Run "npm ci" again.`);
+    process.exitCode = 1;
+  });
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? 128 + (constants.signals[signal] ?? 0);
+  });
+}

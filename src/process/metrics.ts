@@ -1,0 +1,91 @@
+// Metrics: each thread counts in a prom-client registry of its own; the main thread asks all of them and adds up.
+
+import { AggregatorRegistry, Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Answered } from '../edge/api.ts';
+import type { ShardObserver } from '../shard/shard.ts';
+
+const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/** What an edge counts. */
+export function createEdgeMetrics(registry: Registry) {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'payments_requests_total',
+    help: 'Answered API requests',
+    labelNames: ['route', 'status'],
+    registers,
+  });
+  const refused = new Counter({
+    name: 'payments_refused_requests_total',
+    help: 'Refused API requests by error code',
+    labelNames: ['code'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'payments_request_duration_seconds',
+    help: 'From the head of a request to its answer',
+    labelNames: ['route'],
+    buckets: seconds,
+    registers,
+  });
+  // Labels are looked up once for each combination: that is most of what counting costs.
+  const counters = remembered((route, status) => requests.labels(route, status));
+  const durations = remembered((route) => duration.labels(route));
+  return {
+    answered({ route, status, code, durationMs }: Answered): void {
+      const name = route ?? 'none';
+      counters(name, String(status)).inc();
+      durations(name, '').observe(durationMs / 1000);
+      if (code !== null) refused.labels(code).inc();
+    },
+  };
+}
+
+function remembered<T>(make: (first: string, second: string) => T): (first: string, second: string) => T {
+  const known = new Map<string, T>();
+  return (first, second) => {
+    const key = `${first} ${second}`;
+    let value = known.get(key);
+    if (value === undefined) {
+      value = make(first, second);
+      known.set(key, value);
+    }
+    return value;
+  };
+}
+
+/** What a shard counts. */
+export function createShardMetrics(registry: Registry, shard: string) {
+  const registers = [registry];
+  const labelNames = ['shard'] as const;
+  const histogram = (name: string, help: string, buckets: number[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers }).labels(shard);
+  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames, registers }).labels(shard);
+  const turnSize = histogram('payments_turn_requests', 'Requests taken in one turn', sizes);
+  const commit = histogram('payments_commit_duration_seconds', 'From the end of a turn to its commit', seconds);
+  const checkpoint = histogram('payments_checkpoint_duration_seconds', 'Writing one checkpoint', [...seconds, 30, 60]);
+  const checkpointRecords = gauge('payments_checkpoint_records', 'Records in the last checkpoint');
+  const queued = gauge('payments_queue_depth', 'Requests waiting in the mailbox');
+  const recovery = gauge('payments_recovery_duration_seconds', 'Replaying the journal at the last start');
+  const resident = gauge('payments_resident_records', 'Records in memory');
+  const readOnly = gauge('payments_read_only', '1 while the disk is too full for writes');
+  const observer: ShardObserver = {
+    turnEnded(requests, queuedNow) {
+      turnSize.observe(requests);
+      queued.set(queuedNow);
+    },
+    committed: (duration) => commit.observe(duration),
+    checkpointed(records, duration) {
+      checkpoint.observe(duration);
+      checkpointRecords.set(records);
+    },
+  };
+  return { observer, recovery, resident, readOnly };
+}
+
+/** The metrics of several registries, given as `getMetricsAsJSON` gave them, as one text. */
+export async function mergeMetrics(parts: readonly unknown[]): Promise<string> {
+  const merged = AggregatorRegistry.aggregate(parts as object[]);
+  return merged.metrics();
+}

@@ -1,0 +1,64 @@
+// The operators' commands, connected to the running process.
+
+import { missing } from '../domain/find.ts';
+import { kindIndex, scopeOf } from '../domain/indexes.ts';
+import { messageOf } from '../contract/errors.ts';
+import { slotOfId } from '../core/ids.ts';
+import type { Directory } from '../directory/directory.ts';
+import type { ReviewRecord } from '../domain/record.ts';
+import { OperatorFailure } from '../operator/operator-protocol.ts';
+import type { ConfigLine, OperatorServices } from '../operator/operator-services.ts';
+import type { InternalRequest } from '../shard/protocol.ts';
+import { shardOfSlot } from '../shard/shard-map.ts';
+import type { Supervisor } from './supervisor.ts';
+
+/** The most that one of the operators' lists shows. */
+const listedMax = 1_000;
+
+export function operatorServices(options: {
+  readonly directory: Directory;
+  readonly supervisor: Supervisor;
+  readonly config: () => readonly ConfigLine[];
+  readonly metricsText: () => Promise<string>;
+}): OperatorServices {
+  const { directory, supervisor, config, metricsText } = options;
+  const { clients } = supervisor;
+
+  async function ask(shard: number, request: InternalRequest): Promise<string> {
+    const answer = await clients[shard]!.ask(request);
+    if (answer.ok) return answer.body;
+    throw new OperatorFailure('refused', answer.message);
+  }
+
+  function shardOfId(id: string): number {
+    const slot = slotOfId(id);
+    if (slot < 0) throw new OperatorFailure('refused', messageOf(missing(id, null), 'en'));
+    return shardOfSlot(slot, clients.length);
+  }
+
+  return {
+    now: Date.now,
+    directory,
+    metricsText,
+    config,
+    reviews: {
+      async list(org, { mode, openOnly }) {
+        const modes = mode === null ? [true, false] : [mode === 'live'];
+        const lists = await Promise.all(
+          modes.map((livemode) =>
+            ask(supervisor.shardOf(org), { kind: 'records', index: kindIndex('review', scopeOf(org, livemode)), limit: listedMax }).then(
+              (body) => JSON.parse(body) as ReviewRecord[],
+            ),
+          ),
+        );
+        return lists.flat().filter(({ open }) => open || !openOnly);
+      },
+      async close(id, as) {
+        const request = { kind: 'command', operation: 'close_review', id, params: { as }, language: 'en' } as const;
+        await ask(shardOfId(id), request);
+        return JSON.parse(await ask(shardOfId(id), { kind: 'record', id })) as ReviewRecord;
+      },
+    },
+    shardCommand: () => Promise.reject(new OperatorFailure('refused', 'no such command')),
+  };
+}

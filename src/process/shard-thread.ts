@@ -1,0 +1,157 @@
+// The entry of a shard's thread: opens its journal, recovers, and connects the shard to the networks, the address
+// guard, its peers, and time. When the shard fails the thread says so and ends; the supervisor starts another.
+
+import { randomFillSync } from 'node:crypto';
+import { statfsSync } from 'node:fs';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { Registry } from 'prom-client';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { networkCallOf } from '../domain/network-call.ts';
+import type { OperationRecord } from '../domain/record.ts';
+import { JournalDamaged } from '../journal/journal.ts';
+import { openJournal } from '../journal/open-journal.ts';
+import type { Networks } from '../networks/network.ts';
+import { createRunner } from '../networks/runner.ts';
+import { createSimulator } from '../networks/simulator.ts';
+import { systemTimers } from '../networks/timers.ts';
+import type { ToShard } from '../shard/protocol.ts';
+import { Shard } from '../shard/shard.ts';
+import type { Peer } from '../shard/turn.ts';
+import { createAddressCheck } from './address-check.ts';
+import { createLogger } from './logger.ts';
+import { createShardMetrics } from './metrics.ts';
+import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
+
+const { number, dir, config, baseUrl, accounts } = workerData as ShardThreadData;
+const main = parentPort!;
+const tell = (notice: Notice) => main.postMessage(notice);
+const logger = await createLogger({ level: config.logLevel, thread: `shard-${number}` });
+const registry = new Registry();
+const metrics = createShardMetrics(registry, String(number));
+
+const tickMs = 100;
+const levelsMs = 1000;
+const networkTimeoutMs = 30_000;
+/** Below this the disk counts as full: what is written already must still find room to be checkpointed. */
+const freeBytesMin = 64 * 1024 * 1024;
+
+function fail(error: unknown, fatal: boolean): void {
+  const message = error instanceof Error ? error.message : String(error);
+  logger.fatal({ err: error }, fatal ? message : `the shard failed and is restarted: ${message}`);
+  tell({ type: 'failed', message, fatal });
+  setImmediate(() => process.exit(1));
+}
+
+async function open() {
+  try {
+    const { segmentBytesMax } = config.journal;
+    return await openJournal({
+      dir,
+      indexRowsOf,
+      segmentBytesMax,
+      warn: (message, fields) => logger.warn(fields, message),
+    });
+  } catch (error) {
+    fail(error, error instanceof JournalDamaged);
+    return new Promise<never>(() => {});
+  }
+}
+
+const startedAt = performance.now();
+const journal = await open();
+const networks: Networks = {
+  test: createSimulator('test', {
+    latencyMs: config.simulator.latencyMs,
+    refundSettleMs: config.simulator.refundSettleMs,
+    processingSettleMs: config.simulator.refundSettleMs,
+    now: Date.now,
+    timers: systemTimers,
+  }),
+  live: { card: null, cash: null },
+};
+const available = ({ card, cash }: Networks['test']) => ({ card: card !== null, cash: cash !== null });
+const cashCodeMs = config.attempts.cashCodeSeconds * 1000;
+
+const callOf = (operation: OperationRecord) => networkCallOf(shard.state.records, operation, cashCodeMs);
+
+const runner = createRunner({
+  networks,
+  timers: systemTimers,
+  timeoutMs: networkTimeoutMs,
+  onTrouble: ({ operation, error }) => logger.warn({ operation, err: error }, 'a network call is tried again'),
+  settle: async (operation, outcome) => {
+    const params = { operation, outcome };
+    shard.tell({ kind: 'command', operation: 'settle_operation', id: operation, params, language: 'en' });
+  },
+});
+
+const shard: Shard = new Shard(
+  {
+    journal,
+    settings: {
+      baseUrl,
+      cardAttemptMs: config.attempts.cardAttemptSeconds * 1000,
+      cashCodeMs,
+      webhookRetryMs: config.webhooks.retrySeconds.map((seconds) => seconds * 1000),
+    },
+    availability: { test: available(networks.test), live: available(networks.live) },
+    fillRandom: randomFillSync,
+    hotRecordsMax: config.memory.hotRecordsMax,
+    clock: Date.now,
+    checkpointIntervalMs: config.journal.checkpointIntervalMs,
+    checkpointRecordsMax: config.journal.checkpointRecordsMax,
+    callNetwork: (operation) => runner.run(callOf(operation)),
+    checkAddress: createAddressCheck(config),
+    deliveriesMade: () => {},
+    observer: metrics.observer,
+    onFailure: (error) => fail(error, false),
+  },
+  accounts,
+);
+const recoverySeconds = (performance.now() - startedAt) / 1000;
+metrics.recovery.set(recoverySeconds);
+runner.recover(shard.openOperations().map(callOf));
+
+function connect(port: MessagePort): void {
+  const peer: Peer = { post: (message, transfer) => port.postMessage(message, transfer as ArrayBuffer[]) };
+  port.on('message', (message: ToShard) => shard.receive(message, peer));
+}
+
+function watchDisk(): void {
+  const { bavail, bsize } = statfsSync(dir);
+  const full = bavail * bsize < freeBytesMin;
+  if (full !== shard.state.readOnly) {
+    logger[full ? 'error' : 'warn'](full ? 'the disk is full: writes are refused' : 'the disk has room again');
+  }
+  shard.state.readOnly = full;
+  metrics.readOnly.set(full ? 1 : 0);
+}
+
+setInterval(() => shard.tick(), tickMs);
+setInterval(() => {
+  watchDisk();
+  shard.writeLevels().catch((error: unknown) => fail(error, false));
+}, levelsMs);
+
+main.on('message', async (instruction: Instruction) => {
+  switch (instruction.type) {
+    case 'connect':
+      connect(instruction.port);
+      break;
+    case 'account':
+      shard.putAccount(instruction.account);
+      tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'metrics':
+      metrics.resident.set(shard.state.records.residentCount);
+      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
+      break;
+    case 'stop':
+      runner.stop();
+      await shard.stop();
+      tell({ type: 'answer', question: instruction.question });
+      process.exit(0);
+  }
+});
+logger.info({ seconds: Number(recoverySeconds.toFixed(3)) }, 'ready');
+tell({ type: 'ready' });

@@ -1,0 +1,44 @@
+// What the main thread and its threads say to each other about running: everything else goes over the ports that
+// connect edges and shards directly. Each question has an answer with the same number.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { KeyRingChange } from '../edge/authenticate.ts';
+import type { ShardAccount } from '../shard/account.ts';
+
+/** From the main thread. */
+export type Instruction =
+  /** A shard gets the port of a peer; an edge gets the port of shard `number`. */
+  | { readonly type: 'connect'; readonly number: number; readonly port: MessagePort }
+  /** An organization changed: take it over, then answer. */
+  | { readonly type: 'account'; readonly question: number; readonly account: ShardAccount }
+  | { readonly type: 'keys'; readonly question: number; readonly change: KeyRingChange }
+  /** Answers the thread's metrics. */
+  | { readonly type: 'metrics'; readonly question: number }
+  /** Finish what was taken, close, then answer. */
+  | { readonly type: 'stop'; readonly question: number };
+
+/** To the main thread. */
+export type Notice =
+  | { readonly type: 'ready' }
+  | { readonly type: 'answer'; readonly question: number; readonly value?: unknown }
+  /** The thread can't go on and will end. `fatal`: starting it again can't help. */
+  | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
+
+/** How a shard thread is started. */
+export interface ShardThreadData {
+  readonly number: number;
+  readonly dir: string;
+  readonly config: import('./config-schema.ts').Config;
+  readonly baseUrl: string;
+  readonly accounts: readonly ShardAccount[];
+}
+
+/** How an edge thread is started. */
+export interface EdgeThreadData {
+  readonly number: number;
+  readonly config: import('./config-schema.ts').Config;
+  readonly port: number;
+  readonly shards: number;
+  readonly baseUrl: string;
+  readonly keys: readonly KeyRingChange[];
+}

@@ -1,0 +1,27 @@
+// What the other threads get to know of an organization and its keys: the part of the directory's entries that they
+// need, in the types of their own layer.
+
+import type { ApiKey } from '../directory/api-key.ts';
+import type { DirectoryChange } from '../directory/directory.ts';
+import type { Organization } from '../directory/organization.ts';
+import type { KeyRingChange } from '../edge/authenticate.ts';
+import type { ShardAccount } from '../shard/account.ts';
+
+export function accountOf({ id, name, created, apiVersion, methods, limits }: Organization): ShardAccount {
+  return { id, name, created, apiVersion, methods, limits };
+}
+
+export function keyRingChangeOf({ organization, keys }: DirectoryChange): KeyRingChange {
+  const { id, status, liveActivated } = organization;
+  return {
+    organization: { id, active: status === 'active', liveActivated },
+    keys: keys.map(({ digest, org, mode, kind, revokedAtMs, expiresAtMs }: ApiKey) => ({
+      digest,
+      org,
+      livemode: mode === 'live',
+      secret: kind === 'secret',
+      revoked: revokedAtMs !== null,
+      expiresAtMs,
+    })),
+  };
+}

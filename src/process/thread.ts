@@ -1,0 +1,78 @@
+// One thread as the main thread sees it: started, asked questions, told to stop. A question that is open when the
+// thread ends is rejected.
+
+import { type MessagePort, Worker } from 'node:worker_threads';
+import type { Instruction, Notice } from './thread-protocol.ts';
+
+type Question = Extract<Instruction, { question: number }>;
+type Unnumbered<T> = T extends unknown ? Omit<T, 'question'> : never;
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class ThreadFailure extends Error {
+  override name = 'ThreadFailure';
+  /** Starting the thread again can't help. */
+  readonly fatal: boolean;
+  constructor(message: string, fatal: boolean) {
+    super(message);
+    this.fatal = fatal;
+  }
+}
+
+export class Thread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #question = 0;
+  #failure: ThreadFailure | null = null;
+  /** Settles when the thread has ended: with why, or null when it was told to. */
+  readonly ended: Promise<ThreadFailure | null>;
+  /** Settles when the thread is ready; rejects when it ends before. */
+  readonly ready: Promise<void>;
+
+  constructor(entry: URL, data: unknown) {
+    this.#worker = new Worker(entry, { workerData: data });
+    const ready = Promise.withResolvers<void>();
+    this.ready = ready.promise;
+    this.#worker.on('message', (notice: Notice) => {
+      if (notice.type === 'ready') ready.resolve();
+      else if (notice.type === 'failed') this.#failure = new ThreadFailure(notice.message, notice.fatal);
+      else this.#settle(notice.question, notice.value);
+    });
+    this.#worker.on('error', (error) => {
+      this.#failure ??= new ThreadFailure(error.message, false);
+    });
+    this.ended = new Promise((resolve) => {
+      this.#worker.on('exit', (code) => {
+        if (code !== 0) this.#failure ??= new ThreadFailure(`the thread ended with code ${code}`, false);
+        const failure = this.#failure ?? new ThreadFailure('the thread has ended', false);
+        for (const waiting of this.#waiting.values()) waiting.reject(failure);
+        this.#waiting.clear();
+        ready.reject(failure);
+        resolve(this.#failure);
+      });
+    });
+    // Whoever waits for readiness hears of it; a thread that nobody waits for any more may fail to become ready.
+    this.ready.catch(() => {});
+  }
+
+  connect(number: number, port: MessagePort): void {
+    this.#worker.postMessage({ type: 'connect', number, port } satisfies Instruction, [port]);
+  }
+
+  /** Asks, and settles with the answer. */
+  ask(question: Unnumbered<Question>): Promise<unknown> {
+    const number = ++this.#question;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(number, { resolve, reject });
+      this.#worker.postMessage({ ...question, question: number });
+    });
+  }
+
+  #settle(question: number, value: unknown): void {
+    this.#waiting.get(question)?.resolve(value);
+    this.#waiting.delete(question);
+  }
+}

@@ -1,0 +1,20 @@
+// What a shard knows of an organization: the part of the directory's entry that decisions and limits depend on. The
+// main thread sends it before the first request of the organization can arrive, and again after every change.
+
+import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import type { LimitsOverrides } from '../domain/limits-in-force.ts';
+import type { Mode } from '../domain/record.ts';
+
+export interface ShardAccount {
+  /** `org_…` */
+  readonly id: string;
+  readonly name: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly apiVersion: string;
+  readonly methods: Readonly<Record<Mode, Readonly<Record<PaymentMethodType, boolean>>>>;
+  readonly limits: Readonly<Record<Mode, LimitsOverrides>>;
+}
+
+/** The payment methods that have a network, in each mode. */
+export type Availability = Readonly<Record<Mode, Readonly<Record<PaymentMethodType, boolean>>>>;

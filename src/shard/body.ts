@@ -1,0 +1,90 @@
+// A request's body, from bytes to parameters: valid UTF-8, JSON, an object, no name twice, no text that would not
+// survive storage, and nothing that looks like a card number.
+
+import { isUtf8 } from 'node:buffer';
+import { type Refusal, refuse } from '../contract/errors.ts';
+import type { Params } from '../contract/validate.ts';
+import { findCardNumber } from '../core/card-number.ts';
+
+export type ParsedBody =
+  | { readonly params: Params; readonly suspicious: boolean }
+  | { readonly refusal: Refusal };
+
+const notJson = { refusal: refuse('invalid_request', { message: 'invalid_request.json' }) };
+const notAnObject = { refusal: refuse('invalid_request', { message: 'invalid_request.not_an_object' }) };
+const duplicateName = { refusal: refuse('invalid_request', { message: 'invalid_request.duplicate_name' }) };
+
+/**
+ * Parses a body; an empty one means `{}`. `suspicious` bodies must pass `findForbiddenText` before they are used:
+ * that is decided on the raw text, so that most bodies never pay for a walk.
+ */
+export function parseBody(bytes: Buffer): ParsedBody {
+  if (bytes.length === 0) return { params: {}, suspicious: false };
+  if (!isUtf8(bytes)) return notJson;
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return notJson;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return notAnObject;
+  if (colonsOutsideTexts(text) !== namesIn(value)) return duplicateName;
+  return { params: value as Params, suspicious: text.includes('\\') || findCardNumber(text) };
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const colon = 0x3a;
+
+/** Every name in valid JSON is followed by exactly one colon outside of texts: their number is that of the names written. */
+function colonsOutsideTexts(text: string): number {
+  let count = 0;
+  let inText = false;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (inText) {
+      if (unit === backslash) i++;
+      else if (unit === quote) inText = false;
+    } else if (unit === quote) inText = true;
+    else if (unit === colon) count++;
+  }
+  return count;
+}
+
+/** The names that survived parsing, at every depth. */
+function namesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + namesIn(item), 0);
+  const names = Object.keys(value);
+  let count = names.length;
+  for (const name of names) {
+    const member = (value as Params)[name];
+    if (typeof member === 'object') count += namesIn(member);
+  }
+  return count;
+}
+
+/** The first text, or name, that looks like a card number or is not valid Unicode. */
+export function findForbiddenText(value: unknown, path: string): Refusal | null {
+  if (typeof value === 'string') return forbidden(value, path);
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, member] of Object.entries(value)) {
+    const memberPath = path === '' ? name : `${path}.${name}`;
+    const refusal = forbidden(name, path === '' ? 'body' : path) ?? findForbiddenText(member, memberPath);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+function forbidden(text: string, param: string): Refusal | null {
+  if (!text.isWellFormed()) {
+    return refuse('parameter_invalid', {
+      param: param.toWellFormed(),
+      message: 'parameter_invalid.encoding',
+    });
+  }
+  return findCardNumber(text)
+    ? refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' })
+    : null;
+}

@@ -1,0 +1,158 @@
+// Requests that don't come from a merchant: the hosted pages, operators, time, payment networks, webhook attempts.
+// They pass no gates and spend no limits; otherwise they are executed like any other, within a turn.
+
+import { messageOf, refuse, statusOf, unavailable } from '../contract/errors.ts';
+import { type ExportOperation, routeTable } from '../contract/routes.ts';
+import { fillDefaults, parseQuery } from '../contract/validate.ts';
+import { type Command, decide } from '../domain/decide.ts';
+import type { Outcome } from '../domain/decision.ts';
+import { exportPage } from '../domain/export.ts';
+import { missing } from '../domain/find.ts';
+import { viewPayment } from '../domain/payment-view.ts';
+import type { OperationRecord, OperationRequest, RecordKind, StoredRecord } from '../domain/record.ts';
+import { answerOutcome, keep } from './execute.ts';
+import type { InternalAnswer, InternalRequest } from './protocol.ts';
+import type { ShardState } from './shard-state.ts';
+import type { ReplyTo, Turn } from './turn.ts';
+
+type Of<K extends InternalRequest['kind']> = Extract<InternalRequest, { kind: K }>;
+
+/** Executes one internal request; `to` null when nobody waits for the answer. */
+export function executeInternal(
+  state: ShardState,
+  turn: Turn,
+  to: ReplyTo | null,
+  request: InternalRequest,
+): void {
+  const answer = answerInternal(state, turn, to, request);
+  if (answer !== null && to !== null) turn.reply(to, answer);
+}
+
+function answerInternal(
+  state: ShardState,
+  turn: Turn,
+  to: ReplyTo | null,
+  request: InternalRequest,
+): InternalAnswer | null {
+  switch (request.kind) {
+    case 'command':
+      return internalCommand(state, turn, to, request);
+    case 'view_payment':
+      return viewOf(state, turn, request);
+    case 'export_page':
+      return exportPageOf(state, turn, request);
+    case 'record':
+      return recordOf(state, request);
+    case 'records':
+      return recordsOf(state, request);
+  }
+}
+
+const kindsByPrefix: Readonly<Record<string, RecordKind>> = {
+  ch: 'charge',
+  cs: 'checkout_session',
+  op: 'operation',
+  prv: 'review',
+  we: 'webhook_endpoint',
+  whd: 'delivery',
+};
+
+/** The record that an internal command is about: it says on whose behalf the command runs. */
+function subjectOf(state: ShardState, id: string): StoredRecord | undefined {
+  const kind = kindsByPrefix[id.slice(0, id.indexOf('_'))];
+  return kind === undefined ? undefined : state.records.get(kind, id);
+}
+
+function internalCommand(
+  state: ShardState,
+  turn: Turn,
+  to: ReplyTo | null,
+  request: Of<'command'>,
+): InternalAnswer | null {
+  const { operation, id, params, language } = request;
+  const subject = subjectOf(state, id);
+  if (subject === undefined) return answerOf({ refusal: missing(id, null) }, language);
+  if (state.readOnly) return answerOf({ refusal: unavailable }, language);
+  const cause = subject.kind === 'operation' ? subject.request : null;
+  const outcome = decideFor(state, turn, subject, { operation, id, params } as unknown as Command, cause);
+  if ('waitsFor' in outcome) {
+    if (to !== null) state.waitForInternal(outcome.waitsFor.id, { to, language });
+    return null;
+  }
+  if (subject.kind === 'operation') answerWaiting(state, turn, subject, outcome);
+  return answerOf(outcome, language);
+}
+
+/** Decides a command on behalf of the organization that `subject` belongs to, and writes its changes down. */
+function decideFor(
+  state: ShardState,
+  turn: Turn,
+  subject: StoredRecord,
+  command: Command,
+  cause: OperationRequest | null,
+): Outcome {
+  const scope = state.scope(subject.org, subject.livemode, turn.nowMs);
+  const decision = decide(state.records, command, state.context(scope, turn.nowMs, cause));
+  state.apply(turn, decision);
+  const kept = cause === null ? null : keep(state, cause, decision.outcome);
+  turn.record(decision.changes, kept);
+  return decision.outcome;
+}
+
+/** Answers the request, or the page, that waited for an operation. */
+function answerWaiting(state: ShardState, turn: Turn, operation: OperationRecord, outcome: Outcome): void {
+  state.ran(operation.request);
+  const pending = state.takeWaiting(operation.id);
+  if (pending !== undefined) answerOutcome(state, turn, pending, outcome);
+  const page = state.takeWaitingInternal(operation.id);
+  if (page !== undefined) turn.reply(page.to, answerOf(outcome, page.language));
+}
+
+function answerOf(outcome: Outcome, language: 'en' | 'fr' | 'ar'): InternalAnswer {
+  if ('body' in outcome) return { ok: true, body: outcome.body };
+  const refusal =
+    'refusal' in outcome
+      ? outcome.refusal
+      : 'waiterRefused' in outcome
+        ? outcome.waiterRefused
+        : refuse('api_error');
+  return { ok: false, status: statusOf(refusal), code: refusal.code, message: messageOf(refusal, language) };
+}
+
+/** The time of a charge or a session has come. */
+export function expireRecord(state: ShardState, turn: Turn, record: StoredRecord): void {
+  decideFor(state, turn, record, { operation: 'expire_due', id: record.id, params: {} }, null);
+}
+
+function viewOf(state: ShardState, turn: Turn, request: Of<'view_payment'>): InternalAnswer {
+  const view = viewPayment(state.records, request.id);
+  if (view === null) return answerOf({ refusal: missing(request.id, null) }, 'en');
+  const merchant = state.scope(view.org, view.livemode, turn.nowMs).settings.name;
+  return { ok: true, body: JSON.stringify({ ...view, merchant }) };
+}
+
+function exportPageOf(state: ShardState, turn: Turn, request: Of<'export_page'>): InternalAnswer {
+  const route = routeTable[request.route]!;
+  const parsed = parseQuery(route, request.query);
+  if ('refusal' in parsed) return answerOf(parsed, 'en');
+  fillDefaults(route, parsed.params);
+  const context = state.queryContext(state.scope(request.org, request.livemode, turn.nowMs), turn.nowMs);
+  const operation = route.operation as ExportOperation;
+  const page = exportPage(state.records, operation, parsed.params, context, request.cursor);
+  return { ok: true, body: page.text, cursor: page.cursor };
+}
+
+function recordOf(state: ShardState, { id }: Of<'record'>): InternalAnswer {
+  const record = subjectOf(state, id);
+  if (record === undefined) return answerOf({ refusal: missing(id, null) }, 'en');
+  return { ok: true, body: JSON.stringify(record) };
+}
+
+function recordsOf(state: ShardState, { index, limit }: Of<'records'>): InternalAnswer {
+  const records: StoredRecord[] = [];
+  for (const record of state.records.scan(index, { descending: true })) {
+    if (records.length === limit) break;
+    records.push(record);
+  }
+  return { ok: true, body: JSON.stringify(records) };
+}

@@ -1,0 +1,280 @@
+// What a shard does for one request: the gates that lie behind the edge, in their order (limits, idempotency key,
+// body, the key's record, parameters), then the operation itself. Everything here is synchronous and happens within
+// a turn; nothing is answered before the turn is durable.
+
+import { errorNumbers, type Refusal, refuse, saysTryAgain, statusOf, unavailable } from '../contract/errors.ts';
+import { idempotencyKeyCharactersMax, keptAnswerBytesMax } from '../contract/limits.ts';
+import { type CommandOperation, type QueryOperation, type Route, routeTable } from '../contract/routes.ts';
+import { fillDefaults, type Params, parseQuery, validateParams } from '../contract/validate.ts';
+import { apiVersions, languages } from '../contract/vocabulary.ts';
+import { type Command, decide } from '../domain/decide.ts';
+import type { Context, Outcome } from '../domain/decision.ts';
+import { query } from '../domain/query.ts';
+import type { OperationRequest } from '../domain/record.ts';
+import type { Entry, KeptAnswer } from '../journal/journal.ts';
+import { findForbiddenText, parseBody } from './body.ts';
+import { digestKey, digestRequest } from './fingerprint.ts';
+import { answerFlags, type RequestFrame, requestFlags } from './protocol.ts';
+import type { LimitHeaders, Scope } from './scope.ts';
+import type { ShardState } from './shard-state.ts';
+import type { ReplyTo, Turn } from './turn.ts';
+
+/** The part of a request that outlives its frame, while its answer waits for a network or an address look-up. */
+export interface Pending {
+  readonly to: ReplyTo;
+  readonly route: Route;
+  readonly scope: Scope;
+  readonly limits: LimitHeaders;
+  readonly id: string;
+  readonly params: Params;
+  readonly request: OperationRequest;
+}
+
+/** Takes one public request through the gates and executes it. */
+export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: RequestFrame): void {
+  const route = routeTable[frame.route]!;
+  const scope = state.scope(frame.org, (frame.flags & requestFlags.livemode) !== 0, turn.nowMs);
+  const language = languages[frame.language]!;
+  const counted = scope.bucketsOf(route, isFiltered(frame.query));
+  const limitRefusal = scope.admit(route, counted, turn.nowMs, language);
+  state.levelsChanged(scope);
+  const request: OperationRequest = {
+    request_id: frame.requestId,
+    idempotency_key: null,
+    key_digest: null,
+    fingerprint: null,
+    language,
+    api_version: apiVersions[frame.version] ?? scope.settings.apiVersion,
+  };
+  const limits = scope.headers(counted, turn.nowMs);
+  const pending: Pending = { to, route, scope, limits, id: frame.id, params: {}, request };
+  if (limitRefusal !== null) {
+    answerRefusal(state, turn, pending, limitRefusal);
+    return;
+  }
+  const keyRefusal = refuseKey(route, frame);
+  if (keyRefusal !== null) {
+    answerRefusal(state, turn, pending, keyRefusal);
+    return;
+  }
+  const parsed = parseParams(route, frame);
+  if ('refusal' in parsed) {
+    answerRefusal(state, turn, pending, parsed.refusal);
+    return;
+  }
+  const ready = withKey({ ...pending, params: parsed.params }, frame);
+  if (answerFromRecord(state, turn, ready)) return;
+  const invalid = parsed.invalid ?? validateParams(route, parsed.params) ?? refuseText(parsed);
+  if (invalid !== null) {
+    answerRefusal(state, turn, ready, invalid);
+    return;
+  }
+  run(state, turn, ready);
+}
+
+function refuseText(parsed: Parsed): Refusal | null {
+  return parsed.suspicious ? findForbiddenText(parsed.params, '') : null;
+}
+
+/** A list with any parameter besides the limit and the cursors counts as a search. */
+function isFiltered(queryText: string): boolean {
+  return (
+    queryText !== '' &&
+    queryText
+      .split('&')
+      .some((pair) => pair !== '' && !/^(limit|starting_after|ending_before)(=|$)/.test(pair))
+  );
+}
+
+function refuseKey(route: Route, frame: RequestFrame): Refusal | null {
+  if (route.method !== 'POST') return null;
+  if ((frame.flags & requestFlags.hasIdempotencyKey) === 0) {
+    return route.idempotency === 'required' ? refuse('idempotency_key_missing') : null;
+  }
+  const key = frame.idempotencyKey;
+  if (key !== '' && key.length <= idempotencyKeyCharactersMax && /^[\x20-\x7e]+$/.test(key)) return null;
+  return refuse('parameter_invalid', {
+    param: 'Idempotency-Key',
+    message: 'parameter_invalid.idempotency_key',
+    values: { max: idempotencyKeyCharactersMax },
+  });
+}
+
+interface Parsed {
+  readonly params: Params;
+  /** The text must be searched for what is not allowed in it. */
+  readonly suspicious: boolean;
+  /** What is wrong with the query string. */
+  readonly invalid: Refusal | null;
+}
+
+function parseParams(route: Route, frame: RequestFrame): Parsed | { readonly refusal: Refusal } {
+  const fromQuery = parseQuery(route, frame.query);
+  if (route.method === 'GET') {
+    if ('refusal' in fromQuery) return { params: {}, suspicious: false, invalid: fromQuery.refusal };
+    fillDefaults(route, fromQuery.params);
+    return { params: fromQuery.params, suspicious: false, invalid: null };
+  }
+  if ((frame.flags & requestFlags.wrongContentType) !== 0 && frame.body.length > 0) {
+    return { refusal: refuse('invalid_request', { message: 'invalid_request.content_type' }) };
+  }
+  const body = parseBody(frame.body);
+  if ('refusal' in body) return body;
+  fillDefaults(route, body.params);
+  return { ...body, invalid: 'refusal' in fromQuery ? fromQuery.refusal : null };
+}
+
+function withKey(pending: Pending, frame: RequestFrame): Pending {
+  const { route, scope, params, request, id } = pending;
+  if (route.method !== 'POST' || (frame.flags & requestFlags.hasIdempotencyKey) === 0) return pending;
+  return {
+    ...pending,
+    request: {
+      ...request,
+      idempotency_key: frame.idempotencyKey,
+      key_digest: digestKey(scope.name, frame.idempotencyKey),
+      fingerprint: digestRequest(route.method, `${route.path} ${id}`, frame.query, params),
+    },
+  };
+}
+
+/** Answers from what is known of the idempotency key; false when the request is to run. */
+function answerFromRecord(state: ShardState, turn: Turn, pending: Pending): boolean {
+  const { key_digest: key, fingerprint } = pending.request;
+  if (key === null) return false;
+  const record = state.keptAnswer(turn, key);
+  if (record === undefined) return false;
+  if (!equal(record.fingerprint, fingerprint!)) {
+    answerRefusal(state, turn, pending, refuse('idempotency_key_reused'));
+  } else if (record.answer === null) {
+    answerRefusal(state, turn, pending, refuse('idempotency_in_progress'));
+  } else {
+    replay(turn, pending, record.answer);
+  }
+  return true;
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+function replay(turn: Turn, { to, limits }: Pending, answer: KeptAnswer): void {
+  const flags = answerFlags.replayed | answerFlags.hasLimits;
+  const { correlation } = to;
+  turn.answersTo(to.peer).put(
+    {
+      ...limits,
+      correlation,
+      flags,
+      status: answer.status,
+      errorNumber: 0,
+      retryAfterSeconds: 0,
+      originalRequest: answer.requestId,
+    },
+    answer.body,
+  );
+}
+
+/** Runs the operation of a request that has passed all gates. */
+function run(state: ShardState, turn: Turn, pending: Pending): void {
+  const { route, scope, params, id } = pending;
+  if (route.kind === 'command') {
+    runCommand(state, turn, pending, null);
+    return;
+  }
+  if (route.kind === 'export') {
+    // The edge fetches the pages one by one, as fast as its client reads them.
+    answerBody(turn, pending, '', answerFlags.more);
+    return;
+  }
+  const context = state.queryContext(scope, turn.nowMs);
+  answerOutcome(
+    state,
+    turn,
+    pending,
+    query(state.records, route.operation as QueryOperation, params, context, id),
+  );
+}
+
+/** Decides a command; `addressAllowed` is the verdict on the address that it asked about before. */
+export function runCommand(
+  state: ShardState,
+  turn: Turn,
+  pending: Pending,
+  addressAllowed: boolean | null,
+): void {
+  const { route, scope, params, id, request } = pending;
+  if (state.readOnly) {
+    answerRefusal(state, turn, pending, unavailable);
+    return;
+  }
+  const context: Context = { ...state.context(scope, turn.nowMs, request), addressAllowed };
+  const command = { operation: route.operation as CommandOperation, id, params } as unknown as Command;
+  const decision = decide(state.records, command, context);
+  const { outcome } = decision;
+  if ('checksAddress' in outcome) {
+    state.checkAddress(pending, outcome.checksAddress);
+    return;
+  }
+  state.apply(turn, decision);
+  if ('waitsFor' in outcome) {
+    state.waitFor(outcome.waitsFor.id, pending);
+    turn.record(decision.changes, null);
+    return;
+  }
+  turn.record(decision.changes, keep(state, request, outcome));
+  answerOutcome(state, turn, pending, outcome);
+}
+
+/** Keeps an answer with its idempotency key, unless it says to try again or is too large. */
+export function keep(state: ShardState, request: OperationRequest, outcome: Outcome): Entry['kept'] {
+  const { key_digest: keyDigest, fingerprint, request_id: requestId } = request;
+  if (keyDigest === null || fingerprint === null) return null;
+  const refusal = refusalOf(outcome);
+  if (refusal !== null && saysTryAgain(refusal)) return null;
+  const text = refusal === null ? (bodyOf(outcome, true) ?? '') : state.errorBody(refusal, request);
+  const body = Buffer.from(text);
+  if (body.length > keptAnswerBytesMax) return null;
+  return { keyDigest, fingerprint, requestId, status: refusal === null ? 200 : statusOf(refusal), body };
+}
+
+function refusalOf(outcome: Outcome): Refusal | null {
+  if ('refusal' in outcome) return outcome.refusal;
+  return 'waiterRefused' in outcome ? outcome.waiterRefused : null;
+}
+
+function bodyOf(outcome: Outcome, kept: boolean): string | null {
+  if (!('body' in outcome)) return null;
+  return kept ? (outcome.keptBody ?? outcome.body) : outcome.body;
+}
+
+export function answerOutcome(state: ShardState, turn: Turn, pending: Pending, outcome: Outcome): void {
+  const refusal = refusalOf(outcome);
+  if (refusal !== null) {
+    answerRefusal(state, turn, pending, refusal);
+    return;
+  }
+  answerBody(turn, pending, bodyOf(outcome, false)!);
+}
+
+function answerBody(turn: Turn, { to, limits }: Pending, body: string, moreFlags = 0): void {
+  const flags = answerFlags.hasLimits | moreFlags;
+  const frame = { correlation: to.correlation, status: 200, flags, errorNumber: 0 };
+  turn.answersTo(to.peer).put({ ...frame, ...limits, retryAfterSeconds: 0, originalRequest: '' }, body);
+}
+
+export function answerRefusal(state: ShardState, turn: Turn, pending: Pending, refusal: Refusal): void {
+  const { to, limits, request } = pending;
+  turn.answersTo(to.peer).put(
+    {
+      ...limits,
+      correlation: to.correlation,
+      status: statusOf(refusal),
+      flags: answerFlags.hasLimits,
+      errorNumber: errorNumbers.get(refusal.code)!,
+      retryAfterSeconds: refusal.retryAfterSeconds ?? 0,
+      originalRequest: '',
+    },
+    state.errorBody(refusal, request),
+  );
+}

@@ -1,0 +1,203 @@
+// A scope: one organization in one mode, with what is counted and kept for it in memory: its rate-limit buckets, the
+// day's counters, and its webhook endpoints. Limits are counted here before anything else is done for a request; a
+// refused request spends nothing anywhere.
+
+import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Bucket, bucketNames, buckets } from '../contract/limits.ts';
+import type { Route } from '../contract/routes.ts';
+import type { Language } from '../contract/vocabulary.ts';
+import type { MoroccoCalendar } from '../core/morocco-day.ts';
+import { slotOf } from '../core/slot.ts';
+import * as bucket from '../core/token-bucket.ts';
+import type { Account } from '../domain/decision.ts';
+import { type LimitsInForce, limitsInForce } from '../domain/limits-in-force.ts';
+import type { WebhookEndpointRecord } from '../domain/record.ts';
+import type { Availability, ShardAccount } from './account.ts';
+
+/** What is kept of a scope's counts across restarts, written at most a second behind. */
+export interface Levels {
+  readonly buckets: readonly {
+    readonly perMinute: number;
+    readonly units: number;
+    readonly updatedAtMs: number;
+  }[];
+  readonly day: string;
+  readonly requests: number;
+  readonly creations: number;
+}
+
+/** The three headers: about the tightest bucket of a request. */
+export interface LimitHeaders {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+}
+
+export class Scope {
+  /** `org_…/t` or `org_…/l` */
+  readonly name: string;
+  readonly org: string;
+  readonly livemode: boolean;
+  readonly slot: number;
+  /** Null until they are read; the shard reads them again after a change. */
+  endpoints: readonly WebhookEndpointRecord[] | null = null;
+  /** A change of an endpoint waits for its address to be looked up. */
+  endpointsBusy = false;
+  /** The counts differ from what was last written. */
+  levelsDirty = false;
+  readonly #calendar: MoroccoCalendar;
+  readonly #buckets: Record<Bucket, bucket.TokenBucket>;
+  #settings: ShardAccount;
+  #availability: Availability;
+  #limits: LimitsInForce;
+  /** When one of the limits in force ends. */
+  #limitsEndMs = 0;
+  #account: Account;
+  #day = '';
+  #requests = 0;
+  #creations = 0;
+
+  constructor(
+    name: string,
+    livemode: boolean,
+    settings: ShardAccount,
+    availability: Availability,
+    calendar: MoroccoCalendar,
+    nowMs: number,
+    levels: Levels | null,
+  ) {
+    this.name = name;
+    this.org = settings.id;
+    this.livemode = livemode;
+    this.slot = slotOf(settings.id);
+    this.#calendar = calendar;
+    this.#settings = settings;
+    this.#availability = availability;
+    this.#limits = limitsInForce(settings.limits[this.mode], this.mode, nowMs);
+    this.#buckets = Object.fromEntries(
+      buckets.map((each, i) => [
+        each,
+        { ...(levels?.buckets[i] ?? bucket.createBucket(this.#limits.buckets[each].perMinute, nowMs)) },
+      ]),
+    ) as Record<Bucket, bucket.TokenBucket>;
+    if (levels !== null) {
+      this.#day = levels.day;
+      this.#requests = levels.requests;
+      this.#creations = levels.creations;
+    }
+    this.#account = this.#refresh(nowMs);
+  }
+
+  get mode(): 'live' | 'test' {
+    return this.livemode ? 'live' : 'test';
+  }
+
+  get settings(): ShardAccount {
+    return this.#settings;
+  }
+
+  /** What decisions see of the organization. */
+  account(nowMs: number): Account {
+    if (nowMs >= this.#limitsEndMs) this.#account = this.#refresh(nowMs);
+    return this.#account;
+  }
+
+  /** The organization was changed in the directory. */
+  change(settings: ShardAccount, nowMs: number): void {
+    this.#settings = settings;
+    this.#account = this.#refresh(nowMs);
+  }
+
+  #refresh(nowMs: number): Account {
+    const { mode } = this;
+    this.#limits = limitsInForce(this.#settings.limits[mode], mode, nowMs);
+    this.#limitsEndMs = Math.min(...buckets.map((each) => this.#limits.buckets[each].untilMs ?? Infinity));
+    for (const each of buckets) {
+      const { perMinute } = this.#limits.buckets[each];
+      if (this.#buckets[each].perMinute !== perMinute)
+        bucket.changeLimit(this.#buckets[each], perMinute, nowMs);
+    }
+    const { id, name, created, methods } = this.#settings;
+    const on = (method: 'card' | 'cash') => methods[mode][method] && this.#availability[mode][method];
+    return {
+      id,
+      name,
+      created,
+      methods: { card: on('card'), cash: on('cash') },
+      limits: this.#limits.buckets,
+    };
+  }
+
+  /** The buckets that a request counts in. */
+  bucketsOf(route: Route, filtered: boolean): readonly bucket.TokenBucket[] {
+    const { all, writes, payment_creation, search } = this.#buckets;
+    if (route.kind === 'command') {
+      return route.spends === 'payment_creation' ? [all, writes, payment_creation] : [all, writes];
+    }
+    return route.spends === 'search' || (route.spends === 'filter' && filtered) ? [all, search] : [all];
+  }
+
+  /** Counts a request in its buckets and in the day, or refuses it and counts nothing. */
+  admit(
+    route: Route,
+    counted: readonly bucket.TokenBucket[],
+    nowMs: number,
+    language: Language,
+  ): Refusal | null {
+    if (nowMs >= this.#limitsEndMs) this.#account = this.#refresh(nowMs);
+    const creation = route.spends === 'payment_creation';
+    const capRefusal = this.#refuseDay(creation, nowMs);
+    if (capRefusal !== null) return capRefusal;
+    const full = bucket.spendFromAll(counted, nowMs);
+    if (full !== null) {
+      const wait = bucket.retryAfterSeconds(full, nowMs);
+      const name = buckets.find((each) => this.#buckets[each] === full)!;
+      const values = { bucket: bucketNames[name][language], limit: full.perMinute, wait };
+      return refuse('rate_limit_exceeded', { values, retryAfterSeconds: wait });
+    }
+    this.#requests++;
+    if (creation) this.#creations++;
+    this.levelsDirty = true;
+    return null;
+  }
+
+  #refuseDay(creation: boolean, nowMs: number): Refusal | null {
+    const cap = this.#limits.daily;
+    if (cap === null) return null;
+    const { day, endsAtMs } = this.#calendar.dayOf(nowMs);
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#requests = 0;
+      this.#creations = 0;
+    }
+    const reached =
+      this.#requests >= cap.requests
+        ? cap.requests
+        : creation && this.#creations >= cap.paymentCreations
+          ? cap.paymentCreations
+          : null;
+    if (reached === null) return null;
+    const retryAfterSeconds = Math.max(1, Math.ceil((endsAtMs - nowMs) / 1000));
+    return refuse('test_daily_cap_reached', { values: { cap: reached }, retryAfterSeconds });
+  }
+
+  headers(counted: readonly bucket.TokenBucket[], nowMs: number): LimitHeaders {
+    const tightest = bucket.tightest(counted, nowMs);
+    return {
+      limit: tightest.perMinute,
+      remaining: bucket.remaining(tightest, nowMs),
+      resetSeconds: bucket.resetSeconds(tightest, nowMs),
+    };
+  }
+
+  /** The counts as they are now, to be written. */
+  levels(): Levels {
+    this.levelsDirty = false;
+    return {
+      buckets: buckets.map((each) => ({ ...this.#buckets[each] })),
+      day: this.#day,
+      requests: this.#requests,
+      creations: this.#creations,
+    };
+  }
+}

@@ -1,0 +1,232 @@
+// Everything that one shard holds in memory, and how it is asked for: records, scopes, the idempotency index, the
+// requests that wait. Owned by the shard's turn; nothing here waits or does I/O except reads of the checkpoint.
+
+import { errorBody, type Refusal } from '../contract/errors.ts';
+import type { Language } from '../contract/vocabulary.ts';
+import { assert } from '../core/assert.ts';
+import { createIdFactory, createRandomText, type FillRandom, type IdFactory } from '../core/ids.ts';
+import { createMoroccoCalendar } from '../core/morocco-day.ts';
+import type { Context, Decision, Settings } from '../domain/decision.ts';
+import { kindIndex, scopeOf } from '../domain/indexes.ts';
+import type { QueryContext } from '../domain/query.ts';
+import type { OperationRecord, OperationRequest, WebhookEndpointRecord } from '../domain/record.ts';
+import { State } from '../domain/state.ts';
+import type { Journal, KeptAnswer } from '../journal/journal.ts';
+import type { Availability, ShardAccount } from './account.ts';
+import type { Pending } from './execute.ts';
+import { IdempotencyIndex } from './idempotency-index.ts';
+import { decodeLevels } from './levels.ts';
+import { type Levels, Scope } from './scope.ts';
+import { keyOf, type ReplyTo, type Turn } from './turn.ts';
+
+export interface ShardStateOptions {
+  readonly journal: Journal;
+  readonly settings: Settings;
+  readonly availability: Availability;
+  readonly fillRandom: FillRandom;
+  readonly hotRecordsMax: number;
+  /** Looks a webhook address up and answers whether it may be used. */
+  readonly checkAddress: (pending: Pending, url: string) => void;
+}
+
+/** A hosted page that waits for a payment network. */
+export interface WaitingPage {
+  readonly to: ReplyTo;
+  readonly language: Language;
+}
+
+export class ShardState {
+  readonly records: State;
+  readonly index = new IdempotencyIndex();
+  readonly settings: Settings;
+  /** Commands are refused: there is no room on the disk. */
+  readOnly = false;
+  readonly #options: ShardStateOptions;
+  #ids: IdFactory;
+  readonly #randomText: (length: number) => string;
+  readonly #calendar = createMoroccoCalendar();
+  readonly #accounts = new Map<string, ShardAccount>();
+  readonly #scopes = new Map<string, Scope>();
+  readonly #dirtyScopes = new Set<Scope>();
+  /** Requests that wait for the outcome of an operation, by its id. */
+  readonly #waiting = new Map<string, Pending>();
+  /** Pages that wait for the outcome of an operation, by its id. */
+  readonly #waitingPages = new Map<string, WaitingPage>();
+  /** Digests of the requests that run across turns, by digest of their idempotency key. */
+  readonly #running = new Map<string, Uint8Array>();
+
+  constructor(options: ShardStateOptions) {
+    this.#options = options;
+    this.settings = options.settings;
+    this.records = new State(options.journal.checkpoint, options.hotRecordsMax);
+    this.#randomText = createRandomText(options.fillRandom);
+    this.#ids = createIdFactory(this.#randomText);
+  }
+
+  /** New ids come after all that were made until `lastMs`. */
+  startIds(lastMs: number): void {
+    this.#ids = createIdFactory(this.#randomText, lastMs);
+  }
+
+  /** The requests behind operations that were under way when the process ended still run. */
+  rememberRunning(operations: readonly OperationRecord[]): void {
+    for (const operation of operations) if (!operation.accepted) this.runs(operation.request);
+  }
+
+  get waitingCount(): number {
+    return this.#waiting.size;
+  }
+
+  putAccount(account: ShardAccount, nowMs: number): void {
+    this.#accounts.set(account.id, account);
+    for (const livemode of [false, true]) {
+      this.#scopes.get(scopeOf(account.id, livemode))?.change(account, nowMs);
+    }
+  }
+
+  scope(org: string, livemode: boolean, nowMs: number): Scope {
+    const name = scopeOf(org, livemode);
+    const known = this.#scopes.get(name);
+    if (known !== undefined) return known;
+    const settings = this.#accounts.get(org);
+    assert(settings !== undefined, `organization ${org} is not known to this shard`);
+    const { availability, journal } = this.#options;
+    const stored = journal.checkpoint.getLevel(name);
+    const levels = stored === undefined ? null : decodeLevels(stored);
+    const scope = new Scope(name, livemode, settings, availability, this.#calendar, nowMs, levels);
+    this.#scopes.set(name, scope);
+    return scope;
+  }
+
+  levelsChanged(scope: Scope): void {
+    this.#dirtyScopes.add(scope);
+  }
+
+  /** The counts that changed since the last call, by scope. */
+  takeLevels(): Map<string, Levels> {
+    const levels = new Map<string, Levels>();
+    for (const scope of this.#dirtyScopes) levels.set(scope.name, scope.levels());
+    this.#dirtyScopes.clear();
+    return levels;
+  }
+
+  queryContext(scope: Scope, nowMs: number): QueryContext {
+    return {
+      org: scope.org,
+      livemode: scope.livemode,
+      account: scope.account(nowMs),
+      settings: this.settings,
+    };
+  }
+
+  /** The context of a command; `request` null when no API request caused it. */
+  context(scope: Scope, nowMs: number, request: OperationRequest | null): Context {
+    return {
+      nowMs,
+      org: scope.org,
+      livemode: scope.livemode,
+      account: scope.account(nowMs),
+      settings: this.settings,
+      language: request?.language ?? 'en',
+      apiVersion: request?.api_version ?? scope.settings.apiVersion,
+      request,
+      endpoints: this.#endpointsOf(scope),
+      endpointsBusy: scope.endpointsBusy,
+      addressAllowed: null,
+      newId: (prefix) => this.#ids.next(prefix, scope.slot, nowMs),
+      randomText: this.#randomText,
+      randomBelow: (limit) => this.#randomBelow(limit),
+    };
+  }
+
+  #randomBelow(limit: number): number {
+    const words = new Uint32Array(1);
+    this.#options.fillRandom(new Uint8Array(words.buffer));
+    return Math.floor((words[0]! / 2 ** 32) * limit);
+  }
+
+  #endpointsOf(scope: Scope): readonly WebhookEndpointRecord[] {
+    if (scope.endpoints === null) {
+      const index = kindIndex('webhook_endpoint', scope.name);
+      scope.endpoints = [...this.records.scan(index, { descending: false })] as WebhookEndpointRecord[];
+    }
+    return scope.endpoints;
+  }
+
+  /** Applies a decision: live and in replay, nothing else changes records. */
+  apply(turn: Turn, decision: Decision): void {
+    for (const change of decision.changes) {
+      this.records.apply(change);
+      if (change.kind === 'webhook_endpoint') {
+        const scope = this.#scopes.get(scopeOf(change.org, change.livemode));
+        if (scope !== undefined) scope.endpoints = null;
+      }
+    }
+    turn.operations.push(...decision.operations);
+  }
+
+  /** What is known of an idempotency key; no answer yet while its first request runs. Undefined: a new key. */
+  keptAnswer(
+    turn: Turn,
+    keyDigest: Uint8Array,
+  ): { readonly fingerprint: Uint8Array; readonly answer: KeptAnswer | null } | undefined {
+    const key = keyOf(keyDigest);
+    const running = this.#running.get(key);
+    if (running !== undefined) return { fingerprint: running, answer: null };
+    const kept = turn.kept.get(key);
+    if (kept !== undefined) return kept;
+    const indexed = this.index.get(keyDigest, turn.nowMs);
+    if (indexed === undefined) return undefined;
+    const answer = this.#options.journal.log.readAnswer(indexed.location);
+    return answer === undefined ? undefined : { fingerprint: indexed.fingerprint, answer };
+  }
+
+  errorBody(refusal: Refusal, request: Pick<OperationRequest, 'language' | 'request_id'>): string {
+    const { baseUrl } = this.settings;
+    return errorBody(refusal, { language: request.language, requestId: request.request_id, baseUrl });
+  }
+
+  checkAddress(pending: Pending, url: string): void {
+    pending.scope.endpointsBusy = true;
+    this.runs(pending.request);
+    this.#options.checkAddress(pending, url);
+  }
+
+  addressChecked(pending: Pending): void {
+    pending.scope.endpointsBusy = false;
+    this.ran(pending.request);
+  }
+
+  waitFor(operation: string, pending: Pending): void {
+    this.#waiting.set(operation, pending);
+    this.runs(pending.request);
+  }
+
+  /** The request that waits for an operation, if its client may still be there. */
+  takeWaiting(operation: string): Pending | undefined {
+    const pending = this.#waiting.get(operation);
+    this.#waiting.delete(operation);
+    return pending;
+  }
+
+  waitForInternal(operation: string, waiting: WaitingPage): void {
+    this.#waitingPages.set(operation, waiting);
+  }
+
+  takeWaitingInternal(operation: string): WaitingPage | undefined {
+    const waiting = this.#waitingPages.get(operation);
+    this.#waitingPages.delete(operation);
+    return waiting;
+  }
+
+  /** A request runs beyond its turn: the same key is refused as in progress until it has run. */
+  runs(request: OperationRequest | null): void {
+    if (request?.key_digest && request.fingerprint) {
+      this.#running.set(keyOf(request.key_digest), request.fingerprint);
+    }
+  }
+
+  ran(request: OperationRequest | null): void {
+    if (request?.key_digest) this.#running.delete(keyOf(request.key_digest));
+  }
+}

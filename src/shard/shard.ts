@@ -1,0 +1,323 @@
+// A shard: the actor that owns its organizations. It takes what lies in its mailbox as one turn, executes it, writes
+// one log record, and releases the answers when the record is on disk. While a record is being written the next turn
+// may already run on top of it (its answers wait in turn), so the processor and the disk work at the same time.
+//
+// A failed commit is the end of this shard: nothing of the turn is answered, and whoever runs the shard starts a new
+// one from the journal.
+
+import { idempotencyRetentionMs } from '../contract/limits.ts';
+import { assert } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
+import { FixedQueue } from '../core/fixed-queue.ts';
+import { dueRecords } from '../domain/due.ts';
+import { operationIndex } from '../domain/indexes.ts';
+import type { OperationRecord } from '../domain/record.ts';
+import type { Journal, KeptKey } from '../journal/journal.ts';
+import type { ShardAccount } from './account.ts';
+import { execute, type Pending, runCommand } from './execute.ts';
+import { executeInternal, expireRecord } from './execute-internal.ts';
+import { clockLevel, encodeLevels, readClock, writeClock } from './levels.ts';
+import { type InternalRequest, type RequestFrame, readRequests, type ToShard } from './protocol.ts';
+import { ShardState, type ShardStateOptions } from './shard-state.ts';
+import { type Peer, type ReplyTo, Turn } from './turn.ts';
+
+/** What happens in a shard, for metrics. Durations in seconds. */
+export interface ShardObserver {
+  turnEnded(requests: number, queued: number): void;
+  committed(seconds: number): void;
+  checkpointed(records: number, seconds: number): void;
+}
+
+export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
+  readonly clock: Clock;
+  readonly checkpointIntervalMs: number;
+  readonly checkpointRecordsMax: number;
+  /** Makes a call to a payment network; its outcome comes back as a `settle_operation` command. */
+  readonly callNetwork: (operation: OperationRecord) => void;
+  /** Whether a webhook address may be used. */
+  readonly checkAddress: (url: string) => Promise<boolean>;
+  /** Something was committed: there may be deliveries to make. */
+  readonly deliveriesMade: () => void;
+  readonly observer: ShardObserver;
+  /** The journal failed, or an assertion: the shard is finished. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+type Mail =
+  | { readonly kind: 'request'; readonly to: ReplyTo; readonly frame: RequestFrame }
+  | { readonly kind: 'internal'; readonly to: ReplyTo | null; readonly request: InternalRequest }
+  | { readonly kind: 'address'; readonly pending: Pending; readonly allowed: boolean }
+  | { readonly kind: 'due' };
+
+/** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
+const turnSizeMax = 512;
+const turnsInFlightMax = 2;
+const duePerTurnMax = 256;
+/** Segments of the log hold the kept answers: they stay an hour longer than those are needed. */
+const segmentsKeptMs = idempotencyRetentionMs + 3_600_000;
+
+export class Shard {
+  readonly state: ShardState;
+  readonly #options: ShardOptions;
+  readonly #journal: Journal;
+  readonly #mailbox = new FixedQueue<Mail>();
+  #nowMs: number;
+  #turnsInFlight = 0;
+  #scheduled = false;
+  #finished = false;
+  #lastDurable: Promise<void> = Promise.resolve();
+  /** Idempotency keys used since the last checkpoint began. */
+  #newKeys: KeptKey[] = [];
+  #lastCheckpointMs: number;
+  #checkpointing: Promise<void> | null = null;
+  #dueQueued = false;
+
+  /** Replays the journal: the shard is ready when this returns. */
+  constructor(options: ShardOptions, accounts: Iterable<ShardAccount>) {
+    this.#options = options;
+    this.#journal = options.journal;
+    const checkAddress = (pending: Pending, url: string) => this.#checkAddress(pending, url);
+    this.state = new ShardState({ ...options, checkAddress });
+    this.#nowMs = Math.max(options.clock(), this.#recover());
+    this.#lastCheckpointMs = this.#nowMs;
+    for (const account of accounts) this.state.putAccount(account, this.#nowMs);
+  }
+
+  /** Rebuilds the state from the checkpoint and the log; returns the time of the last turn. */
+  #recover(): number {
+    const { log, checkpoint } = this.#journal;
+    let lastMs = readClock(checkpoint.getLevel(clockLevel));
+    for (const key of checkpoint.keptKeys(this.#options.clock() - idempotencyRetentionMs)) {
+      this.state.index.add(key);
+    }
+    for (const entry of this.#journal.replay()) {
+      for (const change of entry.changes) this.state.records.apply(change);
+      if (entry.kept !== null) this.#remember(entry.kept);
+      lastMs = Math.max(lastMs, entry.timeMs);
+    }
+    this.state.startIds(lastMs);
+    this.state.rememberRunning(this.openOperations());
+    assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
+    return lastMs;
+  }
+
+  /** The calls to payment networks that have no final outcome: to be asked about after a start. */
+  openOperations(): OperationRecord[] {
+    return [...this.state.records.scan(operationIndex, { descending: false })] as OperationRecord[];
+  }
+
+  get queued(): number {
+    return this.#mailbox.length;
+  }
+
+  /** Takes a message of a peer. */
+  receive(message: ToShard, peer: Peer): void {
+    if (message instanceof ArrayBuffer) {
+      readRequests(message, (frame) => {
+        this.#mailbox.push({ kind: 'request', to: { peer, correlation: frame.correlation }, frame });
+      });
+    } else {
+      const to = { peer, correlation: message.correlation };
+      this.#mailbox.push({ kind: 'internal', to, request: message.request });
+    }
+    this.#schedule();
+  }
+
+  /** Queues an internal request that nobody waits for. */
+  tell(request: InternalRequest): void {
+    this.#mailbox.push({ kind: 'internal', to: null, request });
+    this.#schedule();
+  }
+
+  putAccount(account: ShardAccount): void {
+    this.state.putAccount(account, this.#now());
+  }
+
+  /** Settles when everything that was taken so far is durable and answered. */
+  async drained(): Promise<void> {
+    while ((this.#mailbox.length > 0 || this.#turnsInFlight > 0) && !this.#finished) {
+      await this.#lastDurable;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #now(): number {
+    this.#nowMs = Math.max(this.#nowMs, this.#options.clock());
+    return this.#nowMs;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#finished || this.#turnsInFlight >= turnsInFlightMax) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#guard(() => this.#takeTurn());
+    });
+  }
+
+  /** Runs `step`; what it throws ends the shard. */
+  #guard(step: () => void): void {
+    if (this.#finished) return;
+    try {
+      step();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#options.onFailure(error);
+  }
+
+  #takeTurn(): void {
+    const turn = new Turn(this.#now());
+    let taken = 0;
+    for (let mail = this.#mailbox.shift(); mail !== undefined; mail = this.#mailbox.shift()) {
+      this.#handle(turn, mail);
+      if (++taken === turnSizeMax) break;
+    }
+    if (taken === 0) return;
+    this.#options.observer.turnEnded(taken, this.#mailbox.length);
+    this.#commit(turn);
+    if (this.#mailbox.length > 0) this.#schedule();
+  }
+
+  #handle(turn: Turn, mail: Mail): void {
+    switch (mail.kind) {
+      case 'request':
+        execute(this.state, turn, mail.to, mail.frame);
+        break;
+      case 'internal':
+        executeInternal(this.state, turn, mail.to, mail.request);
+        break;
+      case 'address':
+        this.state.addressChecked(mail.pending);
+        runCommand(this.state, turn, mail.pending, mail.allowed);
+        break;
+      case 'due':
+        this.#dueQueued = false;
+        this.#expireDue(turn);
+        break;
+    }
+  }
+
+  #expireDue(turn: Turn): void {
+    if (this.state.readOnly) return;
+    const due = dueRecords(this.state.records, turn.nowMs, duePerTurnMax);
+    for (const record of due) expireRecord(this.state, turn, record);
+    if (due.length === duePerTurnMax) this.#queueDue();
+  }
+
+  #queueDue(): void {
+    if (this.#dueQueued) return;
+    this.#dueQueued = true;
+    this.#mailbox.push({ kind: 'due' });
+    this.#schedule();
+  }
+
+  /** Makes the turn durable, then releases its answers. A turn that changed nothing waits for those before it. */
+  #commit(turn: Turn): void {
+    this.#turnsInFlight++;
+    const startedAt = performance.now();
+    if (turn.entries.length > 0) this.#append(turn);
+    this.#lastDurable.then(
+      () => {
+        this.#turnsInFlight--;
+        if (this.#finished) return;
+        if (turn.entries.length > 0) {
+          this.#options.observer.committed((performance.now() - startedAt) / 1000);
+        }
+        turn.release();
+        for (const operation of turn.operations) this.#options.callNetwork(operation);
+        if (turn.deliveries) this.#options.deliveriesMade();
+        if (this.#mailbox.length > 0) this.#schedule();
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #append(turn: Turn): void {
+    const { log } = this.#journal;
+    const { entries, nowMs } = turn;
+    const { locations, durable } = log.append({ firstSequence: log.nextSequence, timeMs: nowMs, entries });
+    this.#lastDurable = durable;
+    for (let i = 0; i < entries.length; i++) {
+      const { kept } = entries[i]!;
+      const location = locations[i];
+      if (kept !== null && location) {
+        const { keyDigest, fingerprint } = kept;
+        this.#remember({ keyDigest, fingerprint, usedAtMs: nowMs, location });
+      }
+    }
+  }
+
+  #remember(key: KeptKey): void {
+    this.state.index.add(key);
+    this.#newKeys.push(key);
+  }
+
+  #checkAddress(pending: Pending, url: string): void {
+    const settle = (allowed: boolean) => {
+      this.#mailbox.push({ kind: 'address', pending, allowed });
+      this.#schedule();
+    };
+    this.#options.checkAddress(url).then(settle, () => settle(false));
+  }
+
+  /** What time brings; to be called a few times a second. */
+  tick(): void {
+    this.#guard(() => {
+      this.#queueDue();
+      const { checkpointIntervalMs, checkpointRecordsMax } = this.#options;
+      const { dirtyCount } = this.state.records;
+      const isDue = this.#now() - this.#lastCheckpointMs >= checkpointIntervalMs && dirtyCount > 0;
+      if (isDue || dirtyCount >= checkpointRecordsMax) this.checkpoint().catch((error) => this.#fail(error));
+    });
+  }
+
+  /** Writes rate-limit levels and the time; to be called once a second. */
+  async writeLevels(): Promise<void> {
+    const levels = new Map<string, Uint8Array>([[clockLevel, writeClock(this.#now())]]);
+    for (const [scope, level] of this.state.takeLevels()) levels.set(scope, encodeLevels(level));
+    await this.#journal.checkpoint.putLevels(levels);
+  }
+
+  /** Writes what changed since the last checkpoint, then drops what the log needs no longer. One at a time. */
+  checkpoint(): Promise<void> {
+    this.#checkpointing ??= this.#writeCheckpoint().finally(() => {
+      this.#checkpointing = null;
+    });
+    return this.#checkpointing;
+  }
+
+  async #writeCheckpoint(): Promise<void> {
+    const startedAt = performance.now();
+    const { log, checkpoint } = this.#journal;
+    const sequence = log.nextSequence - 1;
+    const records = this.state.records.freeze();
+    const keptKeys = this.#newKeys;
+    this.#newKeys = [];
+    // What is not in the log yet must not be in the checkpoint.
+    await this.#lastDurable;
+    await checkpoint.write({ records, sequence, keptKeys });
+    this.state.records.thaw();
+    this.#lastCheckpointMs = this.#now();
+    this.#options.observer.checkpointed(records.size, (performance.now() - startedAt) / 1000);
+    await checkpoint.dropKeptKeys(this.#lastCheckpointMs - segmentsKeptMs);
+    await log.dropSegments(sequence, this.#lastCheckpointMs - segmentsKeptMs);
+  }
+
+  /** Takes no more mail, answers what was taken, writes a last checkpoint, and closes the journal. */
+  async stop(): Promise<void> {
+    await this.drained();
+    if (this.#finished) return;
+    this.#finished = true;
+    await this.#checkpointing;
+    await this.#lastDurable;
+    await this.#writeCheckpoint();
+    await this.writeLevels();
+    await this.#journal.close();
+  }
+}

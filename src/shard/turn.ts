@@ -1,0 +1,75 @@
+// A turn: the commands and queries that a shard takes from its mailbox at once. Their changes go into one log record,
+// and all their answers, those of reads included, are held back until it is on disk.
+
+import type { Change, OperationRecord } from '../domain/record.ts';
+import type { Entry, KeptAnswer } from '../journal/journal.ts';
+import { AnswerWriter, type FromShard, type InternalAnswer } from './protocol.ts';
+
+/** Whoever sends requests to a shard: an edge, the webhook thread, the main thread. */
+export interface Peer {
+  post(message: FromShard, transfer: readonly ArrayBuffer[]): void;
+}
+
+/** Where one answer goes. */
+export interface ReplyTo {
+  readonly peer: Peer;
+  readonly correlation: number;
+}
+
+export interface KeptInTurn {
+  readonly fingerprint: Uint8Array;
+  readonly answer: KeptAnswer;
+}
+
+export class Turn {
+  readonly nowMs: number;
+  readonly entries: Entry[] = [];
+  /** Answers kept in this turn, by key digest: they have no place in the log yet. */
+  readonly kept = new Map<string, KeptInTurn>();
+  /** Calls to payment networks to make once the turn is durable. */
+  readonly operations: OperationRecord[] = [];
+  /** Some delivery was made or changed. */
+  deliveries = false;
+  readonly #frames = new Map<Peer, AnswerWriter>();
+  readonly #messages: { readonly peer: Peer; readonly message: FromShard }[] = [];
+
+  constructor(nowMs: number) {
+    this.nowMs = nowMs;
+  }
+
+  /** The writer of the answers to a peer. */
+  answersTo(peer: Peer): AnswerWriter {
+    let writer = this.#frames.get(peer);
+    if (writer === undefined) {
+      writer = new AnswerWriter();
+      this.#frames.set(peer, writer);
+    }
+    return writer;
+  }
+
+  /** Answers a message that is not on the hot path. */
+  reply(to: ReplyTo, answer: InternalAnswer): void {
+    this.#messages.push({ peer: to.peer, message: { correlation: to.correlation, answer } });
+  }
+
+  /** Writes down what one command changed, and the answer that is kept for its idempotency key. */
+  record(changes: readonly Change[], kept: Entry['kept']): void {
+    if (kept !== null) this.kept.set(keyOf(kept.keyDigest), { fingerprint: kept.fingerprint, answer: kept });
+    if (changes.length > 0 || kept !== null) this.entries.push({ changes, kept });
+    if (!this.deliveries) this.deliveries = changes.some(({ kind }) => kind === 'delivery');
+  }
+
+  /** Sends all answers. Called once, when everything that they show is on disk. */
+  release(): void {
+    for (const [peer, writer] of this.#frames) {
+      const batch = writer.take();
+      peer.post(batch, [batch]);
+    }
+    for (const { peer, message } of this.#messages) peer.post(message, []);
+  }
+}
+
+/** A digest as the key of a map. */
+export function keyOf(digest: Uint8Array): string {
+  return Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('latin1');
+}
