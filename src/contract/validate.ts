@@ -115,14 +115,20 @@ function describe(schema: Schema, path: readonly string[]): Refusal {
         ? invalid('parameter_invalid.choice', { choices: schema.items.enum.join(', ') })
         : invalid('parameter_invalid.list', { min: schema.minItems ?? 0, max: schema.maxItems ?? '' });
     case 'object':
-      return invalid('parameter_invalid.metadata', {
-        keys: limits.metadataKeysMax,
-        keyLength: limits.metadataKeyCharactersMax,
-        valueLength: limits.metadataValueCharactersMax,
-      });
+      return invalidMetadata(param);
     default:
       return describeText(schema, invalid);
   }
+}
+
+/** The refusal of metadata, or of one of its keys. */
+export function invalidMetadata(param: string): Refusal {
+  const values = {
+    keys: limits.metadataKeysMax,
+    keyLength: limits.metadataKeyCharactersMax,
+    valueLength: limits.metadataValueCharactersMax,
+  };
+  return refuse('parameter_invalid', { param, message: 'parameter_invalid.metadata', values });
 }
 
 function describeText(

@@ -262,7 +262,7 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   const { org, livemode } = draft.context;
   const holder = holderOf(draft, number);
   if (holder?.kind !== 'charge' || holder.org !== org || holder.livemode !== livemode) {
-    return refused(missing(params.number, null, 'number'));
+    return refused(missing(params.number, holder?.org === org ? holder.livemode : null, 'number'));
   }
   if (holder.status !== 'pending') {
     openReview(draft, holder, 'late_payment', params.amount);

@@ -1,10 +1,10 @@
 // Customers: who pays. Optional; a customer groups one person's payments.
 
 import type { ParamsOf } from '../contract/routes.ts';
-import { answered, type Outcome } from './decision.ts';
+import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
-import { initialMetadata, mergeMetadata } from './metadata.ts';
+import { initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
 import { presentCustomer } from './present.ts';
 import type { CustomerRecord } from './record.ts';
 
@@ -30,13 +30,16 @@ export function updateCustomer(draft: Draft, params: ParamsOf<'update_customer'>
   const found = existing(draft, id);
   if ('refusal' in found) return found;
   const before = found.record;
+  const metadata = mergeMetadata(before.metadata, params.metadata);
+  const refusal = refuseMetadata(metadata);
+  if (refusal !== null) return refused(refusal);
   const customer = draft.put<CustomerRecord>({
     ...before,
     email: params.email ?? before.email,
     name: params.name ?? before.name,
     phone: params.phone ?? before.phone,
     description: params.description ?? before.description,
-    metadata: mergeMetadata(before.metadata, params.metadata),
+    metadata,
   });
   return answered(presentCustomer(customer));
 }

@@ -75,7 +75,7 @@ export function resendDelivery(draft: Draft, params: { delivery: string }): Outc
   }
   const endpoint = draft.get('webhook_endpoint', delivery.endpoint);
   if (endpoint?.status !== 'enabled') {
-    const values = { status: endpoint === undefined ? 'deleted' : 'disabled' };
+    const values = { status: endpoint?.status ?? 'deleted' };
     return refused(refuse('invalid_request', { message: 'invalid_request.delivery_state', values }));
   }
   draft.put({ ...delivery, status: 'pending', tries: 0, due_at_ms: context.nowMs });

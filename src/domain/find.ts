@@ -2,7 +2,7 @@
 // that the same organization has in the other mode is missing as well, but the message says where it is.
 
 import { type Refusal, refuse } from '../contract/errors.ts';
-import type { RecordKind, RecordOf } from './record.ts';
+import type { RecordKind, RecordOf, StoredRecord } from './record.ts';
 import type { View } from './state.ts';
 
 export type Found<K extends RecordKind> = { readonly record: RecordOf<K> } | { readonly refusal: Refusal };
@@ -20,10 +20,15 @@ export function find<K extends RecordKind>(
   id: string,
   param?: string,
 ): Found<K> {
-  const record = view.get(kind, id);
+  const record = existing(view.get(kind, id));
   if (record !== undefined && record.org === caller.org && record.livemode === caller.livemode)
     return { record };
   return { refusal: missing(id, record?.org === caller.org ? record.livemode : null, param) };
+}
+
+/** What was deleted without a trace is not there, although its record still is. */
+function existing<R extends StoredRecord>(record: R | undefined): R | undefined {
+  return record?.kind === 'webhook_endpoint' && record.status === 'deleted' ? undefined : record;
 }
 
 /** The refusal for an id that names nothing here; `elsewhere` is the mode in which it exists, if it does. */

@@ -1,5 +1,8 @@
 // Metadata: a merchant's own notes on an object, texts by name.
 
+import type { Refusal } from '../contract/errors.ts';
+import { metadataKeysMax } from '../contract/limits.ts';
+import { invalidMetadata } from '../contract/validate.ts';
 import type { Metadata } from './record.ts';
 
 /** Metadata as it is first set: a key with an empty text stands for no key. */
@@ -10,13 +13,10 @@ export function initialMetadata(metadata: Metadata | undefined): Metadata {
 /** `changes` merged into `before`: keys sent are set, others stay, a key with an empty text is removed. */
 export function mergeMetadata(before: Metadata, changes: Metadata | undefined): Metadata {
   if (changes === undefined) return before;
-  const names = Object.keys(changes);
-  if (names.length === 0) return before;
-  const merged = new Map(Object.entries(before));
-  for (const name of names) {
-    const value = changes[name]!;
-    if (value === '') merged.delete(name);
-    else merged.set(name, value);
-  }
-  return Object.fromEntries(merged);
+  return Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, text]) => text !== ''));
+}
+
+/** Merging can leave more keys than metadata takes. */
+export function refuseMetadata(merged: Metadata): Refusal | null {
+  return Object.keys(merged).length > metadataKeysMax ? invalidMetadata('metadata') : null;
 }

@@ -8,7 +8,7 @@ import { canceledBeforePaid, closeCharge, newCashNumber } from './attempts.ts';
 import { changeable, newOperation } from './changeable.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
-import { find } from './find.ts';
+import { find, missing } from './find.ts';
 import { initialMetadata } from './metadata.ts';
 import { presentPaymentIntent } from './present.ts';
 import type { PaymentIntentRecord } from './record.ts';
@@ -36,9 +36,7 @@ export function refusePayment(
   if (params.customer === undefined) return null;
   const found = find(draft.view, draft.context, 'customer', params.customer, 'customer');
   if ('refusal' in found) return found.refusal;
-  return found.record.deleted
-    ? refuse('resource_missing', { param: 'customer', values: { id: params.customer } })
-    : null;
+  return found.record.deleted ? missing(params.customer, null, 'customer') : null;
 }
 
 /** A new intent, and the event that tells of it. */
@@ -158,9 +156,9 @@ export function cancelIntent(
   const { context } = draft;
   const charge = intent.latest_charge === null ? undefined : draft.get('charge', intent.latest_charge);
   if (charge?.status === 'pending') closeCharge(draft, charge, canceledBeforePaid(context.language));
-  const canceled = draft.put({
-    ...(draft.get('payment_intent', intent.id) ?? intent),
-    status: 'canceled' as const,
+  const canceled = draft.put<PaymentIntentRecord>({
+    ...intent,
+    status: 'canceled',
     canceled_at: Math.floor(context.nowMs / 1000),
     cancellation_reason: reason,
   });

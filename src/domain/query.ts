@@ -12,7 +12,6 @@ import { type Filters, type PageParams, pageOf } from './pages.ts';
 import * as present from './present.ts';
 import type { PaymentIntentRecord, RecordOf } from './record.ts';
 import type { View } from './state.ts';
-import { findEndpoint } from './webhook-endpoints.ts';
 
 /** What a query may see besides the state. */
 export type QueryContext = Pick<Context, 'org' | 'livemode' | 'account' | 'settings'>;
@@ -98,10 +97,7 @@ const queries: { readonly [O in QueryOperation]: Query<O> } = {
   list_events: list('event', 'evt', '/v1/events', by('type')),
   retrieve_event: retrieve('event'),
   list_webhook_endpoints: list('webhook_endpoint', 'we', '/v1/webhook_endpoints'),
-  retrieve_webhook_endpoint: (view, _params, context, id) => {
-    const found = findEndpoint(view, context, id);
-    return 'refusal' in found ? found : answered(present.presentWebhookEndpoint(found.record));
-  },
+  retrieve_webhook_endpoint: retrieve('webhook_endpoint'),
   retrieve_account: (_view, _params, context) => answered(account(context)),
 };
 

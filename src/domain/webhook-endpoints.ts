@@ -8,11 +8,10 @@ import { isApiVersion, refuseVersion } from '../contract/versions.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import { endDeliveries } from './deliveries.ts';
 import type { Draft } from './draft.ts';
-import { type Caller, type Found, find, missing } from './find.ts';
-import { initialMetadata, mergeMetadata } from './metadata.ts';
+import { type Found, find, missing } from './find.ts';
+import { initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
 import { presentWebhookEndpoint } from './present.ts';
 import type { WebhookEndpointRecord } from './record.ts';
-import type { View } from './state.ts';
 
 const secretCharacters = 32;
 
@@ -58,15 +57,8 @@ export function createWebhookEndpoint(draft: Draft, params: ParamsOf<'create_web
   };
 }
 
-/** The endpoint, unless it does not exist here or was deleted. */
-export function findEndpoint(view: View, caller: Caller, id: string): Found<'webhook_endpoint'> {
-  const found = find(view, caller, 'webhook_endpoint', id);
-  if ('refusal' in found) return found;
-  return found.record.status === 'deleted' ? { refusal: missing(id, null) } : found;
-}
-
 function changeableEndpoint(draft: Draft, id: string): Found<'webhook_endpoint'> {
-  const found = findEndpoint(draft.view, draft.context, id);
+  const found = find(draft.view, draft.context, 'webhook_endpoint', id);
   if ('refusal' in found || !draft.context.endpointsBusy) return found;
   return { refusal: refuse('webhook_endpoints_busy') };
 }
@@ -79,6 +71,9 @@ export function updateWebhookEndpoint(
   const found = changeableEndpoint(draft, id);
   if ('refusal' in found) return found;
   const before = found.record;
+  const metadata = mergeMetadata(before.metadata, params.metadata);
+  const refusal = refuseMetadata(metadata);
+  if (refusal !== null) return refused(refusal);
   if (params.url !== undefined && params.url !== before.url) {
     const wait = checkAddress(draft, params.url);
     if (wait !== null) return wait;
@@ -88,7 +83,7 @@ export function updateWebhookEndpoint(
     ...before,
     url: params.url ?? before.url,
     enabled_events: params.enabled_events ?? before.enabled_events,
-    metadata: mergeMetadata(before.metadata, params.metadata),
+    metadata,
     status,
   });
   return answered(presentWebhookEndpoint(endpoint));
