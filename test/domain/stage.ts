@@ -161,9 +161,14 @@ export class Stage {
   }
 
   when(operation: AnyCommand, params: object = {}, id = '', more: Circumstances = {}): Step {
+    const context = this.context(routes.has(operation) ? more : { request: null, ...more });
+    return this.play(operation, params, id, context);
+  }
+
+  /** Plays a command in circumstances of its own. */
+  play(operation: AnyCommand, params: object, id: string, context: Context): Step {
     const route = routes.get(operation);
     const valid = route === undefined ? params : this.#admit(route, params);
-    const context = this.context(route === undefined ? { request: null, ...more } : more);
     const decision = decide(this.world.state, { operation, id, params: valid } as Command, context);
     this.#fold(decision);
     return new Step(operation, route, decision);

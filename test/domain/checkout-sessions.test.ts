@@ -1,0 +1,185 @@
+// Checkout sessions: how long they are open, what ends them, and what a cash code does to them.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dueRecords } from '../../src/domain/due.ts';
+import { createIntent, createSession, openAttempt, scenes, typedCard } from './scenes.ts';
+import { hourMs, minuteMs, Stage, settings } from './stage.ts';
+
+const session = { amount: 20_000, currency: 'mad', success_url: 'https://shop.test/ok' };
+
+/** Plays what is due, oldest first, until nothing is. */
+function runDue(stage: Stage): string[] {
+  const events: string[] = [];
+  for (;;) {
+    const due = dueRecords(stage.world.state, stage.nowMs, 2);
+    if (due.length === 0) return events;
+    for (const { id } of due) events.push(...stage.when('expire_due', {}, id).events);
+  }
+}
+
+test('created with its payment intent', () => {
+  const stage = new Stage();
+  const step = stage.when('create_checkout_session', {
+    ...session,
+    cancel_url: 'https://shop.test/back',
+    client_reference_id: 'cart-7',
+    locale: 'ar',
+    metadata: { a: 'b' },
+  });
+  const { answer } = step.expect({
+    answer: {
+      status: 'open',
+      payment_status: 'unpaid',
+      cancel_url: 'https://shop.test/back',
+      client_reference_id: 'cart-7',
+      locale: 'ar',
+      payment_method_types: ['card'],
+      expires_at: stage.nowMs / 1000 + 24 * 3600,
+      metadata: { a: 'b' },
+    },
+    events: ['payment_intent.created'],
+    changes: ['checkout_session open', 'payment_intent requires_payment_method'],
+  });
+  assert.equal(answer.url, `https://pay.test/checkout/${answer.id}`);
+  const intent = stage.read('retrieve_payment_intent', {}, answer.payment_intent);
+  assert.deepEqual(
+    [intent.amount, intent.checkout_session, intent.metadata],
+    [20_000, answer.id, { a: 'b' }],
+  );
+});
+
+test('expires_at: from 30 minutes to 24 hours', () => {
+  const stage = new Stage();
+  const inSeconds = (seconds: number) =>
+    stage.when('create_checkout_session', { ...session, expires_at: stage.nowMs / 1000 + seconds });
+  inSeconds(30 * 60).expect({ events: ['payment_intent.created'] });
+  inSeconds(24 * 3600).expect({ events: ['payment_intent.created'] });
+  for (const seconds of [30 * 60 - 1, 24 * 3600 + 1, -1]) {
+    inSeconds(seconds).expect({ refusal: ['parameter_invalid', 'expires_at'] });
+  }
+});
+
+test('paid: complete, and no longer to be visited', () => {
+  const stage = new Stage();
+  const scene = scenes.paid(stage);
+  const { status, payment_status, url } = stage.read('retrieve_checkout_session', {}, scene.session);
+  assert.deepEqual([status, payment_status, url], ['complete', 'paid', null]);
+  stage.when('expire_checkout_session', {}, scene.session).expect({ refusal: 'invalid_request' });
+});
+
+test('its time is up', () => {
+  const stage = new Stage();
+  const scene = createSession(stage);
+  stage.advance(24 * hourMs - 1);
+  stage.when('expire_due', {}, scene.session).expect({ changes: [] });
+  stage.advance(1);
+  stage.when('expire_due', {}, scene.session).expect({
+    events: ['payment_intent.canceled', 'checkout.session.expired'],
+    changes: ['checkout_session expired', 'payment_intent canceled'],
+  });
+  const { status, payment_status, url } = stage.read('retrieve_checkout_session', {}, scene.session);
+  assert.deepEqual([status, payment_status, url], ['expired', 'unpaid', null]);
+  stage.when('expire_due', {}, scene.session).expect({ changes: [] });
+  stage.when('choose_method', { method: 'card' }, scene.session).expect({ refusal: 'invalid_request' });
+});
+
+test('a cash code prolongs the session to its own end', () => {
+  const stage = new Stage();
+  const scene = scenes.code(stage);
+  const codeEndsAt = (stage.nowMs + settings.cashCodeMs) / 1000;
+  const before = stage.read('retrieve_checkout_session', {}, scene.session);
+  assert.deepEqual([before.status, before.expires_at], ['open', codeEndsAt]);
+  stage.advance(24 * hourMs);
+  assert.deepEqual(runDue(stage), []);
+  stage.advance(settings.cashCodeMs - 24 * hourMs);
+  assert.deepEqual(runDue(stage), [
+    'charge.failed',
+    'payment_intent.payment_failed',
+    'payment_intent.canceled',
+    'checkout.session.expired',
+  ]);
+});
+
+test('a cash code that ends before the session does not shorten it', () => {
+  const stage = new Stage();
+  const scene = createSession(stage);
+  const { expires_at_ms } = stage.get('checkout_session', scene.session);
+  const operation = stage.calls('choose_method', { method: 'cash' }, scene.session);
+  const short = { ...stage.context({ request: null }), settings: { ...settings, cashCodeMs: hourMs } };
+  stage.play('settle_operation', { operation: operation.id, outcome: { result: 'done' } }, '', short);
+  assert.equal(stage.get('checkout_session', scene.session).expires_at_ms, expires_at_ms);
+});
+
+test('a payment on its way postpones the end', () => {
+  const stage = new Stage();
+  const scene = createSession(stage);
+  stage.advance(24 * hourMs - minuteMs);
+  const charge = openAttempt(stage, scene.intent);
+  const operation = stage.calls('submit_card', typedCard, charge);
+  stage.advance(minuteMs);
+  assert.deepEqual(runDue(stage), [], 'while the network is asked');
+  stage.settle(operation, { result: 'accepted' });
+  stage.advance(minuteMs);
+  assert.deepEqual(runDue(stage), [], 'while its word is awaited');
+  stage.settle(operation);
+  assert.equal(stage.get('checkout_session', scene.session).status, 'complete');
+  stage.advance(minuteMs);
+  assert.deepEqual(runDue(stage), []);
+});
+
+test('a payment that fails after the end takes the session with it', () => {
+  const stage = new Stage();
+  const scene = createSession(stage);
+  stage.advance(24 * hourMs - minuteMs);
+  const operation = stage.calls('submit_card', typedCard, openAttempt(stage, scene.intent));
+  stage.advance(minuteMs);
+  runDue(stage);
+  stage.settle(operation, { result: 'declined', decline_code: 'lost_card' });
+  stage.advance(minuteMs);
+  assert.deepEqual(runDue(stage), ['payment_intent.canceled', 'checkout.session.expired']);
+});
+
+test('an attempt whose time is up waits for the network that is being asked', () => {
+  const stage = new Stage();
+  const scene = scenes.authorizing(stage);
+  stage.advance(settings.cardAttemptMs);
+  assert.deepEqual(runDue(stage), []);
+  stage.settle(scene.operation, { result: 'accepted' });
+  stage.advance(minuteMs);
+  assert.deepEqual(runDue(stage), ['charge.failed', 'payment_intent.payment_failed']);
+  assert.equal(stage.get('payment_intent', scene.intent).status, 'requires_payment_method');
+});
+
+test('what became due while nobody ran happens in order, once', () => {
+  const stage = new Stage();
+  const first = openAttempt(stage, createIntent(stage));
+  stage.advance(minuteMs);
+  const scene = scenes.open(stage);
+  const code = scenes.code(stage);
+  stage.advance(30 * 24 * hourMs);
+  const due = dueRecords(stage.world.state, stage.nowMs, 100).map(({ id }) => id);
+  assert.deepEqual(due, [first, scene.charge, scene.session, code.charge, code.session]);
+  assert.equal(dueRecords(stage.world.state, stage.nowMs, 3).length, 3);
+  const failed = ['charge.failed', 'payment_intent.payment_failed'];
+  const ended = ['payment_intent.canceled', 'checkout.session.expired'];
+  assert.deepEqual(runDue(stage), [...failed, ...failed, ...ended, ...failed, ...ended]);
+  assert.deepEqual(runDue(stage), []);
+});
+
+test('expire_due for what is not due, decided, or nothing at all', () => {
+  const stage = new Stage();
+  const scene = scenes.open(stage);
+  for (const id of [scene.charge, scene.session, scene.intent, 'ch_x', 'cs_x']) {
+    stage.when('expire_due', {}, id).expect({ changes: [] });
+  }
+});
+
+test('choosing a method that the session does not take', () => {
+  const stage = new Stage();
+  const scene = createSession(stage, { payment_method_types: ['card'] });
+  stage
+    .when('choose_method', { method: 'cash' }, scene.session)
+    .expect({ refusal: 'payment_method_unavailable' });
+  stage.when('choose_method', { method: 'card' }, 'cs_x').expect({ refusal: 'resource_missing' });
+});

@@ -1,0 +1,136 @@
+// Deliveries: the schedule of attempts, what ends it, sending again, and retention.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AttemptResult } from '../../src/domain/record.ts';
+import { createIntent } from './scenes.ts';
+import { hourMs, Stage, settings } from './stage.ts';
+
+const result = (stage: Stage, status: number | null): AttemptResult => ({
+  at_ms: stage.nowMs,
+  duration_ms: 12,
+  status,
+  failure: status === 200 ? null : `status ${status}`,
+  answer: 'ok',
+});
+
+/** An endpoint and one delivery for it. */
+function deliver(stage: Stage): { endpoint: string; delivery: string } {
+  const params = { url: 'https://a.test', enabled_events: ['*'] };
+  const endpoint = stage.given('create_webhook_endpoint', params).id;
+  const { decision } = stage.when('create_payment_intent', { amount: 100, currency: 'mad' });
+  return { endpoint, delivery: decision.changes.find(({ kind }) => kind === 'delivery')!.id };
+}
+
+function attempt(stage: Stage, delivery: string, status: number | null) {
+  stage.when('record_attempt', { delivery, result: result(stage, status) });
+  return stage.get('delivery', delivery);
+}
+
+const pending = (stage: Stage): number => stage.read('list_events', { limit: 1 }).data[0].pending_webhooks;
+
+test('a success ends it', () => {
+  const stage = new Stage();
+  const { delivery } = deliver(stage);
+  assert.equal(pending(stage), 1);
+  const { status, due_at_ms, attempts, tries } = attempt(stage, delivery, 200);
+  assert.deepEqual([status, due_at_ms, tries], ['succeeded', null, 1]);
+  assert.deepEqual(attempts, [result(stage, 200)]);
+  assert.equal(pending(stage), 0);
+});
+
+/** Chance at its ends, and in its middle, and how far off schedule that is. */
+const jitters = [
+  [0, 0.9],
+  [1000, 1],
+  [2000, 1.1],
+] as const;
+
+for (const [drawn, factor] of jitters) {
+  test(`failures follow the schedule, times ${factor}, then it has failed`, () => {
+    const stage = new Stage();
+    const { delivery } = deliver(stage);
+    for (const [i, waitMs] of settings.webhookRetryMs.entries()) {
+      stage.world.draws.push(drawn);
+      const { status, due_at_ms, tries } = attempt(stage, delivery, i === 0 ? null : 500);
+      assert.deepEqual([status, tries], ['pending', i + 1]);
+      assert.equal(due_at_ms, Math.round(stage.nowMs + waitMs * factor));
+      stage.advance(due_at_ms! - stage.nowMs);
+    }
+    const last = attempt(stage, delivery, 301);
+    assert.deepEqual([last.status, last.due_at_ms, last.attempts.length], ['failed', null, 4]);
+    assert.equal(pending(stage), 0);
+  });
+}
+
+test('the result of an attempt that was under way when the delivery ended is only listed', () => {
+  const stage = new Stage();
+  const { delivery, endpoint } = deliver(stage);
+  stage.given('delete_webhook_endpoint', {}, endpoint);
+  stage.given('drain_endpoint', {}, endpoint);
+  const { status, due_at_ms, attempts } = attempt(stage, delivery, 200);
+  assert.deepEqual([status, due_at_ms, attempts.length], ['ended', null, 1]);
+});
+
+test('the result for a delivery that is gone', () => {
+  const stage = new Stage();
+  const params = { delivery: 'whd_x', result: result(stage, 200) };
+  stage.when('record_attempt', params).expect({ changes: [] });
+});
+
+for (const status of [200, 500]) {
+  test(`sent again after ${status}: due at once, from the start of the schedule`, () => {
+    const stage = new Stage();
+    const { delivery } = deliver(stage);
+    for (let i = 0; i < 4; i++) attempt(stage, delivery, status);
+    stage.advance(hourMs);
+    stage.when('resend_delivery', { delivery }).expect({ changes: ['delivery pending'] });
+    const { due_at_ms, tries, attempts } = stage.get('delivery', delivery);
+    assert.deepEqual([due_at_ms, tries, attempts.length], [stage.nowMs, 0, 4]);
+    assert.equal(attempt(stage, delivery, 500).status, 'pending');
+    assert.equal(attempt(stage, delivery, 200).status, 'succeeded');
+  });
+}
+
+test('sending again is refused while the endpoint is disabled or gone, and says which', () => {
+  const stage = new Stage();
+  const { delivery, endpoint } = deliver(stage);
+  const resend = () => {
+    const { outcome } = stage.when('resend_delivery', { delivery }).expect({ refusal: 'invalid_request' });
+    return 'refusal' in outcome && outcome.refusal.values!.status;
+  };
+  stage.given('update_webhook_endpoint', { disabled: true }, endpoint);
+  assert.equal(resend(), 'disabled');
+  assert.equal(stage.get('delivery', delivery).status, 'pending', 'it waits');
+  stage.given('update_webhook_endpoint', { disabled: false }, endpoint);
+  stage.given('resend_delivery', { delivery });
+  stage.given('delete_webhook_endpoint', {}, endpoint);
+  assert.equal(resend(), 'deleted');
+  stage.when('resend_delivery', { delivery: 'whd_x' }).expect({ refusal: 'resource_missing' });
+});
+
+test('retention removes old deliveries that are over, some at a time', () => {
+  const stage = new Stage();
+  const { delivery: waiting } = deliver(stage);
+  const old: string[] = [];
+  for (let i = 0; i < 501; i++) {
+    createIntent(stage);
+    const record = stage.world.log.at(-1)!.find(({ kind }) => kind === 'delivery')!;
+    old.push(record.id);
+    attempt(stage, record.id, 200);
+  }
+  stage.advance(hourMs);
+  const createdBefore = Math.floor(stage.nowMs / 1000);
+  createIntent(stage);
+  const recent = stage.world.log.at(-1)!.find(({ kind }) => kind === 'delivery')!.id;
+  attempt(stage, recent, 200);
+  const prune = () => stage.when('prune_deliveries', { createdBefore });
+  assert.deepEqual(prune().answer, { more: true });
+  const step = prune();
+  assert.deepEqual(step.answer, { more: false });
+  assert.deepEqual(step.changes, ['delivery removed']);
+  prune().expect({ changes: [] });
+  for (const id of old) assert.equal(stage.world.state.get('delivery', id), undefined);
+  assert.ok(stage.get('delivery', waiting), 'one that still waits stays');
+  assert.ok(stage.get('delivery', recent));
+});
