@@ -32,7 +32,7 @@ const once = new Set(['content-length', 'host', 'transfer-encoding', 'authorizat
 export function readHead(request: HttpRequest): RequestHead {
   const headers = new Map<string, string>();
   const path = request.getUrl();
-  const query = request.getQuery();
+  const query = (request.getQuery() as string | undefined) ?? '';
   let bytes = path.length + query.length;
   let refusal: Refusal | null = null;
   request.forEach((name, value) => {

@@ -1,0 +1,154 @@
+// The service as its users have it: a process of its own on a temporary data folder, spoken to over HTTP. Tests that
+// cross the socket use this; whoever starts a service stops it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { callOperator } from '../src/operator/operator-client.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const entry = join(root, 'src', 'process', 'payments.ts');
+const startMsMax = 60_000;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  readonly json: any;
+}
+
+export interface Call {
+  readonly method?: string;
+  /** An object is sent as JSON; text as it is. */
+  readonly body?: unknown;
+  readonly key?: string | null;
+  readonly idempotencyKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Service {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly process: ChildProcess;
+  /** Keys of the organization `Sandbox`, when this start created it. */
+  readonly keys: { readonly secret: string; readonly publishable: string } | null;
+  /** Everything that was written to standard output and error so far. */
+  output(): string;
+  /** Sends a request, with the Sandbox's secret key unless told otherwise (null: none). */
+  call(path: string, call?: Call): Promise<Answer>;
+  /** Runs an operators' command over the socket. */
+  operate<T>(command: string, params: object): Promise<T>;
+  /** Tells it to stop and waits; resolves to the exit code. */
+  stop(): Promise<number | null>;
+  /** Ends it without warning. */
+  kill(): Promise<void>;
+}
+
+/** An empty folder for a service's data; removed when the test process ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts the service and waits until it listens. `env` is added to a test's configuration. */
+export async function startService(
+  options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Service> {
+  const dataDir = options.dataDir ?? temporaryFolder();
+  const child = spawn(process.execPath, [entry, 'serve'], {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  process.on('exit', () => child.kill('SIGKILL'));
+  let output = '';
+  const listening = Promise.withResolvers<string>();
+  const collect = (chunk: Buffer) => {
+    output += chunk.toString();
+    const url = /Listening on (\S+)/.exec(output)?.[1];
+    // The keys and the line to try come with it, in one write.
+    if (url !== undefined && output.endsWith('\n')) listening.resolve(url);
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  void exited.then((code) => listening.reject(new Error(`the service ended with code ${code}:\n${output}`)));
+  const timer = setTimeout(
+    () => listening.reject(new Error(`the service did not start in time:\n${output}`)),
+    startMsMax,
+  );
+  const url = await listening.promise.finally(() => clearTimeout(timer));
+  const secret = /svc_sk_test_\w+/.exec(output)?.[0];
+  const publishable = /svc_pk_test_\w+/.exec(output)?.[0];
+  const keys = secret !== undefined && publishable !== undefined ? { secret, publishable } : null;
+  return {
+    url,
+    dataDir,
+    process: child,
+    keys,
+    output: () => output,
+    call: (path, call = {}) => send(url, path, { key: keys?.secret ?? null, ...call }),
+    operate: (command, params) => callOperator(dataDir, command, params) as Promise<never>,
+    async stop() {
+      child.kill('SIGTERM');
+      return exited;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** Sends one request to a service. */
+export async function send(url: string, path: string, call: Call): Promise<Answer> {
+  const { body, key, idempotencyKey } = call;
+  const headers: Record<string, string> = {};
+  if (key) headers.Authorization = `Bearer ${key}`;
+  if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  const response = await fetch(url + path, {
+    method: call.method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: { ...headers, ...call.headers },
+    redirect: 'manual',
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  let json: unknown = null;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // Not every answer is JSON.
+  }
+  return { status: response.status, headers: response.headers, text, json };
+}
+
+const noLimit = 100_000_000;
+
+/** Limits so high that a test never meets them. */
+export async function raiseLimits(service: Service, org: string): Promise<void> {
+  for (const mode of ['test', 'live']) {
+    for (const bucket of ['all', 'writes', 'payment_creation', 'search']) {
+      const limit = { org, mode, bucket, perMinute: noLimit, source: 'custom', untilMs: null };
+      await service.operate('limits.set', limit);
+    }
+  }
+  await service.operate('limits.daily', { org, mode: 'test', requests: noLimit, paymentCreations: noLimit });
+}
+
+/** An organization with raised limits, and a test secret key of its own. */
+export async function newOrganization(service: Service, name = 'Shop'): Promise<{ id: string; key: string }> {
+  const { id, keys } = await service.operate<{ id: string; keys: { test: { secret: string } } }>(
+    'org.create',
+    {
+      name,
+    },
+  );
+  await raiseLimits(service, id);
+  return { id, key: keys.test.secret };
+}
