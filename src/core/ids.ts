@@ -68,12 +68,12 @@ export interface IdFactory {
 
 /**
  * Makes ids that ascend even when the clock steps back or more than 3,844 are made in a millisecond: time then
- * stands still, or runs ahead by a millisecond.
+ * stands still, or runs ahead by a millisecond. Ids start after `startMs`, the time of the last one ever made.
  */
-export function createIdFactory(randomText: (length: number) => string): IdFactory {
-  let lastMs = 0;
+export function createIdFactory(randomText: (length: number) => string, startMs = 0): IdFactory {
+  let lastMs = startMs;
   let counter = 0;
-  let head = '';
+  let head = encodeBase62(lastMs, timeWidth);
   return {
     next(prefix, slot, nowMs) {
       if (nowMs > lastMs || counter === counterMax) {
