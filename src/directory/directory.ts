@@ -8,11 +8,11 @@ import { open, type RootDatabase } from 'lmdb';
 import type { Bucket } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import { createRandomText } from '../core/ids.ts';
+import type { BucketOverride } from '../domain/limits-in-force.ts';
 import type { Mode } from '../domain/record.ts';
 import { type ApiKey, digestOf, type KeyKind, keyKinds, newKey, revoked, rolled } from './api-key.ts';
 import {
   activate,
-  type BucketOverride,
   close,
   type Methods,
   modes,

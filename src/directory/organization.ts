@@ -2,8 +2,9 @@
 // store is `directory.ts`. An organization is never changed in place; each rule returns the next value, or throws
 // `DirectoryRefusal`. A closed organization stays closed.
 
-import { type Bucket, buckets, burstOf, defaultDailyCap, defaultLimits } from '../contract/limits.ts';
+import type { Bucket } from '../contract/limits.ts';
 import { type ApiVersion, newestApiVersion, type PaymentMethodType } from '../contract/vocabulary.ts';
+import type { BucketOverride, LimitsOverrides } from '../domain/limits-in-force.ts';
 import type { Mode } from '../domain/record.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
@@ -13,21 +14,6 @@ export type OrganizationStatus = 'active' | 'suspended' | 'closed';
 
 /** Which methods are switched on. */
 export type Methods = Readonly<Record<PaymentMethodType, boolean>>;
-
-/** A limit of the organization's own; without one, or once it has ended, the default applies. */
-export interface BucketOverride {
-  readonly perMinute: number;
-  readonly source: 'plan' | 'custom';
-  /** Unix milliseconds; null: no end. */
-  readonly untilMs: number | null;
-}
-
-/** The limits that differ from the defaults, in one mode. The daily cap exists in test mode only. */
-export interface LimitsOverrides {
-  readonly buckets: Readonly<Record<Bucket, BucketOverride | null>>;
-  readonly dailyRequests: number | null;
-  readonly dailyPaymentCreations: number | null;
-}
 
 export interface Organization {
   /** `org_…` */
@@ -42,21 +28,6 @@ export interface Organization {
   readonly created: number;
   readonly methods: Readonly<Record<Mode, Methods>>;
   readonly limits: Readonly<Record<Mode, LimitsOverrides>>;
-}
-
-/** A bucket's limit in force. */
-export interface LimitInForce {
-  readonly perMinute: number;
-  readonly burst: number;
-  readonly source: 'default' | 'plan' | 'custom';
-  /** Unix milliseconds; null: no end. */
-  readonly untilMs: number | null;
-}
-
-export interface LimitsInForce {
-  readonly buckets: Readonly<Record<Bucket, LimitInForce>>;
-  /** Requests and payment creations a day; null in live mode, which has no daily cap. */
-  readonly daily: { readonly requests: number; readonly paymentCreations: number } | null;
 }
 
 const noOverrides: LimitsOverrides = {
@@ -141,31 +112,6 @@ export function withDailyCap(
 /** Takes all limits of the organization's own in a mode away: the defaults apply. */
 export function withoutLimits(organization: Organization, mode: Mode): Organization {
   return withOverrides(organization, mode, noOverrides);
-}
-
-/** The limits that apply to an organization in a mode at a time. */
-export function limitsInForce(organization: Organization, mode: Mode, nowMs: number): LimitsInForce {
-  const overrides = organization.limits[mode];
-  const inForce = (bucket: Bucket): LimitInForce => {
-    const override = overrides.buckets[bucket];
-    const { perMinute, source, untilMs } =
-      override !== null && (override.untilMs === null || override.untilMs > nowMs)
-        ? override
-        : { perMinute: defaultLimits[mode][bucket], source: 'default' as const, untilMs: null };
-    return { perMinute, burst: burstOf(perMinute), source, untilMs };
-  };
-  return {
-    buckets: Object.fromEntries(
-      buckets.map((bucket) => [bucket, inForce(bucket)]),
-    ) as LimitsInForce['buckets'],
-    daily:
-      mode === 'live'
-        ? null
-        : {
-            requests: overrides.dailyRequests ?? defaultDailyCap.requests,
-            paymentCreations: overrides.dailyPaymentCreations ?? defaultDailyCap.payment_creations,
-          },
-  };
 }
 
 function withOverrides(organization: Organization, mode: Mode, overrides: LimitsOverrides): Organization {

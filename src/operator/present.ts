@@ -4,13 +4,12 @@
 import type { Bucket } from '../contract/limits.ts';
 import { type ApiKey, type KeyKind, type KeyStatus, keyStatus } from '../directory/api-key.ts';
 import {
-  type LimitInForce,
-  limitsInForce,
   type Methods,
   modes,
   type Organization,
   type OrganizationStatus,
 } from '../directory/organization.ts';
+import { type LimitInForce, limitsInForce } from '../domain/limits-in-force.ts';
 import type { Mode, ReviewRecord } from '../domain/record.ts';
 
 export interface PresentedOrganization {
@@ -74,13 +73,13 @@ export interface PresentedLimits {
 
 export function presentLimits(organization: Organization, nowMs: number): PresentedLimits {
   const presented = modes.map((mode) => {
-    const { buckets } = limitsInForce(organization, mode, nowMs);
+    const { buckets } = limitsInForce(organization.limits[mode], mode, nowMs);
     const rows = Object.entries(buckets).map(([bucket, { perMinute, burst, source, untilMs }]) => {
       return [bucket, { per_minute: perMinute, burst, source, until: isoTime(untilMs) }];
     });
     return [mode, Object.fromEntries(rows)];
   });
-  const daily = limitsInForce(organization, 'test', nowMs).daily!;
+  const daily = limitsInForce(organization.limits.test, 'test', nowMs).daily!;
   return {
     organization: organization.id,
     limits: Object.fromEntries(presented),

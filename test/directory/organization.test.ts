@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import {
   activate,
   close,
-  limitsInForce,
   newOrganization,
   type Organization,
   reinstate,
@@ -14,6 +13,7 @@ import {
   withoutLimits,
 } from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
+import { limitsInForce } from '../../src/domain/limits-in-force.ts';
 
 const nowMs = 1_793_491_200_500;
 const fresh = newOrganization('org_1', ' Souk ', nowMs);
@@ -93,24 +93,24 @@ describe('limits', () => {
   );
 
   test('defaults', () => {
-    const { buckets, daily } = limitsInForce(fresh, 'test', nowMs);
+    const { buckets, daily } = limitsInForce(fresh.limits.test, 'test', nowMs);
     assert.deepEqual(buckets.all, { perMinute: 600, burst: 100, source: 'default', untilMs: null });
     assert.deepEqual(buckets.search, { perMinute: 30, burst: 5, source: 'default', untilMs: null });
     assert.deepEqual(daily, { requests: 10_000, paymentCreations: 1_000 });
-    assert.equal(limitsInForce(fresh, 'live', nowMs).buckets.all.perMinute, 1200);
-    assert.equal(limitsInForce(fresh, 'live', nowMs).daily, null);
+    assert.equal(limitsInForce(fresh.limits.live, 'live', nowMs).buckets.all.perMinute, 1200);
+    assert.equal(limitsInForce(fresh.limits.live, 'live', nowMs).daily, null);
   });
 
   test("a limit of the organization's own holds in its mode and bucket until its end", () => {
-    assert.deepEqual(limitsInForce(limited, 'live', until - 1).buckets.writes, {
+    assert.deepEqual(limitsInForce(limited.limits.live, 'live', until - 1).buckets.writes, {
       perMinute: 900,
       burst: 150,
       source: 'plan',
       untilMs: until,
     });
-    assert.equal(limitsInForce(limited, 'live', until).buckets.writes.source, 'default');
-    assert.equal(limitsInForce(limited, 'live', nowMs).buckets.all.source, 'default');
-    assert.equal(limitsInForce(limited, 'test', nowMs).buckets.writes.source, 'default');
+    assert.equal(limitsInForce(limited.limits.live, 'live', until).buckets.writes.source, 'default');
+    assert.equal(limitsInForce(limited.limits.live, 'live', nowMs).buckets.all.source, 'default');
+    assert.equal(limitsInForce(limited.limits.test, 'test', nowMs).buckets.writes.source, 'default');
   });
 
   test('an end in the past is refused', () => {
@@ -122,7 +122,10 @@ describe('limits', () => {
     const capped = withDailyCap(withDailyCap(fresh, 'test', { requests: 5 }), 'test', {
       paymentCreations: 2,
     });
-    assert.deepEqual(limitsInForce(capped, 'test', nowMs).daily, { requests: 5, paymentCreations: 2 });
+    assert.deepEqual(limitsInForce(capped.limits.test, 'test', nowMs).daily, {
+      requests: 5,
+      paymentCreations: 2,
+    });
     assert.throws(() => withDailyCap(fresh, 'live', { requests: 5 }), DirectoryRefusal);
     assert.deepEqual(withoutLimits(capped, 'test'), fresh);
   });
