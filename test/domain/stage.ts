@@ -32,6 +32,7 @@ import type {
   RecordOf,
 } from '../../src/domain/record.ts';
 import { State } from '../../src/domain/state.ts';
+import { MemoryBacking } from './memory-backing.ts';
 
 export const settings: Settings = {
   baseUrl: 'https://pay.test',
@@ -82,7 +83,8 @@ function deepFreeze<T>(value: T): T {
 /** What everybody on the stage shares. */
 class World {
   readonly clock = createManualClock(startMs);
-  readonly state = new State();
+  readonly backing = new MemoryBacking();
+  readonly state = new State(this.backing, 8);
   /** The changes of each command so far. */
   readonly log: (readonly Change[])[] = [];
   readonly chance = createChance(7);
@@ -98,6 +100,14 @@ class World {
     });
     this.ids = createIdFactory(this.randomText);
   }
+}
+
+/** Plays a whole checkpoint; `during` happens while it is being written. */
+export function checkpoint({ state, backing }: World, during = () => {}): void {
+  const frozen = state.freeze();
+  during();
+  backing.write(frozen.values());
+  state.thaw();
 }
 
 interface Who {

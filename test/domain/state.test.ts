@@ -1,0 +1,221 @@
+// The layers of the state, whatever is dirty, frozen, clean or in the checkpoint, show the same records and the same
+// lists as a plain map of everything that was applied.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  deliveryIndex,
+  dueIndex,
+  endpointDueIndex,
+  fieldIndex,
+  idOfSortKey,
+  kindIndex,
+  scopeOf,
+  timeKey,
+} from '../../src/domain/indexes.ts';
+import type { DeliveryRecord, PaymentIntentRecord, StoredRecord } from '../../src/domain/record.ts';
+import { State } from '../../src/domain/state.ts';
+import { MemoryBacking, scanAll } from './memory-backing.ts';
+import { createIntent, openAttempt } from './scenes.ts';
+import { checkpoint, Stage } from './stage.ts';
+
+const stage = new Stage();
+const intent = stage.get('payment_intent', createIntent(stage));
+const charge = stage.get('charge', openAttempt(stage, createIntent(stage)));
+const delivery: Omit<DeliveryRecord, 'id' | 'endpoint' | 'due_at_ms'> = {
+  kind: 'delivery',
+  org: intent.org,
+  livemode: false,
+  created: intent.created,
+  event: 'evt_1',
+  event_type: 'refund.failed',
+  status: 'pending',
+  attempts: [],
+  tries: 0,
+};
+
+const scope = scopeOf(intent.org, false);
+
+/** A record out of a few ids, so that most changes meet a record that is there. */
+const record: fc.Arbitrary<StoredRecord> = fc.oneof(
+  fc
+    .tuple(fc.integer({ min: 1, max: 6 }), fc.constantFrom('succeeded', 'canceled', 'processing'))
+    .map(([n, status]): PaymentIntentRecord => ({ ...intent, id: `pi_${n}`, status })),
+  fc
+    .tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 20 }), fc.boolean())
+    .map(([n, ms, open]) => ({
+      ...charge,
+      id: `ch_${n}`,
+      expires_at_ms: ms,
+      status: open ? ('pending' as const) : ('failed' as const),
+    })),
+  fc
+    .tuple(
+      fc.integer({ min: 1, max: 4 }),
+      fc.option(fc.integer({ min: 0, max: 20 })),
+      fc.constantFrom('a', 'b'),
+    )
+    .map(
+      ([n, due, endpoint]): DeliveryRecord => ({
+        ...delivery,
+        id: `whd_${n}`,
+        endpoint,
+        due_at_ms: due,
+      }),
+    ),
+);
+
+const indexes = [
+  kindIndex('payment_intent', scope),
+  kindIndex('charge', scope),
+  fieldIndex('payment_intent', scope, 'status', 'succeeded'),
+  fieldIndex('payment_intent', scope, 'status', 'processing'),
+  fieldIndex('delivery', scope, 'endpoint', 'a'),
+  dueIndex,
+  endpointDueIndex('a'),
+  deliveryIndex,
+];
+const bounds = ['pi_0', 'pi_3', 'pi_9', 'ch_2', 'whd_2', timeKey(5), timeKey(15)];
+
+type Action =
+  | { readonly do: 'apply'; readonly record: StoredRecord }
+  | { readonly do: 'freeze' | 'thaw' }
+  | { readonly do: 'write'; readonly count: number }
+  | { readonly do: 'get'; readonly id: string }
+  | {
+      readonly do: 'scan';
+      readonly index: string;
+      readonly after: string | undefined;
+      readonly before: string | undefined;
+      readonly descending: boolean;
+    };
+
+const bound = fc.option(fc.constantFrom(...bounds), { nil: undefined });
+const removed = fc.boolean().map((is) => (is ? { removed: true as const } : {}));
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('apply' as const),
+      record: fc.tuple(record, removed).map(([each, gone]) => ({ ...each, ...gone })),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('freeze' as const, 'thaw' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('write' as const), count: fc.integer({ min: 1, max: 4 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('get' as const), id: record.map(({ id }) => id) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('scan' as const),
+      index: fc.constantFrom(...indexes),
+      after: bound,
+      before: bound,
+      descending: fc.boolean(),
+    }),
+  },
+);
+
+/** The state, what a checkpoint has yet to write, and everything as it should be. */
+class Bench {
+  readonly backing = new MemoryBacking();
+  readonly state: State;
+  readonly expected = new Map<string, StoredRecord>();
+  frozen: StoredRecord[] | null = null;
+
+  constructor(cleanRecordsMax: number) {
+    this.state = new State(this.backing, cleanRecordsMax);
+  }
+
+  run(step: Action): void {
+    switch (step.do) {
+      case 'apply':
+        this.state.apply(step.record);
+        if (step.record.removed) this.expected.delete(step.record.id);
+        else this.expected.set(step.record.id, step.record);
+        return;
+      case 'freeze':
+        this.frozen ??= [...this.state.freeze().values()];
+        return;
+      case 'write':
+        // A checkpoint is many transactions: what is half written must not be seen.
+        if (this.frozen !== null) this.backing.write(this.frozen.splice(0, step.count));
+        return;
+      case 'thaw':
+        if (this.frozen === null) return;
+        this.backing.write(this.frozen);
+        this.frozen = null;
+        this.state.thaw();
+        return;
+      case 'get': {
+        const { kind } = this.expected.get(step.id) ?? { kind: 'payment_intent' as const };
+        assert.equal(this.state.get(kind, step.id), this.expected.get(step.id));
+        assert.equal(this.state.get('customer', step.id), undefined, 'of another kind');
+        return;
+      }
+      case 'scan': {
+        const keys = scanAll(this.expected.values(), step.index, step);
+        const records = keys.map((key) => this.expected.get(idOfSortKey(step.index, key)));
+        assert.deepEqual([...this.state.scan(step.index, step)], records);
+        const first = this.state.scan(step.index, step)[Symbol.iterator]().next();
+        assert.equal(first.value, records[0], 'one at a time');
+      }
+    }
+  }
+}
+
+test('any order of changes, checkpoints and reads', (t) => {
+  let steps = 0;
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 6 }),
+      fc.array(action, { minLength: 20, maxLength: 120, size: 'max' }),
+      (cleanRecordsMax, actions) => {
+        const bench = new Bench(cleanRecordsMax);
+        for (const step of actions) bench.run(step);
+        steps += actions.length;
+        const { residentCount, dirtyCount } = bench.state;
+        if (bench.frozen === null) {
+          assert.ok(residentCount - dirtyCount <= Math.max(2, cleanRecordsMax), 'memory is bounded');
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+  t.diagnostic(`300 runs, ${steps} steps`);
+});
+
+test('a checkpoint at a time, and none without a beginning', () => {
+  const state = new State();
+  assert.throws(() => state.thaw(), /no checkpoint/);
+  state.freeze();
+  assert.throws(() => state.freeze(), /one checkpoint/);
+  state.thaw();
+  assert.equal(state.residentCount, 0);
+});
+
+test('an index that names a record which is not there is damage, not an empty place', () => {
+  const state = new State({ get: () => undefined, scan: () => ['pi_1'] });
+  assert.throws(
+    () => [...state.scan(kindIndex('payment_intent', scope), { descending: false })],
+    /does not exist/,
+  );
+});
+
+test('what was checkpointed can be decided on', () => {
+  const bench = new Stage();
+  const id = createIntent(bench);
+  checkpoint(bench.world);
+  const paid = openAttempt(bench, id);
+  checkpoint(bench.world, () => bench.given('complete_charge', {}, paid));
+  assert.equal(bench.get('payment_intent', id).status, 'succeeded');
+  checkpoint(bench.world);
+  assert.equal(bench.world.state.dirtyCount, 0);
+  assert.equal(bench.given('create_refund', { payment_intent: id }).charge, paid);
+});
