@@ -4,7 +4,7 @@
 import { idempotencyKeyCharactersMax } from './limits.ts';
 import { exampleIds, exampleKey } from './openapi-examples.ts';
 import type { Json } from './openapi-schemas.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 import { apiVersions, languages, newestApiVersion } from './vocabulary.ts';
 
 const idempotencyKey = {

@@ -7,7 +7,7 @@ import { bodyBytesMax, headerBytesMax } from './limits.ts';
 import { exampleIds } from './openapi-examples.ts';
 import { headerRefs } from './openapi-headers.ts';
 import type { Json } from './openapi-schemas.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 import { apiVersions } from './vocabulary.ts';
 
 const statusNames: Readonly<Record<number, string>> = {

@@ -13,7 +13,8 @@ import { exampleAnswers, exampleRequests } from './openapi-operations.ts';
 import { describeRefusals, exampleRefusal, type RefusalComponents } from './openapi-refusals.ts';
 import { describeSchema, ErrorAnswer, type Json, type SchemaComponents } from './openapi-schemas.ts';
 import * as resources from './resources.ts';
-import { type Operation, type Route, routeTable } from './routes.ts';
+import type { Route } from './route.ts';
+import { type Operation, routeTable } from './routes.ts';
 import { type EventType, newestApiVersion, sentEventTypes } from './vocabulary.ts';
 
 /** What the parts of a description are made from and add to. */

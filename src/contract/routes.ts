@@ -2,60 +2,25 @@
 // union of operations that the domain must decide and the OpenAPI document derive from it. To add a route, add a row
 // here; it compiles once the domain has a decider or a query of that name.
 
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
-import type { ErrorCode } from './errors.ts';
-import type { Bucket } from './limits.ts';
+import { type Static, Type } from 'typebox';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
+import {
+  attemptFilters,
+  command,
+  customerFields,
+  exported,
+  exportParams,
+  helper,
+  list,
+  none,
+  params,
+  query,
+  type Route,
+} from './route.ts';
 import { chargeStatuses, eventTypes, paymentIntentStatuses, refundStatuses } from './vocabulary.ts';
 
-export interface Route {
-  readonly operation: string;
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** `{id}` stands for one path segment. */
-  readonly path: string;
-  /** What happens: a command changes state, a query reads, an export streams. */
-  readonly kind: 'command' | 'query' | 'export';
-  readonly idempotency: 'required' | 'optional' | 'ignored';
-  /** The bucket that is spent besides `all` and, for commands, `writes`; `filter` means `search` if the list is filtered. */
-  readonly spends: Bucket | 'filter' | null;
-  /** Test helpers refuse live keys. */
-  readonly testOnly?: true;
-  /** Body of a POST, query string of a GET. */
-  readonly params: TObject;
-  readonly result: TSchema;
-  /** Refusals on the merits, for the documentation; the common ones are not repeated. */
-  readonly refusals: readonly ErrorCode[];
-  readonly summary: string;
-}
-
-const none = Type.Object({}, { additionalProperties: false });
-const params = <T extends Parameters<typeof Type.Object>[0]>(properties: T) =>
-  Type.Object(properties, { additionalProperties: false });
 const optional = Type.Optional;
-
-const command = { kind: 'command', method: 'POST', spends: null } as const;
-const query = { kind: 'query', method: 'GET', idempotency: 'ignored', spends: null, params: none } as const;
-const list = { ...query, spends: 'filter' } as const;
-const exported = { kind: 'export', method: 'GET', idempotency: 'ignored', spends: 'search' } as const;
-const helper = { ...command, idempotency: 'optional', testOnly: true } as const;
-
-const exportParams = params({
-  format: optional(Type.Enum(['csv', 'ndjson'], { default: 'csv' })),
-  ...p.created,
-});
-const attemptFilters = (statuses: readonly string[]) => ({
-  ...p.page,
-  payment_intent: optional(p.id),
-  status: optional(Type.Enum([...statuses])),
-  ...p.created,
-});
-const customerFields = {
-  email: optional(p.email),
-  name: optional(p.shortText),
-  phone: optional(p.shortText),
-  description: optional(p.longText),
-};
 
 export const routes = [
   {

@@ -8,7 +8,8 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Refusal, refuse } from './errors.ts';
 import * as limits from './limits.ts';
-import { type Route, routeTable } from './routes.ts';
+import type { Route } from './route.ts';
+import { routeTable } from './routes.ts';
 
 /** Parsed parameters: names to JSON values. */
 export type Params = Record<string, unknown>;

@@ -2,9 +2,17 @@
 // body, the key's record, parameters), then the operation itself. Everything here is synchronous and happens within
 // a turn; nothing is answered before the turn is durable.
 
-import { errorNumbers, type Refusal, refuse, saysTryAgain, statusOf, unavailable } from '../contract/errors.ts';
+import {
+  errorNumbers,
+  type Refusal,
+  refuse,
+  saysTryAgain,
+  statusOf,
+  unavailable,
+} from '../contract/errors.ts';
 import { idempotencyKeyCharactersMax, keptAnswerBytesMax } from '../contract/limits.ts';
-import { type CommandOperation, type QueryOperation, type Route, routeTable } from '../contract/routes.ts';
+import type { Route } from '../contract/route.ts';
+import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes.ts';
 import { fillDefaults, type Params, parseQuery, validateParams } from '../contract/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
 import { type Command, decide } from '../domain/decide.ts';

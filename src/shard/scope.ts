@@ -4,7 +4,7 @@
 
 import { type Refusal, refuse } from '../contract/errors.ts';
 import { type Bucket, bucketNames, buckets } from '../contract/limits.ts';
-import type { Route } from '../contract/routes.ts';
+import type { Route } from '../contract/route.ts';
 import type { Language } from '../contract/vocabulary.ts';
 import type { MoroccoCalendar } from '../core/morocco-day.ts';
 import { slotOf } from '../core/slot.ts';

@@ -17,7 +17,8 @@ import { exampleAnswers, exampleRequests } from '../../src/contract/openapi-oper
 import { exampleRefusal } from '../../src/contract/openapi-refusals.ts';
 import { describeSchema, ErrorAnswer, type Json } from '../../src/contract/openapi-schemas.ts';
 import { Event } from '../../src/contract/resources.ts';
-import { type Operation, type Route, routeTable } from '../../src/contract/routes.ts';
+import type { Route } from '../../src/contract/route.ts';
+import { type Operation, routeTable } from '../../src/contract/routes.ts';
 import { validateParams } from '../../src/contract/validate.ts';
 import { type EventType, sentEventTypes } from '../../src/contract/vocabulary.ts';
 

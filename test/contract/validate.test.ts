@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { messageOf, type Refusal } from '../../src/contract/errors.ts';
 import type { MessageKey } from '../../src/contract/messages.ts';
-import { type Operation, type Route, routeTable } from '../../src/contract/routes.ts';
+import type { Route } from '../../src/contract/route.ts';
+import { type Operation, routeTable } from '../../src/contract/routes.ts';
 import { fillDefaults, type Params, parseQuery, validateParams } from '../../src/contract/validate.ts';
 import { languages } from '../../src/contract/vocabulary.ts';
 
