@@ -11,13 +11,13 @@ import {
   customerFields,
   exported,
   exportParams,
-  helper,
   list,
   none,
   params,
   query,
   type Route,
 } from './route.ts';
+import { testHelperRoutes } from './routes-test-helpers.ts';
 import { chargeStatuses, eventTypes, paymentIntentStatuses, refundStatuses } from './vocabulary.ts';
 
 const optional = Type.Optional;
@@ -380,60 +380,7 @@ export const routes = [
     refusals: [],
     summary: 'Export refunds as CSV or NDJSON',
   },
-  {
-    ...helper,
-    operation: 'complete_charge',
-    path: '/v1/test_helpers/charges/{id}/complete',
-    params: params({ amount: optional(p.amount) }),
-    result: r.Charge,
-    refusals: ['resource_missing', 'charge_unexpected_state', 'payment_intent_busy'],
-    summary: 'Test helper: the customer pays',
-  },
-  {
-    ...helper,
-    operation: 'fail_charge',
-    path: '/v1/test_helpers/charges/{id}/fail',
-    params: params({ decline_code: optional(p.declineCode) }),
-    result: r.Charge,
-    refusals: ['resource_missing', 'charge_unexpected_state', 'payment_intent_busy'],
-    summary: 'Test helper: the attempt is declined',
-  },
-  {
-    ...helper,
-    operation: 'expire_charge',
-    path: '/v1/test_helpers/charges/{id}/expire',
-    params: none,
-    result: r.Charge,
-    refusals: ['resource_missing', 'charge_unexpected_state', 'payment_intent_busy'],
-    summary: 'Test helper: the attempt runs out of time',
-  },
-  {
-    ...helper,
-    operation: 'pay_cash',
-    path: '/v1/test_helpers/cash_payments',
-    params: params({ number: p.shortText, amount: p.amount }),
-    result: r.Charge,
-    refusals: ['resource_missing', 'payment_intent_busy'],
-    summary: 'Test helper: an agent takes cash for a code',
-  },
-  {
-    ...helper,
-    operation: 'succeed_refund',
-    path: '/v1/test_helpers/refunds/{id}/succeed',
-    params: none,
-    result: r.Refund,
-    refusals: ['resource_missing', 'invalid_request'],
-    summary: 'Test helper: the network makes the refund',
-  },
-  {
-    ...helper,
-    operation: 'fail_refund',
-    path: '/v1/test_helpers/refunds/{id}/fail',
-    params: params({ failure_reason: optional(p.shortText) }),
-    result: r.Refund,
-    refusals: ['resource_missing', 'invalid_request'],
-    summary: 'Test helper: the network refuses the refund',
-  },
+  ...testHelperRoutes,
 ] as const satisfies readonly Route[];
 
 type Row = (typeof routes)[number];

@@ -1,0 +1,65 @@
+// The rows of the table of routes that stand in for the world in test mode: the customer pays, the network decides.
+
+import { Type } from 'typebox';
+import * as p from './parameters.ts';
+import * as r from './resources.ts';
+import { helper, none, params, type Route } from './route.ts';
+
+const optional = Type.Optional;
+
+export const testHelperRoutes = [
+  {
+    ...helper,
+    operation: 'complete_charge',
+    path: '/v1/test_helpers/charges/{id}/complete',
+    params: params({ amount: optional(p.amount) }),
+    result: r.Charge,
+    refusals: ['resource_missing', 'charge_unexpected_state', 'payment_intent_busy'],
+    summary: 'Test helper: the customer pays',
+  },
+  {
+    ...helper,
+    operation: 'fail_charge',
+    path: '/v1/test_helpers/charges/{id}/fail',
+    params: params({ decline_code: optional(p.declineCode) }),
+    result: r.Charge,
+    refusals: ['resource_missing', 'charge_unexpected_state', 'payment_intent_busy'],
+    summary: 'Test helper: the attempt is declined',
+  },
+  {
+    ...helper,
+    operation: 'expire_charge',
+    path: '/v1/test_helpers/charges/{id}/expire',
+    params: none,
+    result: r.Charge,
+    refusals: ['resource_missing', 'charge_unexpected_state', 'payment_intent_busy'],
+    summary: 'Test helper: the attempt runs out of time',
+  },
+  {
+    ...helper,
+    operation: 'pay_cash',
+    path: '/v1/test_helpers/cash_payments',
+    params: params({ number: p.shortText, amount: p.amount }),
+    result: r.Charge,
+    refusals: ['resource_missing', 'payment_intent_busy'],
+    summary: 'Test helper: an agent takes cash for a code',
+  },
+  {
+    ...helper,
+    operation: 'succeed_refund',
+    path: '/v1/test_helpers/refunds/{id}/succeed',
+    params: none,
+    result: r.Refund,
+    refusals: ['resource_missing', 'invalid_request'],
+    summary: 'Test helper: the network makes the refund',
+  },
+  {
+    ...helper,
+    operation: 'fail_refund',
+    path: '/v1/test_helpers/refunds/{id}/fail',
+    params: params({ failure_reason: optional(p.shortText) }),
+    result: r.Refund,
+    refusals: ['resource_missing', 'invalid_request'],
+    summary: 'Test helper: the network refuses the refund',
+  },
+] as const satisfies readonly Route[];

@@ -1,0 +1,157 @@
+// Keeps the house in order: the layers, what the pure ones may use, names, dead files, sizes.
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const src = join(root, 'src');
+
+/** Imports point up this list only. */
+const layers = [
+  'core',
+  'contract',
+  'domain',
+  'journal',
+  'shard',
+  'networks',
+  'webhooks',
+  'edge',
+  'directory',
+  'operator',
+  'process',
+];
+const pure = ['core', 'contract', 'domain'];
+
+/** Files that are started, not imported: threads, the command, tools. */
+const entries = [
+  'process/launch.mjs',
+  'process/payments.ts',
+  'process/shard-thread.ts',
+  'process/edge-thread.ts',
+  'process/webhook-thread.ts',
+  'process/write-docs.ts',
+  'webhooks/attempt-worker.ts',
+];
+
+const fileLinesMax = 400;
+
+interface Source {
+  /** Path below `src`, with slashes. */
+  readonly path: string;
+  readonly layer: string;
+  readonly text: string;
+  /** Text without comments. */
+  readonly code: string;
+  /** Files of the project that it imports, as paths below `src`. */
+  readonly imports: readonly string[];
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+const importPattern = /(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
+
+const sources: readonly Source[] = filesBelow(src)
+  .filter((file) => /\.(ts|mjs)$/.test(file))
+  .map((file) => {
+    const text = readFileSync(file, 'utf8');
+    const path = relative(src, file).replaceAll('\\', '/');
+    const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+    const imports = [...text.matchAll(importPattern)].map((match) =>
+      relative(src, join(dirname(file), match[1]!)).replaceAll('\\', '/'),
+    );
+    return { path, layer: path.split('/')[0]!, text, code, imports };
+  });
+
+/** One line for each source that `find` has something to say about. */
+function complaints(find: (source: Source) => string | null): string[] {
+  return sources.flatMap((source) => {
+    const complaint = find(source);
+    return complaint === null ? [] : [`${source.path}: ${complaint}`];
+  });
+}
+
+test('every source lies in a layer', () => {
+  assert.deepEqual(
+    complaints(({ layer }) => (layers.includes(layer) ? null : `${layer} is no layer`)),
+    [],
+  );
+});
+
+test('imports point up the list of layers only', () => {
+  const found = complaints(({ layer, imports }) => {
+    const wrong = imports.find((path) => layers.indexOf(path.split('/')[0]!) > layers.indexOf(layer));
+    return wrong === undefined ? null : `imports ${wrong}`;
+  });
+  assert.deepEqual(found, []);
+});
+
+test('the pure layers know no clock, no chance, no process and do not wait', () => {
+  const forbidden =
+    /'node:[^']+'|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bprocess\.|\basync\b|\bawait\b/;
+  const found = complaints(({ layer, code }) => {
+    const match = pure.includes(layer) ? forbidden.exec(code) : null;
+    return match === null ? null : `uses ${match[0]}`;
+  });
+  assert.deepEqual(found, []);
+});
+
+test('no file is a barrel or named for nothing in particular', () => {
+  const found = complaints(({ path, code }) => {
+    const name = path.split('/').at(-1)!;
+    if (/^(index|utils?|common|misc|helpers?)\./.test(name)) return 'says nothing of what is in it';
+    if (!/^[a-z0-9]+(-[a-z0-9]+)*\.(ts|mjs)$/.test(name)) return 'is not in kebab-case';
+    const statements = code.split('\n').filter((line) => line.trim() !== '');
+    return statements.every((line) => /^export .* from /.test(line)) ? 'is a barrel' : null;
+  });
+  assert.deepEqual(found, []);
+});
+
+test('every source is reached from an entry', () => {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const reached = new Set<string>();
+  const queue = entries.filter((path) => existsSync(join(src, path)));
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (reached.has(path)) continue;
+    reached.add(path);
+    queue.push(...(byPath.get(path)?.imports ?? []));
+  }
+  const twins = ['journal/memory-journal.ts'];
+  const dead = sources.map(({ path }) => path).filter((path) => !reached.has(path) && !twins.includes(path));
+  assert.deepEqual(dead, []);
+});
+
+test('every source begins by saying what it is', () => {
+  const found = complaints(({ text }) =>
+    /^(#!.*\n)?\/\/ \S/.test(text) ? null : 'does not begin with a comment',
+  );
+  assert.deepEqual(found, []);
+});
+
+test('files stay readable in size', () => {
+  const found = complaints(({ text }) => {
+    const lines = text.split('\n').length - 1;
+    return lines > fileLinesMax ? `${lines} lines; at most ${fileLinesMax}` : null;
+  });
+  assert.deepEqual(found, []);
+});
+
+test('nothing is left open', () => {
+  const found = complaints(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.exec(text)?.[0] ?? null);
+  assert.deepEqual(found, []);
+});
+
+test('every test runs', () => {
+  const left = filesBelow(join(root, 'test'))
+    .filter((file) => file.endsWith('.test.ts') && !file.endsWith('tidy.test.ts'))
+    .filter((file) =>
+      /\b(test|it|describe)\.(only|skip|todo)\b|\b(only|todo): true/.test(readFileSync(file, 'utf8')),
+    );
+  assert.deepEqual(left, []);
+});
