@@ -1,0 +1,69 @@
+// The load: autocannon's connections, each sending the same request again and again with one part of it exchanged
+// (the idempotency key, or the id in the path). The part is overwritten in the bytes that were built once: building a
+// request anew for each send costs the load generator a quarter of what it can do, and it shares the machine with
+// what it measures.
+
+import autocannon, { type Client, type Request } from 'autocannon';
+
+export interface Load {
+  readonly url: string;
+  readonly request: Request;
+  /** The part of the request that changes, as it stands in `request`; null: nothing does. */
+  readonly varying: { readonly first: string; readonly next: () => string } | null;
+}
+
+export interface Measured {
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly requests: number;
+}
+
+/** Drives a server for some seconds. Rejects when any request was not answered with success. */
+export async function drive(load: Load, connections: number, seconds: number): Promise<Measured> {
+  const durationsMs: number[] = [];
+  const startedAt = performance.now();
+  let lastAt = startedAt;
+  const result = await autocannon({
+    url: load.url,
+    connections,
+    duration: seconds,
+    sampleInt: 50,
+    requests: [load.request],
+    setupClient(client) {
+      const exchange = exchanger(load, client);
+      exchange();
+      client.on('response', (_status, _bytes, durationMs) => {
+        durationsMs.push(durationMs);
+        lastAt = performance.now();
+        exchange();
+      });
+    },
+  });
+  if (result.non2xx + result.errors + result.timeouts > 0) {
+    const { errors, timeouts, statusCodeStats } = result;
+    const found = JSON.stringify({ statuses: statusCodeStats, errors, timeouts });
+    throw new Error(
+      `${load.request.method} ${load.request.path} was not always answered with success: ${found}`,
+    );
+  }
+  const sorted = Float64Array.from(durationsMs).sort();
+  return {
+    requestsPerSecond: sorted.length / ((lastAt - startedAt) / 1000),
+    p50Ms: quantile(sorted, 0.5),
+    p99Ms: quantile(sorted, 0.99),
+    requests: sorted.length,
+  };
+}
+
+/** A function that puts the next varying part into a connection's request, of the same length as the one before. */
+function exchanger({ varying }: Load, client: Client): () => void {
+  if (varying === null) return () => {};
+  const bytes = client.requestIterator.currentRequest.requestBuffer;
+  const at = bytes.indexOf(varying.first);
+  return () => bytes.latin1Write(varying.next(), at, varying.first.length);
+}
+
+function quantile(sorted: Float64Array, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

@@ -1,0 +1,162 @@
+// `npm run bench`: how many payment intents the service creates, reads and replays in a second, and what share that
+// is of a bare uWebSockets.js server. The service runs as in production: a process of its own, every write on disk
+// (fsync) before its answer, log level `info` (written to /dev/null), its limits raised. The load comes from
+// autocannon in this process, on the same machine. Servers and kinds of requests take turns in short rounds, so that
+// what else the machine does falls on all of them alike.
+
+import { parseArgs } from 'node:util';
+import { drive, type Load } from './load.ts';
+import { type Round, type Row, summarize, table } from './report.ts';
+import { type ServiceTarget, startBareServer, startService, type Target } from './targets.ts';
+
+const usage = `npm run bench -- [options]
+
+  --seconds N       length of one round of one kind of request (2)
+  --rounds N        rounds, of which the median counts (5)
+  --connections N   connections that send one request at a time (100)
+  --json            print JSON
+`;
+
+const warmUpSeconds = 1;
+const seededCount = 1_000;
+const body = JSON.stringify({
+  amount: 12_000,
+  currency: 'mad',
+  payment_method_types: ['card', 'cash'],
+  metadata: { order_id: 'order-1042' },
+});
+const note =
+  'CPU µs: processor time of the measured process for one request. ratio: requests/s, as a share of the bare server\n' +
+  'with a body (create, replay) or without (retrieve). autocannon runs on the same machine and is what limits the bare\n' +
+  'server: the ratio is against what autocannon can drive.';
+
+interface Scenario extends Load {
+  readonly name: string;
+  readonly target: Target;
+  readonly comparedWith: string | null;
+}
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '2' },
+      rounds: { type: 'string', default: '5' },
+      connections: { type: 'string', default: '100' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const positive = (name: 'seconds' | 'rounds' | 'connections') => {
+    const value = Number(values[name]);
+    if (!(value > 0)) throw new Error(`--${name} must be a positive number`);
+    return value;
+  };
+  return {
+    seconds: positive('seconds'),
+    rounds: Math.ceil(positive('rounds')),
+    connections: Math.ceil(positive('connections')),
+    json: values.json,
+    help: values.help,
+  };
+}
+
+/** Texts of one width that differ: `prefix-000001`, `prefix-000002`, … */
+function keys(prefix: string): () => string {
+  let count = 0;
+  return () => `${prefix}-${String(count++).padStart(9, '0')}`;
+}
+
+/** The texts of a list, over and over. */
+function cycle(texts: readonly string[]): () => string {
+  let position = 0;
+  return () => texts[position++ % texts.length]!;
+}
+
+/** Creates some intents one after the other; answers their keys and ids, and the size of an answer. */
+async function seed({ url, key }: ServiceTarget) {
+  const next = keys('seed');
+  const seeded: { key: string; id: string }[] = [];
+  let answerBytes = 0;
+  while (seeded.length < seededCount) {
+    const idempotencyKey = next();
+    const headers = { ...headersOf(key), 'Idempotency-Key': idempotencyKey };
+    const response = await fetch(`${url}/v1/payment_intents`, { method: 'POST', headers, body });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`an intent was refused: ${text}`);
+    answerBytes = text.length;
+    seeded.push({ key: idempotencyKey, id: JSON.parse(text).id });
+  }
+  return { seeded, answerBytes };
+}
+
+function headersOf(key: string): Record<string, string> {
+  return { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+}
+
+async function scenariosOf(service: ServiceTarget, bare: Target): Promise<Scenario[]> {
+  const { seeded, answerBytes } = await seed(service);
+  const ids = cycle(seeded.map(({ id }) => id));
+  const headers = headersOf(service.key);
+  const posted = (path: string, next: () => string): Pick<Load, 'request' | 'varying'> => {
+    const first = next();
+    const request = { method: 'POST', path, headers: { ...headers, 'Idempotency-Key': first }, body };
+    return { request, varying: { first, next } };
+  };
+  const firstId = ids();
+  const got = (path: string) => ({ method: 'GET', path, headers });
+  const of = (target: Target, comparedWith: string | null) => ({ target, url: target.url, comparedWith });
+  const path = '/v1/payment_intents';
+  return [
+    { name: 'bare, body', ...of(bare, null), ...posted(`/${answerBytes}`, keys('bare')) },
+    { name: 'create', ...of(service, 'bare, body'), ...posted(path, keys('load')) },
+    { name: 'replay', ...of(service, 'bare, body'), ...posted(path, cycle(seeded.map(({ key }) => key))) },
+    { name: 'bare, no body', ...of(bare, null), request: got(`/${answerBytes}`), varying: null },
+    {
+      name: 'retrieve',
+      ...of(service, 'bare, no body'),
+      request: got(`${path}/${firstId}`),
+      varying: { first: firstId, next: ids },
+    },
+  ];
+}
+
+async function measure(scenario: Scenario, connections: number, seconds: number): Promise<Round> {
+  const before = scenario.target.cpuSeconds();
+  const measured = await drive(scenario, connections, seconds);
+  const after = scenario.target.cpuSeconds();
+  const cpuMicroseconds =
+    before === null || after === null ? null : ((after - before) * 1e6) / measured.requests;
+  return { ...measured, cpuMicroseconds };
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  if (options.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  const { seconds, rounds, connections } = options;
+  const service = await startService();
+  const bare = await startBareServer();
+  try {
+    const scenarios = await scenariosOf(service, bare);
+    for (const scenario of scenarios) await measure(scenario, connections, warmUpSeconds);
+    const rows: (Row & { rounds: Round[] })[] = scenarios.map(({ name, comparedWith }) => ({
+      name,
+      comparedWith,
+      rounds: [],
+    }));
+    for (let round = 0; round < rounds; round++) {
+      for (const [i, scenario] of scenarios.entries()) {
+        rows[i]!.rounds.push(await measure(scenario, connections, seconds));
+      }
+    }
+    const summaries = summarize(rows);
+    const shown = { seconds, rounds, connections, results: summaries };
+    process.stdout.write(options.json ? `${JSON.stringify(shown)}\n` : `${table(summaries)}\n\n${note}\n`);
+  } finally {
+    await Promise.all([service.stop(), bare.stop()]);
+  }
+}
+
+await main();

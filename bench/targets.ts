@@ -1,0 +1,121 @@
+// What is measured: the service and the bare server, each a process of its own that its starter stops.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { callOperator } from '../src/operator/operator-client.ts';
+
+const startMsMax = 30_000;
+
+export interface Target {
+  readonly url: string;
+  /** Processor time used so far, in seconds; null where the system doesn't tell. */
+  cpuSeconds(): number | null;
+  stop(): Promise<void>;
+}
+
+export interface ServiceTarget extends Target {
+  readonly dataDir: string;
+  readonly pid: number;
+  /** An API key in test mode of an organization that meets no limit. */
+  readonly key: string;
+}
+
+/** Starts the service as in production, on an empty folder, with its log (level `info`) going to /dev/null. */
+export async function startService(env: Readonly<Record<string, string>> = {}): Promise<ServiceTarget> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'payments-bench-'));
+  process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  const port = await freePort();
+  const settings = { NODE_ENV: 'production', PAYMENTS_PORT: String(port), PAYMENTS_DATA_DIR: dataDir };
+  const target = await start('../src/process/payments.ts', ['serve'], port, '/readyz', {
+    ...settings,
+    ...env,
+  });
+  return { ...target, dataDir, key: await unlimitedKey(dataDir) };
+}
+
+export async function startBareServer(): Promise<Target> {
+  const port = await freePort();
+  return start('bare-server.ts', [String(port)], port, '/2', {});
+}
+
+async function start(
+  entry: string,
+  args: readonly string[],
+  port: number,
+  readyPath: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Target & { pid: number }> {
+  const script = fileURLToPath(new URL(entry, import.meta.url));
+  const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  process.on('exit', () => child.kill('SIGKILL'));
+  const url = `http://127.0.0.1:${port}`;
+  await ready(child, url + readyPath);
+  return {
+    url,
+    pid: child.pid!,
+    cpuSeconds: () => cpuSecondsOf(child.pid!),
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+async function ready(child: ChildProcess, url: string): Promise<void> {
+  for (const deadline = performance.now() + startMsMax; performance.now() < deadline; ) {
+    if (child.exitCode !== null) break;
+    const response = await fetch(url).catch(() => null);
+    if (response?.ok) return;
+    await wait(20);
+  }
+  throw new Error(`${child.spawnargs.join(' ')} did not get ready`);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+const noLimit = 100_000_000;
+
+async function unlimitedKey(dataDir: string): Promise<string> {
+  const made = (await callOperator(dataDir, 'org.create', { name: 'Bench' })) as {
+    id: string;
+    keys: { test: { secret: string } };
+  };
+  const limits = { org: made.id, mode: 'test', perMinute: noLimit, source: 'custom', untilMs: null };
+  for (const bucket of ['all', 'writes', 'payment_creation', 'search']) {
+    await callOperator(dataDir, 'limits.set', { ...limits, bucket });
+  }
+  const daily = { org: made.id, mode: 'test', requests: noLimit, paymentCreations: noLimit };
+  await callOperator(dataDir, 'limits.daily', daily);
+  return made.keys.test.secret;
+}
+
+const ticksPerSecond = 100;
+
+/** User and system time of a process, all of its threads together, from Linux's `/proc`. */
+function cpuSecondsOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The process's name, in parentheses, may hold spaces; the 12th and 13th fields behind it are the times.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  } catch {
+    return null;
+  }
+}
