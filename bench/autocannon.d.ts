@@ -3,7 +3,7 @@
 declare module 'autocannon' {
   import type { EventEmitter } from 'node:events';
 
-  interface Request {
+  export interface Request {
     readonly method: string;
     readonly path: string;
     readonly headers?: Readonly<Record<string, string>>;
@@ -11,12 +11,12 @@ declare module 'autocannon' {
   }
 
   /** One connection. */
-  interface Client extends EventEmitter {
+  export interface Client extends EventEmitter {
     readonly requestIterator: { readonly currentRequest: { readonly requestBuffer: Buffer } };
     on(event: 'response', listener: (status: number, bytes: number, durationMs: number) => void): this;
   }
 
-  interface Result {
+  export interface Result {
     readonly non2xx: number;
     readonly errors: number;
     readonly timeouts: number;
