@@ -172,7 +172,7 @@ export interface SubmittedCard {
 
 /** The customer typed a card on the page of an attempt. */
 export function submitCard(draft: Draft, params: SubmittedCard, id: string): Outcome {
-  const charge = payableCharge(draft, id, 'card');
+  const charge = payableCharge(draft, id);
   if ('refusal' in charge) return charge;
   const known = { ...charge.record, card: params.card };
   if (!params.challenge) return authorize(draft, known, params.token);
@@ -182,13 +182,12 @@ export function submitCard(draft: Draft, params: SubmittedCard, id: string): Out
 
 /** The customer answered the bank's challenge. */
 export function answerChallenge(draft: Draft, params: { passed: boolean }, id: string): Outcome {
-  const charge = payableCharge(draft, id, 'card');
+  const charge = payableCharge(draft, id);
   if ('refusal' in charge) return charge;
   const token = charge.record.challenge_token;
   if (token === null) return refused(refuse('charge_unexpected_state', { values: { status: 'pending' } }));
-  const known: ChargeRecord = { ...charge.record, challenge_token: null };
-  if (params.passed) return authorize(draft, known, token);
-  failAttempt(draft, known, declined('transaction_not_allowed', draft.context.language));
+  if (params.passed) return authorize(draft, charge.record, token);
+  failAttempt(draft, charge.record, declined('transaction_not_allowed', draft.context.language));
   return { body: JSON.stringify({ status: 'failed' }) };
 }
 
@@ -199,14 +198,14 @@ function authorize(draft: Draft, charge: ChargeRecord, token: string): Outcome {
     charge: charge.id,
     card_token: token,
   });
-  draft.put(charge);
-  paymentSubmitted(draft, charge, operation.id);
+  paymentSubmitted(draft, draft.put({ ...charge, challenge_token: null }), operation.id);
   return { waitsFor: operation };
 }
 
-function payableCharge(draft: Draft, id: string, method: ChargeRecord['method']): Found<'charge'> {
+/** A charge whose card page is open. */
+function payableCharge(draft: Draft, id: string): Found<'charge'> {
   const charge = draft.get('charge', id);
-  if (charge === undefined || charge.method !== method) return { refusal: missing(id, null) };
+  if (charge?.method !== 'card') return { refusal: missing(id, null) };
   const intent = draft.get('payment_intent', charge.payment_intent)!;
   const refusal = changeable(intent, ['requires_action']);
   if (refusal !== null) return { refusal };
