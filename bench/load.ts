@@ -61,7 +61,7 @@ function exchanger({ varying }: Load, client: Client): () => void {
   if (varying === null) return () => {};
   const bytes = client.requestIterator.currentRequest.requestBuffer;
   const at = bytes.indexOf(varying.first);
-  return () => bytes.latin1Write(varying.next(), at, varying.first.length);
+  return () => bytes.write(varying.next(), at, 'latin1');
 }
 
 function quantile(sorted: Float64Array, share: number): number {
