@@ -2,10 +2,10 @@
 // raised by the pages, by time, by networks and receivers, and by operators.
 
 import type { CommandOperation, ParamsOf } from '../contract/routes.ts';
-import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import type { EventType, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { SubmittedCard } from './attempts.ts';
+import type { AttemptReport } from './deliveries.ts';
 import type { NetworkOutcome } from './operations.ts';
-import type { AttemptResult } from './record.ts';
 
 /** The parameters of the internal commands. `id` names the record that each is about. */
 export interface InternalParams {
@@ -21,12 +21,14 @@ export interface InternalParams {
   expire_due: object;
   /** An operator settled a review. */
   close_review: { readonly as: 'approved' | 'refunded' };
-  /** A webhook attempt ended. */
-  record_attempt: { readonly delivery: string; readonly result: AttemptResult };
+  /** A webhook attempt ended: attempt `number` of the delivery, counted from 0. */
+  record_attempt: AttemptReport;
   /** An operator sends a delivery again. */
   resend_delivery: { readonly delivery: string };
+  /** An operator has a made-up event of a type sent to an endpoint, test mode only. */
+  send_sample: { readonly type: EventType };
   /** A deleted endpoint has deliveries left to end. */
-  drain_endpoint: object;
+  drain_endpoint: { readonly after?: string };
   /** An operator rolls a signing secret. */
   roll_secret: { readonly overlapSeconds: number };
   /** Retention. */

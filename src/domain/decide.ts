@@ -46,6 +46,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   record_attempt: recordAttempt,
   resend_delivery: resendDelivery,
   drain_endpoint: endpoints.drainEndpoint,
+  send_sample: endpoints.sendSample,
   roll_secret: endpoints.rollSecret,
   prune_deliveries: pruneDeliveries,
 };

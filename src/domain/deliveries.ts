@@ -1,12 +1,19 @@
 // Deliveries: one event on its way to one endpoint (the transactional outbox). A delivery is written in the same
-// commit as its event and stays until retention removes it, with every attempt that was made.
+// commit as its event and stays until retention removes it, with every attempt that was made. An attempt is a record
+// of its own: its answer is written once, not again with every retry.
 
 import { refuse } from '../contract/errors.ts';
 import type { Context, Outcome } from './decision.ts';
 import { refused } from './decision.ts';
 import type { Draft } from './draft.ts';
-import { deliveryIndex, endpointDueIndex, fieldIndex, scopeOf } from './indexes.ts';
-import type { AttemptResult, DeliveryRecord, EventRecord, WebhookEndpointRecord } from './record.ts';
+import { attemptIndex, endpointDueIndex, fieldIndex, overIndex, scopeOf, timeKey } from './indexes.ts';
+import type {
+  AttemptRecord,
+  AttemptResult,
+  DeliveryRecord,
+  EventRecord,
+  WebhookEndpointRecord,
+} from './record.ts';
 import type { View } from './state.ts';
 
 /** A new delivery, due at once. */
@@ -26,49 +33,72 @@ export function openDelivery(
     event_type: event.type,
     status: 'pending',
     due_at_ms: context.nowMs,
-    attempts: [],
+    attempt_count: 0,
     tries: 0,
   };
 }
 
-/** How many deliveries of an event still wait for a success. */
+/** How many deliveries of an event still wait for a success; those to a deleted endpoint wait for nothing. */
 export function pendingDeliveries(view: View, event: EventRecord): number {
   const index = fieldIndex('delivery', scopeOf(event.org, event.livemode), 'event', event.id);
   let count = 0;
   for (const delivery of view.scan(index, { descending: false })) {
-    if (delivery.kind === 'delivery' && delivery.status === 'pending') count++;
+    if (delivery.kind !== 'delivery' || delivery.status !== 'pending') continue;
+    if (view.get('webhook_endpoint', delivery.endpoint)?.status !== 'deleted') count++;
   }
   return count;
 }
 
+export interface AttemptReport {
+  readonly delivery: string;
+  /** Which attempt of the delivery it was, from 0: a report that comes twice is recorded once. */
+  readonly number: number;
+  readonly result: AttemptResult;
+}
+
 /**
- * Applies the result of an attempt: a 2xx ends the delivery, anything else schedules the next attempt with ±10 %
- * jitter, until the schedule is used up. A result for a delivery that has ended meanwhile is only listed.
+ * Records an attempt: a 2xx ends the delivery, anything else schedules the next attempt with ±10 % jitter, until the
+ * schedule is used up. An attempt of a delivery that has ended meanwhile is only listed.
  */
-export function recordAttempt(draft: Draft, params: { delivery: string; result: AttemptResult }): Outcome {
+export function recordAttempt(draft: Draft, { delivery: id, number, result }: AttemptReport): Outcome {
   const { context } = draft;
-  const delivery = draft.get('delivery', params.delivery);
-  if (delivery === undefined) return { body: '{}' };
-  const attempts = [...delivery.attempts, params.result];
-  if (delivery.status !== 'pending') {
-    draft.put({ ...delivery, attempts });
-    return { body: '{}' };
-  }
-  const succeeded = params.result.failure === null;
-  const waitMs = context.settings.webhookRetryMs[delivery.tries];
-  if (succeeded || waitMs === undefined) {
-    const status = succeeded ? 'succeeded' : 'failed';
-    draft.put({ ...delivery, attempts, tries: delivery.tries + 1, status, due_at_ms: null });
-    return { body: '{}' };
-  }
-  const jitter = Math.floor((waitMs * (context.randomBelow(2001) - 1000)) / 10_000);
-  draft.put({ ...delivery, attempts, tries: delivery.tries + 1, due_at_ms: context.nowMs + waitMs + jitter });
+  const delivery = draft.get('delivery', id);
+  if (delivery === undefined || delivery.attempt_count !== number) return { body: '{}' };
+  draft.put<AttemptRecord>({
+    kind: 'attempt',
+    id: context.newId('wha'),
+    org: delivery.org,
+    livemode: delivery.livemode,
+    created: Math.floor(context.nowMs / 1000),
+    delivery: id,
+    ...result,
+  });
+  const isDeleted = draft.get('webhook_endpoint', delivery.endpoint)?.status === 'deleted';
+  const after = progress(context, delivery, result, isDeleted);
+  draft.put<DeliveryRecord>({ ...delivery, attempt_count: number + 1, ...after });
   return { body: '{}' };
 }
 
-/** Queues a delivery again, from the start of the schedule; refused while its endpoint is disabled or gone. */
+function progress(
+  context: Context,
+  { status, tries }: DeliveryRecord,
+  result: AttemptResult,
+  isDeleted: boolean,
+): Partial<DeliveryRecord> {
+  if (status !== 'pending') return {};
+  if (result.failure === null) return { tries: tries + 1, status: 'succeeded', due_at_ms: null };
+  if (isDeleted) return { tries: tries + 1, status: 'ended', due_at_ms: null };
+  const waitMs = context.settings.webhookRetryMs[tries];
+  if (waitMs === undefined) return { tries: tries + 1, status: 'failed', due_at_ms: null };
+  const jitter = Math.floor((waitMs * (context.randomBelow(2001) - 1000)) / 10_000);
+  return { tries: tries + 1, due_at_ms: context.nowMs + waitMs + jitter };
+}
+
+/** When a resent delivery is due: before all that wait, so that it leaves at once however many there are. */
+const dueFirstMs = 0;
+
+/** Queues a delivery again, ahead of the others and from the start of the schedule; refused while its endpoint is disabled or gone. */
 export function resendDelivery(draft: Draft, params: { delivery: string }): Outcome {
-  const { context } = draft;
   const delivery = draft.get('delivery', params.delivery);
   if (delivery === undefined) {
     return refused(refuse('resource_missing', { values: { id: params.delivery } }));
@@ -78,30 +108,35 @@ export function resendDelivery(draft: Draft, params: { delivery: string }): Outc
     const values = { status: endpoint?.status ?? 'deleted' };
     return refused(refuse('invalid_request', { message: 'invalid_request.delivery_state', values }));
   }
-  draft.put({ ...delivery, status: 'pending', tries: 0, due_at_ms: context.nowMs });
+  draft.put({ ...delivery, status: 'pending', tries: 0, due_at_ms: dueFirstMs });
   return { body: '{}' };
 }
 
 const endedPerCommandMax = 500;
 const prunedPerCommandMax = 500;
 
-/** Ends deliveries that wait for an endpoint that was deleted, some at a time; true while there may be more. */
-export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord): boolean {
+/**
+ * Ends deliveries that wait for an endpoint that was deleted, some at a time. Returns the sort key to go on after, so
+ * that the next call need not pass over what this one ended; null when none is left.
+ */
+export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, after?: string): string | null {
   let count = 0;
-  for (const record of draft.view.scan(endpointDueIndex(endpoint.id), { descending: false })) {
+  for (const record of draft.view.scan(endpointDueIndex(endpoint.id), { after, descending: false })) {
     if (record.kind !== 'delivery') continue;
     draft.put<DeliveryRecord>({ ...record, status: 'ended', due_at_ms: null });
-    if (++count === endedPerCommandMax) break;
+    if (++count === endedPerCommandMax) return timeKey(record.due_at_ms!) + record.id;
   }
-  return count === endedPerCommandMax;
+  return null;
 }
 
-/** Removes deliveries created before a time, with their attempts, some at a time. */
+/** Removes deliveries that are over and were created before a time, with their attempts, some at a time. */
 export function pruneDeliveries(draft: Draft, params: { createdBefore: number }): Outcome {
   let count = 0;
-  for (const record of draft.view.scan(deliveryIndex, { descending: false })) {
+  for (const record of draft.view.scan(overIndex, { descending: false })) {
     if (record.created >= params.createdBefore || count === prunedPerCommandMax) break;
-    if (record.kind === 'delivery' && record.status === 'pending') continue;
+    for (const attempt of draft.view.scan(attemptIndex(record.id), { descending: false })) {
+      if (attempt.kind === 'attempt') draft.remove({ ...attempt, answer: '' });
+    }
     draft.remove(record);
     count++;
   }

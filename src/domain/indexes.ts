@@ -9,7 +9,7 @@ export function scopeOf(org: string, livemode: boolean): string {
   return livemode ? `${org}/l` : `${org}/t`;
 }
 
-export type ListedKind = Exclude<StoredRecord['kind'], 'operation'>;
+export type ListedKind = Exclude<StoredRecord['kind'], 'operation' | 'attempt'>;
 
 /** All records of a kind in a scope, by id: oldest first. */
 export function kindIndex(kind: ListedKind, scope: string): string {
@@ -27,8 +27,8 @@ export const dueIndex = 'due';
 export const operationIndex = 'operation';
 /** Every webhook endpoint of a shard. */
 export const endpointIndex = 'endpoint';
-/** All deliveries, oldest first: what retention walks. */
-export const deliveryIndex = 'delivery';
+/** The deliveries that are over, oldest first: what retention walks. */
+export const overIndex = 'over';
 
 /** Who holds a cash code: the operation that is issuing it, then its charge. */
 export function cashIndex(number: string): string {
@@ -38,6 +38,11 @@ export function cashIndex(number: string): string {
 /** The deliveries of an endpoint that wait for an attempt, by due time. */
 export function endpointDueIndex(endpoint: string): string {
   return `due/${endpoint}`;
+}
+
+/** The attempts of a delivery, oldest first. */
+export function attemptIndex(delivery: string): string {
+  return `attempt/${delivery}`;
 }
 
 const timeWidth = 14;
@@ -60,6 +65,7 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
     const held = number === null ? [] : [{ index: cashIndex(number), sortKey: id }];
     return [{ index: operationIndex, sortKey: id }, ...held];
   }
+  if (kind === 'attempt') return [{ index: attemptIndex(record.delivery), sortKey: id }];
   if (kind === 'customer' && record.deleted) return [];
   if (kind === 'webhook_endpoint' && record.status === 'deleted') {
     return record.draining ? [{ index: endpointIndex, sortKey: id }] : [];
@@ -98,7 +104,7 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
       rows.push({ index: endpointIndex, sortKey: id });
       break;
     case 'delivery':
-      rows.push({ index: deliveryIndex, sortKey: id });
+      if (record.status !== 'pending') rows.push({ index: overIndex, sortKey: id });
       field('endpoint', record.endpoint);
       field('event', record.event);
       if (record.status === 'failed') field('failed', record.endpoint);

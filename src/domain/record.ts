@@ -179,9 +179,16 @@ export interface DeliveryRecord extends Common {
   readonly status: 'pending' | 'succeeded' | 'failed' | 'ended';
   /** When the next attempt is due; null when none is. */
   readonly due_at_ms: number | null;
-  readonly attempts: readonly AttemptResult[];
+  /** Attempts made in all. */
+  readonly attempt_count: number;
   /** Attempts made since the delivery was created or last resent: the position in the retry schedule. */
   readonly tries: number;
+}
+
+/** One attempt of a delivery: a record of its own, so that an attempt writes its own answer and not those before it. */
+export interface AttemptRecord extends Common, AttemptResult {
+  readonly kind: 'attempt';
+  readonly delivery: string;
 }
 
 /** A call to a payment network: written before the call is made, removed when its final outcome is applied. */
@@ -221,6 +228,7 @@ export type StoredRecord =
   | EventRecord
   | WebhookEndpointRecord
   | DeliveryRecord
+  | AttemptRecord
   | OperationRecord;
 
 export type RecordKind = StoredRecord['kind'];

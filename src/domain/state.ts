@@ -143,11 +143,11 @@ export class State implements View {
     return this.#frozen.records;
   }
 
-  /** Ends a checkpoint: the backing now holds what was frozen. */
+  /** Ends a checkpoint: the backing now holds what was frozen. Attempts, large and hardly ever read, leave memory. */
   thaw(): void {
     assert(this.#frozen !== null, 'no checkpoint is running');
     for (const record of this.#frozen.records.values()) {
-      if (record.removed) this.#clean.delete(record.id);
+      if (record.removed || record.kind === 'attempt') this.#clean.delete(record.id);
       else this.#clean.put(record);
     }
     this.#frozen = null;

@@ -5,13 +5,16 @@ import { refuse } from '../contract/errors.ts';
 import { webhookEndpointsMax } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes.ts';
 import { isApiVersion, refuseVersion } from '../contract/versions.ts';
+import type { EventType } from '../contract/vocabulary.ts';
 import { answered, type Outcome, refused } from './decision.ts';
-import { endDeliveries } from './deliveries.ts';
+import { endDeliveries, openDelivery } from './deliveries.ts';
 import type { Draft } from './draft.ts';
+import { happened } from './events.ts';
 import { type Found, find, missing } from './find.ts';
 import { initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
 import { presentWebhookEndpoint } from './present.ts';
 import type { WebhookEndpointRecord } from './record.ts';
+import { sampleObject } from './samples.ts';
 
 const secretCharacters = 32;
 
@@ -97,12 +100,28 @@ export function deleteWebhookEndpoint(draft: Draft, _params: object, id: string)
   return answered({ id, object: 'webhook_endpoint', deleted: true });
 }
 
-/** Ends some of the deliveries that wait for a deleted endpoint. */
-export function drainEndpoint(draft: Draft, _params: object, id: string): Outcome {
+/** Ends some of the deliveries that wait for a deleted endpoint; answers where to go on, null when all have ended. */
+export function drainEndpoint(draft: Draft, params: { after?: string }, id: string): Outcome {
   const endpoint = draft.get('webhook_endpoint', id);
-  if (endpoint === undefined || !endpoint.draining) return { body: '{}' };
-  if (!endDeliveries(draft, endpoint)) draft.put<WebhookEndpointRecord>({ ...endpoint, draining: false });
-  return { body: '{}' };
+  if (endpoint === undefined || !endpoint.draining) return answered({ after: null });
+  const after = endDeliveries(draft, endpoint, params.after);
+  if (after === null) draft.put<WebhookEndpointRecord>({ ...endpoint, draining: false });
+  return answered({ after });
+}
+
+/** Sends a made-up event of this type to the endpoint, whether or not it wants such events. */
+export function sendSample(draft: Draft, { type }: { type: EventType }, id: string): Outcome {
+  const { context } = draft;
+  const endpoint = draft.get('webhook_endpoint', id);
+  if (endpoint === undefined || endpoint.status === 'deleted') return refused(missing(id, null));
+  if (endpoint.livemode) return refused(refuse('test_mode_only'));
+  if (endpoint.status === 'disabled') {
+    const values = { status: endpoint.status };
+    return refused(refuse('invalid_request', { message: 'invalid_request.delivery_state', values }));
+  }
+  const event = draft.put(happened(context, type, sampleObject(context, type)));
+  const delivery = draft.put(openDelivery(context, endpoint, event));
+  return answered({ event: event.id, delivery: delivery.id });
 }
 
 /** A new signing secret; the old ones keep signing, too, for `overlapSeconds`. */

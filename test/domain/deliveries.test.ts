@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttemptResult } from '../../src/domain/record.ts';
+import { attemptIndex } from '../../src/domain/indexes.ts';
+import type { AttemptResult, DeliveryRecord } from '../../src/domain/record.ts';
 import { createIntent } from './scenes.ts';
-import { hourMs, Stage, settings } from './stage.ts';
+import { assertHas, hourMs, Stage, settings } from './stage.ts';
 
 const result = (stage: Stage, status: number | null): AttemptResult => ({
   at_ms: stage.nowMs,
@@ -22,10 +23,18 @@ function deliver(stage: Stage): { endpoint: string; delivery: string } {
   return { endpoint, delivery: decision.changes.find(({ kind }) => kind === 'delivery')!.id };
 }
 
-function attempt(stage: Stage, delivery: string, status: number | null) {
-  stage.when('record_attempt', { delivery, result: result(stage, status) });
+/** The next attempt ended; the delivery afterwards. */
+function attempt(stage: Stage, delivery: string, status: number | null): DeliveryRecord {
+  const number = stage.get('delivery', delivery).attempt_count;
+  stage.when('record_attempt', { delivery, number, result: result(stage, status) });
   return stage.get('delivery', delivery);
 }
+
+/** The statuses that the attempts of a delivery got, oldest first. */
+const statuses = (stage: Stage, delivery: string) =>
+  [...stage.world.state.scan(attemptIndex(delivery), { descending: false })].map(
+    (record) => record.kind === 'attempt' && record.status,
+  );
 
 const pending = (stage: Stage): number => stage.read('list_events', { limit: 1 }).data[0].pending_webhooks;
 
@@ -33,9 +42,10 @@ test('a success ends it', () => {
   const stage = new Stage();
   const { delivery } = deliver(stage);
   assert.equal(pending(stage), 1);
-  const { status, due_at_ms, attempts, tries } = attempt(stage, delivery, 200);
+  const { status, due_at_ms, tries } = attempt(stage, delivery, 200);
   assert.deepEqual([status, due_at_ms, tries], ['succeeded', null, 1]);
-  assert.deepEqual(attempts, [result(stage, 200)]);
+  const [record] = stage.world.state.scan(attemptIndex(delivery), { descending: false });
+  assertHas(record, { kind: 'attempt', delivery, ...result(stage, 200) });
   assert.equal(pending(stage), 0);
 });
 
@@ -58,7 +68,8 @@ for (const [drawn, factor] of jitters) {
       stage.advance(due_at_ms! - stage.nowMs);
     }
     const last = attempt(stage, delivery, 301);
-    assert.deepEqual([last.status, last.due_at_ms, last.attempts.length], ['failed', null, 4]);
+    assert.deepEqual([last.status, last.due_at_ms, last.attempt_count], ['failed', null, 4]);
+    assert.deepEqual(statuses(stage, delivery), [null, 500, 500, 301]);
     assert.equal(pending(stage), 0);
   });
 }
@@ -68,25 +79,37 @@ test('the result of an attempt that was under way when the delivery ended is onl
   const { delivery, endpoint } = deliver(stage);
   stage.given('delete_webhook_endpoint', {}, endpoint);
   stage.given('drain_endpoint', {}, endpoint);
-  const { status, due_at_ms, attempts } = attempt(stage, delivery, 200);
-  assert.deepEqual([status, due_at_ms, attempts.length], ['ended', null, 1]);
+  const { status, due_at_ms } = attempt(stage, delivery, 200);
+  assert.deepEqual([status, due_at_ms, statuses(stage, delivery)], ['ended', null, [200]]);
+});
+
+test('a report that comes twice, or out of turn, is recorded once', () => {
+  const stage = new Stage();
+  const { delivery } = deliver(stage);
+  const report = (number: number) =>
+    stage.when('record_attempt', { delivery, number, result: result(stage, 500) });
+  report(1).expect({ changes: [] });
+  report(0).expect({ changes: ['attempt 500', 'delivery pending'] });
+  const after = stage.get('delivery', delivery);
+  report(0).expect({ changes: [] });
+  assert.equal(stage.get('delivery', delivery), after);
 });
 
 test('the result for a delivery that is gone', () => {
   const stage = new Stage();
-  const params = { delivery: 'whd_x', result: result(stage, 200) };
+  const params = { delivery: 'whd_x', number: 0, result: result(stage, 200) };
   stage.when('record_attempt', params).expect({ changes: [] });
 });
 
 for (const status of [200, 500]) {
-  test(`sent again after ${status}: due at once, from the start of the schedule`, () => {
+  test(`sent again after ${status}: due before all others, from the start of the schedule`, () => {
     const stage = new Stage();
     const { delivery } = deliver(stage);
     for (let i = 0; i < 4; i++) attempt(stage, delivery, status);
     stage.advance(hourMs);
     stage.when('resend_delivery', { delivery }).expect({ changes: ['delivery pending'] });
-    const { due_at_ms, tries, attempts } = stage.get('delivery', delivery);
-    assert.deepEqual([due_at_ms, tries, attempts.length], [stage.nowMs, 0, 4]);
+    const { due_at_ms, tries, attempt_count } = stage.get('delivery', delivery);
+    assert.deepEqual([due_at_ms, tries, attempt_count], [0, 0, 4]);
     assert.equal(attempt(stage, delivery, 500).status, 'pending');
     assert.equal(attempt(stage, delivery, 200).status, 'succeeded');
   });
@@ -128,7 +151,8 @@ test('retention removes old deliveries that are over, some at a time', () => {
   assert.deepEqual(prune().answer, { more: true });
   const step = prune();
   assert.deepEqual(step.answer, { more: false });
-  assert.deepEqual(step.changes, ['delivery removed']);
+  assert.deepEqual(step.changes, ['attempt removed', 'delivery removed']);
+  assert.deepEqual(statuses(stage, old.at(-1)!), []);
   prune().expect({ changes: [] });
   for (const id of old) assert.equal(stage.world.state.get('delivery', id), undefined);
   assert.ok(stage.get('delivery', waiting), 'one that still waits stays');

@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  deliveryIndex,
   dueIndex,
   endpointDueIndex,
   fieldIndex,
   idOfSortKey,
   kindIndex,
+  overIndex,
   scopeOf,
   timeKey,
 } from '../../src/domain/indexes.ts';
@@ -31,7 +31,7 @@ const delivery: Omit<DeliveryRecord, 'id' | 'endpoint' | 'due_at_ms'> = {
   event: 'evt_1',
   event_type: 'refund.failed',
   status: 'pending',
-  attempts: [],
+  attempt_count: 0,
   tries: 0,
 };
 
@@ -74,7 +74,7 @@ const indexes = [
   fieldIndex('delivery', scope, 'endpoint', 'a'),
   dueIndex,
   endpointDueIndex('a'),
-  deliveryIndex,
+  overIndex,
 ];
 const bounds = ['pi_0', 'pi_3', 'pi_9', 'ch_2', 'whd_2', timeKey(5), timeKey(15)];
 

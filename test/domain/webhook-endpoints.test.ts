@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sentEventTypes } from '../../src/contract/vocabulary.ts';
 import { createIntent } from './scenes.ts';
 import { hourMs, refusalOf, Stage } from './stage.ts';
 
@@ -177,4 +178,26 @@ test('rolling a secret: the old ones sign until their overlap ends', () => {
   const { secret: fourth } = stage.given('roll_secret', { overlapSeconds: 0 }, id);
   assert.deepEqual(secrets(), [{ secret: fourth, expires_at_ms: null }], 'at once');
   assert.equal(new Set([first, second, third, fourth]).size, 4);
+});
+
+test('a sample of every type that happens: an event and one delivery, wanted or not', () => {
+  const stage = new Stage();
+  const id = create(stage, { enabled_events: ['refund.failed'] });
+  create(stage);
+  for (const type of sentEventTypes) {
+    stage.when('send_sample', { type }, id).expect({ events: [type], changes: ['delivery pending'] });
+  }
+});
+
+test('no sample for an endpoint that is disabled, in live mode, or gone', () => {
+  const stage = new Stage();
+  const id = create(stage);
+  const refusal = (of: Stage, endpoint: string) =>
+    of.when('send_sample', { type: 'charge.failed' }, endpoint).code;
+  stage.given('update_webhook_endpoint', { disabled: true }, id);
+  assert.equal(refusal(stage, id), 'invalid_request');
+  stage.given('delete_webhook_endpoint', {}, id);
+  assert.equal(refusal(stage, id), 'resource_missing');
+  const live = stage.as({ livemode: true });
+  assert.equal(refusal(live, create(live)), 'test_mode_only');
 });
