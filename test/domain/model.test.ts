@@ -1,0 +1,328 @@
+// Random commands, public and internal, in any order and with any ids, against the model: the same answers, the same
+// events, the same states; and the invariants after every step. `DOMAIN_MODEL_RUNS` says how many runs (default 1,000),
+// `DOMAIN_MODEL_SEED` repeats one.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { QueryOperation } from '../../src/contract/routes.ts';
+import type { AnyCommand } from '../../src/domain/command.ts';
+import { dueRecords } from '../../src/domain/due.ts';
+import { kindIndex, operationIndex, scopeOf } from '../../src/domain/indexes.ts';
+import type { RecordKind, StoredRecord } from '../../src/domain/record.ts';
+import { State } from '../../src/domain/state.ts';
+import { assertInvariants, ofKind } from './invariants.ts';
+import { type Made, Model, type Params } from './model.ts';
+import { card, scenes } from './scenes.ts';
+import { checkpoint, hourMs, minuteMs, Stage, type Step } from './stage.ts';
+
+const runs = Number(process.env.DOMAIN_MODEL_RUNS ?? 1_000);
+const seed = process.env.DOMAIN_MODEL_SEED;
+
+/** One step: what to do, and two numbers that say to what and how. */
+interface Action {
+  readonly do: (typeof kinds)[number];
+  readonly pick: number;
+  readonly how: number;
+}
+
+// What makes things is as likely as what decides them, so that runs get somewhere.
+const kinds = [
+  ...['create_payment_intent', 'create_checkout_session', 'choose_method', 'choose_method'],
+  ...['confirm_payment_intent', 'confirm_payment_intent', 'confirm_payment_intent'],
+  ...['settle_operation', 'settle_operation', 'settle_operation', 'settle_operation', 'settle_operation'],
+  ...['submit_card', 'submit_card', 'submit_card', 'answer_challenge', 'answer_challenge'],
+  ...['cancel_payment_intent', 'expire_checkout_session'],
+  ...[
+    'complete_charge',
+    'fail_charge',
+    'expire_charge',
+    'pay_cash',
+    'create_refund',
+    'create_refund',
+    'create_refund',
+  ],
+  ...['succeed_refund', 'fail_refund', 'expire_due', 'advance', 'due', 'checkpoint', 'close_review', 'pay'],
+  ...['record_attempt', 'resend_delivery'],
+] as const;
+
+const action: fc.Arbitrary<Action> = fc.record({
+  do: fc.constantFrom(...kinds),
+  pick: fc.nat(60),
+  how: fc.nat(11),
+});
+
+const retrieves: Readonly<Partial<Record<RecordKind, QueryOperation>>> = {
+  payment_intent: 'retrieve_payment_intent',
+  charge: 'retrieve_charge',
+  checkout_session: 'retrieve_checkout_session',
+  refund: 'retrieve_refund',
+  review: 'retrieve_review',
+  event: 'retrieve_event',
+};
+
+/** A run: the service, the model, and a fold of every change that the service made. */
+class Run {
+  readonly stage = new Stage();
+  readonly model = new Model();
+  readonly records = new Map<string, StoredRecord>();
+  /** Ids of the other mode, and one that was never made. */
+  readonly strangers: readonly string[];
+  steps = 0;
+
+  constructor() {
+    const live = scenes.paid(this.stage.as({ livemode: true }));
+    this.strangers = [live.intent, live.charge, live.session, 'x'];
+    this.stage.given('create_webhook_endpoint', { url: 'https://a.test', enabled_events: ['*'] });
+    for (const changes of this.stage.world.log) this.#fold(changes.filter(({ livemode }) => !livemode));
+  }
+
+  play({ do: what, pick, how }: Action): void {
+    this.steps++;
+    switch (what) {
+      case 'advance':
+        this.stage.advance([1, 1_000, minuteMs, minuteMs, 30 * minuteMs, 72 * hourMs][how >> 1]!);
+        return;
+      case 'checkpoint':
+        checkpoint(this.stage.world);
+        return;
+      case 'pay':
+        this.#pay(pick);
+        return;
+      case 'due':
+        this.#playDue();
+        return;
+      case 'close_review':
+        this.#fold(this.stage.when(what, { as: 'refunded' }, this.#one('review', pick)).decision.changes);
+        return;
+      case 'record_attempt': {
+        const delivery = this.#one('delivery', pick);
+        const number = this.stage.world.state.get('delivery', delivery)?.attempt_count ?? 0;
+        const failure = how % 2 === 0 ? null : 'refused';
+        const result = { at_ms: 0, duration_ms: 1, status: 200, failure, answer: '' };
+        this.#fold(this.stage.when(what, { delivery, number, result }).decision.changes);
+        return;
+      }
+      case 'resend_delivery':
+        this.#fold(this.stage.when(what, { delivery: this.#one('delivery', pick) }).decision.changes);
+        return;
+      default: {
+        const [id, params] = this.#aim(what, pick, how);
+        this.#command(what, id, params);
+      }
+    }
+  }
+
+  /** The way that most payments go, so that runs reach what comes after it. */
+  #pay(pick: number): void {
+    const { model } = this;
+    const id = this.#among([...model.payments.keys()], pick);
+    this.#command('confirm_payment_intent', id, { payment_method_type: 'card' });
+    for (const { id: operation, payment, over } of model.calls.values()) {
+      if (payment.id === id && !over) {
+        this.#command('settle_operation', '', { operation, outcome: { result: 'done' } });
+      }
+    }
+    this.#command('complete_charge', model.payments.get(id)?.latest ?? 'x', {});
+  }
+
+  #playDue(): void {
+    const { stage, model } = this;
+    const due = dueRecords(stage.world.state, stage.nowMs, 1000).map(({ id }) => id);
+    assert.deepEqual(due, model.due(stage.nowMs));
+    for (const id of due) this.#command('expire_due', id, {});
+  }
+
+  #command(operation: AnyCommand, id: string, params: Params): void {
+    const { stage, model } = this;
+    const step = stage.when(operation, params, id);
+    const { code, events } = model.play(operation, id, params, madeBy(step), stage.nowMs);
+    assert.deepEqual([step.code, step.events], [code, events], `${operation} ${JSON.stringify(params)}`);
+    this.#fold(step.decision.changes);
+    this.#compare();
+    assertInvariants(this.records, model.arrived);
+  }
+
+  /** What a command is about, and its parameters; now and then nothing that is there, or somebody else's. */
+  #aim(operation: AnyCommand, pick: number, how: number): [id: string, params: Params] {
+    const { model } = this;
+    const of = (things: ReadonlyMap<string, unknown>) => {
+      const id = this.#among([...things.keys()], pick);
+      // Pages and time name no organization: the service looks up whose record it is.
+      return isInternal(operation) && this.strangers.includes(id) ? 'x' : id;
+    };
+    const methods = [['card'], ['cash'], ['card', 'cash'], ['card', 'cash']][how % 4]!;
+    const method = how % 3 === 0 ? 'cash' : 'card';
+    const odd = how > 8;
+    switch (operation) {
+      case 'create_payment_intent':
+        return [
+          '',
+          {
+            amount: [99, 25_000, 25_000, 10_000][pick % 4]!,
+            currency: 'mad',
+            payment_method_types: methods,
+          },
+        ];
+      case 'create_checkout_session': {
+        const success_url = 'https://a.test';
+        return ['', { amount: 20_000, currency: 'mad', payment_method_types: methods, success_url }];
+      }
+      case 'confirm_payment_intent':
+        return [of(model.payments), how === 11 ? {} : { payment_method_type: method }];
+      case 'cancel_payment_intent':
+        return [of(model.payments), {}];
+      case 'choose_method':
+        return [of(model.sessions), { method }];
+      case 'expire_checkout_session':
+        return [of(model.sessions), {}];
+      case 'submit_card':
+        return [of(model.attempts), { token: 'tok', card, challenge: how % 3 === 0 }];
+      case 'answer_challenge':
+        return [of(model.attempts), { passed: how % 3 > 0 }];
+      case 'settle_operation':
+        return ['', { operation: this.#call(pick), outcome: outcomes[how % outcomes.length]! }];
+      case 'complete_charge':
+        return [of(model.attempts), odd ? { amount: pick + 1 } : {}];
+      case 'pay_cash': {
+        const codes = [...model.attempts.values()].filter(({ number }) => number !== null);
+        const code = codes.length === 0 ? undefined : codes[pick % codes.length]!;
+        const amount = odd || code === undefined ? how + 1 : code.payment.amount;
+        return ['', { number: code?.number ?? '000000000000', amount }];
+      }
+      case 'create_refund': {
+        const about = how % 2 === 0 ? { charge: of(model.attempts) } : { payment_intent: of(model.payments) };
+        return ['', how % 3 === 0 ? about : { ...about, amount: [1, 2_500, 10_000, 99_999][pick % 4]! }];
+      }
+      case 'succeed_refund':
+      case 'fail_refund':
+        return [of(model.refunds), {}];
+      default:
+        return [of(how % 2 === 0 ? model.attempts : model.sessions), {}];
+    }
+  }
+
+  /** Mostly the last ones made: those are where something happens. */
+  #among(ids: readonly string[], pick: number): string {
+    const stranger = pick % 16 === 15 || ids.length === 0;
+    if (stranger) return this.strangers[pick % this.strangers.length]!;
+    return ids.at(-1 - Math.floor((pick / 61) ** 3 * ids.length))!;
+  }
+
+  #call(pick: number): string {
+    const { calls } = this.model;
+    const open = [...calls.values()].filter(({ over }) => !over).map(({ id }) => id);
+    return pick % 8 === 7 || open.length === 0
+      ? this.#among([...calls.keys()], pick)
+      : open[pick % open.length]!;
+  }
+
+  #one(kind: RecordKind, pick: number): string {
+    return this.#among(
+      ofKind(this.records, kind).map(({ id }) => id),
+      pick,
+    );
+  }
+
+  #fold(changes: readonly StoredRecord[]): void {
+    for (const change of changes) {
+      if (change.removed) this.records.delete(change.id);
+      else this.records.set(change.id, change);
+      const retrieve = retrieves[change.kind];
+      if (retrieve !== undefined) assert.equal(this.stage.read(retrieve, {}, change.id).id, change.id);
+    }
+  }
+
+  /** The records are what the model says. */
+  #compare(): void {
+    const { model, records } = this;
+    const seen = {
+      payments: ofKind(records, 'payment_intent').map((each) => [
+        ...[each.id, each.status, each.operation !== null, each.amount_received, each.latest_charge],
+      ]),
+      sessions: ofKind(records, 'checkout_session').map((each) => [each.id, each.status, each.due_at_ms]),
+      attempts: ofKind(records, 'charge').map((each) => [
+        ...[each.id, each.status, each.challenge_token !== null, each.amount_refunded],
+        ...[each.amount_refund_pending, each.status === 'pending' && each.expires_at_ms],
+      ]),
+      refunds: ofKind(records, 'refund').map((each) => [each.id, each.status, each.amount]),
+      calls: ofKind(records, 'operation').map(({ id }) => id),
+    };
+    assert.deepEqual(seen, {
+      payments: [...model.payments.values()].map((each) => [
+        ...[each.id, each.status, each.busy, each.received, each.latest],
+      ]),
+      sessions: [...model.sessions.values()].map(({ session }) => [
+        ...[session!.id, session!.status, session!.dueMs],
+      ]),
+      attempts: [...model.attempts.values()].map((each) => [
+        ...[each.id, each.status, each.challenged, each.refunded, each.held],
+        each.status === 'pending' && each.endsMs,
+      ]),
+      refunds: [...model.refunds.values()].map((each) => [each.id, each.status, each.amount]),
+      calls: [...model.calls.values()].filter(({ over }) => !over).map(({ id }) => id),
+    });
+  }
+
+  /** Everything replayed into a fresh state is the state. */
+  assertReplays(): void {
+    const replayed = new State();
+    for (const change of this.stage.world.log.flat()) replayed.apply(change);
+    const scope = scopeOf(this.stage.who.org, false);
+    const listed = [
+      'payment_intent',
+      'charge',
+      'checkout_session',
+      'refund',
+      'review',
+      'event',
+      'delivery',
+    ] as const;
+    for (const index of [...listed.map((kind) => kindIndex(kind, scope)), operationIndex]) {
+      const range = { descending: false };
+      const all = [...replayed.scan(index, range)];
+      assert.deepEqual([...this.stage.world.state.scan(index, range)], all, index);
+      for (const record of all) if (!record.livemode) assert.equal(this.records.get(record.id), record);
+    }
+  }
+}
+
+const outcomes = [
+  { result: 'done' },
+  { result: 'accepted' },
+  { result: 'done' },
+  { result: 'declined', decline_code: 'lost_card' },
+  { result: 'done' },
+  { result: 'failed', reason: 'down' },
+] as const;
+
+const internal: readonly AnyCommand[] = ['choose_method', 'submit_card', 'answer_challenge', 'expire_due'];
+const isInternal = (operation: AnyCommand): boolean => internal.includes(operation);
+
+function madeBy(step: Step): Made {
+  const { changes, operations } = step.decision;
+  const idOf = (kind: RecordKind) => changes.find((change) => change.kind === kind)?.id ?? '';
+  const [operation] = operations;
+  return {
+    payment: idOf('payment_intent'),
+    session: idOf('checkout_session'),
+    refund: idOf('refund'),
+    call: operation && { id: operation.id, charge: operation.charge, number: operation.cash_number },
+  };
+}
+
+test('random commands come to what the model says', (t) => {
+  let steps = 0;
+  const reached = new Map<string, number>();
+  fc.assert(
+    fc.property(fc.noBias(fc.array(action, { minLength: 1, maxLength: 120, size: 'max' })), (actions) => {
+      const run = new Run();
+      for (const each of actions) run.play(each);
+      run.assertReplays();
+      steps += run.steps;
+      for (const { type } of ofKind(run.records, 'event')) reached.set(type, (reached.get(type) ?? 0) + 1);
+    }),
+    { numRuns: runs, ...(seed !== undefined && { seed: Number(seed) }) },
+  );
+  t.diagnostic(`${runs} runs, ${steps} steps; ${[...reached].map((each) => each.join(' ')).join(', ')}`);
+});

@@ -1,0 +1,389 @@
+// A naive model of payments, written from the published tables of states and from nothing in `src/domain`: plain
+// objects that are changed in place. It says what every command must answer and tell, and what is then true.
+
+export interface Payment {
+  readonly id: string;
+  readonly amount: number;
+  readonly methods: readonly string[];
+  readonly session: Session | null;
+  status: 'requires_payment_method' | 'requires_action' | 'processing' | 'succeeded' | 'canceled';
+  /** A payment network is being asked. */
+  busy: boolean;
+  received: number;
+  latest: string | null;
+}
+
+export interface Session {
+  readonly id: string;
+  status: 'open' | 'complete' | 'expired';
+  dueMs: number;
+}
+
+export interface Attempt {
+  readonly id: string;
+  readonly payment: Payment;
+  readonly method: 'card' | 'cash';
+  readonly number: string | null;
+  status: 'pending' | 'succeeded' | 'failed';
+  challenged: boolean;
+  endsMs: number;
+  refunded: number;
+  held: number;
+}
+
+export interface Refund {
+  readonly id: string;
+  readonly attempt: Attempt;
+  readonly amount: number;
+  status: 'pending' | 'succeeded' | 'failed';
+}
+
+export interface Call {
+  readonly id: string;
+  readonly action: string;
+  readonly payment: Payment;
+  readonly attempt: string;
+  readonly number: string | null;
+  readonly refund: string | null;
+  over: boolean;
+}
+
+/** What a command must come to. */
+export interface Expected {
+  readonly code: string;
+  readonly events: readonly string[];
+}
+
+/** What the service made in answer to a command: ids that a model can't know. */
+export interface Made {
+  readonly payment: string;
+  readonly session: string;
+  readonly refund: string;
+  readonly call: { readonly id: string; readonly charge: string; readonly number: string | null } | undefined;
+}
+
+export interface Params {
+  readonly [name: string]: unknown;
+}
+
+const minuteMs = 60_000;
+const cardMs = 30 * minuteMs;
+const cashMs = 3 * 24 * 60 * minuteMs;
+const sessionMs = 24 * 60 * minuteMs;
+
+const refuse = (code: string): Expected => ({ code, events: [] });
+const ok = (...events: string[]): Expected => ({ code: 'ok', events });
+const waits = (...events: string[]): Expected => ({ code: 'waits', events });
+const failedEvents = ['charge.failed', 'payment_intent.payment_failed'];
+
+export class Model {
+  readonly payments = new Map<string, Payment>();
+  readonly sessions = new Map<string, Payment>();
+  readonly attempts = new Map<string, Attempt>();
+  readonly refunds = new Map<string, Refund>();
+  readonly calls = new Map<string, Call>();
+  /** Centimes that customers handed over, whatever became of them. */
+  arrived = 0;
+
+  play(operation: string, id: string, params: Params, made: Made, nowMs: number): Expected {
+    switch (operation) {
+      case 'create_payment_intent':
+        return this.#create(params, made, null);
+      case 'create_checkout_session': {
+        // A session ends with a whole second.
+        const dueMs = nowMs - (nowMs % 1000) + sessionMs;
+        const session: Session = { id: made.session, status: 'open', dueMs };
+        return this.#create(params, made, session);
+      }
+      case 'confirm_payment_intent':
+        return this.#confirm(id, params, made);
+      case 'choose_method':
+        return this.#choose(id, params, made);
+      case 'cancel_payment_intent':
+        return this.#cancel(id);
+      case 'expire_checkout_session':
+        return this.#expireSession(id);
+      case 'submit_card':
+        return this.#submit(id, params.challenge === true, made);
+      case 'answer_challenge':
+        return this.#answer(id, params.passed === true, made);
+      case 'settle_operation':
+        return this.#settle(params, nowMs);
+      case 'complete_charge':
+        return this.#complete(id, params.amount as number | undefined);
+      case 'fail_charge':
+      case 'expire_charge':
+        return this.#helped(id, (attempt) => this.#fail(attempt));
+      case 'pay_cash':
+        return this.#payCash(params.number as string, params.amount as number);
+      case 'create_refund':
+        return this.#refund(params, made);
+      case 'succeed_refund':
+      case 'fail_refund':
+        return this.#decideRefund(this.refunds.get(id), operation === 'succeed_refund');
+      case 'expire_due':
+        return this.#due(id, nowMs);
+      default:
+        throw new Error(`the model does not know ${operation}`);
+    }
+  }
+
+  /** What is due, in order. */
+  due(nowMs: number): string[] {
+    const attempts = [...this.attempts.values()]
+      .filter(({ status }) => status === 'pending')
+      .map(({ id, endsMs }) => ({ id, atMs: endsMs }));
+    const sessions = [...this.sessions.values()]
+      .filter(({ session }) => session!.status === 'open')
+      .map(({ session }) => ({ id: session!.id, atMs: session!.dueMs }));
+    return [...attempts, ...sessions]
+      .filter(({ atMs }) => atMs <= nowMs)
+      .sort((a, b) => a.atMs - b.atMs || (a.id < b.id ? -1 : 1))
+      .map(({ id }) => id);
+  }
+
+  #create(params: Params, made: Made, session: Session | null): Expected {
+    const methods = (params.payment_method_types as string[] | undefined) ?? ['card'];
+    const amount = params.amount as number;
+    if (amount < (methods.includes('cash') ? 10_000 : 100)) return refuse('amount_too_small');
+    const payment: Payment = {
+      id: made.payment,
+      amount,
+      methods,
+      session,
+      status: 'requires_payment_method',
+      busy: false,
+      received: 0,
+      latest: null,
+    };
+    this.payments.set(payment.id, payment);
+    if (session !== null) this.sessions.set(session.id, payment);
+    return ok('payment_intent.created');
+  }
+
+  #blocked(payment: Payment, ...allowed: Payment['status'][]): Expected | null {
+    if (payment.busy) return refuse('payment_intent_busy');
+    return allowed.includes(payment.status) ? null : refuse('payment_intent_unexpected_state');
+  }
+
+  #confirm(id: string, params: Params, made: Made): Expected {
+    const payment = this.payments.get(id);
+    if (payment === undefined) return refuse('resource_missing');
+    const asked = params.payment_method_type as string | undefined;
+    if (asked === undefined && payment.methods.length > 1) return refuse('parameter_missing');
+    if (asked !== undefined && !payment.methods.includes(asked)) return refuse('parameter_invalid');
+    return this.#open(payment, asked ?? payment.methods[0]!, made);
+  }
+
+  #choose(id: string, params: Params, made: Made): Expected {
+    const payment = this.sessions.get(id);
+    if (payment === undefined) return refuse('resource_missing');
+    if (payment.session!.status !== 'open') return refuse('invalid_request');
+    const method = params.method as string;
+    if (!payment.methods.includes(method)) return refuse('payment_method_unavailable');
+    return this.#open(payment, method, made);
+  }
+
+  #open(payment: Payment, method: string, made: Made): Expected {
+    const blocked = this.#blocked(payment, 'requires_payment_method');
+    if (blocked !== null) return blocked;
+    this.#call(method === 'card' ? 'open_card_page' : 'issue_cash_code', payment, made);
+    payment.busy = true;
+    return waits();
+  }
+
+  #call(action: string, payment: Payment, made: Made, refund: string | null = null): void {
+    const { id, charge, number } = made.call!;
+    this.calls.set(id, { id, action, payment, attempt: charge, number, refund, over: false });
+  }
+
+  #cancel(id: string): Expected {
+    const payment = this.payments.get(id);
+    if (payment === undefined) return refuse('resource_missing');
+    return this.#blocked(payment, 'requires_payment_method', 'requires_action') ?? this.#end(payment);
+  }
+
+  #expireSession(id: string): Expected {
+    const payment = this.sessions.get(id);
+    if (payment === undefined) return refuse('resource_missing');
+    if (payment.session!.status !== 'open') return refuse('invalid_request');
+    return this.#blocked(payment, 'requires_payment_method', 'requires_action') ?? this.#end(payment);
+  }
+
+  #end(payment: Payment): Expected {
+    const latest = this.attempts.get(payment.latest ?? '');
+    if (latest?.status === 'pending') {
+      latest.status = 'failed';
+      latest.challenged = false;
+    }
+    payment.status = 'canceled';
+    if (payment.session === null) return ok('payment_intent.canceled');
+    payment.session.status = 'expired';
+    return ok('payment_intent.canceled', 'checkout.session.expired');
+  }
+
+  #typing(id: string): Expected | Attempt {
+    const attempt = this.attempts.get(id);
+    if (attempt === undefined || attempt.method === 'cash') return refuse('resource_missing');
+    const blocked = this.#blocked(attempt.payment, 'requires_action');
+    if (blocked !== null) return blocked;
+    return attempt.status === 'pending' ? attempt : refuse('charge_unexpected_state');
+  }
+
+  #submit(id: string, challenge: boolean, made: Made): Expected {
+    const attempt = this.#typing(id);
+    if ('code' in attempt) return attempt;
+    if (!challenge) return this.#authorize(attempt, made);
+    attempt.challenged = true;
+    return ok();
+  }
+
+  #answer(id: string, passed: boolean, made: Made): Expected {
+    const attempt = this.#typing(id);
+    if ('code' in attempt) return attempt;
+    if (!attempt.challenged) return refuse('charge_unexpected_state');
+    return passed ? this.#authorize(attempt, made) : this.#fail(attempt);
+  }
+
+  #authorize(attempt: Attempt, made: Made): Expected {
+    this.#call('authorize_card', attempt.payment, made);
+    attempt.challenged = false;
+    attempt.payment.busy = true;
+    attempt.payment.status = 'processing';
+    return waits('payment_intent.processing');
+  }
+
+  #settle(params: Params, nowMs: number): Expected {
+    const call = this.calls.get(params.operation as string);
+    if (call === undefined || call.over) return ok();
+    const { result } = params.outcome as { result: string };
+    const opening = call.action === 'open_card_page' || call.action === 'issue_cash_code';
+    if (call.action === 'refund_charge') {
+      if (result === 'accepted') return ok();
+      call.over = true;
+      const refund = this.refunds.get(call.refund!)!;
+      return refund.status === 'pending' ? this.#decideRefund(refund, result === 'done') : ok();
+    }
+    const attempt = this.attempts.get(call.attempt);
+    if (opening || attempt!.status === 'pending') call.payment.busy = false;
+    if (opening) {
+      call.over = true;
+      return result === 'done' ? this.#opened(call, nowMs) : refuse('api_error');
+    }
+    if (result === 'accepted') return ok();
+    call.over = true;
+    if (result === 'done') return this.#confirmed(attempt!);
+    return attempt!.status === 'pending' ? this.#fail(attempt!) : ok();
+  }
+
+  #opened(call: Call, nowMs: number): Expected {
+    const { payment } = call;
+    const method = call.action === 'open_card_page' ? 'card' : 'cash';
+    const endsMs = nowMs + (method === 'card' ? cardMs : cashMs);
+    const attempt: Attempt = {
+      ...{ id: call.attempt, payment, method, number: call.number, status: 'pending', endsMs },
+      ...{ challenged: false, refunded: 0, held: 0 },
+    };
+    this.attempts.set(attempt.id, attempt);
+    payment.latest = attempt.id;
+    payment.status = 'requires_action';
+    if (method === 'cash' && payment.session !== null) {
+      payment.session.dueMs = Math.max(payment.session.dueMs, endsMs);
+    }
+    return ok('payment_intent.requires_action');
+  }
+
+  /** The network has the money: credited, under review, or what a helper has brought already. */
+  #confirmed(attempt: Attempt): Expected {
+    if (attempt.status === 'succeeded') return ok();
+    this.arrived += attempt.payment.amount;
+    return attempt.status === 'failed' ? ok('review.opened') : this.#succeed(attempt);
+  }
+
+  #succeed(attempt: Attempt): Expected {
+    const { payment } = attempt;
+    const events = payment.status === 'processing' ? [] : ['payment_intent.processing'];
+    attempt.status = 'succeeded';
+    attempt.challenged = false;
+    payment.status = 'succeeded';
+    payment.received = payment.amount;
+    events.push('charge.succeeded', 'payment_intent.succeeded');
+    if (payment.session !== null) {
+      payment.session.status = 'complete';
+      events.push('checkout.session.completed');
+    }
+    return ok(...events);
+  }
+
+  #fail(attempt: Attempt): Expected {
+    attempt.status = 'failed';
+    attempt.challenged = false;
+    attempt.payment.status = 'requires_payment_method';
+    return ok(...failedEvents);
+  }
+
+  #helped(id: string, decide: (attempt: Attempt) => Expected): Expected {
+    const attempt = this.attempts.get(id);
+    if (attempt === undefined) return refuse('resource_missing');
+    if (attempt.status !== 'pending') return refuse('charge_unexpected_state');
+    return attempt.payment.busy ? refuse('payment_intent_busy') : decide(attempt);
+  }
+
+  #complete(id: string, amount: number | undefined): Expected {
+    return this.#helped(id, (attempt) => {
+      this.arrived += amount ?? attempt.payment.amount;
+      if (amount !== undefined && amount !== attempt.payment.amount) return ok('review.opened');
+      return this.#succeed(attempt);
+    });
+  }
+
+  #payCash(number: string, amount: number): Expected {
+    const attempt = [...this.attempts.values()].find((each) => each.number === number);
+    if (attempt === undefined) return refuse('resource_missing');
+    this.arrived += amount;
+    const fits = attempt.status === 'pending' && amount === attempt.payment.amount;
+    return fits ? this.#succeed(attempt) : ok('review.opened');
+  }
+
+  #refund(params: Params, made: Made): Expected {
+    const payment = this.payments.get(params.payment_intent as string);
+    if (params.charge === undefined) {
+      if (payment === undefined) return refuse('resource_missing');
+      if (payment.status !== 'succeeded') return refuse('payment_intent_unexpected_state');
+    }
+    const attempt = this.attempts.get((params.charge as string | undefined) ?? payment!.latest!);
+    if (attempt === undefined) return refuse('resource_missing');
+    if (attempt.method === 'cash') return refuse('refund_unsupported_payment_method');
+    if (attempt.status !== 'succeeded') return refuse('charge_unexpected_state');
+    const rest = attempt.payment.received - attempt.refunded - attempt.held;
+    const amount = (params.amount as number | undefined) ?? rest;
+    if (amount > rest || rest === 0) return refuse('amount_too_large');
+    attempt.held += amount;
+    this.refunds.set(made.refund, { id: made.refund, attempt, amount, status: 'pending' });
+    this.#call('refund_charge', attempt.payment, made, made.refund);
+    return ok('refund.created');
+  }
+
+  #decideRefund(refund: Refund | undefined, made: boolean): Expected {
+    if (refund === undefined) return refuse('resource_missing');
+    if (refund.status !== 'pending') return refuse('invalid_request');
+    refund.status = made ? 'succeeded' : 'failed';
+    refund.attempt.held -= refund.amount;
+    if (made) refund.attempt.refunded += refund.amount;
+    return ok('refund.updated', made ? 'charge.refunded' : 'refund.failed');
+  }
+
+  #due(id: string, nowMs: number): Expected {
+    const attempt = this.attempts.get(id);
+    if (attempt?.status === 'pending' && attempt.endsMs <= nowMs) {
+      if (!attempt.payment.busy) return this.#fail(attempt);
+      attempt.endsMs = nowMs + minuteMs;
+    }
+    const payment = this.sessions.get(id);
+    if (payment?.session?.status === 'open' && payment.session.dueMs <= nowMs) {
+      if (!payment.busy && payment.status !== 'processing') return this.#end(payment);
+      payment.session.dueMs = nowMs + minuteMs;
+    }
+    return ok();
+  }
+}
