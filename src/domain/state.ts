@@ -120,6 +120,21 @@ export class State implements View {
   }
 
   *scan(index: string, range: ScanRange): Iterable<StoredRecord> {
+    for (const key of this.#keys(index, range)) {
+      const record = this.#find(idOfSortKey(index, key));
+      assert(record !== undefined, `index ${index} names ${key}, which does not exist`);
+      yield record;
+    }
+  }
+
+  /** How many records an index has; walks over all of its keys, but reads no record. */
+  count(index: string): number {
+    let count = 0;
+    for (const _key of this.#keys(index, { descending: false })) count++;
+    return count;
+  }
+
+  #keys(index: string, range: ScanRange): Iterable<string> {
     const dirty = this.#dirty;
     const frozen = this.#frozen;
     const layers = [dirty.scan(index, range)];
@@ -128,11 +143,7 @@ export class State implements View {
     if (frozen !== null) layers.push(filter(frozen.scan(index, range), (key) => visible(key, [dirty])));
     const upper = frozen === null ? [dirty] : [dirty, frozen];
     layers.push(filter(this.#backing.scan(index, range), (key) => visible(key, upper)));
-    for (const key of mergeSorted(layers, range.descending)) {
-      const record = this.#find(idOfSortKey(index, key));
-      assert(record !== undefined, `index ${index} names ${key}, which does not exist`);
-      yield record;
-    }
+    return mergeSorted(layers, range.descending);
   }
 
   /** Starts a checkpoint: hands out what has changed, which stays readable until `thaw`. */

@@ -70,7 +70,19 @@ export function createShardMetrics(registry: Registry, shard: string) {
   const recovery = gauge('payments_recovery_duration_seconds', 'Replaying the journal at the last start');
   const resident = gauge('payments_resident_records', 'Records in memory');
   const readOnly = gauge('payments_read_only', '1 while the disk is too full for writes');
+  const deliveries = new Counter({
+    name: 'payments_webhook_deliveries_total',
+    help: 'Webhook deliveries by what became of them with an attempt',
+    labelNames: ['shard', 'outcome'],
+    registers,
+  });
+  const deliveriesWaiting = gauge('payments_webhook_deliveries_waiting', 'Webhook deliveries that wait for an attempt');
+  const oldestDelivery = gauge(
+    'payments_webhook_oldest_delivery_seconds',
+    'For how long the oldest webhook delivery to an enabled endpoint has been due',
+  );
   const observer: ShardObserver = {
+    attempted: (outcome) => deliveries.labels(shard, outcome).inc(),
     turnEnded(requests, queuedNow) {
       turnSize.observe(requests);
       queued.set(queuedNow);
@@ -81,7 +93,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
       checkpointRecords.set(records);
     },
   };
-  return { observer, recovery, resident, readOnly };
+  return { observer, recovery, resident, readOnly, deliveriesWaiting, oldestDelivery };
 }
 
 /** The metrics of several registries, given as `getMetricsAsJSON` gave them, as one text. */

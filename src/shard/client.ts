@@ -109,7 +109,7 @@ export class ShardClient {
         this.#waiting.delete(answer.correlation);
         onAnswer?.(answer);
       });
-    } else {
+    } else if ('answer' in message) {
       const settle = this.#waitingInternal.get(message.correlation);
       this.#waitingInternal.delete(message.correlation);
       settle?.(message.answer);

@@ -53,6 +53,7 @@ const kindsByPrefix: Readonly<Record<string, RecordKind>> = {
   cs: 'checkout_session',
   op: 'operation',
   prv: 'review',
+  evt: 'event',
   we: 'webhook_endpoint',
   whd: 'delivery',
 };
@@ -84,7 +85,7 @@ function internalCommand(
 }
 
 /** Decides a command on behalf of the organization that `subject` belongs to, and writes its changes down. */
-function decideFor(
+export function decideFor(
   state: ShardState,
   turn: Turn,
   subject: StoredRecord,

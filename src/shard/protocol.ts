@@ -14,6 +14,8 @@
 
 import type { Language } from '../contract/vocabulary.ts';
 import type { AnyCommand } from '../domain/command.ts';
+import type { AttemptReport } from '../domain/deliveries.ts';
+import type { WebhookEndpointRecord } from '../domain/record.ts';
 
 /** Bits of a request's flags. */
 export const requestFlags = { livemode: 1, hasIdempotencyKey: 2, wrongContentType: 4 } as const;
@@ -78,8 +80,51 @@ export type InternalAnswer =
   | { readonly ok: true; readonly body: string; readonly cursor?: string | null }
   | { readonly ok: false; readonly status: number; readonly code: string; readonly message: string };
 
-export type ToShard = ArrayBuffer | { readonly correlation: number; readonly request: InternalRequest };
-export type FromShard = ArrayBuffer | { readonly correlation: number; readonly answer: InternalAnswer };
+/** From the webhook thread: attempts that were made, to be recorded. Repeated until they are acknowledged. */
+export interface OutboxMessage {
+  /** The thread is connected anew: this shard starts to hand out all that waits. */
+  readonly open: boolean;
+  readonly reports: readonly EndpointReport[];
+}
+
+export interface EndpointReport extends AttemptReport {
+  readonly endpoint: string;
+}
+
+/** To the webhook thread. */
+export interface OutboxBatch {
+  readonly endpoints: readonly EndpointChange[];
+  readonly deliveries: readonly DueDelivery[];
+  /** The attempts that are recorded now. */
+  readonly recorded: readonly Omit<EndpointReport, 'result'>[];
+}
+
+/** An endpoint as it is now; `state` null when it was deleted. */
+export interface EndpointChange {
+  readonly id: string;
+  readonly state: (Pick<WebhookEndpointRecord, 'url' | 'secrets'> & { readonly enabled: boolean }) | null;
+}
+
+/** A delivery whose next attempt is due. */
+export interface DueDelivery {
+  readonly id: string;
+  readonly endpoint: string;
+  /** Which attempt of the delivery it will be, from 0. */
+  readonly number: number;
+  /** It goes before the others of its endpoint. */
+  readonly first: boolean;
+  /** The event as JSON text. */
+  readonly body: string;
+}
+
+export type ToShard =
+  | ArrayBuffer
+  | { readonly correlation: number; readonly request: InternalRequest }
+  | { readonly outbox: OutboxMessage };
+export type FromShard =
+  | ArrayBuffer
+  | { readonly correlation: number; readonly answer: InternalAnswer }
+  | { readonly outbox: OutboxBatch };
 
 const headerBytes = 4;
 const requestFixedBytes = 12;

@@ -16,8 +16,9 @@ import type { Availability, ShardAccount } from './account.ts';
 import type { Pending } from './execute.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import { decodeLevels } from './levels.ts';
+import { Outbox } from './outbox.ts';
 import { type Levels, Scope } from './scope.ts';
-import { keyOf, type ReplyTo, type Turn } from './turn.ts';
+import { keyOf, type Peer, type ReplyTo, type Turn } from './turn.ts';
 
 export interface ShardStateOptions {
   readonly journal: Journal;
@@ -38,6 +39,9 @@ export interface WaitingPage {
 export class ShardState {
   readonly records: State;
   readonly index = new IdempotencyIndex();
+  readonly outbox: Outbox;
+  /** The webhook thread, once it has connected. */
+  webhooks: Peer | null = null;
   readonly settings: Settings;
   /** Commands are refused: there is no room on the disk. */
   readOnly = false;
@@ -59,6 +63,7 @@ export class ShardState {
     this.#options = options;
     this.settings = options.settings;
     this.records = new State(options.journal.checkpoint, options.hotRecordsMax);
+    this.outbox = new Outbox(this.records);
     this.#randomText = createRandomText(options.fillRandom);
     this.#ids = createIdFactory(this.#randomText);
   }
@@ -156,6 +161,7 @@ export class ShardState {
   /** Applies a decision: live and in replay, nothing else changes records. */
   apply(turn: Turn, decision: Decision): void {
     for (const change of decision.changes) {
+      this.outbox.observe(change);
       this.records.apply(change);
       if (change.kind === 'webhook_endpoint') {
         const scope = this.#scopes.get(scopeOf(change.org, change.livemode));

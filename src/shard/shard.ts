@@ -14,10 +14,17 @@ import { operationIndex } from '../domain/indexes.ts';
 import type { OperationRecord } from '../domain/record.ts';
 import type { Journal, KeptKey } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
+import { type DeliveryOutcome, drainEndpoints, handOut, pruneDeliveries, takeReports } from './deliver.ts';
 import { execute, type Pending, runCommand } from './execute.ts';
 import { executeInternal, expireRecord } from './execute-internal.ts';
 import { clockLevel, encodeLevels, readClock, writeClock } from './levels.ts';
-import { type InternalRequest, type RequestFrame, readRequests, type ToShard } from './protocol.ts';
+import {
+  type InternalRequest,
+  type OutboxMessage,
+  type RequestFrame,
+  readRequests,
+  type ToShard,
+} from './protocol.ts';
 import { ShardState, type ShardStateOptions } from './shard-state.ts';
 import { type Peer, type ReplyTo, Turn } from './turn.ts';
 
@@ -26,6 +33,8 @@ export interface ShardObserver {
   turnEnded(requests: number, queued: number): void;
   committed(seconds: number): void;
   checkpointed(records: number, seconds: number): void;
+  /** An attempt of a webhook delivery was recorded. */
+  attempted(outcome: DeliveryOutcome): void;
 }
 
 export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
@@ -36,8 +45,8 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
   readonly callNetwork: (operation: OperationRecord) => void;
   /** Whether a webhook address may be used. */
   readonly checkAddress: (url: string) => Promise<boolean>;
-  /** Something was committed: there may be deliveries to make. */
-  readonly deliveriesMade: () => void;
+  /** For how long deliveries that are over stay listed, with their attempts. */
+  readonly deliveriesKeptMs: number;
   readonly observer: ShardObserver;
   /** The journal failed, or an assertion: the shard is finished. */
   readonly onFailure: (error: unknown) => void;
@@ -46,6 +55,7 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
 type Mail =
   | { readonly kind: 'request'; readonly to: ReplyTo; readonly frame: RequestFrame }
   | { readonly kind: 'internal'; readonly to: ReplyTo | null; readonly request: InternalRequest }
+  | { readonly kind: 'outbox'; readonly peer: Peer; readonly message: OutboxMessage }
   | { readonly kind: 'address'; readonly pending: Pending; readonly allowed: boolean }
   | { readonly kind: 'due' };
 
@@ -53,6 +63,8 @@ type Mail =
 const turnSizeMax = 512;
 const turnsInFlightMax = 2;
 const duePerTurnMax = 256;
+/** Some hundred old deliveries are removed each time. */
+const pruneIntervalMs = 1_000;
 /** Segments of the log hold the kept answers: they stay an hour longer than those are needed. */
 const segmentsKeptMs = idempotencyRetentionMs + 3_600_000;
 
@@ -71,6 +83,7 @@ export class Shard {
   #lastCheckpointMs: number;
   #checkpointing: Promise<void> | null = null;
   #dueQueued = false;
+  #lastPruneMs = 0;
 
   /** Replays the journal: the shard is ready when this returns. */
   constructor(options: ShardOptions, accounts: Iterable<ShardAccount>) {
@@ -97,6 +110,7 @@ export class Shard {
     }
     this.state.startIds(lastMs);
     this.state.rememberRunning(this.openOperations());
+    this.state.outbox.start();
     assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
     return lastMs;
   }
@@ -116,6 +130,8 @@ export class Shard {
       readRequests(message, (frame) => {
         this.#mailbox.push({ kind: 'request', to: { peer, correlation: frame.correlation }, frame });
       });
+    } else if ('outbox' in message) {
+      this.#mailbox.push({ kind: 'outbox', peer, message: message.outbox });
     } else {
       const to = { peer, correlation: message.correlation };
       this.#mailbox.push({ kind: 'internal', to, request: message.request });
@@ -179,6 +195,7 @@ export class Shard {
       if (++taken === turnSizeMax) break;
     }
     if (taken === 0) return;
+    if (handOut(this.state, turn)) this.#queueDue();
     this.#options.observer.turnEnded(taken, this.#mailbox.length);
     this.#commit(turn);
     if (this.#mailbox.length > 0) this.#schedule();
@@ -191,6 +208,9 @@ export class Shard {
         break;
       case 'internal':
         executeInternal(this.state, turn, mail.to, mail.request);
+        break;
+      case 'outbox':
+        takeReports(this.state, turn, mail.peer, mail.message, this.#options.observer.attempted);
         break;
       case 'address':
         this.state.addressChecked(mail.pending);
@@ -207,7 +227,13 @@ export class Shard {
     if (this.state.readOnly) return;
     const due = dueRecords(this.state.records, turn.nowMs, duePerTurnMax);
     for (const record of due) expireRecord(this.state, turn, record);
-    if (due.length === duePerTurnMax) this.#queueDue();
+    this.state.outbox.tick(turn.nowMs);
+    const isDraining = drainEndpoints(this.state, turn);
+    if (turn.nowMs - this.#lastPruneMs >= pruneIntervalMs) {
+      this.#lastPruneMs = turn.nowMs;
+      pruneDeliveries(this.state, turn, turn.nowMs - this.#options.deliveriesKeptMs);
+    }
+    if (due.length === duePerTurnMax || isDraining) this.#queueDue();
   }
 
   #queueDue(): void {
@@ -231,7 +257,6 @@ export class Shard {
         }
         turn.release();
         for (const operation of turn.operations) this.#options.callNetwork(operation);
-        if (turn.deliveries) this.#options.deliveriesMade();
         if (this.#mailbox.length > 0) this.#schedule();
       },
       (error: unknown) => this.#fail(error),

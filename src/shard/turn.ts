@@ -3,7 +3,7 @@
 
 import type { Change, OperationRecord } from '../domain/record.ts';
 import type { Entry, KeptAnswer } from '../journal/journal.ts';
-import { AnswerWriter, type FromShard, type InternalAnswer } from './protocol.ts';
+import { AnswerWriter, type FromShard, type InternalAnswer, type OutboxBatch } from './protocol.ts';
 
 /** Whoever sends requests to a shard: an edge, the webhook thread, the main thread. */
 export interface Peer {
@@ -28,8 +28,8 @@ export class Turn {
   readonly kept = new Map<string, KeptInTurn>();
   /** Calls to payment networks to make once the turn is durable. */
   readonly operations: OperationRecord[] = [];
-  /** Some delivery was made or changed. */
-  deliveries = false;
+  /** The attempts that this turn records, to be acknowledged. */
+  readonly recorded: OutboxBatch['recorded'][number][] = [];
   readonly #frames = new Map<Peer, AnswerWriter>();
   readonly #messages: { readonly peer: Peer; readonly message: FromShard }[] = [];
 
@@ -49,14 +49,18 @@ export class Turn {
 
   /** Answers a message that is not on the hot path. */
   reply(to: ReplyTo, answer: InternalAnswer): void {
-    this.#messages.push({ peer: to.peer, message: { correlation: to.correlation, answer } });
+    this.post(to.peer, { correlation: to.correlation, answer });
+  }
+
+  /** Sends a message to a peer once the turn is durable. */
+  post(peer: Peer, message: FromShard): void {
+    this.#messages.push({ peer, message });
   }
 
   /** Writes down what one command changed, and the answer that is kept for its idempotency key. */
   record(changes: readonly Change[], kept: Entry['kept']): void {
     if (kept !== null) this.kept.set(keyOf(kept.keyDigest), { fingerprint: kept.fingerprint, answer: kept });
     if (changes.length > 0 || kept !== null) this.entries.push({ changes, kept });
-    if (!this.deliveries) this.deliveries = changes.some(({ kind }) => kind === 'delivery');
   }
 
   /** Sends all answers. Called once, when everything that they show is on disk. */

@@ -1,0 +1,77 @@
+// What a turn does for webhooks: takes the reports of attempts, hands out what is due, and does the upkeep that time
+// brings: ending the deliveries of deleted endpoints, and removing what is older than attempts are kept.
+
+import { overIndex } from '../domain/indexes.ts';
+import type { DeliveryRecord } from '../domain/record.ts';
+import { decideFor } from './execute-internal.ts';
+import type { OutboxMessage } from './protocol.ts';
+import type { ShardState } from './shard-state.ts';
+import type { Peer, Turn } from './turn.ts';
+
+/** What became of a delivery with an attempt. */
+export type DeliveryOutcome = 'succeeded' | 'retried' | 'failed' | 'ended';
+
+/**
+ * Records reported attempts; what is not acknowledged is reported again. `onOutcome` hears what became of each
+ * delivery.
+ */
+export function takeReports(
+  state: ShardState,
+  turn: Turn,
+  peer: Peer,
+  { open, reports }: OutboxMessage,
+  onOutcome: (outcome: DeliveryOutcome) => void,
+): void {
+  if (open) {
+    state.outbox.open();
+    state.webhooks = peer;
+  }
+  if (state.readOnly || state.webhooks !== peer) return;
+  for (const { endpoint, ...report } of reports) {
+    state.outbox.returned(endpoint, report.delivery, report.number);
+    turn.recorded.push({ endpoint, delivery: report.delivery, number: report.number });
+    const delivery = state.records.get('delivery', report.delivery);
+    if (delivery?.attempt_count !== report.number) continue;
+    decideFor(state, turn, delivery, { operation: 'record_attempt', id: delivery.id, params: report }, null);
+    onOutcome(outcomeOf(state.records.get('delivery', delivery.id)!));
+  }
+}
+
+function outcomeOf({ status }: DeliveryRecord): DeliveryOutcome {
+  return status === 'pending' ? 'retried' : status;
+}
+
+/** Hands out what is due; it leaves when the turn is durable. True when more could be handed out at once. */
+export function handOut(state: ShardState, turn: Turn): boolean {
+  const { outbox, webhooks } = state;
+  if (webhooks === null) return false;
+  const batch = state.readOnly ? { endpoints: [], deliveries: [] } : outbox.take(turn.nowMs);
+  const { recorded } = turn;
+  if (batch.endpoints.length + batch.deliveries.length + recorded.length > 0) {
+    turn.post(webhooks, { outbox: { ...batch, recorded } });
+  }
+  return !state.readOnly && outbox.isReady;
+}
+
+/** Ends some deliveries of each deleted endpoint; true while there are more. */
+export function drainEndpoints(state: ShardState, turn: Turn): boolean {
+  const { draining } = state.outbox;
+  for (const [id, after] of draining) {
+    const endpoint = state.records.get('webhook_endpoint', id)!;
+    const params = after === undefined ? {} : { after };
+    const outcome = decideFor(state, turn, endpoint, { operation: 'drain_endpoint', id, params }, null);
+    if (draining.has(id) && 'body' in outcome) draining.set(id, JSON.parse(outcome.body).after);
+  }
+  return draining.size > 0;
+}
+
+/** Removes some deliveries that ended and were made before `beforeMs`. */
+export function pruneDeliveries(state: ShardState, turn: Turn, beforeMs: number): void {
+  const createdBefore = Math.floor(beforeMs / 1000);
+  for (const oldest of state.records.scan(overIndex, { descending: false })) {
+    if (oldest.created >= createdBefore) return;
+    const command = { operation: 'prune_deliveries', id: oldest.id, params: { createdBefore } } as const;
+    decideFor(state, turn, oldest, command, null);
+    return;
+  }
+}

@@ -1,0 +1,205 @@
+// The outbox: which deliveries a shard hands to the webhook thread, and when. Deliveries lie in the journal; for each
+// endpoint the webhook thread holds a window of them, oldest first, and gets more as it reports attempts. So memory is
+// bounded there and here, however many wait, and a delivery is out once at a time.
+//
+// For each endpoint a cursor stands in the index of its due deliveries: whatever lies before it and still waits is out.
+// A delivery that comes to lie before the cursor sends it back to the start. Nothing here is durable: when either
+// side is started again all that waits is handed out again, and reports say which attempt they are about.
+
+import { assert } from '../core/assert.ts';
+import { pendingDeliveries } from '../domain/deliveries.ts';
+import { eventJson } from '../domain/events.ts';
+import { endpointDueIndex, endpointIndex, timeKey } from '../domain/indexes.ts';
+import type { Change, DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
+import type { State } from '../domain/state.ts';
+import type { DueDelivery, EndpointChange, OutboxBatch } from './protocol.ts';
+
+/** Deliveries of one endpoint that may be out at a time: enough to keep its attempts going while reports travel. */
+export const windowSize = 32;
+/** What one turn hands out: the rest waits for the next turn, so that requests don't wait for it. */
+const perTurnMax = 256;
+/** What one endpoint gets before the next one has its turn. */
+const perEndpointMax = 16;
+
+interface Out {
+  /** Which attempt of the delivery is next, from 0. */
+  readonly number: number;
+  readonly dueMs: number;
+}
+
+interface EndpointQueue {
+  enabled: boolean;
+  cursor: string | undefined;
+  /** No delivery beyond the cursor is due before this; Infinity when there is none. */
+  nextDueMs: number;
+  /** Deliveries that the webhook thread holds, by id. */
+  readonly out: Map<string, Out>;
+  /** Deliveries that wait, out or not. */
+  waiting: number;
+}
+
+export class Outbox {
+  readonly #records: State;
+  readonly #queues = new Map<string, EndpointQueue>();
+  /** Endpoints that may have something to hand out now. */
+  readonly #ready = new Set<string>();
+  /** Endpoints whose state the webhook thread doesn't know yet. */
+  readonly #changed = new Set<string>();
+  /** Deleted endpoints with deliveries that haven't ended, and the sort key to go on after. */
+  readonly draining = new Map<string, string | undefined>();
+
+  constructor(records: State) {
+    this.#records = records;
+  }
+
+  /** Finds the endpoints and counts what waits for them, after a recovery. */
+  start(): void {
+    for (const record of this.#records.scan(endpointIndex, { descending: false })) {
+      if (record.kind !== 'webhook_endpoint') continue;
+      this.#endpointChanged(record);
+      const queue = this.#queues.get(record.id);
+      if (queue === undefined) continue;
+      queue.waiting = this.#records.count(endpointDueIndex(record.id));
+      queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
+    }
+  }
+
+  /** A new webhook thread has nothing yet: it gets to know every endpoint, and all that waits. */
+  open(): void {
+    for (const [id, queue] of this.#queues) {
+      queue.out.clear();
+      queue.cursor = undefined;
+      queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
+      this.#changed.add(id);
+      this.#ready.add(id);
+    }
+  }
+
+  /** Sees every change just before it is applied. */
+  observe(change: Change): void {
+    if (change.kind === 'webhook_endpoint') this.#endpointChanged(change);
+    else if (change.kind === 'delivery') this.#deliveryChanged(change);
+  }
+
+  #endpointChanged(endpoint: WebhookEndpointRecord): void {
+    const { id, status } = endpoint;
+    this.#changed.add(id);
+    if (status === 'deleted') {
+      this.#queues.delete(id);
+      this.#ready.delete(id);
+      if (!endpoint.draining) this.draining.delete(id);
+      else if (!this.draining.has(id)) this.draining.set(id, undefined);
+      return;
+    }
+    const queue = this.#queues.get(id);
+    const enabled = status === 'enabled';
+    if (queue === undefined) {
+      this.#queues.set(id, { enabled, cursor: undefined, nextDueMs: Infinity, out: new Map(), waiting: 0 });
+    } else {
+      queue.enabled = enabled;
+      this.#ready.add(id);
+    }
+  }
+
+  #deliveryChanged(delivery: DeliveryRecord): void {
+    const queue = this.#queues.get(delivery.endpoint);
+    if (queue === undefined) return;
+    const { due_at_ms: dueMs, removed } = delivery;
+    if (this.#waits(delivery)) queue.waiting--;
+    if (dueMs === null || removed) return;
+    queue.waiting++;
+    const key = timeKey(dueMs) + delivery.id;
+    if (queue.cursor !== undefined && key <= queue.cursor) queue.cursor = undefined;
+    queue.nextDueMs = Math.min(queue.nextDueMs, dueMs);
+    this.#ready.add(delivery.endpoint);
+  }
+
+  /** Whether the delivery was waiting until now. A new one was not: looking it up would go to the disk in vain. */
+  #waits({ id, attempt_count, due_at_ms, status }: DeliveryRecord): boolean {
+    const isNew = attempt_count === 0 && status === 'pending' && due_at_ms !== 0;
+    return !isNew && typeof this.#records.get('delivery', id)?.due_at_ms === 'number';
+  }
+
+  /** An attempt was reported: the delivery is out no longer. */
+  returned(endpoint: string, delivery: string, number: number): void {
+    const queue = this.#queues.get(endpoint);
+    if (queue?.out.get(delivery)?.number !== number) return;
+    queue.out.delete(delivery);
+    this.#ready.add(endpoint);
+  }
+
+  /** Time has passed: some retries may have become due. */
+  tick(nowMs: number): void {
+    for (const [id, queue] of this.#queues) if (queue.nextDueMs <= nowMs) this.#ready.add(id);
+  }
+
+  /** There may be something to hand out. */
+  get isReady(): boolean {
+    return this.#ready.size > 0 || this.#changed.size > 0;
+  }
+
+  /** What is to be handed out now, endpoints by turns, and which endpoints changed. */
+  take(nowMs: number): Omit<OutboxBatch, 'recorded'> {
+    const endpoints = [...this.#changed].map((id) => this.#changeOf(id));
+    this.#changed.clear();
+    const deliveries: DueDelivery[] = [];
+    for (const id of this.#ready) {
+      if (deliveries.length >= perTurnMax) break;
+      // What is added to a set while it is walked through comes last.
+      this.#ready.delete(id);
+      if (this.#handOut(id, nowMs, deliveries)) this.#ready.add(id);
+    }
+    return { endpoints, deliveries };
+  }
+
+  #changeOf(id: string): EndpointChange {
+    const endpoint = this.#records.get('webhook_endpoint', id);
+    if (endpoint === undefined || endpoint.status === 'deleted') return { id, state: null };
+    const { url, secrets, status } = endpoint;
+    return { id, state: { url, secrets, enabled: status === 'enabled' } };
+  }
+
+  /** Hands out an endpoint's next deliveries; true when there are more that could be. */
+  #handOut(id: string, nowMs: number, deliveries: DueDelivery[]): boolean {
+    const queue = this.#queues.get(id);
+    if (queue === undefined || !queue.enabled || queue.nextDueMs > nowMs) return false;
+    const room = Math.min(windowSize - queue.out.size, perEndpointMax);
+    if (room <= 0) return false;
+    let count = 0;
+    queue.nextDueMs = Infinity;
+    const range = { after: queue.cursor, descending: false };
+    for (const record of this.#records.scan(endpointDueIndex(id), range)) {
+      assert(record.kind === 'delivery' && record.due_at_ms !== null, 'only what waits is due');
+      if (record.due_at_ms > nowMs || count === room) {
+        queue.nextDueMs = record.due_at_ms;
+        break;
+      }
+      queue.cursor = timeKey(record.due_at_ms) + record.id;
+      if (queue.out.has(record.id)) continue;
+      queue.out.set(record.id, { number: record.attempt_count, dueMs: record.due_at_ms });
+      deliveries.push(this.#dueDelivery(record));
+      count++;
+    }
+    return queue.nextDueMs <= nowMs && queue.out.size < windowSize;
+  }
+
+  #dueDelivery({ id, endpoint, event: eventId, attempt_count, due_at_ms }: DeliveryRecord): DueDelivery {
+    const event = this.#records.get('event', eventId);
+    assert(event !== undefined, `the event of delivery ${id} is there`);
+    const body = eventJson(event, pendingDeliveries(this.#records, event));
+    return { id, endpoint, number: attempt_count, first: due_at_ms === 0, body };
+  }
+
+  /** What waits, for metrics: how many in all, and for how long the oldest of an enabled endpoint has been due. */
+  depth(nowMs: number): { readonly waiting: number; readonly oldestMs: number } {
+    let waiting = 0;
+    let oldestMs = nowMs;
+    for (const queue of this.#queues.values()) {
+      waiting += queue.waiting;
+      if (!queue.enabled) continue;
+      for (const { dueMs } of queue.out.values()) if (dueMs > 0) oldestMs = Math.min(oldestMs, dueMs);
+      if (queue.nextDueMs > 0) oldestMs = Math.min(oldestMs, queue.nextDueMs);
+    }
+    return { waiting, oldestMs: nowMs - oldestMs };
+  }
+}
