@@ -102,7 +102,7 @@ const shard: Shard = new Shard(
     checkpointRecordsMax: config.journal.checkpointRecordsMax,
     callNetwork: (operation) => runner.run(callOf(operation)),
     checkAddress: createAddressCheck(config),
-    deliveriesMade: () => {},
+    deliveriesKeptMs: config.webhooks.attemptsKeptDays * 86_400_000,
     observer: metrics.observer,
     onFailure: (error) => fail(error, false),
   },
@@ -115,6 +115,12 @@ runner.recover(shard.openOperations().map(callOf));
 function connect(port: MessagePort): void {
   const peer: Peer = { post: (message, transfer) => port.postMessage(message, transfer as ArrayBuffer[]) };
   port.on('message', (message: ToShard) => shard.receive(message, peer));
+}
+
+function showDepth(): void {
+  const { waiting, oldestMs } = shard.state.outbox.depth(Date.now());
+  metrics.deliveriesWaiting.set(waiting);
+  metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
 }
 
 function watchDisk(): void {
@@ -144,6 +150,7 @@ main.on('message', async (instruction: Instruction) => {
       break;
     case 'metrics':
       metrics.resident.set(shard.state.records.residentCount);
+      showDepth();
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
       break;
     case 'stop':
