@@ -2,7 +2,7 @@
 // failure. Everything that the log holds beyond the checkpoint is checked before this settles; `replay` then reads it.
 
 import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
 import { createEnvironment, syncPath } from './environment.ts';
@@ -33,7 +33,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const stateMapSize = options.mapSizes?.state ?? 65_536 * megabyte;
   const checkpoint = await openCheckpoint(dir, stateMapSize, options.indexRowsOf);
   const segments = new Segments(join(dir, 'log'), logMapSize);
-  syncPath(dir);
+  for (const folder of [dir, dirname(dir)]) syncPath(folder);
   try {
     const afterSequence = checkpoint.sequence;
     const recovered = await recoverLog(segments, afterSequence, warn);

@@ -1,5 +1,5 @@
-// The service: opens the data folder, the directory and the operators' socket, starts the threads, and stops all of
-// it in order when it is told to.
+// The service: takes the data folder, opens the directory and the operators' socket, starts the threads, and ends all
+// of it in order, whether it is told to stop or can't start.
 
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -10,79 +10,88 @@ import { CliFailure } from '../operator/cli-context.ts';
 import { openOperatorServer } from '../operator/operator-server.ts';
 import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf, shardCountOf } from './config.ts';
 import type { Config } from './config-schema.ts';
-import { DataFolderError, openDataFolder } from './data-folder.ts';
+import { DataFolderError, lockDataFolder, openDataFolder } from './data-folder.ts';
 import { greet } from './first-start.ts';
 import { createLogger } from './logger.ts';
-import { mergeMetrics } from './metrics.ts';
+import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
 import { operatorServices } from './operator-services.ts';
 import { Supervisor } from './supervisor.ts';
 import { ThreadFailure } from './thread.ts';
 
-/** All that a graceful stop may take; after that the process ends as it is, and the journal has what was answered. */
+/** All that a stop may take. */
 const stopMsMax = 4_500;
 
-/** Runs the service until it is told to stop. Throws `CliFailure`, one clear line, when it can't start. */
+/** Runs the service until it is told to stop. Throws `CliFailure`, one clear line, when it can't start or go on. */
 export async function serve(config: Config): Promise<void> {
+  const told = Promise.withResolvers<void>();
+  // The handlers stay: a second signal (a terminal sends SIGINT to the whole group, the launcher passes it on) must
+  // not end the process in the middle of its stop.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => told.resolve());
+  // What was opened, to be closed in the opposite order.
+  const closers: (() => Promise<unknown>)[] = [];
   try {
-    await run(config);
+    await run(config, told, closers);
   } catch (error) {
-    const isClear = error instanceof ConfigError || error instanceof DataFolderError || error instanceof ThreadFailure;
+    const isClear =
+      error instanceof ConfigError || error instanceof DataFolderError || error instanceof ThreadFailure;
     throw isClear ? new CliFailure(error.message) : error;
+  } finally {
+    await closeAll(closers);
   }
 }
 
-async function run(config: Config): Promise<void> {
+async function run(
+  config: Config,
+  told: PromiseWithResolvers<void>,
+  closers: (() => Promise<unknown>)[],
+): Promise<void> {
   checkFiles(config);
   // uWebSockets.js reads this when it is loaded. Headers between our limit and this one get an answer of ours.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
   const port = await freePort(config);
   const baseUrl = baseUrlOf(config, port);
+  closers.push(await lockDataFolder(config.dataDir));
   const folder = openDataFolder(config.dataDir, config.shards, shardCountOf(config, availableParallelism()));
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
   const directory = new Directory(join(folder.path, 'directory'), Date.now);
-  const supervisor = new Supervisor({ config, folder, directory, port, baseUrl, logger });
+  closers.push(() => directory.closeStore());
   const registry = new Registry();
+  const metrics = createSupervisorMetrics(registry);
+  const onEdgeEnded = (failure: ThreadFailure) => told.reject(failure);
+  const options = { config, folder, directory, port, baseUrl, logger, metrics, onEdgeEnded };
+  const supervisor = new Supervisor(options);
   const operators = await openOperatorServer({
     dataDir: folder.path,
     services: operatorServices({
       directory,
       supervisor,
       config: () => describeConfig(config),
-      metricsText: async () => mergeMetrics([await registry.getMetricsAsJSON(), ...(await supervisor.metrics())]),
+      metricsText: async () =>
+        mergeMetrics([await registry.getMetricsAsJSON(), ...(await supervisor.metrics())]),
     }),
-    onFailure: (error: unknown) => logger.error({ err: error }, "an operator's command failed"),
+    onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
   });
-  const stop = stopper(async () => {
-    await supervisor.stop();
-    await operators.close();
-    await directory.closeStore();
-  }, logger);
-  try {
-    await supervisor.start();
-  } catch (error) {
-    await stop();
-    throw error;
+  closers.push(
+    () => operators.close(),
+    () => supervisor.stop(),
+  );
+  if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
+    await greet({ directory, baseUrl, production: environmentOf(process.env) === 'production' });
+    logger.info({ url: baseUrl, shards: folder.shards, edges: config.edges }, `listening on ${baseUrl}`);
+    await told.promise;
   }
-  await greet({ directory, baseUrl, production: environmentOf(process.env) === 'production' });
-  logger.info({ url: baseUrl, shards: folder.shards, edges: config.edges }, `listening on ${baseUrl}`);
-  const told = Promise.withResolvers<void>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => told.resolve());
-  await told.promise;
   logger.info('stopping');
-  await stop();
-  logger.info('stopped');
 }
 
-/** Stops once; gives up waiting after `stopMsMax`. */
-function stopper(end: () => Promise<void>, logger: { error(message: string): void }): () => Promise<void> {
-  return async () => {
-    const timer = setTimeout(() => {
-      logger.error('stopping took too long: what was not answered is in the journal or was never acknowledged');
-      process.exit(1);
-    }, stopMsMax);
-    await end();
-    clearTimeout(timer);
-  };
+/** Closes everything, or ends the process when that takes too long: the journal has what was answered. */
+async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
+  const timer = setTimeout(() => {
+    process.stderr.write(`payments: it has not stopped within ${stopMsMax} ms and is ended as it is\n`);
+    // An exit in order would wait for, or abort in, the threads that hang.
+    process.kill(process.pid, 'SIGKILL');
+  }, stopMsMax);
+  for (const close of closers.reverse()) await close();
+  clearTimeout(timer);
 }
 
 /** The configured port, or a free one for 0; throws when it is taken. Edges share a port, so they can't tell themselves. */
@@ -95,7 +104,9 @@ async function freePort({ host, port }: Config): Promise<number> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'EADDRINUSE' ? 'is in use' : `can't be listened on (${code})`;
-    throw new ConfigError(`port ${port} on ${host} ${reason}: choose another with PAYMENTS_PORT or PAYMENTS_HOST`);
+    throw new ConfigError(
+      `port ${port} on ${host} ${reason}: choose another with PAYMENTS_PORT or PAYMENTS_HOST`,
+    );
   }
   const address = probe.address();
   await new Promise((resolve) => probe.close(resolve));

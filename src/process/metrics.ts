@@ -1,6 +1,13 @@
 // Metrics: each thread counts in a prom-client registry of its own; the main thread asks all of them and adds up.
 
-import { AggregatorRegistry, Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type Registry,
+} from 'prom-client';
 import type { Answered } from '../edge/api.ts';
 import type { ShardObserver } from '../shard/shard.ts';
 
@@ -61,10 +68,19 @@ export function createShardMetrics(registry: Registry, shard: string) {
   const labelNames = ['shard'] as const;
   const histogram = (name: string, help: string, buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers }).labels(shard);
-  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames, registers }).labels(shard);
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name, help, labelNames, registers }).labels(shard);
   const turnSize = histogram('payments_turn_requests', 'Requests taken in one turn', sizes);
-  const commit = histogram('payments_commit_duration_seconds', 'From the end of a turn to its commit', seconds);
-  const checkpoint = histogram('payments_checkpoint_duration_seconds', 'Writing one checkpoint', [...seconds, 30, 60]);
+  const commit = histogram(
+    'payments_commit_duration_seconds',
+    'From the end of a turn to its commit',
+    seconds,
+  );
+  const checkpoint = histogram('payments_checkpoint_duration_seconds', 'Writing one checkpoint', [
+    ...seconds,
+    30,
+    60,
+  ]);
   const checkpointRecords = gauge('payments_checkpoint_records', 'Records in the last checkpoint');
   const queued = gauge('payments_queue_depth', 'Requests waiting in the mailbox');
   const recovery = gauge('payments_recovery_duration_seconds', 'Replaying the journal at the last start');
@@ -76,7 +92,10 @@ export function createShardMetrics(registry: Registry, shard: string) {
     labelNames: ['shard', 'outcome'],
     registers,
   });
-  const deliveriesWaiting = gauge('payments_webhook_deliveries_waiting', 'Webhook deliveries that wait for an attempt');
+  const deliveriesWaiting = gauge(
+    'payments_webhook_deliveries_waiting',
+    'Webhook deliveries that wait for an attempt',
+  );
   const oldestDelivery = gauge(
     'payments_webhook_oldest_delivery_seconds',
     'For how long the oldest webhook delivery to an enabled endpoint has been due',
@@ -94,6 +113,31 @@ export function createShardMetrics(registry: Registry, shard: string) {
     },
   };
   return { observer, recovery, resident, readOnly, deliveriesWaiting, oldestDelivery };
+}
+
+export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;
+
+/** What the main thread counts: its shards' lives, and what the process uses. */
+export function createSupervisorMetrics(registry: Registry) {
+  const registers = [registry];
+  const labelNames = ['shard'] as const;
+  const up = new Gauge({
+    name: 'payments_shard_up',
+    help: '1 while the shard serves',
+    labelNames,
+    registers,
+  });
+  const restarts = new Counter({
+    name: 'payments_shard_restarts_total',
+    help: 'Times that the shard failed and was started again',
+    labelNames,
+    registers,
+  });
+  collectDefaultMetrics({ register: registry });
+  return {
+    up: (shard: number, isUp: boolean) => up.labels(String(shard)).set(isUp ? 1 : 0),
+    restarted: (shard: number) => restarts.labels(String(shard)).inc(),
+  };
 }
 
 /** The metrics of several registries, given as `getMetricsAsJSON` gave them, as one text. */

@@ -1,10 +1,10 @@
 // The operators' commands, connected to the running process.
 
-import { missing } from '../domain/find.ts';
-import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import { messageOf } from '../contract/errors.ts';
 import { slotOfId } from '../core/ids.ts';
 import type { Directory } from '../directory/directory.ts';
+import { missing } from '../domain/find.ts';
+import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { ReviewRecord } from '../domain/record.ts';
 import { OperatorFailure } from '../operator/operator-protocol.ts';
 import type { ConfigLine, OperatorServices } from '../operator/operator-services.ts';
@@ -46,15 +46,23 @@ export function operatorServices(options: {
         const modes = mode === null ? [true, false] : [mode === 'live'];
         const lists = await Promise.all(
           modes.map((livemode) =>
-            ask(supervisor.shardOf(org), { kind: 'records', index: kindIndex('review', scopeOf(org, livemode)), limit: listedMax }).then(
-              (body) => JSON.parse(body) as ReviewRecord[],
-            ),
+            ask(supervisor.shardOf(org), {
+              kind: 'records',
+              index: kindIndex('review', scopeOf(org, livemode)),
+              limit: listedMax,
+            }).then((body) => JSON.parse(body) as ReviewRecord[]),
           ),
         );
         return lists.flat().filter(({ open }) => open || !openOnly);
       },
       async close(id, as) {
-        const request = { kind: 'command', operation: 'close_review', id, params: { as }, language: 'en' } as const;
+        const request = {
+          kind: 'command',
+          operation: 'close_review',
+          id,
+          params: { as },
+          language: 'en',
+        } as const;
         await ask(shardOfId(id), request);
         return JSON.parse(await ask(shardOfId(id), { kind: 'record', id })) as ReviewRecord;
       },

@@ -2,7 +2,6 @@
 // guard, its peers, and time. When the shard fails the thread says so and ends; the supervisor starts another.
 
 import { randomFillSync } from 'node:crypto';
-import { statfsSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { indexRowsOf } from '../domain/indexes.ts';
@@ -18,6 +17,7 @@ import type { ToShard } from '../shard/protocol.ts';
 import { Shard } from '../shard/shard.ts';
 import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';
+import { hasRoom } from './disk-space.ts';
 import { createLogger } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
 import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
@@ -32,15 +32,18 @@ const metrics = createShardMetrics(registry, String(number));
 const tickMs = 100;
 const levelsMs = 1000;
 const networkTimeoutMs = 30_000;
-/** Below this the disk counts as full: what is written already must still find room to be checkpointed. */
-const freeBytesMin = 64 * 1024 * 1024;
 
-function fail(error: unknown, fatal: boolean): void {
+/** The first failure ends the thread. A damaged journal stays damaged: starting again can't help then. */
+let failed = false;
+function fail(error: unknown): void {
+  if (failed) return;
+  failed = true;
   const message = error instanceof Error ? error.message : String(error);
-  logger.fatal({ err: error }, fatal ? message : `the shard failed and is restarted: ${message}`);
-  tell({ type: 'failed', message, fatal });
+  logger.fatal({ err: error }, `the shard failed: ${message}`);
+  tell({ type: 'failed', message, fatal: error instanceof JournalDamaged });
   setImmediate(() => process.exit(1));
 }
+process.on('uncaughtException', fail);
 
 async function open() {
   try {
@@ -52,7 +55,7 @@ async function open() {
       warn: (message, fields) => logger.warn(fields, message),
     });
   } catch (error) {
-    fail(error, error instanceof JournalDamaged);
+    fail(error);
     return new Promise<never>(() => {});
   }
 }
@@ -78,7 +81,8 @@ const runner = createRunner({
   networks,
   timers: systemTimers,
   timeoutMs: networkTimeoutMs,
-  onTrouble: ({ operation, error }) => logger.warn({ operation, err: error }, 'a network call is tried again'),
+  onTrouble: ({ operation, error }) =>
+    logger.warn({ operation, err: error }, 'a network call is tried again'),
   settle: async (operation, outcome) => {
     const params = { operation, outcome };
     shard.tell({ kind: 'command', operation: 'settle_operation', id: operation, params, language: 'en' });
@@ -104,7 +108,7 @@ const shard: Shard = new Shard(
     checkAddress: createAddressCheck(config),
     deliveriesKeptMs: config.webhooks.attemptsKeptDays * 86_400_000,
     observer: metrics.observer,
-    onFailure: (error) => fail(error, false),
+    onFailure: fail,
   },
   accounts,
 );
@@ -123,21 +127,29 @@ function showDepth(): void {
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
 }
 
-function watchDisk(): void {
-  const { bavail, bsize } = statfsSync(dir);
-  const full = bavail * bsize < freeBytesMin;
-  if (full !== shard.state.readOnly) {
-    logger[full ? 'error' : 'warn'](full ? 'the disk is full: writes are refused' : 'the disk has room again');
-  }
-  shard.state.readOnly = full;
+/** Takes no writes while the disk is full; a disk that was full must show that it takes bytes again. */
+function watchDisk(thorough: boolean): void {
+  const { state } = shard;
+  const full = !hasRoom(dir, thorough || state.readOnly);
+  if (full && !state.readOnly) logger.error('the disk is full: writes are refused');
+  if (!full && state.readOnly) logger.warn('the disk has room again: writes are taken');
+  state.readOnly = full;
   metrics.readOnly.set(full ? 1 : 0);
 }
+watchDisk(true);
 
-setInterval(() => shard.tick(), tickMs);
-setInterval(() => {
-  watchDisk();
-  shard.writeLevels().catch((error: unknown) => fail(error, false));
+const ticks = setInterval(() => shard.tick(), tickMs);
+const seconds = setInterval(() => {
+  watchDisk(false);
+  shard.writeLevels().catch(fail);
 }, levelsMs);
+
+async function stop(): Promise<void> {
+  clearInterval(ticks);
+  clearInterval(seconds);
+  runner.stop();
+  await shard.stop();
+}
 
 main.on('message', async (instruction: Instruction) => {
   switch (instruction.type) {
@@ -154,8 +166,7 @@ main.on('message', async (instruction: Instruction) => {
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
       break;
     case 'stop':
-      runner.stop();
-      await shard.stop();
+      await stop();
       tell({ type: 'answer', question: instruction.question });
       process.exit(0);
   }

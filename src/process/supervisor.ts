@@ -1,16 +1,18 @@
-// The supervisor: starts the shards, then the edges, connects each edge to each shard, and starts a shard again when
-// it fails. While a shard recovers its organizations get 503; the others notice nothing. A failure that a restart
-// can't help (a damaged journal) leaves that shard down and says so; the others go on.
+// The supervisor: starts the shards and the edges, connects each edge to each shard, and starts a shard again when it
+// fails. While a shard recovers its organizations get 503; the others notice nothing. A failure that a restart can't
+// help (a damaged journal) leaves that shard down and says so; the others go on. An edge is never started again: what
+// ends an edge is a fault of the program or of its address, and ends the service.
 
-import { MessageChannel } from 'node:worker_threads';
 import { setTimeout as wait } from 'node:timers/promises';
+import { MessageChannel } from 'node:worker_threads';
+import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
-import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import type { Config } from './config-schema.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { Logger } from './logger.ts';
-import { Thread, ThreadFailure } from './thread.ts';
+import type { SupervisorMetrics } from './metrics.ts';
+import { Thread, type ThreadFailure } from './thread.ts';
 import type { EdgeThreadData, ShardThreadData } from './thread-protocol.ts';
 import { accountOf, keyRingChangeOf } from './thread-views.ts';
 
@@ -29,15 +31,19 @@ export interface SupervisorOptions {
   readonly port: number;
   readonly baseUrl: string;
   readonly logger: Logger;
+  readonly metrics: SupervisorMetrics;
+  /** An edge ended although nobody told it to: the service can't go on. */
+  readonly onEdgeEnded: (failure: ThreadFailure) => void;
 }
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
+  /** The thread of each shard, starting or running; null while there is none. */
   readonly #shards: (Thread | null)[];
   readonly #edges: Thread[] = [];
+  readonly #stopping = new AbortController();
   /** The main thread's own line to each shard. */
   readonly clients: readonly ShardClient[];
-  #stopping = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -46,23 +52,69 @@ export class Supervisor {
     options.directory.onChange((change) => this.#changed(change));
   }
 
-  /** Settles when everything runs; rejects with a `ThreadFailure` when a thread can't be started. */
+  /**
+   * Settles when every edge listens and every shard has recovered or is known not to; rejects with a `ThreadFailure`
+   * when an edge can't listen, or no shard at all can be used.
+   */
   async start(): Promise<void> {
-    await Promise.all(this.#shards.map((_shard, number) => this.#startShard(number)));
-    const { config } = this.#options;
-    for (let number = 0; number < config.edges; number++) await this.#startEdge(number);
-    for (let number = 0; number < this.#shards.length; number++) void this.#watchShard(number);
+    const edges = Array.from({ length: this.#options.config.edges }, (_, number) => this.#startEdge(number));
+    const shards = this.#shards.map((_, number) => this.#keepShard(number));
+    await Promise.all(edges);
+    const failures = await Promise.all(shards);
+    if (failures.every((failure) => failure !== null)) throw failures[0]!;
   }
 
-  async #startShard(number: number): Promise<void> {
-    const { config, folder, directory, baseUrl } = this.#options;
-    const accounts = directory.snapshot().map(({ organization }) => organization).filter(({ id }) => this.shardOf(id) === number).map(accountOf);
+  async #startEdge(number: number): Promise<void> {
+    const { config, directory, port, baseUrl, onEdgeEnded } = this.#options;
+    const keys = directory.snapshot().map(keyRingChangeOf);
+    const data: EdgeThreadData = { number, config, port, shards: this.#shards.length, baseUrl, keys };
+    const edge = new Thread(edgeEntry, data);
+    this.#edges.push(edge);
+    await edge.ready;
+    void edge.ended.then((failure) => {
+      if (failure !== null && !this.#stopping.signal.aborted) onEdgeEnded(failure);
+    });
+  }
+
+  /**
+   * Runs a shard for as long as starting it again may help. Settles after the first start, with the reason when that
+   * failed.
+   */
+  #keepShard(number: number): Promise<ThreadFailure | null> {
+    const first = Promise.withResolvers<ThreadFailure | null>();
+    const keep = async () => {
+      for (let failures = 0; !this.#stopping.signal.aborted; failures++) {
+        const startedAt = performance.now();
+        const failure = await this.#runShard(number, () => first.resolve(null));
+        first.resolve(failure);
+        if (performance.now() - startedAt > stableMs) failures = 0;
+        if (!(await this.#mayStartAgain(number, failure, failures))) return;
+      }
+    };
+    void keep();
+    return first.promise;
+  }
+
+  /** Runs one thread of a shard until it ends; returns why it did. */
+  async #runShard(number: number, onReady: () => void): Promise<ThreadFailure | null> {
+    const { config, folder, directory, baseUrl, metrics } = this.#options;
+    const organizations = directory.snapshot().map(({ organization }) => organization);
+    const accounts = organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf);
     const data: ShardThreadData = { number, dir: folder.shardDir(number), config, baseUrl, accounts };
     const shard = new Thread(shardEntry, data);
-    await shard.ready;
     this.#shards[number] = shard;
-    this.#link(shard, (port) => this.clients[number]!.connect(port as never));
-    for (const edge of this.#edges) this.#link(shard, (port) => edge.connect(number, port));
+    const connect = () => {
+      this.#link(shard, (port) => this.clients[number]!.connect(port as never));
+      for (const edge of this.#edges) this.#link(shard, (port) => edge.connect(number, port));
+      metrics.up(number, true);
+      onReady();
+    };
+    shard.ready.then(connect, () => {});
+    const failure = await shard.ended;
+    this.#shards[number] = null;
+    this.clients[number]!.disconnect();
+    metrics.up(number, false);
+    return failure;
   }
 
   /** Gives the shard one end of a channel and somebody else the other. */
@@ -72,50 +124,21 @@ export class Supervisor {
     give(port2);
   }
 
-  async #startEdge(number: number): Promise<void> {
-    const { config, directory, port, baseUrl } = this.#options;
-    const keys = directory.snapshot().map(keyRingChangeOf);
-    const data: EdgeThreadData = { number, config, port, shards: this.#shards.length, baseUrl, keys };
-    const edge = new Thread(edgeEntry, data);
-    await edge.ready;
-    this.#edges.push(edge);
-    this.#shards.forEach((shard, index) => {
-      if (shard !== null) this.#link(shard, (end) => edge.connect(index, end));
-    });
-    void edge.ended.then((failure) => {
-      if (!this.#stopping) this.#options.logger.fatal({ err: failure }, `edge ${number} ended: the service stops`);
-      if (!this.#stopping) process.exitCode = 1;
-      if (!this.#stopping) process.kill(process.pid, 'SIGTERM');
-    });
-  }
-
-  /** Starts a shard again for as long as that may help. */
-  async #watchShard(number: number): Promise<void> {
-    const { logger } = this.#options;
-    for (let failures = 0; ; ) {
-      const startedAt = performance.now();
-      const failure = await this.#shards[number]!.ended;
-      this.#shards[number] = null;
-      this.clients[number]!.disconnect();
-      if (this.#stopping) return;
-      if (performance.now() - startedAt > stableMs) failures = 0;
-      for (let reason = failure; ; ) {
-        if (reason?.fatal) {
-          logger.fatal({ shard: number }, `shard ${number} stays down: ${reason.message}`);
-          return;
-        }
-        const delayMs = restartMs[Math.min(failures++, restartMs.length - 1)]!;
-        logger.error({ shard: number, delayMs }, `shard ${number} ended and is started again`);
-        await wait(delayMs);
-        if (this.#stopping) return;
-        try {
-          await this.#startShard(number);
-          break;
-        } catch (error) {
-          reason = error as ThreadFailure;
-        }
-      }
+  /** Says why a shard has ended and waits until it may be started again; false when it may not. */
+  async #mayStartAgain(number: number, failure: ThreadFailure | null, failures: number): Promise<boolean> {
+    const { logger, metrics } = this.#options;
+    const { signal } = this.#stopping;
+    if (signal.aborted) return false;
+    const reason = failure?.message ?? 'it ended by itself';
+    if (failure?.fatal) {
+      logger.fatal({ shard: number }, `shard ${number} stays down: ${reason}`);
+      return false;
     }
+    const delayMs = restartMs[Math.min(failures, restartMs.length - 1)]!;
+    logger.error({ shard: number, delayMs }, `shard ${number} ended and is started again: ${reason}`);
+    metrics.restarted(number);
+    await wait(delayMs, undefined, { signal }).catch(() => {});
+    return !signal.aborted;
   }
 
   shardOf(org: string): number {
@@ -125,28 +148,26 @@ export class Supervisor {
   /** Puts a change of the directory in force: settles when the organization's shard and every edge have taken it over. */
   async #changed(change: DirectoryChange): Promise<void> {
     const shard = this.#shards[this.shardOf(change.organization.id)];
-    // A shard that is being started reads the directory itself; one that dies meanwhile does so when it is back.
-    await shard?.ask({ type: 'account', account: accountOf(change.organization) }).catch(() => {});
+    // A shard that ends meanwhile reads the directory when it is started again, as does one that has no thread now.
+    const question = { type: 'account', account: accountOf(change.organization) } as const;
+    await shard?.ask(question).catch(() => {});
     await Promise.all(this.#edges.map((edge) => edge.ask({ type: 'keys', change: keyRingChangeOf(change) })));
   }
 
-  /** The metrics of every thread, as prom-client's JSON. */
+  /** The metrics of every thread that is ready, as prom-client's JSON. */
   async metrics(): Promise<unknown[]> {
-    const threads = [...this.#edges, ...this.#shards.filter((shard) => shard !== null)];
-    const parts = await Promise.all(threads.map((thread) => thread.ask({ type: 'metrics' }).catch(() => null)));
+    const threads = [...this.#edges, ...this.#shards].filter((thread) => thread?.isReady === true);
+    const parts = await Promise.all(
+      threads.map((thread) => thread!.ask({ type: 'metrics' }).catch(() => null)),
+    );
     return parts.filter((part) => part !== null);
   }
 
   /** Takes no new connections, answers what is under way, makes everything durable, and ends all threads. */
   async stop(): Promise<void> {
-    if (this.#stopping) return;
-    this.#stopping = true;
-    const end = async (thread: Thread) => {
-      await thread.ask({ type: 'stop' }).catch(() => {});
-      await thread.ended;
-    };
-    await Promise.all(this.#edges.map(end));
+    this.#stopping.abort();
+    await Promise.all(this.#edges.map((edge) => edge.stop()));
     for (const client of this.clients) client.disconnect();
-    await Promise.all(this.#shards.filter((shard) => shard !== null).map(end));
+    await Promise.all(this.#shards.map((shard) => shard?.stop()));
   }
 }

@@ -1,5 +1,5 @@
-// One thread as the main thread sees it: started, asked questions, told to stop. A question that is open when the
-// thread ends is rejected.
+// One thread as the main thread sees it: started, asked questions, told to stop. A thread takes instructions from the
+// moment that it is made and gets to them when it is ready. A question that is open when the thread ends is rejected.
 
 import { type MessagePort, Worker } from 'node:worker_threads';
 import type { Instruction, Notice } from './thread-protocol.ts';
@@ -26,6 +26,7 @@ export class Thread {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #question = 0;
+  #isReady = false;
   #failure: ThreadFailure | null = null;
   /** Settles when the thread has ended: with why, or null when it was told to. */
   readonly ended: Promise<ThreadFailure | null>;
@@ -36,9 +37,13 @@ export class Thread {
     this.#worker = new Worker(entry, { workerData: data });
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
+    // A thread that nobody waits for any more may fail to become ready.
+    this.ready.catch(() => {});
     this.#worker.on('message', (notice: Notice) => {
-      if (notice.type === 'ready') ready.resolve();
-      else if (notice.type === 'failed') this.#failure = new ThreadFailure(notice.message, notice.fatal);
+      if (notice.type === 'ready') {
+        this.#isReady = true;
+        ready.resolve();
+      } else if (notice.type === 'failed') this.#failure = new ThreadFailure(notice.message, notice.fatal);
       else this.#settle(notice.question, notice.value);
     });
     this.#worker.on('error', (error) => {
@@ -46,6 +51,7 @@ export class Thread {
     });
     this.ended = new Promise((resolve) => {
       this.#worker.on('exit', (code) => {
+        this.#isReady = false;
         if (code !== 0) this.#failure ??= new ThreadFailure(`the thread ended with code ${code}`, false);
         const failure = this.#failure ?? new ThreadFailure('the thread has ended', false);
         for (const waiting of this.#waiting.values()) waiting.reject(failure);
@@ -54,8 +60,11 @@ export class Thread {
         resolve(this.#failure);
       });
     });
-    // Whoever waits for readiness hears of it; a thread that nobody waits for any more may fail to become ready.
-    this.ready.catch(() => {});
+  }
+
+  /** It has become ready and has not ended. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   connect(number: number, port: MessagePort): void {
@@ -69,6 +78,13 @@ export class Thread {
       this.#waiting.set(number, { resolve, reject });
       this.#worker.postMessage({ ...question, question: number });
     });
+  }
+
+  /** Has a thread that is ready finish its work; ends one that is not ready yet as it is. Settles when it has ended. */
+  async stop(): Promise<void> {
+    if (this.#isReady) await this.ask({ type: 'stop' }).catch(() => {});
+    else await this.#worker.terminate();
+    await this.ended;
   }
 
   #settle(question: number, value: unknown): void {

@@ -1,0 +1,29 @@
+// Whether the disk of a folder has room. A shard asks when it starts and every second; without room it takes no writes.
+
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Below this the disk counts as full: what is in the log already must still find room in a checkpoint. */
+const freeBytesMin = 64 * 1024 * 1024;
+const probeBytes = 1024 * 1024;
+
+/** Whether there is room in `folder`. `thorough` also writes and removes a file: a quota shows in nothing else. */
+export function hasRoom(folder: string, thorough: boolean): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize >= freeBytesMin && (!thorough || takesBytes(join(folder, 'room.probe')));
+}
+
+function takesBytes(file: string): boolean {
+  let descriptor: number | null = null;
+  try {
+    descriptor = openSync(file, 'w');
+    const written = writeSync(descriptor, Buffer.alloc(probeBytes));
+    fsyncSync(descriptor);
+    return written === probeBytes;
+  } catch {
+    return false;
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+    rmSync(file, { force: true });
+  }
+}
