@@ -12,6 +12,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
+import type { IndexRow, ScanRange } from '../domain/backing.ts';
 import type { Change } from '../domain/record.ts';
 import { decodeRecord, encodeRecord } from './codec.ts';
 import {
@@ -26,11 +27,9 @@ import { indexKey, scanBounds, sortKeyOf } from './index-keys.ts';
 import {
   type Checkpoint,
   type CheckpointInput,
-  type IndexRow,
   JournalDamaged,
   JournalFailure,
   type KeptKey,
-  type ScanRange,
 } from './journal.ts';
 import { hourKey, packKeptKeys, unpackRows } from './kept-rows.ts';
 

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
-import type { IndexRow, ScanRange } from './journal.ts';
+import type { IndexRow, ScanRange } from '../domain/backing.ts';
 
 const nameBytesMax = 400;
 const sortKeyBytesMax = 1_500;

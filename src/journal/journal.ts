@@ -4,6 +4,7 @@
 // appended is replayed after a restart, on top of the newest checkpoint. A journal that failed once is finished:
 // every later append is refused, and the shard recovers from disk instead of going on.
 
+import type { Backing } from '../domain/backing.ts';
 import type { Change } from '../domain/record.ts';
 
 /** Where a kept answer lies: the log record (by its first sequence) and the byte offset in that record's answers. */
@@ -71,30 +72,6 @@ export interface Log {
   /** Drops every whole segment whose records are all at or below `sequence` and older than `olderThanMs` (Unix milliseconds). */
   dropSegments(sequence: number, olderThanMs: number): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Reads of what was checkpointed. */
-export interface Backing {
-  get(id: string): Change | undefined;
-  /**
-   * The sort keys of an index, in ascending or descending order, strictly after / before the bounds.
-   * An index holds one row for each record that belongs to it; a sort key ends with the record's id.
-   */
-  scan(index: string, range: ScanRange): Iterable<string>;
-}
-
-export interface ScanRange {
-  /** Only sort keys greater than this one. */
-  readonly after?: string | undefined;
-  /** Only sort keys smaller than this one. */
-  readonly before?: string | undefined;
-  readonly descending: boolean;
-}
-
-/** A row of an index: the index's name, and a sort key that ends with the record's id. */
-export interface IndexRow {
-  readonly index: string;
-  readonly sortKey: string;
 }
 
 /** What one checkpoint writes. */

@@ -2,6 +2,7 @@
 // appended but hasn't settled is lost by `reopen`, as it would be in a crash.
 
 import { assert } from '../core/assert.ts';
+import type { ScanRange } from '../domain/backing.ts';
 import type { Change } from '../domain/record.ts';
 import type { IndexRowsOf } from './checkpoint.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type KeptKey,
   type Log,
   type ReplayedEntry,
-  type ScanRange,
   type Turn,
 } from './journal.ts';
 

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { IndexRow } from '../../src/domain/backing.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
-import type { Entry, IndexRow, Journal, ReplayedEntry, Turn } from '../../src/journal/journal.ts';
+import type { Entry, Journal, ReplayedEntry, Turn } from '../../src/journal/journal.ts';
 
 export const startMs = Date.UTC(2026, 10, 1);
 
