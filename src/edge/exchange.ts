@@ -27,6 +27,8 @@ const statusTexts: Readonly<Record<number, string>> = {
 export interface Exchanges {
   /** Exchanges under way, oldest first. */
   readonly open: Set<Exchange>;
+  /** The server stops: an answer is the last one on its connection. */
+  closing: boolean;
 }
 
 export class Exchange {
@@ -108,10 +110,11 @@ export class Exchange {
   ): void {
     const response = this.#response;
     if (response === null) return;
+    const close = options.close === true || this.#exchanges.closing;
     response.cork(() => {
       this.#writeHead(response, status, headers);
-      if (options.withoutBody) response.endWithoutBody(Buffer.byteLength(body), options.close);
-      else response.end(body, options.close);
+      if (options.withoutBody) response.endWithoutBody(Buffer.byteLength(body), close);
+      else response.end(body, close);
     });
     this.#end();
   }

@@ -31,7 +31,7 @@ const sweepMs = 500;
 
 /** Listens; rejects when the address can't be had. */
 export function listen(options: ServerOptions): Promise<Server> {
-  const exchanges: Exchanges = { open: new Set() };
+  const exchanges: Exchanges = { open: new Set(), closing: false };
   const app =
     options.tls === null
       ? uws.App()
@@ -58,6 +58,7 @@ export function listen(options: ServerOptions): Promise<Server> {
       const port = uws.us_socket_local_port(socket as unknown as uws.us_socket);
       const stop = async (graceMs: number) => {
         uws.us_listen_socket_close(socket);
+        exchanges.closing = true;
         await emptied(exchanges, graceMs);
         clearInterval(sweeper);
         app.close();

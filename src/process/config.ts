@@ -2,9 +2,10 @@
 // environment, each value checked where it stands. What is wrong ends the start with one line that says what, where
 // and what to do. Nothing else in the service reads the environment.
 
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isIP, isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { Value } from 'typebox/value';
 import {
   type Config,
@@ -13,6 +14,7 @@ import {
   configSchema,
   expectationOf,
   isGroup,
+  variableOf,
 } from './config-schema.ts';
 import { nearest } from './nearest.ts';
 
@@ -58,24 +60,36 @@ export function loadConfig(env: Variables, configDir: string): Config {
   return assemble(settings);
 }
 
-/** Throws `ConfigError` when a certificate or key file that the configuration names can't be read. */
+/** Throws `ConfigError` when a certificate or key file that the configuration names can't be used. */
 export function checkFiles(config: Config): void {
-  const files = [
-    ['tlsCertFile', config.tlsCertFile],
-    ['tlsKeyFile', config.tlsKeyFile],
-    ['webhooks.caFile', config.webhooks.caFile],
-  ] as const;
-  for (const [path, file] of files) {
-    if (file === null) continue;
-    try {
-      accessSync(file, constants.R_OK);
-    } catch (error) {
-      const { variable } = configKeys.find((key) => key.path === path)!;
-      const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : "can't be read";
-      throw new ConfigError(
-        `${variable} names ${file}, which ${reason}: correct the path or its permissions`,
-      );
-    }
+  const cert = readNamed('tlsCertFile', config.tlsCertFile);
+  const key = readNamed('tlsKeyFile', config.tlsKeyFile);
+  const ca = readNamed('webhooks.caFile', config.webhooks.caFile);
+  checkPem('tlsCertFile', { cert });
+  checkPem('tlsKeyFile', { cert, key });
+  checkPem('webhooks.caFile', { ca });
+}
+
+function readNamed(path: string, file: string | null): Buffer | undefined {
+  if (file === null) return undefined;
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : "can't be read";
+    throw new ConfigError(
+      `${variableOf(path)} names ${file}, which ${reason}: correct the path or its permissions`,
+    );
+  }
+}
+
+function checkPem(path: string, contents: SecureContextOptions): void {
+  try {
+    createSecureContext(contents);
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new ConfigError(
+      `${variableOf(path)} names a file that can't be used for TLS (${reason}): name another`,
+    );
   }
 }
 

@@ -23,8 +23,15 @@ const keyRing = new KeyRing();
 for (const change of keys) keyRing.put(change);
 const shards = Array.from({ length: shardCount }, () => new ShardClient());
 
-/** Time for exchanges under way when the service stops. */
-const stopGraceMs = 3_000;
+/** Time for exchanges under way when the service stops; leaves the shards as much again. */
+const stopGraceMs = 2_000;
+
+function fail(error: Error): void {
+  logger.fatal({ err: error }, `the edge failed: ${error.message}`);
+  tell({ type: 'failed', message: `edge ${number} failed: ${error.message}`, fatal: true });
+  setImmediate(() => process.exit(1));
+}
+process.on('uncaughtException', fail);
 
 function onAnswered(answered: Answered): void {
   metrics.answered(answered);
@@ -56,13 +63,10 @@ async function open(): Promise<Server> {
   });
 }
 
-let server: Server;
-try {
-  server = await open();
-} catch (error) {
-  tell({ type: 'failed', message: (error as Error).message, fatal: true });
-  throw error;
-}
+const server = await open().catch((error: Error) => {
+  fail(error);
+  return new Promise<never>(() => {});
+});
 
 main.on('message', async (instruction: Instruction) => {
   switch (instruction.type) {

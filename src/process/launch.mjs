@@ -25,7 +25,9 @@ if (process.versions.node.startsWith('22.') && process.features.typescript) {
 }
 
 function runPinned() {
-  const child = spawn(pinned, [entry, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // The channel tells the command when this process was killed, which nobody could forward.
+  const stdio = ['inherit', 'inherit', 'inherit', 'ipc'];
+  const child = spawn(pinned, [entry, ...process.argv.slice(2)], { stdio });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(`payments cannot run the pinned Node at ${pinned}: ${error.message}. Run "npm ci" again.`);

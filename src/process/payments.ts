@@ -32,6 +32,10 @@ const host: CliHost = {
   },
 };
 
+// Under the launcher: who kills that means this process, and would find its port and its data folder taken otherwise.
+process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+process.channel?.unref();
+
 // Whoever reads the output may stop reading, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 process.exitCode = await runCli(process.argv.slice(2), host);

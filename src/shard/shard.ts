@@ -296,14 +296,18 @@ export class Shard {
     this.#guard(() => {
       this.#queueDue();
       const { checkpointIntervalMs, checkpointRecordsMax } = this.#options;
-      const { dirtyCount } = this.state.records;
-      const isDue = this.#now() - this.#lastCheckpointMs >= checkpointIntervalMs && dirtyCount > 0;
-      if (isDue || dirtyCount >= checkpointRecordsMax) this.checkpoint().catch((error) => this.#fail(error));
+      // A checkpoint needs room on the disk; without it no writes are taken, so what it would hold stays small.
+      if (this.state.readOnly) return;
+      // Kept refusals change no record: they count for themselves.
+      const unwritten = this.state.records.dirtyCount + this.#newKeys.length;
+      const isDue = this.#now() - this.#lastCheckpointMs >= checkpointIntervalMs && unwritten > 0;
+      if (isDue || unwritten >= checkpointRecordsMax) this.checkpoint().catch((error) => this.#fail(error));
     });
   }
 
   /** Writes rate-limit levels and the time; to be called once a second. */
   async writeLevels(): Promise<void> {
+    if (this.state.readOnly) return;
     const levels = new Map<string, Uint8Array>([[clockLevel, writeClock(this.#now())]]);
     for (const [scope, level] of this.state.takeLevels()) levels.set(scope, encodeLevels(level));
     await this.#journal.checkpoint.putLevels(levels);
@@ -341,7 +345,8 @@ export class Shard {
     this.#finished = true;
     await this.#checkpointing;
     await this.#lastDurable;
-    await this.#writeCheckpoint();
+    // What a full disk does not take is in the log.
+    if (!this.state.readOnly) await this.#writeCheckpoint();
     await this.writeLevels();
     await this.#journal.close();
   }
