@@ -15,6 +15,7 @@ import type { SupervisorMetrics } from './metrics.ts';
 import { Thread, type ThreadFailure } from './thread.ts';
 import type { EdgeThreadData, ShardThreadData } from './thread-protocol.ts';
 import { accountOf, keyRingChangeOf } from './thread-views.ts';
+import { WebhookKeeper } from './webhook-keeper.ts';
 
 const shardEntry = new URL('./shard-thread.ts', import.meta.url);
 const edgeEntry = new URL('./edge-thread.ts', import.meta.url);
@@ -41,6 +42,7 @@ export class Supervisor {
   /** The thread of each shard, starting or running; null while there is none. */
   readonly #shards: (Thread | null)[];
   readonly #edges: Thread[] = [];
+  readonly #webhooks: WebhookKeeper;
   readonly #stopping = new AbortController();
   /** The main thread's own line to each shard. */
   readonly clients: readonly ShardClient[];
@@ -48,6 +50,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#shards = Array.from({ length: options.folder.shards }, () => null);
+    this.#webhooks = new WebhookKeeper(options.config, options.logger, this.#shards);
     this.clients = this.#shards.map(() => new ShardClient());
     options.directory.onChange((change) => this.#changed(change));
   }
@@ -59,6 +62,7 @@ export class Supervisor {
   async start(): Promise<void> {
     const edges = Array.from({ length: this.#options.config.edges }, (_, number) => this.#startEdge(number));
     const shards = this.#shards.map((_, number) => this.#keepShard(number));
+    this.#webhooks.start();
     await Promise.all(edges);
     const failures = await Promise.all(shards);
     if (failures.every((failure) => failure !== null)) throw failures[0]!;
@@ -106,6 +110,7 @@ export class Supervisor {
     const connect = () => {
       this.#link(shard, (port) => this.clients[number]!.connect(port as never));
       for (const edge of this.#edges) this.#link(shard, (port) => edge.connect(number, port));
+      this.#webhooks.connect(number, shard);
       metrics.up(number, true);
       onReady();
     };
@@ -157,16 +162,17 @@ export class Supervisor {
   /** The metrics of every thread that is ready, as prom-client's JSON. */
   async metrics(): Promise<unknown[]> {
     const threads = [...this.#edges, ...this.#shards].filter((thread) => thread?.isReady === true);
-    const parts = await Promise.all(
-      threads.map((thread) => thread!.ask({ type: 'metrics' }).catch(() => null)),
-    );
+    const parts = await Promise.all([
+      this.#webhooks.metrics(),
+      ...threads.map((thread) => thread!.ask({ type: 'metrics' }).catch(() => null)),
+    ]);
     return parts.filter((part) => part !== null);
   }
 
   /** Takes no new connections, answers what is under way, makes everything durable, and ends all threads. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all(this.#edges.map((edge) => edge.stop()));
+    await Promise.all([this.#webhooks.stop(), ...this.#edges.map((edge) => edge.stop())]);
     for (const client of this.clients) client.disconnect();
     await Promise.all(this.#shards.map((shard) => shard?.stop()));
   }

@@ -7,7 +7,7 @@ import type { ShardAccount } from '../shard/account.ts';
 
 /** From the main thread. */
 export type Instruction =
-  /** A shard gets the port of a peer; an edge gets the port of shard `number`. */
+  /** A shard gets the port of a peer; an edge and the webhook thread get the port of shard `number`. */
   | { readonly type: 'connect'; readonly number: number; readonly port: MessagePort }
   /** An organization changed: take it over, then answer. */
   | { readonly type: 'account'; readonly question: number; readonly account: ShardAccount }
@@ -31,6 +31,11 @@ export interface ShardThreadData {
   readonly config: import('./config-schema.ts').Config;
   readonly baseUrl: string;
   readonly accounts: readonly ShardAccount[];
+}
+
+/** How the webhook thread is started. */
+export interface WebhookThreadData {
+  readonly config: import('./config-schema.ts').Config;
 }
 
 /** How an edge thread is started. */

@@ -1,0 +1,89 @@
+// The entry of the webhook thread: connects the dispatcher to the shards, the workers that make attempts, and time.
+// There is one such thread, so one place counts what is in flight to an endpoint.
+
+import { readFileSync } from 'node:fs';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { Registry } from 'prom-client';
+import type { FromShard } from '../shard/protocol.ts';
+import { createAttemptPool } from '../webhooks/attempt-pool.ts';
+import { Dispatcher } from '../webhooks/dispatcher.ts';
+import { createLogger } from './logger.ts';
+import type { Instruction, Notice, WebhookThreadData } from './thread-protocol.ts';
+import { createWebhookMetrics } from './webhook-metrics.ts';
+
+const { config } = workerData as WebhookThreadData;
+const main = parentPort!;
+const tell = (notice: Notice) => main.postMessage(notice);
+const logger = await createLogger({ level: config.logLevel, thread: 'webhooks' });
+const registry = new Registry();
+const metrics = createWebhookMetrics(registry);
+
+/** Time in which receivers see the connections of an earlier life end, before new ones count. */
+const settleMs = 1_000;
+const tickMs = 1_000;
+/** Time for the attempts in flight when the service stops; what isn't over is delivered again after the next start. */
+const stopGraceMs = 2_000;
+const stopPollMs = 20;
+
+const { timeoutMs, concurrency, workers, allowHttp, allowPrivate, caFile, dnsServers } = config.webhooks;
+const pool = createAttemptPool({
+  workers,
+  concurrency,
+  timeoutMs,
+  allowHttp,
+  allowPrivate,
+  dnsServers: dnsServers.length > 0 ? dnsServers : undefined,
+  extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
+});
+
+const shards = new Map<number, MessagePort>();
+const dispatcher = new Dispatcher({
+  concurrency,
+  clock: Date.now,
+  attempt: pool.attempt,
+  send: (shard, outbox) => shards.get(shard)?.postMessage({ outbox }),
+  onAttempted: metrics.attempted,
+  onTrouble: (error) => logger.error({ err: error }, 'a webhook attempt could not be made'),
+  later: (run, ms) => setTimeout(run, ms),
+});
+
+function connect(number: number, port: MessagePort): void {
+  shards.get(number)?.close();
+  shards.set(number, port);
+  port.on('message', (message: FromShard) => {
+    if ('outbox' in message) dispatcher.take(number, message.outbox);
+  });
+  dispatcher.connected(number);
+}
+
+const starting = setTimeout(() => dispatcher.start(), settleMs);
+const ticking = setInterval(() => dispatcher.tick(), tickMs);
+
+async function stop(): Promise<void> {
+  clearTimeout(starting);
+  dispatcher.pause();
+  const untilMs = performance.now() + stopGraceMs;
+  while (!dispatcher.isIdle && performance.now() < untilMs) {
+    await new Promise((resolve) => setTimeout(resolve, stopPollMs));
+  }
+  clearInterval(ticking);
+  await pool.close();
+  for (const port of shards.values()) port.close();
+}
+
+main.on('message', async (instruction: Instruction) => {
+  switch (instruction.type) {
+    case 'connect':
+      connect(instruction.number, instruction.port);
+      break;
+    case 'metrics':
+      metrics.show(dispatcher.counts());
+      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
+      break;
+    case 'stop':
+      await stop();
+      tell({ type: 'answer', question: instruction.question });
+      process.exit(0);
+  }
+});
+tell({ type: 'ready' });

@@ -1,0 +1,206 @@
+// The dispatcher: the actors of all endpoints, the line in which they wait for a free slot, and the reports of their
+// attempts to the shards. It makes one attempt of an endpoint and sends the endpoint to the end of the line, so that
+// however much waits for one, the others have their turns.
+//
+// Slow receivers hold their slots for long. Once half of all slots are taken an endpoint gets one slot at a time, so
+// that many tar pits together still leave room for everybody else.
+//
+// A report is sent again until its shard says that it is durable. Nothing else is kept: what was not reported when
+// the thread ends is handed out again.
+
+import type { Clock } from '../core/clock.ts';
+import { FixedQueue } from '../core/fixed-queue.ts';
+import type { AttemptResult } from '../domain/record.ts';
+import type { DueDelivery, EndpointReport, OutboxBatch, OutboxMessage } from '../shard/protocol.ts';
+import type { AttemptInput } from './attempt.ts';
+import { EndpointActor, inFlightMax } from './endpoint-actor.ts';
+
+export interface DispatcherOptions {
+  /** Attempts in flight in all. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  /** Makes an attempt; rejects only when it could not be made at all. */
+  readonly attempt: (input: AttemptInput) => Promise<AttemptResult>;
+  /** Sends a message to a shard; lost when the shard is away. */
+  readonly send: (shard: number, message: OutboxMessage) => void;
+  readonly onAttempted: (result: AttemptResult) => void;
+  /** An attempt could not be made: a fault of ours. */
+  readonly onTrouble: (error: unknown) => void;
+  /** Calls back later; the dispatcher retries with it what could not be made. */
+  readonly later: (run: () => void, ms: number) => void;
+}
+
+/** A report that is not acknowledged within this time is sent again. */
+const reportAgainMs = 5_000;
+/** Wait after an attempt that could not be made. */
+const troubleMs = 1_000;
+
+interface Unrecorded {
+  readonly shard: number;
+  readonly report: EndpointReport;
+  sentAtMs: number;
+}
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #actors = new Map<string, EndpointActor>();
+  readonly #line = new FixedQueue<EndpointActor>();
+  /** Endpoints that could go on if fewer slots were taken. */
+  readonly #held = new Set<EndpointActor>();
+  readonly #unrecorded = new Map<string, Unrecorded>();
+  /** Reports that leave at the end of this tick, by shard. */
+  readonly #leaving = new Map<number, EndpointReport[]>();
+  #inFlight = 0;
+  #running = false;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+  }
+
+  /** From now on attempts are made. */
+  start(): void {
+    this.#running = true;
+    this.#pump();
+  }
+
+  /** From now on no attempt is started. */
+  pause(): void {
+    this.#running = false;
+  }
+
+  /** A shard is there, anew: it hands out everything that waits, and hears what it has not recorded. */
+  connected(shard: number): void {
+    const reports = this.#again(shard, Infinity);
+    this.#leaving.delete(shard);
+    this.#options.send(shard, { open: true, reports });
+  }
+
+  /** Reports again what was not acknowledged in time; to be called about once a second. */
+  tick(): void {
+    const dueMs = this.#options.clock() - reportAgainMs;
+    const shards = new Set([...this.#unrecorded.values()].map(({ shard }) => shard));
+    for (const shard of shards) {
+      const reports = this.#again(shard, dueMs);
+      if (reports.length > 0) this.#options.send(shard, { open: false, reports });
+    }
+  }
+
+  /** The unrecorded reports of a shard that were sent at `sentAtMs` or before. */
+  #again(shard: number, sentAtMs: number): EndpointReport[] {
+    const reports: EndpointReport[] = [];
+    for (const unrecorded of this.#unrecorded.values()) {
+      if (unrecorded.shard !== shard || unrecorded.sentAtMs > sentAtMs) continue;
+      unrecorded.sentAtMs = this.#options.clock();
+      reports.push(unrecorded.report);
+    }
+    return reports;
+  }
+
+  /** Takes what a shard hands out and acknowledges. */
+  take(shard: number, { endpoints, deliveries, recorded }: OutboxBatch): void {
+    for (const each of recorded) this.#recorded(each);
+    for (const { id, state } of endpoints) {
+      const actor = this.#actors.get(id) ?? new EndpointActor(id, shard);
+      this.#actors.set(id, actor);
+      actor.change(state);
+      this.#settle(actor);
+    }
+    for (const delivery of deliveries) {
+      const actor = this.#actors.get(delivery.endpoint);
+      if (actor === undefined) continue;
+      actor.take(delivery);
+      this.#settle(actor);
+    }
+    this.#pump();
+  }
+
+  #recorded({ endpoint, delivery, number }: OutboxBatch['recorded'][number]): void {
+    if (this.#unrecorded.get(delivery)?.report.number !== number) return;
+    this.#unrecorded.delete(delivery);
+    const actor = this.#actors.get(endpoint);
+    actor?.release(delivery);
+    if (actor !== undefined) this.#settle(actor);
+  }
+
+  /** Puts an actor into the line when it has something to do, and forgets it when it is over. */
+  #settle(actor: EndpointActor): void {
+    if (actor.isForgettable) this.#actors.delete(actor.id);
+    if (actor.inLine || !actor.canStart(inFlightMax)) return;
+    actor.inLine = true;
+    this.#line.push(actor);
+  }
+
+  /** Starts attempts while slots are free, endpoints by turns. */
+  #pump(): void {
+    const { concurrency } = this.#options;
+    while (this.#running && this.#inFlight < concurrency) {
+      const actor = this.#line.shift();
+      if (actor === undefined) return;
+      actor.inLine = false;
+      const limit = this.#inFlight < concurrency / 2 ? inFlightMax : 1;
+      if (actor.canStart(limit)) void this.#attempt(actor);
+      else if (actor.canStart(inFlightMax)) this.#held.add(actor);
+    }
+  }
+
+  async #attempt(actor: EndpointActor): Promise<void> {
+    const { clock, attempt, onAttempted, onTrouble, later } = this.#options;
+    const nowMs = clock();
+    const { delivery, url, secrets } = actor.start(nowMs);
+    this.#inFlight++;
+    this.#settle(actor);
+    try {
+      const result = await attempt({ url, secrets, body: delivery.body, nowSeconds: nowMs / 1000 });
+      actor.ended(result.failure !== null);
+      onAttempted(result);
+      this.#report(actor, delivery, result);
+      this.#freed(actor);
+    } catch (error) {
+      onTrouble(error);
+      later(() => {
+        actor.undone(delivery);
+        this.#freed(actor);
+      }, troubleMs);
+    }
+  }
+
+  #freed(actor: EndpointActor): void {
+    this.#inFlight--;
+    this.#settle(actor);
+    if (this.#held.size > 0 && this.#inFlight < this.#options.concurrency / 2) {
+      for (const each of this.#held) this.#settle(each);
+      this.#held.clear();
+    }
+    this.#pump();
+  }
+
+  #report({ id: endpoint, shard }: EndpointActor, delivery: DueDelivery, result: AttemptResult): void {
+    const report = { endpoint, delivery: delivery.id, number: delivery.number, result };
+    this.#unrecorded.set(delivery.id, { shard, report, sentAtMs: this.#options.clock() });
+    const leaving = this.#leaving.get(shard);
+    if (leaving !== undefined) leaving.push(report);
+    else this.#leaving.set(shard, [report]);
+    if (this.#leaving.size === 1 && leaving === undefined) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    for (const [shard, reports] of this.#leaving) this.#options.send(shard, { open: false, reports });
+    this.#leaving.clear();
+  }
+
+  /** No attempt is in flight and every report is recorded. */
+  get isIdle(): boolean {
+    return this.#inFlight === 0 && this.#unrecorded.size === 0;
+  }
+
+  /** For metrics: attempts in flight, deliveries in memory, endpoints whose last attempt failed. */
+  counts(): { readonly inFlight: number; readonly queued: number; readonly failing: number } {
+    let queued = 0;
+    let failing = 0;
+    for (const actor of this.#actors.values()) {
+      queued += actor.queued;
+      if (actor.isFailing) failing++;
+    }
+    return { inFlight: this.#inFlight, queued, failing };
+  }
+}

@@ -1,0 +1,95 @@
+// The actor of one endpoint: the deliveries that wait for it in memory, in order, and how many attempts are in flight.
+// The dispatcher asks it for the next attempt and tells it what came of it. What it keeps: a delivery that it holds,
+// waiting, in flight or reported but not recorded, is not taken a second time.
+
+import type { DueDelivery, EndpointChange } from '../shard/protocol.ts';
+
+/** Attempts in flight to one endpoint, at most. */
+export const inFlightMax = 5;
+
+export class EndpointActor {
+  readonly id: string;
+  /** The shard that its organization lives in. */
+  readonly shard: number;
+  /** Null once the endpoint was deleted. */
+  #state: EndpointChange['state'] = null;
+  /** What waits, next first: the shard hands out a small window, so a plain list does. */
+  readonly #queue: DueDelivery[] = [];
+  /** Deliveries that wait, are in flight, or whose attempt is not recorded yet. */
+  readonly #held = new Set<string>();
+  #inFlight = 0;
+  /** It stands in the dispatcher's line. */
+  inLine = false;
+  /** Its last attempt failed. */
+  isFailing = false;
+
+  constructor(id: string, shard: number) {
+    this.id = id;
+    this.shard = shard;
+  }
+
+  get queued(): number {
+    return this.#queue.length;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Nothing is known of it that would be missed. */
+  get isForgettable(): boolean {
+    return this.#state === null && this.#held.size === 0;
+  }
+
+  /** The endpoint as it is from now on; a deleted one drops what waits. */
+  change(state: EndpointChange['state']): void {
+    this.#state = state;
+    if (state !== null) return;
+    this.isFailing = false;
+    for (const { id } of this.#queue.splice(0)) this.#held.delete(id);
+  }
+
+  /** Takes a delivery in, unless it holds it already or the endpoint is gone. */
+  take(delivery: DueDelivery): void {
+    if (this.#state === null || this.#held.has(delivery.id)) return;
+    this.#held.add(delivery.id);
+    if (delivery.first) this.#queue.unshift(delivery);
+    else this.#queue.push(delivery);
+  }
+
+  /** Whether it could start an attempt while at most `limit` are in flight. */
+  canStart(limit: number): boolean {
+    return this.#inFlight < limit && this.queued > 0 && this.#state?.enabled === true;
+  }
+
+  /** The next delivery, from now on in flight, with where it goes and the secrets in force. */
+  start(nowMs: number): {
+    readonly delivery: DueDelivery;
+    readonly url: string;
+    readonly secrets: readonly string[];
+  } {
+    const delivery = this.#queue.shift()!;
+    this.#inFlight++;
+    const { url, secrets } = this.#state!;
+    const inForce = secrets.filter(({ expires_at_ms: endMs }) => endMs === null || endMs > nowMs);
+    return { delivery, url, secrets: inForce.map(({ secret }) => secret) };
+  }
+
+  /** An attempt is over; its delivery stays held until `release`. */
+  ended(failed: boolean): void {
+    this.#inFlight--;
+    this.isFailing = failed && this.#state !== null;
+  }
+
+  /** An attempt could not be made: its delivery goes back to the front. */
+  undone(delivery: DueDelivery): void {
+    this.#inFlight--;
+    if (this.#state === null) this.#held.delete(delivery.id);
+    else this.#queue.unshift(delivery);
+  }
+
+  /** The delivery's attempt is recorded: should it come again, it is for another attempt. */
+  release(delivery: string): void {
+    this.#held.delete(delivery);
+  }
+}
