@@ -11,9 +11,11 @@ const session = { amount: 20_000, currency: 'mad', success_url: 'https://shop.te
 /** Plays what is due, oldest first, until nothing is. */
 function runDue(stage: Stage): string[] {
   const events: string[] = [];
+  let rounds = 0;
   for (;;) {
     const due = dueRecords(stage.world.state, stage.nowMs, 2);
     if (due.length === 0) return events;
+    assert.ok(++rounds < 100, 'what was due is due no more');
     for (const { id } of due) events.push(...stage.when('expire_due', {}, id).events);
   }
 }
