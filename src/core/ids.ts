@@ -72,8 +72,9 @@ export interface IdFactory {
  */
 export function createIdFactory(randomText: (length: number) => string, startMs = 0): IdFactory {
   let lastMs = startMs;
-  let counter = 0;
-  let head = encodeBase62(lastMs, timeWidth);
+  // The millisecond of the start is used up: the first id opens the next one.
+  let counter = counterMax;
+  let head = '';
   return {
     next(prefix, slot, nowMs) {
       if (nowMs > lastMs || counter === counterMax) {

@@ -1,0 +1,152 @@
+// Identifiers: their layout, their order whatever the clock does, and that nobody can guess them.
+
+import assert from 'node:assert/strict';
+import { randomFillSync } from 'node:crypto';
+import { test } from 'node:test';
+import {
+  createIdFactory,
+  createRandomText,
+  decodeBase62,
+  encodeBase62,
+  idFloor,
+  slotOfId,
+} from '../../src/core/ids.ts';
+import { slotCount } from '../../src/core/slot.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const nowMs = Date.UTC(2026, 10, 2, 12);
+const realText = createRandomText((bytes) => void randomFillSync(bytes));
+/** Random text that is none, so that the rest of an id can be read. */
+const dots = (length: number) => '.'.repeat(length);
+
+const base62: readonly (readonly [value: number, width: number, text: string])[] = [
+  [0, 2, '00'],
+  [9, 2, '09'],
+  [10, 2, '0A'],
+  [35, 2, '0Z'],
+  [36, 2, '0a'],
+  [61, 2, '0z'],
+  [62, 2, '10'],
+  [3843, 2, 'zz'],
+  [3844, 2, '00'],
+  [nowMs, 8, '0VZog5Vw'],
+  [62 ** 8 - 1, 8, 'zzzzzzzz'],
+];
+for (const [value, width, text] of base62) {
+  test(`${value} in ${width} base-62 characters is ${text}`, () => {
+    assert.equal(encodeBase62(value, width), text);
+    assert.equal(decodeBase62(text), value % 62 ** width);
+  });
+}
+
+for (const text of ['-', '0_', 'é', '0 ', '.']) {
+  test(`"${text}" is no base-62 number`, () => assert.equal(decodeBase62(text), -1));
+}
+
+test('an id is its prefix, the time, the slot, a counter and 13 random characters', () => {
+  const { next } = createIdFactory(dots);
+  assert.equal(next('pi', 100, nowMs), 'pi_0VZog5Vw1c00.............');
+  assert.equal(next('evt', 1023, nowMs), 'evt_0VZog5VwGV01.............');
+  assert.equal(next('pi', 0, nowMs + 1), 'pi_0VZog5Vx0000.............');
+});
+
+test('an id tells the slot it was made for', () => {
+  const { next } = createIdFactory(realText);
+  for (const slot of [0, 1, 61, 62, 500, slotCount - 1])
+    assert.equal(slotOfId(next('cs', slot, nowMs)), slot);
+});
+
+const foreign: readonly string[] = [
+  '',
+  'pi_',
+  'pi_short',
+  'org_csTT06x0Z9H5BwvjNOLkfAE1',
+  `pi_${'0'.repeat(24)}`,
+  `pi_${'0'.repeat(26)}`,
+  `pi_${'0'.repeat(8)}é0${'0'.repeat(15)}`,
+];
+for (const id of foreign) test(`"${id}" has no slot`, () => assert.equal(slotOfId(id), -1));
+
+test('ids ascend: over times, within a millisecond, past 3,844 in one, with the clock set back', () => {
+  const { next } = createIdFactory(realText);
+  const times = [nowMs, nowMs, nowMs + 1, nowMs - 86_400_000, nowMs, 0, nowMs + 2];
+  let last = '';
+  for (const time of times) {
+    for (let i = 0; i < 5_000; i++) {
+      const id = next('pi', i % slotCount, time);
+      // Ids of one organization, and of different ones a millisecond apart, must ascend.
+      const order = id.slice(3, 11) + id.slice(13, 15);
+      assert.ok(order > last, `${order} after ${last}`);
+      last = order;
+    }
+  }
+});
+
+test('with the clock set back, ids go on from where they were and follow the clock again later', () => {
+  const { next } = createIdFactory(dots);
+  const timeOf = (id: string) => decodeBase62(id.slice(3, 11));
+  assert.equal(timeOf(next('pi', 0, nowMs)), nowMs);
+  assert.equal(timeOf(next('pi', 0, nowMs - 60_000)), nowMs);
+  assert.equal(timeOf(next('pi', 0, nowMs + 60_000)), nowMs + 60_000);
+});
+
+test('the first ids of a factory come after every id made until its start', () => {
+  const before = createIdFactory(realText);
+  const made = Array.from({ length: 4_000 }, () => before.next('pi', 7, nowMs)).sort();
+  const startMs = nowMs + 1;
+  const { next } = createIdFactory(realText, startMs);
+  assert.ok(next('pi', 7, nowMs - 5_000) > made.at(-1)!);
+});
+
+test('a bound stands before every id of its time and after every earlier one', () => {
+  const { next } = createIdFactory(realText);
+  const earlier = next('pi', 1023, nowMs - 1);
+  const later = next('pi', 0, nowMs);
+  const floor = idFloor('pi', nowMs);
+  assert.ok(earlier < floor && floor < later);
+});
+
+const floors: readonly (readonly [ms: number, floor: string])[] = [
+  [-1, 'pi_00000000'],
+  [0, 'pi_00000000'],
+  [99_999_999_999_000, 'pi_SOYTYzuK'],
+  [62 ** 8, 'pi_zzzzzzzz'],
+];
+for (const [ms, floor] of floors) {
+  test(`the bound of ${ms} is ${floor}`, () => assert.equal(idFloor('pi', ms), floor));
+}
+
+test('half a millisecond has no bound', () => {
+  assert.throws(() => idFloor('pi', 0.5), /whole milliseconds/);
+});
+
+test('random text takes every character of the alphabet equally often, whatever is drawn at a time', () => {
+  const counts = new Map<string, number>();
+  const perCharacter = 2_000;
+  let left = perCharacter * alphabet.length;
+  for (let length = 1; left > 0; length = (length % 100) + 1) {
+    const text = realText(Math.min(length, left));
+    for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+    left -= text.length;
+  }
+  assert.equal([...counts.keys()].sort().join(''), alphabet);
+  const chiSquared = [...counts.values()].reduce(
+    (sum, count) => sum + (count - perCharacter) ** 2 / perCharacter,
+    0,
+  );
+  // 61 degrees of freedom: fair text exceeds 150 once in more than ten million runs.
+  assert.ok(chiSquared < 150, `chi-squared ${chiSquared}`);
+});
+
+test('random bytes are drawn afresh when the pool is empty, and none is used twice', () => {
+  let fills = 0;
+  const text = createRandomText((bytes) => {
+    fills++;
+    bytes.forEach((_, i) => {
+      bytes[i] = i === 0 ? fills : 63;
+    });
+  });
+  // One usable byte a pool: 1, 2, 3, …
+  assert.equal(text(5), '12345');
+  assert.equal(fills, 5);
+});
