@@ -56,7 +56,7 @@ export const testCards: readonly TestCard[] = [
     { challenge: true },
     '3-D Secure challenge, then succeeds',
     'Vérification 3-D Secure, puis réussit',
-    'تحقق 3-D Secure ثم ينجح الدفع',
+    'تحقق \u20683-D Secure\u2069 ثم ينجح الدفع',
   ),
   row(
     '4000008400001629',
@@ -64,7 +64,7 @@ export const testCards: readonly TestCard[] = [
     { challenge: true, decline: 'generic_decline' },
     '3-D Secure challenge, then declined',
     'Vérification 3-D Secure, puis refusée',
-    'تحقق 3-D Secure ثم تُرفض البطاقة',
+    'تحقق \u20683-D Secure\u2069 ثم تُرفض البطاقة',
   ),
   row(
     '4000000000000077',

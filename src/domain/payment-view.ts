@@ -1,0 +1,86 @@
+// What a customer's page shows of a payment, found by the id in the page's address: a checkout session or a charge.
+// Plain data for the pages, without anything that is the merchant's alone (metadata, customer, description).
+
+import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import type {
+  CardDetails,
+  ChargeRecord,
+  CheckoutSessionRecord,
+  LastPaymentError,
+  PaymentIntentRecord,
+} from './record.ts';
+import type { View } from './state.ts';
+
+export interface PaymentView {
+  readonly org: string;
+  readonly livemode: boolean;
+  /** Centimes. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly intent: {
+    readonly id: string;
+    readonly status: PaymentIntentRecord['status'];
+    /** A call to a payment network is under way: nothing can be changed until it is over. */
+    readonly busy: boolean;
+    readonly last_payment_error: LastPaymentError | null;
+    readonly payment_method_types: readonly PaymentMethodType[];
+    readonly return_url: string | null;
+  };
+  readonly session: {
+    readonly id: string;
+    readonly status: CheckoutSessionRecord['status'];
+    readonly success_url: string;
+    readonly cancel_url: string | null;
+    readonly locale: CheckoutSessionRecord['locale'];
+    /** Unix milliseconds. */
+    readonly expires_at_ms: number;
+  } | null;
+  /** The latest attempt, which is not the one asked for when that one is over and another has begun. */
+  readonly charge: {
+    readonly id: string;
+    readonly status: ChargeRecord['status'];
+    readonly method: PaymentMethodType;
+    readonly cash_number: string | null;
+    /** Unix milliseconds. */
+    readonly expires_at_ms: number;
+    /** The card's bank waits for the customer to pass a challenge. */
+    readonly challenge: boolean;
+    readonly card: CardDetails | null;
+  } | null;
+}
+
+/** The payment that the session or charge `id` belongs to; null when there is no such object. */
+export function viewPayment(view: View, id: string): PaymentView | null {
+  const intentId =
+    view.get('checkout_session', id)?.payment_intent ?? view.get('charge', id)?.payment_intent ?? null;
+  if (intentId === null) return null;
+  const intent = view.get('payment_intent', intentId)!;
+  const session = intent.checkout_session && view.get('checkout_session', intent.checkout_session);
+  const charge = intent.latest_charge && view.get('charge', intent.latest_charge);
+  return {
+    org: intent.org,
+    livemode: intent.livemode,
+    amount: intent.amount,
+    currency: intent.currency,
+    intent: {
+      id: intent.id,
+      status: intent.status,
+      busy: intent.operation !== null,
+      last_payment_error: intent.last_payment_error,
+      payment_method_types: intent.payment_method_types,
+      return_url: intent.return_url,
+    },
+    session: session ? sessionView(session) : null,
+    charge: charge ? chargeView(charge) : null,
+  };
+}
+
+function sessionView(session: CheckoutSessionRecord): PaymentView['session'] {
+  const { id, status, success_url, cancel_url, locale, expires_at_ms } = session;
+  return { id, status, success_url, cancel_url, locale, expires_at_ms };
+}
+
+function chargeView(charge: ChargeRecord): PaymentView['charge'] {
+  const { id, status, method, cash_number, expires_at_ms, challenge_token, card } = charge;
+  return { id, status, method, cash_number, expires_at_ms, challenge: challenge_token !== null, card };
+}

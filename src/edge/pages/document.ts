@@ -1,0 +1,124 @@
+// The frame of every page: document, headers, languages. Whatever a page shows, it is never stored by a cache, never
+// framed, loads nothing, runs no script, and sends its forms only back here.
+
+import { type Language, languages } from '../../contract/vocabulary.ts';
+import { formatAmount } from '../../core/money.ts';
+import { type Html, html } from './html.ts';
+import { languageNames, type PageMessage, say } from './page-messages.ts';
+import type { PageAnswer, ShownPayment } from './page-port.ts';
+import { styleElement, styleSource } from './style.ts';
+
+/** One visit, as far as what it shows depends on it. */
+export interface Visit {
+  readonly language: Language;
+  /** The language was chosen by a link, and links keep it. */
+  readonly languageChosen: boolean;
+  /** The page's own address without a query, where the customer comes back to from a form. */
+  readonly path: string;
+  /** What a proxy in front takes off the service's addresses; '' for nothing. */
+  readonly prefix: string;
+}
+
+export interface Page {
+  readonly status: number;
+  readonly title: string;
+  readonly body: readonly (Html | null)[];
+  /** The payment that the page is about. */
+  readonly payment: ShownPayment | null;
+  /** The page reports an error of what was sent. */
+  readonly error?: boolean;
+  /** Goes to this address at once. */
+  readonly goTo?: string;
+  /** Looks again after this many seconds. */
+  readonly reloadSeconds?: number;
+  readonly headers?: readonly (readonly [string, string])[];
+}
+
+/** An address of this service, with the language if the customer chose one. */
+export function linkTo(visit: Visit, path: string, flag = ''): string {
+  const query = [visit.languageChosen ? `lang=${visit.language}` : '', flag].filter((part) => part !== '');
+  return visit.prefix + path + (query.length === 0 ? '' : `?${query.join('&')}`);
+}
+
+/** A text with the payment's merchant and amount at hand. */
+export function sayOf(visit: Visit, payment: ShownPayment, key: PageMessage): string {
+  const amount = formatAmount(payment.amount, payment.currency, visit.language);
+  return say(key, visit.language, { merchant: payment.merchant, amount });
+}
+
+/** Sends the browser on with a GET. */
+export function redirect(location: string): PageAnswer {
+  return { status: 303, headers: [...fixedHeaders, ['location', location]], body: '' };
+}
+
+// A redirect that answers a form may only lead back here too: Chromium holds every hop after a form to `form-action`.
+const policy = [
+  `default-src 'none'`,
+  `style-src ${styleSource}`,
+  `form-action 'self'`,
+  `base-uri 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ');
+
+const fixedHeaders: readonly (readonly [string, string])[] = [
+  ['cache-control', 'no-store'],
+  ['content-security-policy', policy],
+  ['x-frame-options', 'DENY'],
+  ['x-content-type-options', 'nosniff'],
+  // Not `no-referrer`: with it browsers hide the origin of the service's own forms, too.
+  ['referrer-policy', 'same-origin'],
+  ['cross-origin-opener-policy', 'same-origin'],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()'],
+  ['x-robots-tag', 'noindex, nofollow'],
+];
+
+/** The whole answer for a page; `setCookie` goes with it when it is not null. */
+export function render(page: Page, visit: Visit, setCookie: string | null = null): PageAnswer {
+  const { language } = visit;
+  const headers: (readonly [string, string])[] = [
+    ...fixedHeaders,
+    ['content-type', 'text/html; charset=utf-8'],
+    ['content-language', language],
+    ...(page.headers ?? []),
+  ];
+  if (setCookie !== null) headers.push(['set-cookie', setCookie]);
+  if (page.reloadSeconds !== undefined) headers.push(['refresh', String(page.reloadSeconds)]);
+  const title = page.error ? `${say('error', language)}: ${page.title}` : page.title;
+  const document = html`<!doctype html>
+<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}${page.payment !== null && ` – ${page.payment.merchant}`}</title>
+${styleElement}
+${page.goTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${page.goTo}">`}
+</head>
+<body>
+${page.payment?.livemode === false && html`<header class="test"><p>${say('test_mode', language)}</p></header>`}
+<main><div class="sheet stack">
+${page.payment && bill(page.payment, visit)}
+${page.body.filter((part) => part !== null)}
+</div></main>
+${languageLinks(visit)}
+</body>
+</html>
+`;
+  return { status: page.status, headers, body: document.markup };
+}
+
+function bill(payment: ShownPayment, visit: Visit): Html {
+  return html`<div class="bill"><p class="merchant">${sayOf(visit, payment, 'pay_to')}</p>
+<p class="amount">${formatAmount(payment.amount, payment.currency, visit.language)}</p></div>`;
+}
+
+function languageLinks(visit: Visit): Html {
+  const links = languages.map((language) => {
+    const name = languageNames[language];
+    if (language === visit.language)
+      return html`<li><span lang="${language}" aria-current="true">${name}</span></li>`;
+    const href = linkTo({ ...visit, language, languageChosen: true }, visit.path);
+    return html`<li><a href="${href}" hreflang="${language}" lang="${language}">${name}</a></li>`;
+  });
+  return html`<nav class="languages" aria-label="${say('languages', visit.language)}"><ul>${links}</ul></nav>`;
+}

@@ -1,0 +1,33 @@
+// HTML as values: a template whose every inserted text is escaped, so that nothing a merchant or a customer wrote can
+// become markup. Markup itself is made by this template only.
+
+/** Markup that is safe to send. */
+export class Html {
+  readonly markup: string;
+
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+}
+
+type Inserted = Html | string | number | false | null | readonly Html[];
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Markup from a template. Texts and numbers are escaped, lists are joined, `false` and `null` leave nothing. */
+export function html(parts: TemplateStringsArray, ...values: readonly Inserted[]): Html {
+  return new Html(parts.reduce((markup, part, i) => markup + markupOf(values[i - 1] ?? null) + part));
+}
+
+function markupOf(value: Inserted): string {
+  if (value instanceof Html) return value.markup;
+  if (value === null || value === false) return '';
+  if (typeof value === 'object') return value.map(markupOf).join('');
+  return String(value).replace(/[&<>"']/g, (character) => escapes[character]!);
+}

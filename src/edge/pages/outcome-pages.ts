@@ -1,0 +1,147 @@
+// Pages with nothing to fill in: how a payment stands or ended, and why a visit leads nowhere.
+
+import { format } from '../../contract/messages.ts';
+import { linkTo, type Page, sayOf, type Visit } from './document.ts';
+import { type Html, html } from './html.ts';
+import { type PageMessage, say } from './page-messages.ts';
+import type { ShownPayment } from './page-port.ts';
+import { afterGivingUp, afterPayment } from './return-links.ts';
+
+/** While the page waits for the network it looks again by itself. */
+const reloadSeconds = 5;
+
+/** The flag of an address that the customer comes to from a form: a success then leads on to the merchant at once. */
+export const comingFromForm = 'done=1';
+
+export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening' | 'processing'): Page {
+  const title = say(`${name}_title`, visit.language);
+  return {
+    status: 200,
+    title,
+    payment,
+    reloadSeconds,
+    body: [
+      html`<h1>${title}</h1>`,
+      name === 'processing' ? paragraph(say('processing_text', visit.language)) : null,
+      html`<p><a href="${linkTo(visit, visit.path, comingFromForm)}">${say('check_again', visit.language)}</a></p>`,
+    ],
+  };
+}
+
+/** `leaves`: the customer has paid just now and goes back to the merchant without a further click. */
+export function paidPage(payment: ShownPayment, visit: Visit, leaves: boolean): Page {
+  const title = say('paid_title', visit.language);
+  const back = afterPayment(payment);
+  const goesBack = leaves && back !== null;
+  return {
+    status: 200,
+    title,
+    payment,
+    ...(goesBack ? { goTo: back } : {}),
+    body: [
+      html`<h1>${title}</h1>`,
+      paragraph(sayOf(visit, payment, 'paid_text')),
+      goesBack ? paragraph(sayOf(visit, payment, 'going_back')) : null,
+      back === null ? null : button(back, sayOf(visit, payment, 'return_to')),
+    ],
+  };
+}
+
+export function failedPage(payment: ShownPayment, visit: Visit): Page {
+  const title = say('failed_title', visit.language);
+  const back = afterGivingUp(payment);
+  return {
+    status: 200,
+    title,
+    payment,
+    body: [
+      html`<h1>${title}</h1>`,
+      failureNotice(payment, visit),
+      paragraph(sayOf(visit, payment, 'failed_text')),
+      back === null ? null : button(back, sayOf(visit, payment, 'return_to')),
+    ],
+  };
+}
+
+export function overPage(payment: ShownPayment, visit: Visit): Page {
+  const title = say('over_title', visit.language);
+  const back = afterGivingUp(payment);
+  return {
+    status: 410,
+    title,
+    payment,
+    body: [
+      html`<h1>${title}</h1>`,
+      paragraph(sayOf(visit, payment, 'over_text')),
+      back === null ? null : button(back, sayOf(visit, payment, 'return_to')),
+    ],
+  };
+}
+
+/** Why the last attempt failed, in the customer's language; null when none did. */
+export function failureNotice({ intent, session }: ShownPayment, visit: Visit): Html | null {
+  const error = intent.last_payment_error;
+  if (error === null) return null;
+  const { language } = visit;
+  if (error.decline_code !== null) {
+    return notice(visit, format(`card_declined.${error.decline_code}`, language, {}));
+  }
+  const expired = error.code === 'payment_attempt_expired';
+  return notice(
+    visit,
+    expired && session !== null ? say('attempt_expired', language) : say('failed_title', language),
+  );
+}
+
+/** A message that stands before everything else and takes the focus. */
+export function notice(visit: Visit, message: string | Html): Html {
+  return html`<div class="notice" role="alert" tabindex="-1" autofocus><p><strong>${say('problem', visit.language)}</strong></p>
+${typeof message === 'string' ? paragraph(message) : message}</div>`;
+}
+
+export function missingPage(visit: Visit): Page {
+  return plainPage(visit, 404, 'missing');
+}
+
+/** A form that this browser was not given, or that belongs to another payment. */
+export function stalePage(visit: Visit): Page {
+  return plainPage(visit, 403, 'stale', link(linkTo(visit, visit.path), say('open_again', visit.language)));
+}
+
+/** The service can't answer now, and can't say whether what was sent has been done. */
+export function troublePage(visit: Visit): Page {
+  const check = link(linkTo(visit, visit.path, comingFromForm), say('check_payment', visit.language));
+  return { ...plainPage(visit, 503, 'trouble', check), headers: [['retry-after', '5']] };
+}
+
+export function tooManyPage(visit: Visit, seconds: number): Page {
+  return { ...plainPage(visit, 429, 'busy', null, { seconds }), headers: [['retry-after', String(seconds)]] };
+}
+
+export function methodNotAllowedPage(visit: Visit, allowed: string): Page {
+  const title = say('method_not_allowed', visit.language);
+  return {
+    status: 405,
+    title,
+    payment: null,
+    headers: [['allow', allowed]],
+    body: [html`<h1>${title}</h1>`],
+  };
+}
+
+function plainPage(
+  visit: Visit,
+  status: number,
+  name: 'missing' | 'stale' | 'trouble' | 'busy',
+  more: Html | null = null,
+  values = {},
+): Page {
+  const text = (key: PageMessage) => say(key, visit.language, values);
+  const title = text(`${name}_title`);
+  const body = [html`<h1>${title}</h1>`, paragraph(text(`${name}_text`)), more];
+  return { status, title, payment: null, body };
+}
+
+const paragraph = (text: string) => html`<p>${text}</p>`;
+const link = (href: string, text: string) => html`<p><a href="${href}">${text}</a></p>`;
+const button = (href: string, text: string) => html`<p><a class="button" href="${href}">${text}</a></p>`;

@@ -1,0 +1,246 @@
+// The texts of the customers' pages in English, French and Arabic. `{name}` stands for a value. What a bank says of a
+// declined card is in the contract's texts.
+
+import type { Language } from '../../contract/vocabulary.ts';
+
+type Texts = Readonly<Record<Language, string>>;
+
+export const languageNames: Texts = { en: 'English', fr: 'Français', ar: 'العربية' };
+
+const pageMessages = {
+  languages: { en: 'Language', fr: 'Langue', ar: 'اللغة' },
+  test_mode: {
+    en: 'Test mode: this page is a simulation. No real money moves.',
+    fr: 'Mode test : cette page est une simulation. Aucun argent réel ne circule.',
+    ar: 'وضع الاختبار: هذه الصفحة محاكاة، ولا تُحوَّل أي أموال حقيقية.',
+  },
+  pay_to: { en: 'Payment to {merchant}', fr: 'Paiement à {merchant}', ar: 'دفع إلى {merchant}' },
+  error: { en: 'Error', fr: 'Erreur', ar: 'خطأ' },
+  problem: { en: 'There is a problem', fr: 'Il y a un problème', ar: 'هناك مشكلة' },
+  return_to: { en: 'Return to {merchant}', fr: 'Retourner chez {merchant}', ar: 'العودة إلى {merchant}' },
+  give_up: {
+    en: 'Cancel and return to {merchant}',
+    fr: 'Annuler et retourner chez {merchant}',
+    ar: 'إلغاء والعودة إلى {merchant}',
+  },
+
+  choose_title: {
+    en: 'How would you like to pay?',
+    fr: 'Comment souhaitez-vous payer ?',
+    ar: 'كيف تودّ أن تدفع؟',
+  },
+  pay_by_card: { en: 'Pay by card', fr: 'Payer par carte', ar: 'الدفع بالبطاقة' },
+  pay_by_card_hint: {
+    en: 'Visa, Mastercard and other cards',
+    fr: 'Visa, Mastercard et autres cartes',
+    ar: 'فيزا وماستركارد وبطاقات أخرى',
+  },
+  pay_cash: { en: 'Pay in cash', fr: 'Payer en espèces', ar: 'الدفع نقدًا' },
+  pay_cash_hint: {
+    en: 'Get a code and pay it at a payment agent',
+    fr: 'Obtenez un code et réglez-le chez un agent de paiement',
+    ar: 'احصل على رمز وادفع لدى وكيل دفع',
+  },
+  method_unavailable: {
+    en: 'This way of paying is not available at the moment. Choose another one.',
+    fr: 'Ce moyen de paiement n’est pas disponible pour le moment. Choisissez-en un autre.',
+    ar: 'وسيلة الدفع هذه غير متاحة حاليًا. اختر وسيلة أخرى.',
+  },
+  method_missing: {
+    en: 'Choose one of the ways to pay below.',
+    fr: 'Choisissez l’un des moyens de paiement ci-dessous.',
+    ar: 'اختر إحدى وسائل الدفع أدناه.',
+  },
+  attempt_expired: {
+    en: 'The time to pay ran out. Choose again how you would like to pay.',
+    fr: 'Le délai de paiement est écoulé. Choisissez à nouveau comment payer.',
+    ar: 'انتهت مهلة الدفع. اختر مجددًا كيف تودّ أن تدفع.',
+  },
+
+  card_number: { en: 'Card number', fr: 'Numéro de carte', ar: 'رقم البطاقة' },
+  card_expiry: { en: 'Expiry date', fr: 'Date d’expiration', ar: 'تاريخ الانتهاء' },
+  card_expiry_hint: {
+    en: 'MM/YY',
+    fr: 'MM/AA',
+    ar: 'مثال: 09/32',
+  },
+  card_cvc: { en: 'Security code', fr: 'Code de sécurité', ar: 'رمز الأمان' },
+  card_cvc_hint: { en: '3 or 4 digits', fr: '3 ou 4 chiffres', ar: '3 أو 4 أرقام' },
+  pay_amount: { en: 'Pay {amount}', fr: 'Payer {amount}', ar: 'ادفع {amount}' },
+  wrong_number: {
+    en: 'Enter the card number as it stands on the card.',
+    fr: 'Saisissez le numéro tel qu’il figure sur la carte.',
+    ar: 'أدخل رقم البطاقة كما هو مكتوب عليها.',
+  },
+  wrong_test_number: {
+    en: 'Enter the number of one of the test cards below. Real cards do not work in test mode.',
+    fr: 'Saisissez le numéro de l’une des cartes de test ci-dessous. Les vraies cartes ne fonctionnent pas en mode test.',
+    ar: 'أدخل رقم إحدى بطاقات الاختبار أدناه. لا تعمل البطاقات الحقيقية في وضع الاختبار.',
+  },
+  wrong_expiry: {
+    en: 'Enter the expiry date of a card that is still valid, such as 09/32.',
+    fr: 'Saisissez la date d’expiration d’une carte encore valable, par exemple 09/32.',
+    ar: 'أدخل تاريخ انتهاء بطاقة ما زالت صالحة، مثل 09/32.',
+  },
+  wrong_cvc: {
+    en: 'Enter the security code: 3 digits, or 4 for American Express.',
+    fr: 'Saisissez le code de sécurité : 3 chiffres, ou 4 pour American Express.',
+    ar: 'أدخل رمز الأمان: 3 أرقام، أو 4 لبطاقات أمريكان إكسبريس.',
+  },
+  test_cards: { en: 'Test cards', fr: 'Cartes de test', ar: 'بطاقات الاختبار' },
+  test_cards_hint: {
+    en: 'With any expiry date in the future and any security code.',
+    fr: 'Avec n’importe quelle date d’expiration future et n’importe quel code de sécurité.',
+    ar: 'مع أي تاريخ انتهاء في المستقبل وأي رمز أمان.',
+  },
+  test_card_outcome: { en: 'What happens', fr: 'Ce qui se passe', ar: 'ما يحدث' },
+
+  challenge_title: {
+    en: 'Confirm with your bank',
+    fr: 'Confirmez auprès de votre banque',
+    ar: 'أكّد الدفع لدى البنك',
+  },
+  challenge_text: {
+    en: 'Your bank asks you to confirm this payment with the card ending in {last4}.',
+    fr: 'Votre banque vous demande de confirmer ce paiement avec la carte se terminant par {last4}.',
+    ar: 'يطلب منك البنك تأكيد هذا الدفع بالبطاقة المنتهية بالأرقام {last4}.',
+  },
+  challenge_test: {
+    en: 'This step stands for the page of the bank (3-D Secure).',
+    fr: 'Cette étape tient lieu de page de la banque (3-D Secure).',
+    ar: 'تمثل هذه الخطوة صفحة البنك (\u20683-D Secure\u2069).',
+  },
+  challenge_pass: { en: 'Confirm the payment', fr: 'Confirmer le paiement', ar: 'تأكيد الدفع' },
+  challenge_fail: { en: 'Refuse the payment', fr: 'Refuser le paiement', ar: 'رفض الدفع' },
+
+  voucher_text: {
+    en: 'Give this code to a payment agent and pay the amount in cash. Print this page, or keep the code.',
+    fr: 'Donnez ce code à un agent de paiement et réglez le montant en espèces. Imprimez cette page ou notez le code.',
+    ar: 'أعطِ هذا الرمز لوكيل دفع وادفع المبلغ نقدًا. اطبع هذه الصفحة أو احتفظ بالرمز.',
+  },
+  voucher_code: { en: 'Code', fr: 'Code', ar: 'الرمز' },
+  voucher_amount: { en: 'Amount', fr: 'Montant', ar: 'المبلغ' },
+  voucher_until: {
+    en: 'Pay before (Morocco time)',
+    fr: 'À régler avant le (heure du Maroc)',
+    ar: 'يُدفع قبل (بتوقيت المغرب)',
+  },
+  voucher_qr: {
+    en: 'QR code of the number above',
+    fr: 'Code QR du numéro ci-dessus',
+    ar: 'رمز QR للرقم أعلاه',
+  },
+  voucher_after: {
+    en: '{merchant} hears of your payment as soon as the agent has taken it.',
+    fr: '{merchant} sera informé de votre paiement dès que l’agent l’aura encaissé.',
+    ar: 'يُبلَّغ {merchant} بدفعك فور أن يستلمه الوكيل.',
+  },
+  voucher_test: {
+    en: 'In test mode no agent takes this code: pay it with the cash_payments test helper of the API.',
+    fr: 'En mode test, aucun agent n’accepte ce code : réglez-le avec l’assistant de test cash_payments de l’API.',
+    ar: 'في وضع الاختبار لا يقبل أي وكيل هذا الرمز: ادفعه عبر أداة الاختبار cash_payments في واجهة API.',
+  },
+
+  opening_title: { en: 'One moment, please', fr: 'Un instant, s’il vous plaît', ar: 'لحظة من فضلك' },
+  processing_title: {
+    en: 'Your payment is being processed',
+    fr: 'Votre paiement est en cours de traitement',
+    ar: 'دفعك قيد المعالجة',
+  },
+  processing_text: {
+    en: 'Do not pay again. This page looks for news by itself; you can also close it.',
+    fr: 'Ne payez pas une seconde fois. Cette page s’actualise d’elle-même ; vous pouvez aussi la fermer.',
+    ar: 'لا تدفع مرة أخرى. تُحدَّث هذه الصفحة تلقائيًا، ويمكنك أيضًا إغلاقها.',
+  },
+  check_again: { en: 'Check again', fr: 'Vérifier à nouveau', ar: 'تحقق مجددًا' },
+  paid_title: { en: 'Payment complete', fr: 'Paiement effectué', ar: 'تم الدفع' },
+  paid_text: {
+    en: 'Your payment of {amount} to {merchant} succeeded.',
+    fr: 'Votre paiement de {amount} à {merchant} a réussi.',
+    ar: 'نجح دفعك بمبلغ {amount} إلى {merchant}.',
+  },
+  going_back: {
+    en: 'You are being taken back to {merchant}.',
+    fr: 'Vous êtes redirigé vers {merchant}.',
+    ar: 'تجري إعادتك إلى {merchant}.',
+  },
+  failed_title: {
+    en: 'The payment did not go through',
+    fr: 'Le paiement n’a pas abouti',
+    ar: 'لم يكتمل الدفع',
+  },
+  failed_text: {
+    en: 'To try again, return to {merchant}.',
+    fr: 'Pour réessayer, retournez chez {merchant}.',
+    ar: 'للمحاولة مجددًا، عُد إلى {merchant}.',
+  },
+  over_title: {
+    en: 'This payment page has expired',
+    fr: 'Cette page de paiement a expiré',
+    ar: 'انتهت صلاحية صفحة الدفع هذه',
+  },
+  over_text: {
+    en: 'It can no longer be used to pay, and a cash code that it gave is no longer valid. To pay, return to {merchant} and start again.',
+    fr: 'Elle ne permet plus de payer, et un code de paiement en espèces qu’elle a fourni n’est plus valable. Pour payer, retournez chez {merchant} et recommencez.',
+    ar: 'لم يعد الدفع عبرها ممكنًا، ولم يعد أي رمز دفع نقدي صدر عنها صالحًا. للدفع، عُد إلى {merchant} وابدأ من جديد.',
+  },
+
+  missing_title: { en: 'Page not found', fr: 'Page introuvable', ar: 'الصفحة غير موجودة' },
+  missing_text: {
+    en: 'No payment has this address. Check the link that brought you here.',
+    fr: 'Aucun paiement n’a cette adresse. Vérifiez le lien qui vous a mené ici.',
+    ar: 'لا توجد عملية دفع بهذا العنوان. تحقق من الرابط الذي أوصلك إلى هنا.',
+  },
+  stale_title: {
+    en: 'This form is out of date',
+    fr: 'Ce formulaire n’est plus à jour',
+    ar: 'هذا النموذج قديم',
+  },
+  stale_text: {
+    en: 'For your safety nothing was done. Open the page again and send the form once more; your browser must accept cookies.',
+    fr: 'Par sécurité, rien n’a été fait. Rouvrez la page et renvoyez le formulaire ; votre navigateur doit accepter les cookies.',
+    ar: 'حرصًا على سلامتك لم يُنفَّذ أي شيء. افتح الصفحة مجددًا وأرسل النموذج مرة أخرى؛ يجب أن يقبل متصفحك ملفات تعريف الارتباط.',
+  },
+  open_again: { en: 'Open the page again', fr: 'Rouvrir la page', ar: 'افتح الصفحة مجددًا' },
+  busy_title: { en: 'Too many visits', fr: 'Trop de visites', ar: 'زيارات كثيرة جدًا' },
+  busy_text: {
+    en: 'Your network has opened too many pages. Wait a moment (in seconds: {seconds}), then open this page again.',
+    fr: 'Votre réseau a ouvert trop de pages. Patientez un instant (en secondes : {seconds}), puis rouvrez cette page.',
+    ar: 'فتحت شبكتك صفحات كثيرة جدًا. انتظر قليلًا (بالثواني: {seconds}) ثم افتح هذه الصفحة مجددًا.',
+  },
+  method_not_allowed: {
+    en: 'This address cannot be used in this way.',
+    fr: 'Cette adresse ne peut pas être utilisée ainsi.',
+    ar: 'لا يمكن استخدام هذا العنوان بهذه الطريقة.',
+  },
+  trouble_title: {
+    en: 'Something went wrong on our side',
+    fr: 'Un problème est survenu de notre côté',
+    ar: 'حدث خلل من جهتنا',
+  },
+  trouble_text: {
+    en: 'Before you pay again, check how this payment stands.',
+    fr: 'Avant de payer à nouveau, vérifiez où en est ce paiement.',
+    ar: 'قبل أن تدفع مجددًا، تحقق من حالة هذا الدفع.',
+  },
+  check_payment: { en: 'Check the payment', fr: 'Vérifier le paiement', ar: 'تحقق من الدفع' },
+} as const satisfies Record<string, Texts>;
+
+export type PageMessage = keyof typeof pageMessages;
+
+// A merchant's Latin name in an Arabic sentence, or an Arabic one in a French sentence, keeps its own direction.
+const isolate = '\u2068';
+const popIsolate = '\u2069';
+
+/** The text of `key` in `language` with its values put in. Plain text, not yet HTML. A missing value throws. */
+export function say(
+  key: PageMessage,
+  language: Language,
+  values: Readonly<Record<string, string | number>> = {},
+): string {
+  return pageMessages[key][language].replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`the page text ${key} lacks a value for ${name}`);
+    return language === 'ar' ? `${isolate}${value}${popIsolate}` : String(value);
+  });
+}

@@ -1,0 +1,156 @@
+// The customers' pages: the hosted checkout page, the card page with its challenge, and the voucher of a cash code.
+// The edge hands every visit to `handle` and writes the answer; everything that can be decided here is in the state
+// machine behind the port. A form that was taken answers a redirect, so that reloading shows how things stand.
+
+import { negotiateLanguage } from '../../contract/language.ts';
+import { languages } from '../../contract/vocabulary.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Mode } from '../../domain/record.ts';
+import type { Tokenize } from '../../networks/network.ts';
+import { linkTo, type Page, redirect, render, type Visit } from './document.ts';
+import { createFormGuard } from './form-guard.ts';
+import type { Html } from './html.ts';
+import * as outcomes from './outcome-pages.ts';
+import type { PageAnswer, PagePort, PageRequest, ShownPayment } from './page-port.ts';
+import { cardPage, challengePage, choicePage, voucherPage } from './payment-pages.ts';
+import { formStages, isPagePath, type PageRoute, routeOf } from './routes.ts';
+import { type Stage, stageOf } from './stage.ts';
+import { createSubmits } from './submissions.ts';
+import { createVisitors } from './visitors.ts';
+
+export interface PagesOptions {
+  readonly port: PagePort;
+  /** The card network's tokenizer in each mode; null where there is no card network. */
+  readonly tokenize: Readonly<Record<Mode, Tokenize | null>>;
+  /** Where customers reach the service, without a final slash. */
+  readonly baseUrl: string;
+  readonly now: Clock;
+  readonly randomBytes: (size: number) => Buffer;
+  readonly visitsPerMinute: number;
+  readonly trustedProxies: readonly string[];
+  /** Hears of what the port threw. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Pages {
+  /** True for the paths of these pages, the unknown ones below them included. */
+  matches(path: string): boolean;
+  /** Answers a visit; never rejects. */
+  handle(request: PageRequest): Promise<PageAnswer>;
+}
+
+/** Addresses whose visits are counted at a time. */
+const visitorsMax = 50_000;
+
+export function createPages(options: PagesOptions): Pages {
+  const { port, now, onError } = options;
+  const base = new URL(options.baseUrl);
+  const prefix = base.pathname.replace(/\/$/, '');
+  const guard = createFormGuard(base.protocol === 'https:', options.randomBytes);
+  const visitors = createVisitors({ ...options, visitorsMax });
+  const submits = createSubmits(port, options.tokenize);
+
+  async function answer(request: PageRequest): Promise<PageAnswer> {
+    const route = routeOf(request.path);
+    const stranger = visitOf(request, route, null, prefix);
+    const waitSeconds = visitors.admit(request.remoteAddress, request.headers.forwardedFor);
+    if (waitSeconds !== null) return render(outcomes.tooManyPage(stranger, waitSeconds), stranger);
+    if (route === null) return render(outcomes.missingPage(stranger), stranger);
+    const allowed = route.form === null ? ['GET', 'HEAD'] : ['GET', 'HEAD', 'POST'];
+    if (!allowed.includes(request.method)) {
+      return render(outcomes.methodNotAllowedPage(stranger, allowed.join(', ')), stranger);
+    }
+    try {
+      const payment = await port.view(route.id);
+      if (payment === null) return render(outcomes.missingPage(stranger), stranger);
+      const visit = visitOf(request, route, payment, prefix);
+      const act = request.method === 'POST' ? submit : show;
+      return await act(request, route, payment, visit);
+    } catch (error) {
+      onError(error);
+      return render(outcomes.troublePage(stranger), stranger);
+    }
+  }
+
+  async function show(
+    request: PageRequest,
+    { id }: PageRoute,
+    payment: ShownPayment,
+    visit: Visit,
+  ): Promise<PageAnswer> {
+    const stage = stageOf(payment, id, now());
+    if ('path' in stage && stage.path !== request.path) return redirect(linkTo(visit, stage.path));
+    const { field, setCookie } = guard.protect(id, request.headers.cookie);
+    const justActed = new URLSearchParams(request.query).has('done');
+    const page = pageAt(stage, payment, visit, field, justActed);
+    const holdsForm = Object.values<string>(formStages).includes(stage.name);
+    return render(page, visit, holdsForm ? setCookie : null);
+  }
+
+  async function submit(
+    request: PageRequest,
+    { id, path, form: name }: PageRoute,
+    payment: ShownPayment,
+    visit: Visit,
+  ): Promise<PageAnswer> {
+    const { cookie, secFetchSite } = request.headers;
+    const form = new URLSearchParams(request.body.toString('utf8'));
+    if (!guard.accepts(id, cookie, secFetchSite, form)) return render(outcomes.stalePage(visit), visit);
+    const stage = stageOf(payment, id, now());
+    // A form that was sent before, or too late, does nothing: the answer is how things stand.
+    const atItsStage = stage.name === formStages[name!] && 'path' in stage && stage.path === path;
+    const { field } = guard.protect(id, cookie);
+    const page = atItsStage ? await submits[name!]({ id, payment, visit, form, field }) : null;
+    if (page !== null) return render(page, visit);
+    return redirect(linkTo(visit, path, outcomes.comingFromForm));
+  }
+
+  return {
+    matches: isPagePath,
+    async handle(request) {
+      const answered = await answer(request);
+      request.body.fill(0);
+      return request.method === 'HEAD' ? { ...answered, body: '' } : answered;
+    },
+  };
+}
+
+/** The language is the one chosen by a link, else the session's, else the browser's. */
+function visitOf(
+  request: PageRequest,
+  route: PageRoute | null,
+  payment: ShownPayment | null,
+  prefix: string,
+): Visit {
+  const asked = new URLSearchParams(request.query).get('lang');
+  const chosen = languages.find((language) => language === asked);
+  return {
+    language: chosen ?? payment?.session?.locale ?? negotiateLanguage(request.headers.acceptLanguage),
+    languageChosen: chosen !== undefined,
+    path: route?.path ?? request.path,
+    prefix,
+  };
+}
+
+/** `justActed`: the customer comes from a form. */
+function pageAt(stage: Stage, payment: ShownPayment, visit: Visit, field: Html, justActed: boolean): Page {
+  switch (stage.name) {
+    case 'choose':
+      return choicePage(payment, visit, field);
+    case 'card':
+      return cardPage(payment, visit, field);
+    case 'challenge':
+      return challengePage(payment, visit, field);
+    case 'voucher':
+      return voucherPage(payment, visit);
+    case 'opening':
+    case 'processing':
+      return outcomes.waitingPage(payment, visit, stage.name);
+    case 'paid':
+      return outcomes.paidPage(payment, visit, justActed);
+    case 'failed':
+      return outcomes.failedPage(payment, visit);
+    case 'over':
+      return outcomes.overPage(payment, visit);
+  }
+}

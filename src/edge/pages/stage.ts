@@ -1,0 +1,47 @@
+// How far a payment is, as its customer sees it: which page comes next. Every visit and every form ends here, so a
+// second click, an old link and the Back button all show how things stand now.
+
+import type { PaymentView } from '../../domain/payment-view.ts';
+
+export type Stage =
+  /** The customer chooses a method. */
+  | { readonly name: 'choose'; readonly path: string }
+  /** The customer types a card. */
+  | { readonly name: 'card'; readonly path: string }
+  /** The card's bank waits for the customer. */
+  | { readonly name: 'challenge'; readonly path: string }
+  /** The customer takes the code to an agent. */
+  | { readonly name: 'voucher'; readonly path: string }
+  /** The network is opening the attempt. */
+  | { readonly name: 'opening' }
+  /** The customer has paid; the network has not said yet how it ended. */
+  | { readonly name: 'processing' }
+  | { readonly name: 'paid' }
+  /** The attempt failed, and only the merchant can begin another. */
+  | { readonly name: 'failed' }
+  /** Nothing can be paid here any more. */
+  | { readonly name: 'over' };
+
+export const checkoutPath = (session: string) => `/checkout/${session}`;
+export const cardPath = (charge: string) => `/pay/${charge}`;
+export const challengePath = (charge: string) => `/pay/${charge}/challenge`;
+export const voucherPath = (charge: string) => `/voucher/${charge}`;
+
+/** The stage of the payment that `id`, a session or a charge, was opened for. A `path` is where that stage has its page. */
+export function stageOf(view: PaymentView, id: string, nowMs: number): Stage {
+  const { intent, session, charge } = view;
+  if (intent.status === 'succeeded') return { name: 'paid' };
+  if (intent.status === 'canceled') return { name: 'over' };
+  if (intent.status === 'processing') return { name: 'processing' };
+  if (intent.busy) return { name: 'opening' };
+  // Time may have passed that the service has not looked at yet.
+  if (session !== null && session.expires_at_ms <= nowMs) return { name: 'over' };
+  if (intent.status === 'requires_payment_method') {
+    return session === null ? { name: 'failed' } : { name: 'choose', path: checkoutPath(session.id) };
+  }
+  // An attempt that another one has followed; within a session the new one is the customer's own.
+  if (charge === null || (session === null && charge.id !== id)) return { name: 'over' };
+  if (charge.expires_at_ms <= nowMs) return { name: 'over' };
+  if (charge.method === 'cash') return { name: 'voucher', path: voucherPath(charge.id) };
+  return { name: charge.challenge ? 'challenge' : 'card', path: cardPath(charge.id) };
+}

@@ -1,0 +1,96 @@
+// Real Chromium in front of the pages: a server on the loopback interface that does what the edge does, and the
+// merchant's shop beside it. A missing browser is a failure, never a skip.
+
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium } from 'playwright-core';
+import { createService, type Service } from './in-process-service.ts';
+
+const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+
+export function launchBrowser(): Promise<Browser> {
+  if (!existsSync(executablePath)) {
+    throw new Error(`the browser tests need Chromium at ${executablePath}: install it, or set CHROMIUM_PATH`);
+  }
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+export interface Site {
+  readonly service: Service;
+  /** Where the pages are. */
+  readonly url: string;
+  /** The merchant's shop, on another origin. */
+  readonly shopUrl: string;
+  close(): Promise<void>;
+}
+
+/** The pages and a shop, each on a free port. */
+export async function openSite(options: { readonly latencyMs?: number } = {}): Promise<Site> {
+  let service: Service | null = null;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const [path = '', query = ''] = request.url!.split('?');
+    const header = (name: string) => String(request.headers[name] ?? '');
+    const answer = await service!.pages.handle({
+      method: request.method!,
+      path,
+      query,
+      headers: {
+        acceptLanguage: header('accept-language'),
+        cookie: header('cookie'),
+        forwardedFor: header('x-forwarded-for'),
+        secFetchSite: header('sec-fetch-site'),
+      },
+      remoteAddress: request.socket.remoteAddress!,
+      body: Buffer.concat(chunks),
+    });
+    response.writeHead(answer.status, answer.headers.flat());
+    response.end(answer.body);
+  });
+  const shop = createServer((request, response) => {
+    // A shop that redirects once more on its own, as many do.
+    if (request.url!.startsWith('/thanks?')) {
+      response.writeHead(302, { location: request.url!.replace('/thanks', '/order') }).end();
+    } else {
+      response.setHeader('content-type', 'text/html');
+      response.end(
+        `<title>Shop</title><p>${request.url!.startsWith('/order') ? 'Thank you' : 'Your basket'}</p>`,
+      );
+    }
+  });
+  // By name, so that a link from here to there crosses sites as it does in the real world.
+  const [url, shopUrl] = [
+    `http://localhost:${await listen(server)}`,
+    `http://127.0.0.1:${await listen(shop)}`,
+  ];
+  service = createService({ ...options, baseUrl: url });
+  return {
+    service,
+    url,
+    shopUrl,
+    async close() {
+      for (const listening of [server, shop]) {
+        listening.closeAllConnections();
+        await new Promise((resolve) => listening.close(resolve));
+      }
+    },
+  };
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,431 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { testCards } from '../../../src/networks/test-cards.ts';
+import { createConfirmed, createService, createSession, type Service } from './in-process-service.ts';
+import { createVisitor, goodCard, titleOf } from './visitor.ts';
+
+const shopHome = 'https://shop.example/thanks?session=';
+
+/** A service, a visitor, and the card page of a session in front of them. */
+async function atCardPage(params: object = {}) {
+  const service = createService();
+  const session = await createSession(service, params);
+  const visitor = createVisitor(service.pages);
+  await visitor.get(`/checkout/${session.id}`);
+  const shown = await visitor.send({ method: 'card' });
+  return { service, session, visitor, shown };
+}
+
+const statusOf = (service: Service, intent: string) => service.state.get('payment_intent', intent)!.status;
+
+describe('a checkout session', () => {
+  test('offers its methods, with merchant and amount, and loads nothing', async () => {
+    const service = createService();
+    const session = await createSession(service);
+    const shown = await createVisitor(service.pages).get(`/checkout/${session.id}`);
+    assert.equal(shown.status, 200);
+    assert.match(shown.body, /Payment to Atlas &lt;Books&gt; &amp; Co/);
+    assert.match(shown.body, /MAD\u00a0250\.00/);
+    assert.match(shown.body, /name="method" value="card"/);
+    assert.match(shown.body, /name="method" value="cash"/);
+    assert.match(shown.body, /href="https:\/\/shop\.example\/basket"/);
+    assert.match(shown.body, /Test mode/);
+    assert.doesNotMatch(shown.body, /<script|<link|<img|src=|style=|onclick/);
+  });
+
+  test('with one method offers that one', async () => {
+    const service = createService();
+    const session = await createSession(service, { payment_method_types: ['cash'] });
+    const shown = await createVisitor(service.pages).get(`/checkout/${session.id}`);
+    assert.match(shown.body, /value="cash"/);
+    assert.doesNotMatch(shown.body, /value="card"/);
+  });
+
+  test('paid by card goes to the success address with the session filled in', async () => {
+    const { service, session, visitor, shown } = await atCardPage();
+    assert.match(shown.at, /^\/pay\/ch_/);
+    const paid = await visitor.send(goodCard);
+    assert.equal(statusOf(service, session.payment_intent), 'succeeded');
+    assert.equal(paid.status, 200);
+    assert.ok(paid.body.includes(`http-equiv="refresh" content="0; url=${shopHome}${session.id}"`));
+    const finished = await visitor.get(`/checkout/${session.id}`);
+    assert.equal(finished.status, 200);
+    assert.match(titleOf(finished.body), /Payment complete/);
+    assert.doesNotMatch(finished.body, /http-equiv="refresh"/);
+    assert.ok(finished.body.includes(`href="${shopHome}${session.id}"`));
+  });
+
+  test('a declined card leads back to the choice, with the reason, and can be followed by a good one', async () => {
+    const { service, session, visitor } = await atCardPage();
+    const declined = await visitor.send({ ...goodCard, number: '4000 0000 0000 9995' });
+    assert.equal(declined.at, `/checkout/${session.id}`);
+    assert.match(declined.body, /insufficient funds/);
+    await visitor.send({ method: 'card' });
+    await visitor.send(goodCard);
+    assert.equal(statusOf(service, session.payment_intent), 'succeeded');
+  });
+
+  test('paid in cash shows the voucher, on every way there', async () => {
+    const service = createService();
+    const session = await createSession(service);
+    const visitor = createVisitor(service.pages);
+    await visitor.get(`/checkout/${session.id}`);
+    const voucher = await visitor.send({ method: 'cash' });
+    const charge = service.port.view(session.id).then((view) => view!.charge!);
+    const { id, cash_number } = await charge;
+    assert.equal(voucher.at, `/voucher/${id}`);
+    const grouped = cash_number!.replace(/(\d{4})(?=\d)/g, '$1 ');
+    assert.ok(voucher.body.includes(grouped), grouped);
+    assert.match(voucher.body, /<svg class="qr" role="img"/);
+    const clockTime = { timeZone: 'Africa/Casablanca', hour: '2-digit', minute: '2-digit' } as const;
+    const until = new Date(service.timers.clock.now() + 3 * 86_400_000).toLocaleTimeString(
+      'en-GB',
+      clockTime,
+    );
+    assert.ok(voucher.body.includes(`Thursday, 5 November 2026 at ${until}`), until);
+    for (const path of [`/checkout/${session.id}`, `/pay/${id}`]) {
+      assert.equal((await visitor.get(path)).at, `/voucher/${id}`);
+    }
+    await service.create('pay_cash', { number: cash_number, amount: 25_000 });
+    assert.match(titleOf((await visitor.get(`/voucher/${id}`)).body), /Payment complete/);
+  });
+
+  test('an expired one says so with 410, by its time already before the service has noticed', async () => {
+    const service = createService();
+    const session = await createSession(service);
+    const visitor = createVisitor(service.pages);
+    await service.timers.advance(86_400_000);
+    const late = await visitor.get(`/checkout/${session.id}`);
+    await service.create('expire_due', {}, session.id);
+    assert.equal(service.state.get('checkout_session', session.id)!.status, 'expired');
+    const expired = await visitor.get(`/checkout/${session.id}`);
+    for (const shown of [late, expired]) {
+      assert.equal(shown.status, 410);
+      assert.match(titleOf(shown.body), /expired/);
+      assert.match(shown.body, /href="https:\/\/shop\.example\/basket"/);
+    }
+  });
+
+  test('an attempt that expired unpaid leads back to the choice', async () => {
+    const { service, session, visitor, shown } = await atCardPage();
+    await service.timers.advance(1_800_000);
+    assert.equal((await visitor.get(shown.at)).status, 410);
+    await service.create('expire_due', {}, shown.at.slice('/pay/'.length));
+    const again = await visitor.get(shown.at);
+    assert.equal(again.at, `/checkout/${session.id}`);
+    assert.match(again.body, /The time to pay ran out/);
+  });
+
+  test('a method that is not offered, or none, is not taken', async () => {
+    const service = createService();
+    const session = await createSession(service, { payment_method_types: ['card'] });
+    const visitor = createVisitor(service.pages);
+    await visitor.get(`/checkout/${session.id}`);
+    const unavailable = await visitor.send({ method: 'cash' });
+    assert.equal(unavailable.status, 400);
+    assert.match(unavailable.body, /not available/);
+    const missing = await visitor.send({ method: 'gold' });
+    assert.equal(missing.status, 400);
+    assert.match(missing.body, /Choose one of the ways/);
+    assert.equal(statusOf(service, session.payment_intent), 'requires_payment_method');
+  });
+});
+
+describe('a card page', () => {
+  test('lists every test card in the language of the page', async () => {
+    const { visitor, shown } = await atCardPage();
+    for (const language of ['en', 'fr', 'ar'] as const) {
+      const { body } = await visitor.get(`${shown.at}?lang=${language}`);
+      const digits = body.replaceAll(' ', '');
+      for (const { number, text } of testCards) {
+        assert.ok(digits.includes(number), number);
+        assert.ok(body.includes(text[language]), text[language]);
+      }
+    }
+  });
+
+  test('names each field that is wrong, links to it, and gives back nothing that was typed', async () => {
+    const { service, session, visitor } = await atCardPage();
+    const shown = await visitor.send({ number: '4111 1111 1111 1112', expiry: '13/32', cvc: '98' });
+    assert.equal(shown.status, 400);
+    assert.match(titleOf(shown.body), /^Error: /);
+    for (const field of ['number', 'expiry', 'cvc']) {
+      assert.ok(shown.body.includes(`href="#${field}"`));
+      assert.match(shown.body, new RegExp(`id="${field}"[^>]* aria-invalid="true"[^>]*${field}-wrong"`));
+    }
+    for (const typed of ['4111', '1112', '13/32', 'value="98"'])
+      assert.ok(!shown.body.includes(typed), typed);
+    assert.equal(statusOf(service, session.payment_intent), 'requires_action');
+  });
+
+  test('a real card is refused in test mode, and its number stays nowhere', async () => {
+    const { service, visitor } = await atCardPage();
+    const shown = await visitor.send({ number: '4111111111111111', expiry: '0932', cvc: '123' });
+    assert.equal(shown.status, 400);
+    assert.match(shown.body, /Real cards do not work/);
+    assert.doesNotMatch(JSON.stringify(shown) + service.log.join(), /4111/);
+  });
+
+  test('no record holds a number, and the body it came in is wiped', async () => {
+    const { service, session, visitor, shown } = await atCardPage();
+    await visitor.get(shown.at);
+    const { action, hidden } = visitor.form();
+    const cookie = await cookieOf(service, shown.at);
+    const body = Buffer.from(new URLSearchParams({ ...cookie.hidden, ...goodCard }).toString());
+    const headers = {
+      acceptLanguage: '',
+      cookie: cookie.header,
+      forwardedFor: '',
+      secFetchSite: 'same-origin',
+    };
+    const request = { method: 'POST', path: action, query: '', headers, remoteAddress: '192.0.2.1', body };
+    assert.notEqual(hidden.form_key, '');
+    assert.equal((await service.pages.handle(request)).status, 303);
+    assert.equal(statusOf(service, session.payment_intent), 'succeeded');
+    assert.ok(body.every((byte) => byte === 0));
+    const records = JSON.stringify([...service.state.freeze().values()]);
+    assert.match(records, /"last4":"4242"/);
+    assert.doesNotMatch(records.replace(/"id":"[^"]*"|(?:_[0-9A-Za-z]{27,})/g, ''), /4242424242424242/);
+  });
+
+  test('a challenge is passed, or refused', async () => {
+    for (const [answer, status] of [
+      ['pass', 'succeeded'],
+      ['fail', 'requires_payment_method'],
+    ] as const) {
+      const { service, session, visitor } = await atCardPage();
+      const challenge = await visitor.send({ ...goodCard, number: '4000 0027 6000 3184' });
+      assert.match(titleOf(challenge.body), /Confirm with your bank/);
+      assert.match(challenge.body, /ending in 3184/);
+      assert.equal(statusOf(service, session.payment_intent), 'requires_action');
+      const shown = await visitor.send({ answer });
+      assert.equal(statusOf(service, session.payment_intent), status);
+      if (answer === 'fail') assert.match(shown.body, /does not allow this payment/);
+    }
+  });
+
+  test('a payment that lingers shows that it does, looks again, and then leads on', async () => {
+    const { service, session, visitor, shown } = await atCardPage();
+    const waiting = await visitor.send({ ...goodCard, number: '4000 0000 0000 0077' });
+    assert.match(titleOf(waiting.body), /being processed/);
+    assert.equal(waiting.header('refresh'), '5');
+    assert.equal(waiting.at, `${shown.at}?done=1`);
+    await service.timers.advance(30_000);
+    const paid = await visitor.get(waiting.at);
+    assert.ok(paid.body.includes(`url=${shopHome}${session.id}`));
+  });
+
+  test('without a session: a decline is told here, success goes to the return address', async () => {
+    for (const [number, status, text] of [
+      ['4000000000009979', 'requires_payment_method', 'reported stolen'],
+      ['4242424242424242', 'succeeded', 'content="0; url=https://shop.example/back"'],
+    ] as const) {
+      const service = createService();
+      const { intent, charge } = await createConfirmed(service, 'card');
+      const visitor = createVisitor(service.pages);
+      await visitor.get(`/pay/${charge}`);
+      const shown = await visitor.send({ ...goodCard, number });
+      assert.equal(statusOf(service, intent), status);
+      assert.ok(shown.body.includes(text), shown.body);
+      assert.match(shown.body, /href="https:\/\/shop\.example\/back"/);
+    }
+  });
+
+  test('without a session: an attempt that another one has followed is over', async () => {
+    const service = createService();
+    const { intent, charge } = await createConfirmed(service, 'card');
+    await service.create('expire_charge', {}, charge);
+    await service.create('confirm_payment_intent', {}, intent);
+    const shown = await createVisitor(service.pages).get(`/pay/${charge}`);
+    assert.equal(shown.status, 410);
+  });
+});
+
+/** What another page load of the same visitor would hold: a cookie and the key of the form. */
+async function cookieOf(service: Service, path: string) {
+  const visitor = createVisitor(service.pages);
+  const shown = await visitor.ask('GET', path);
+  return { header: shown.header('set-cookie')!.split(';')[0]!, hidden: visitor.form().hidden };
+}
+
+describe('forms', () => {
+  test('sent twice they pay once, and the second answer shows how things stand', async () => {
+    const { service, session, shown } = await atCardPage();
+    const { header, hidden } = await cookieOf(service, shown.at);
+    const visitors = [0, 1].map(() => createVisitor(service.pages, { cookie: header }));
+    const body = new URLSearchParams({ ...hidden, ...goodCard }).toString();
+    const answers = await Promise.all(visitors.map((visitor) => visitor.ask('POST', shown.at, body)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [303, 303],
+    );
+    assert.equal(service.authorizations.length, 1);
+    assert.equal(statusOf(service, session.payment_intent), 'succeeded');
+    const third = await visitors[0]!.ask('POST', shown.at, body);
+    assert.equal(third.header('location'), `${shown.at}?done=1`);
+    assert.equal(service.authorizations.length, 1);
+  });
+
+  const forged: readonly [string, (key: string, cookie: string) => { key: string; headers: object }][] = [
+    ['no cookie', (key) => ({ key, headers: { cookie: '' } })],
+    ['another cookie', (key) => ({ key, headers: { cookie: `payments-form=${'A'.repeat(22)}` } })],
+    ['no key', (_, cookie) => ({ key: '', headers: { cookie } })],
+    ['a wrong key', (key, cookie) => ({ key: `${key.slice(1)}A`, headers: { cookie } })],
+    ['another site', (key, cookie) => ({ key, headers: { cookie, secFetchSite: 'cross-site' } })],
+    ['a sister site', (key, cookie) => ({ key, headers: { cookie, secFetchSite: 'same-site' } })],
+  ];
+  for (const [name, change] of forged) {
+    test(`forged (${name}) they are refused and do nothing`, async () => {
+      const { service, session, shown } = await atCardPage();
+      const { header, hidden } = await cookieOf(service, shown.at);
+      const { key, headers } = change(hidden.form_key, header);
+      const body = new URLSearchParams({ form_key: key, ...goodCard }).toString();
+      const answer = await createVisitor(service.pages, headers).ask('POST', shown.at, body);
+      assert.equal(answer.status, 403);
+      assert.match(answer.body, /out of date/);
+      assert.ok(answer.body.includes(`href="${shown.at}"`));
+      assert.equal(service.authorizations.length, 0);
+      assert.equal(statusOf(service, session.payment_intent), 'requires_action');
+    });
+  }
+
+  test('the key of one payment opens no other', async () => {
+    const { service, shown } = await atCardPage();
+    const { header, hidden } = await cookieOf(service, shown.at);
+    const { charge } = await createConfirmed(service, 'card');
+    const body = new URLSearchParams({ ...hidden, ...goodCard }).toString();
+    const answer = await createVisitor(service.pages, { cookie: header }).ask('POST', `/pay/${charge}`, body);
+    assert.equal(answer.status, 403);
+  });
+});
+
+describe('a visit', () => {
+  const unknown = [
+    '/checkout/cs_nothing',
+    '/pay/ch_nothing',
+    '/voucher/ch_nothing',
+    '/checkout/',
+    '/pay/cs_x',
+  ];
+  for (const path of [
+    ...unknown,
+    '/voucher/ch_x/challenge',
+    '/checkout/cs_x/y',
+    `/pay/ch_${'a'.repeat(65)}`,
+  ]) {
+    test(`to ${path.slice(0, 40)} finds nothing`, async () => {
+      const { pages } = createService();
+      assert.ok(pages.matches(path));
+      const shown = await createVisitor(pages).get(path);
+      assert.equal(shown.status, 404);
+      assert.match(shown.body, /Page not found/);
+    });
+  }
+
+  test('with another method is refused, and HEAD answers without a body', async () => {
+    const service = createService();
+    const { charge } = await createConfirmed(service, 'cash');
+    const visitor = createVisitor(service.pages);
+    assert.equal((await visitor.ask('PUT', `/voucher/${charge}`)).status, 405);
+    const posted = await visitor.ask('POST', `/voucher/${charge}`);
+    assert.deepEqual([posted.status, posted.header('allow')], [405, 'GET, HEAD']);
+    const head = await visitor.ask('HEAD', `/voucher/${charge}`);
+    assert.deepEqual([head.status, head.body], [200, '']);
+  });
+
+  test('beyond the limit waits', async () => {
+    const service = createService({ visitsPerMinute: 6 });
+    const session = await createSession(service);
+    const visitor = createVisitor(service.pages);
+    const statuses = [];
+    for (let i = 0; i < 8; i++) statuses.push((await visitor.get(`/checkout/${session.id}`)).status);
+    assert.deepEqual(statuses, [200, 200, 200, 200, 200, 200, 200, 429]);
+    const refused = await visitor.get(`/checkout/${session.id}`);
+    assert.equal(refused.header('retry-after'), '10');
+    await service.timers.advance(10_000);
+    assert.equal((await visitor.get(`/checkout/${session.id}`)).status, 200);
+  });
+
+  test('while the service recovers gets 503 and can be made again', async () => {
+    const { pages, log } = createService({
+      port: { view: () => Promise.reject(new Error('recovering')), command: () => Promise.reject() },
+    });
+    const shown = await createVisitor(pages).get('/checkout/cs_1');
+    assert.deepEqual([shown.status, shown.header('retry-after')], [503, '5']);
+    assert.deepEqual(log, ['Error: recovering']);
+  });
+
+  test('a card network that can not be asked gives 503, and its error is told to nobody', async () => {
+    const tokenize = () => Promise.reject(new Error('4242424242424242'));
+    const service = createService({ tokenize: { test: tokenize, live: null } });
+    const { charge } = await createConfirmed(service, 'card');
+    const visitor = createVisitor(service.pages);
+    await visitor.get(`/pay/${charge}`);
+    const shown = await visitor.send(goodCard);
+    assert.equal(shown.status, 503);
+    assert.deepEqual(service.log, []);
+  });
+
+  test('every answer is uncacheable, unframeable and loads nothing', async () => {
+    const { service, session, shown } = await atCardPage();
+    const visitor = createVisitor(service.pages);
+    for (const target of [`/checkout/${session.id}`, shown.at, '/checkout/cs_nothing']) {
+      const answer = await visitor.ask('GET', target);
+      assert.equal(answer.header('cache-control'), 'no-store');
+      const policy = answer.header('content-security-policy')!;
+      assert.match(
+        policy,
+        /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      );
+      assert.equal(answer.header('x-content-type-options'), 'nosniff');
+      assert.equal(answer.header('referrer-policy'), 'same-origin');
+      assert.equal(answer.header('x-frame-options'), 'DENY');
+    }
+  });
+
+  test('the language is the one chosen, else the session’s, else the browser’s', async () => {
+    const service = createService();
+    const plain = await createSession(service);
+    const french = await createSession(service, { locale: 'fr' });
+    const arab = createVisitor(service.pages, { acceptLanguage: 'ar-MA,ar;q=0.9,fr;q=0.5' });
+    for (const [target, language, direction] of [
+      [`/checkout/${plain.id}`, 'ar', 'rtl'],
+      [`/checkout/${french.id}`, 'fr', 'ltr'],
+      [`/checkout/${french.id}?lang=en`, 'en', 'ltr'],
+      [`/checkout/${french.id}?lang=xx`, 'fr', 'ltr'],
+      ['/checkout/cs_nothing', 'ar', 'rtl'],
+    ] as const) {
+      const { body } = await arab.get(target);
+      assert.ok(body.includes(`<html lang="${language}" dir="${direction}">`), target);
+    }
+    await arab.get(`/checkout/${french.id}?lang=en`);
+    const next = await arab.send({ method: 'card' });
+    assert.match(next.at, /^\/pay\/ch_\w+\?lang=en$/);
+  });
+
+  test('only web addresses become links', async () => {
+    const service = createService();
+    const session = await createSession(service, {
+      success_url: 'javascript:alert(1)',
+      cancel_url: 'data:text/html,<b>',
+    });
+    const visitor = createVisitor(service.pages);
+    const chosen = await visitor.get(`/checkout/${session.id}`);
+    await visitor.send({ method: 'card' });
+    const paid = await visitor.send(goodCard);
+    for (const { body } of [chosen, paid]) assert.doesNotMatch(body, /javascript:|data:/);
+    assert.match(titleOf(paid.body), /Payment complete/);
+  });
+
+  test('behind a proxy that takes a prefix off, every link has it; over https the cookie is bound to the host', async () => {
+    const service = createService({ baseUrl: 'https://shop.example/payments' });
+    const session = await createSession(service);
+    const shown = await createVisitor(service.pages).ask('GET', `/checkout/${session.id}`);
+    assert.ok(shown.body.includes(`action="/payments/checkout/${session.id}"`));
+    assert.ok(shown.body.includes(`href="/payments/checkout/${session.id}?lang=fr"`));
+    assert.match(
+      shown.header('set-cookie')!,
+      /^__Host-payments-form=[\w-]{22}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    );
+  });
+});

@@ -1,0 +1,63 @@
+// A browser of the simplest kind: asks the pages without any socket, keeps its cookie, follows redirects, fills in forms.
+
+import type { PageAnswer, PageRequest } from '../../../src/edge/pages/page-port.ts';
+import type { Pages } from '../../../src/edge/pages/pages.ts';
+
+export interface Shown extends PageAnswer {
+  /** Where the redirects ended. */
+  readonly at: string;
+  header(name: string): string | null;
+}
+
+export function createVisitor(pages: Pages, changes: Partial<PageRequest['headers']> = {}) {
+  let cookie = '';
+  let last: Shown | null = null;
+
+  async function ask(method: string, target: string, body = ''): Promise<Shown> {
+    const [path = '', query = ''] = target.split('?');
+    const answer = await pages.handle({
+      method,
+      path,
+      query,
+      headers: { acceptLanguage: '', cookie, forwardedFor: '', secFetchSite: '', ...changes },
+      remoteAddress: '192.0.2.1',
+      body: Buffer.from(body),
+    });
+    const header = (name: string) => answer.headers.find(([key]) => key === name)?.[1] ?? null;
+    cookie = header('set-cookie')?.split(';')[0] ?? cookie;
+    last = { ...answer, at: target, header };
+    return last;
+  }
+
+  async function follow(shown: Shown): Promise<Shown> {
+    const location = shown.header('location');
+    return location === null ? shown : follow(await ask('GET', location));
+  }
+
+  return {
+    ask,
+    get: async (target: string) => follow(await ask('GET', target)),
+    /** Sends the form on the last page with these fields, to its own address. */
+    async send(fields: Record<string, string>): Promise<Shown> {
+      const form = formOf(last!);
+      return follow(
+        await ask('POST', form.action, new URLSearchParams({ ...form.hidden, ...fields }).toString()),
+      );
+    },
+    /** The form of the last page. */
+    form: () => formOf(last!),
+  };
+}
+
+function formOf({ body }: Shown) {
+  const action = /<form method="post" action="([^"]+)"/.exec(body)?.[1];
+  if (action === undefined) throw new Error(`no form on the page: ${titleOf(body)}`);
+  const key = /name="form_key" value="([^"]+)"/.exec(body)?.[1] ?? '';
+  return { action: action.replaceAll('&amp;', '&'), hidden: { form_key: key } };
+}
+
+export function titleOf(body: string): string {
+  return /<title>([^<]*)<\/title>/.exec(body)?.[1] ?? '';
+}
+
+export const goodCard = { number: '4242 4242 4242 4242', expiry: '09/32', cvc: '123' };
