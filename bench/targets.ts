@@ -92,7 +92,8 @@ async function freePort(): Promise<number> {
 
 const noLimit = 100_000_000;
 
-async function unlimitedKey(dataDir: string): Promise<string> {
+/** A test key of a new organization that meets no limit. */
+export async function unlimitedKey(dataDir: string): Promise<string> {
   const made = (await callOperator(dataDir, 'org.create', { name: 'Bench' })) as {
     id: string;
     keys: { test: { secret: string } };

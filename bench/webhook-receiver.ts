@@ -1,0 +1,63 @@
+// A merchant's server for the webhook bench, cheap enough to leave the machine to the service: plain HTTP, or HTTPS
+// when it is given a key and a certificate. Every path is an endpoint; `/tar…` never answers. It counts what is in
+// flight on each path, and reads the time of the event's cause from the event's metadata (`at`).
+
+import { App, SSLApp, us_socket_local_port } from 'uWebSockets.js';
+
+export interface Figures {
+  readonly received: number;
+  /** The most requests that one path had in flight. */
+  readonly inFlightMax: number;
+  /** Milliseconds from cause to arrival. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+const [keyFile, certFile] = process.argv.slice(2);
+const answerMs = 3;
+const inFlight = new Map<string, number>();
+let latencies: number[] = [];
+let inFlightMax = 0;
+let received = 0;
+
+const app = keyFile ? SSLApp({ key_file_name: keyFile, cert_file_name: certFile! }) : App();
+app.post('/*', (response, request) => {
+  const path = request.getUrl();
+  const now = (inFlight.get(path) ?? 0) + 1;
+  inFlight.set(path, now);
+  inFlightMax = Math.max(inFlightMax, now);
+  let open = true;
+  const left = () => {
+    if (open) inFlight.set(path, inFlight.get(path)! - 1);
+    open = false;
+  };
+  response.onAborted(left);
+  if (path.startsWith('/tar')) return;
+  let body = '';
+  response.onData((chunk, isLast) => {
+    body += Buffer.from(chunk).toString();
+    if (!isLast) return;
+    received++;
+    const at = /"at":"([\d.]+)"/.exec(body)?.[1];
+    if (at !== undefined) latencies.push(performance.timeOrigin + performance.now() - Number(at));
+    setTimeout(() => {
+      if (!open) return;
+      left();
+      response.cork(() => response.end('ok'));
+    }, answerMs);
+  });
+});
+app.listen(0, (socket) => {
+  process.send!({ port: us_socket_local_port(socket as never) });
+});
+
+process.on('message', () => {
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
+  const figures: Figures = { received, inFlightMax, p50Ms: at(0.5), p99Ms: at(0.99) };
+  process.send!(figures);
+  latencies = [];
+  inFlightMax = 0;
+  received = 0;
+});
+process.on('disconnect', () => process.exit());

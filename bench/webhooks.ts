@@ -1,0 +1,241 @@
+// `node bench/webhooks.ts`: how many webhook deliveries the service makes in a second to 64 endpoints, over plain HTTP
+// and HTTPS; how long after its cause an event arrives, alone and while 2,000 payment intents are created a second;
+// and what a receiver that never answers, with many deliveries waiting, costs 20 others. Service, receiver and load
+// share the machine.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createAuthority } from '../test/webhooks/certificates.ts';
+import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';
+import type { Figures } from './webhook-receiver.ts';
+
+const { values } = parseArgs({
+  options: {
+    deliveries: { type: 'string', default: '40000' },
+    seconds: { type: 'string', default: '5' },
+    waiting: { type: 'string', default: '100000' },
+    only: { type: 'string', default: '' },
+  },
+});
+
+const endpointsPerOrganization = 16;
+const connections = 100;
+const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+class Receiver {
+  readonly #child: ChildProcess;
+  readonly origin: string;
+
+  constructor(child: ChildProcess, origin: string) {
+    this.#child = child;
+    this.origin = origin;
+  }
+
+  static async start(tls: readonly string[]): Promise<Receiver> {
+    const child = fork(new URL('./webhook-receiver.ts', import.meta.url), tls);
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+    return new Receiver(child, `${tls.length > 0 ? 'https' : 'http'}://localhost:${port}`);
+  }
+
+  /** What was received since the last call. */
+  async figures(): Promise<Figures> {
+    this.#child.send('figures');
+    const [figures] = await once(this.#child, 'message');
+    return figures as Figures;
+  }
+
+  stop(): void {
+    this.#child.disconnect();
+  }
+}
+
+const authority = createAuthority();
+const identity = authority.issue({ hosts: ['localhost'] });
+const file = (name: string, text: string) => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+const caFile = file('ca.pem', authority.cert);
+const tls = [file('key.pem', identity.key), file('cert.pem', identity.cert)];
+const env = {
+  NODE_ENV: 'test',
+  PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
+  PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
+  PAYMENTS_WEBHOOKS_CA_FILE: caFile,
+};
+
+/** Sends requests over kept connections. */
+class Caller {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: connections });
+  readonly service: ServiceTarget;
+  #number = 0;
+
+  constructor(service: ServiceTarget) {
+    this.service = service;
+  }
+
+  async post(key: string, path: string, body: object): Promise<void> {
+    const text = JSON.stringify(body);
+    const headers = {
+      Authorization: `Bearer ${key}`,
+      'Content-Type': 'application/json',
+      'Content-Length': text.length,
+      'Idempotency-Key': String(++this.#number),
+    };
+    const sent = request(this.service.url + path, { method: 'POST', agent: this.#agent, headers });
+    sent.end(text);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    let answer = '';
+    for await (const chunk of response) answer += chunk;
+    if (response.statusCode !== 200) throw new Error(`${path}: ${answer}`);
+  }
+
+  intent(key: string): Promise<void> {
+    const at = String(performance.timeOrigin + performance.now());
+    return this.post(key, '/v1/payment_intents', { amount: 12_000, currency: 'mad', metadata: { at } });
+  }
+
+  endpoint(key: string, url: string): Promise<void> {
+    return this.post(key, '/v1/webhook_endpoints', { url, enabled_events: ['payment_intent.created'] });
+  }
+
+  /** An organization with this many endpoints; its key. */
+  async organization(receiver: Receiver, name: string, endpoints: number): Promise<string> {
+    const key = await unlimitedKey(this.service.dataDir);
+    for (let i = 0; i < endpoints; i++) await this.endpoint(key, `${receiver.origin}/${name}-${i}`);
+    return key;
+  }
+
+  async organizations(receiver: Receiver, endpoints: number): Promise<string[]> {
+    const keys: string[] = [];
+    for (let left = endpoints; left > 0; left -= endpointsPerOrganization) {
+      keys.push(await this.organization(receiver, `o${left}`, Math.min(left, endpointsPerOrganization)));
+    }
+    return keys;
+  }
+
+  /** Creates intents as fast as they are answered. */
+  async burst(keys: readonly string[], count: number): Promise<void> {
+    let next = 0;
+    const one = async () => {
+      while (next < count) await this.intent(keys[next++ % keys.length]!);
+    };
+    await Promise.all(Array.from({ length: connections }, one));
+  }
+
+  /** Creates `perSecond` intents a second, whatever their answers take. */
+  async pace(keys: readonly string[], perSecond: number, seconds: number): Promise<void> {
+    const startedAt = performance.now();
+    const sent: Promise<void>[] = [];
+    for (let i = 0; i < perSecond * seconds; ) {
+      const due = ((performance.now() - startedAt) / 1000) * perSecond;
+      while (i < due && i < perSecond * seconds) sent.push(this.intent(keys[i++ % keys.length]!));
+      await wait(1);
+    }
+    await Promise.all(sent);
+  }
+
+  async close(): Promise<void> {
+    this.#agent.destroy();
+    await this.service.stop();
+  }
+}
+
+const show = (what: string, figures: object) => {
+  const rounded = Object.entries(figures).map(([name, value]) => `${name} ${Number(value).toFixed(1)}`);
+  console.log(`${what.padEnd(52)} ${rounded.join('  ')}`);
+};
+
+async function untilReceived(receiver: Receiver, count: number): Promise<Figures> {
+  let inFlightMax = 0;
+  for (let received = 0; ; ) {
+    await wait(50);
+    const figures = await receiver.figures();
+    received += figures.received;
+    inFlightMax = Math.max(inFlightMax, figures.inFlightMax);
+    if (received >= count) return { ...figures, received, inFlightMax };
+  }
+}
+
+async function throughput(kind: string, receiver: Receiver): Promise<void> {
+  const caller = new Caller(await startService(env));
+  const keys = await caller.organizations(receiver, 64);
+  await wait(1_500);
+  const count = Number(values.deliveries);
+  const cpuBefore = caller.service.cpuSeconds() ?? 0;
+  const startedAt = performance.now();
+  const burst = caller.burst(keys, Math.ceil(count / endpointsPerOrganization));
+  const { inFlightMax, received } = await untilReceived(receiver, count);
+  await burst;
+  const seconds = (performance.now() - startedAt) / 1000;
+  const cpuMicroseconds = (((caller.service.cpuSeconds() ?? 0) - cpuBefore) / received) * 1e6;
+  show(`${kind}: ${count} deliveries to 64 endpoints`, {
+    'deliveries/s': received / seconds,
+    'CPU µs each': cpuMicroseconds,
+    'in flight at most': inFlightMax,
+  });
+  await caller.close();
+}
+
+async function latency(kind: string, receiver: Receiver): Promise<void> {
+  const caller = new Caller(await startService(env));
+  const keys = await caller.organizations(receiver, 64);
+  const busy = await unlimitedKey(caller.service.dataDir);
+  const seconds = Number(values.seconds);
+  await wait(1_500);
+  await caller.pace(keys, 20, 2);
+  await wait(500);
+  await receiver.figures();
+  await caller.pace(keys, 30, seconds);
+  await wait(500);
+  const alone = await receiver.figures();
+  await Promise.all([caller.pace(keys, 30, seconds), caller.pace([busy], 2_000, seconds)]);
+  await wait(500);
+  const loaded = await receiver.figures();
+  show(`${kind}: event to delivered, 480/s, alone`, alone);
+  show(`${kind}: event to delivered, 480/s, 2,000 intents/s`, loaded);
+  await caller.close();
+}
+
+async function tarPit(receiver: Receiver): Promise<void> {
+  const caller = new Caller(await startService(env));
+  const healthy = await caller.organizations(receiver, 20);
+  const stuck = await caller.organization(receiver, 'tar', 1);
+  const seconds = Number(values.seconds);
+  await wait(1_500);
+  const measure = async () => {
+    await receiver.figures();
+    await caller.pace(healthy, 40, seconds * 2);
+    await wait(500);
+    return receiver.figures();
+  };
+  await measure();
+  show('20 healthy endpoints, alone', await measure());
+  await caller.burst([stuck], Number(values.waiting));
+  // A checkpoint of what was just made is no part of this.
+  await wait(15_000);
+  show(`20 healthy endpoints, beside a tar pit with ${values.waiting} waiting`, await measure());
+  await caller.close();
+}
+
+const plain = await Receiver.start([]);
+const secure = await Receiver.start(tls);
+const wanted = (name: string) => values.only === '' || values.only === name;
+if (wanted('throughput')) {
+  await throughput('plain', plain);
+  await throughput('HTTPS', secure);
+}
+if (wanted('latency')) {
+  await latency('plain', plain);
+  await latency('HTTPS', secure);
+}
+if (wanted('tarpit')) await tarPit(plain);
+plain.stop();
+secure.stop();
