@@ -18,8 +18,8 @@ export interface RequestHead {
   readonly acceptLanguage: string;
   readonly version: string | undefined;
   readonly cookie: string;
-  readonly forwardedFor: string | undefined;
-  readonly origin: string | undefined;
+  readonly forwardedFor: string;
+  readonly secFetchSite: string;
   /** Whether a body follows. */
   readonly hasBody: boolean;
   /** Why the request can't be read any further; the connection is closed after the answer. */
@@ -37,8 +37,9 @@ export function readHead(request: HttpRequest): RequestHead {
   let refusal: Refusal | null = null;
   request.forEach((name, value) => {
     bytes += name.length + value.length;
-    if (once.has(name) && headers.has(name)) refusal ??= repeated(name);
-    headers.set(name, value);
+    const before = headers.get(name);
+    if (before !== undefined && once.has(name)) refusal ??= repeated(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
   });
   const length = headers.get('content-length');
   const coding = headers.get('transfer-encoding');
@@ -53,8 +54,8 @@ export function readHead(request: HttpRequest): RequestHead {
     acceptLanguage: headers.get('accept-language') ?? '',
     version: headers.get('x-service-version'),
     cookie: headers.get('cookie') ?? '',
-    forwardedFor: headers.get('x-forwarded-for'),
-    origin: headers.get('origin'),
+    forwardedFor: headers.get('x-forwarded-for') ?? '',
+    secFetchSite: headers.get('sec-fetch-site') ?? '',
     hasBody: coding !== undefined || (length !== undefined && length !== '0'),
     refusal,
   };

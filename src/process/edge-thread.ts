@@ -1,16 +1,19 @@
 // The entry of an edge's thread: listens, knows the keys, and holds a client for every shard.
 
-import { randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { type Answered, Api } from '../edge/api.ts';
 import { KeyRing } from '../edge/authenticate.ts';
+import { createPagePort } from '../edge/page-visits.ts';
+import { createPages } from '../edge/pages/pages.ts';
 import { listen, type Server } from '../edge/server.ts';
 import { createSite } from '../edge/site.ts';
 import { type Port, ShardClient } from '../shard/client.ts';
 import { createLogger } from './logger.ts';
 import { createEdgeMetrics } from './metrics.ts';
+import { networksOf } from './networks.ts';
 import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
 
 const { number, config, port, shards: shardCount, baseUrl, keys } = workerData as EdgeThreadData;
@@ -47,7 +50,18 @@ const api = new Api({
   edgeNumber: number,
   onAnswered,
 });
-const site = createSite({ shards, baseUrl, clock: Date.now });
+const networks = networksOf(config);
+const pages = createPages({
+  port: createPagePort(shards),
+  tokenize: { test: networks.test.card?.tokenize ?? null, live: networks.live.card?.tokenize ?? null },
+  baseUrl,
+  now: Date.now,
+  randomBytes,
+  visitsPerMinute: config.pages.visitsPerMinute,
+  trustedProxies: config.pages.trustedProxies,
+  onError: (error) => logger.error({ err: error }, 'a page failed'),
+});
+const site = createSite({ shards, baseUrl, pages });
 
 async function open(): Promise<Server> {
   const { host, tlsCertFile, tlsKeyFile, requestTimeoutMs } = config;

@@ -9,9 +9,7 @@ import { networkCallOf } from '../domain/network-call.ts';
 import type { OperationRecord } from '../domain/record.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
-import type { Networks } from '../networks/network.ts';
 import { createRunner } from '../networks/runner.ts';
-import { createSimulator } from '../networks/simulator.ts';
 import { systemTimers } from '../networks/timers.ts';
 import type { ToShard } from '../shard/protocol.ts';
 import { Shard } from '../shard/shard.ts';
@@ -20,6 +18,7 @@ import { createAddressCheck } from './address-check.ts';
 import { hasRoom } from './disk-space.ts';
 import { createLogger } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
+import { availabilityOf, networksOf } from './networks.ts';
 import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
 
 const { number, dir, config, baseUrl, accounts } = workerData as ShardThreadData;
@@ -62,17 +61,7 @@ async function open() {
 
 const startedAt = performance.now();
 const journal = await open();
-const networks: Networks = {
-  test: createSimulator('test', {
-    latencyMs: config.simulator.latencyMs,
-    refundSettleMs: config.simulator.refundSettleMs,
-    processingSettleMs: config.simulator.refundSettleMs,
-    now: Date.now,
-    timers: systemTimers,
-  }),
-  live: { card: null, cash: null },
-};
-const available = ({ card, cash }: Networks['test']) => ({ card: card !== null, cash: cash !== null });
+const networks = networksOf(config);
 const cashCodeMs = config.attempts.cashCodeSeconds * 1000;
 
 const callOf = (operation: OperationRecord) => networkCallOf(shard.state.records, operation, cashCodeMs);
@@ -85,7 +74,10 @@ const runner = createRunner({
     logger.warn({ operation, err: error }, 'a network call is tried again'),
   settle: async (operation, outcome) => {
     const params = { operation, outcome };
-    shard.tell({ kind: 'command', operation: 'settle_operation', id: operation, params, language: 'en' });
+    const command = { operation: 'settle_operation', id: operation, params, language: 'en' } as const;
+    const answer = await shard.ask({ kind: 'command', ...command });
+    // An operation that is not there any more was settled before.
+    if (!answer.ok && answer.status !== 404) throw new Error(answer.message);
   },
 });
 
@@ -98,7 +90,7 @@ const shard: Shard = new Shard(
       cashCodeMs,
       webhookRetryMs: config.webhooks.retrySeconds.map((seconds) => seconds * 1000),
     },
-    availability: { test: available(networks.test), live: available(networks.live) },
+    availability: availabilityOf(networks),
     fillRandom: randomFillSync,
     hotRecordsMax: config.memory.hotRecordsMax,
     clock: Date.now,

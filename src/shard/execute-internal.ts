@@ -17,21 +17,16 @@ import type { ReplyTo, Turn } from './turn.ts';
 
 type Of<K extends InternalRequest['kind']> = Extract<InternalRequest, { kind: K }>;
 
-/** Executes one internal request; `to` null when nobody waits for the answer. */
-export function executeInternal(
-  state: ShardState,
-  turn: Turn,
-  to: ReplyTo | null,
-  request: InternalRequest,
-): void {
+/** Executes one internal request. */
+export function executeInternal(state: ShardState, turn: Turn, to: ReplyTo, request: InternalRequest): void {
   const answer = answerInternal(state, turn, to, request);
-  if (answer !== null && to !== null) turn.reply(to, answer);
+  if (answer !== null) turn.reply(to, answer);
 }
 
 function answerInternal(
   state: ShardState,
   turn: Turn,
-  to: ReplyTo | null,
+  to: ReplyTo,
   request: InternalRequest,
 ): InternalAnswer | null {
   switch (request.kind) {
@@ -67,7 +62,7 @@ function subjectOf(state: ShardState, id: string): StoredRecord | undefined {
 function internalCommand(
   state: ShardState,
   turn: Turn,
-  to: ReplyTo | null,
+  to: ReplyTo,
   request: Of<'command'>,
 ): InternalAnswer | null {
   const { operation, id, params, language } = request;
@@ -77,11 +72,13 @@ function internalCommand(
   const cause = subject.kind === 'operation' ? subject.request : null;
   const outcome = decideFor(state, turn, subject, { operation, id, params } as unknown as Command, cause);
   if ('waitsFor' in outcome) {
-    if (to !== null) state.waitForInternal(outcome.waitsFor.id, { to, language });
+    state.waitForInternal(outcome.waitsFor.id, { to, language });
     return null;
   }
-  if (subject.kind === 'operation') answerWaiting(state, turn, subject, outcome);
-  return answerOf(outcome, language);
+  if (subject.kind !== 'operation') return answerOf(outcome, language);
+  // The outcome is for whoever waited; the network's side only hears that it was applied.
+  answerWaiting(state, turn, subject, outcome);
+  return { ok: true, body: '{}' };
 }
 
 /** Decides a command on behalf of the organization that `subject` belongs to, and writes its changes down. */

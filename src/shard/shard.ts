@@ -19,6 +19,7 @@ import { execute, type Pending, runCommand } from './execute.ts';
 import { executeInternal, expireRecord } from './execute-internal.ts';
 import { clockLevel, encodeLevels, readClock, writeClock } from './levels.ts';
 import {
+  type InternalAnswer,
   type InternalRequest,
   type OutboxMessage,
   type RequestFrame,
@@ -54,7 +55,7 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
 
 type Mail =
   | { readonly kind: 'request'; readonly to: ReplyTo; readonly frame: RequestFrame }
-  | { readonly kind: 'internal'; readonly to: ReplyTo | null; readonly request: InternalRequest }
+  | { readonly kind: 'internal'; readonly to: ReplyTo; readonly request: InternalRequest }
   | { readonly kind: 'outbox'; readonly peer: Peer; readonly message: OutboxMessage }
   | { readonly kind: 'address'; readonly pending: Pending; readonly allowed: boolean }
   | { readonly kind: 'due' };
@@ -139,10 +140,17 @@ export class Shard {
     this.#schedule();
   }
 
-  /** Queues an internal request that nobody waits for. */
-  tell(request: InternalRequest): void {
-    this.#mailbox.push({ kind: 'internal', to: null, request });
-    this.#schedule();
+  /** Queues an internal request of this very thread; settles with its answer, when that is durable. */
+  ask(request: InternalRequest): Promise<InternalAnswer> {
+    return new Promise((resolve) => {
+      const peer: Peer = {
+        post: (message) => {
+          if ('answer' in message) resolve(message.answer);
+        },
+      };
+      this.#mailbox.push({ kind: 'internal', to: { peer, correlation: 0 }, request });
+      this.#schedule();
+    });
   }
 
   putAccount(account: ShardAccount): void {
