@@ -71,7 +71,8 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
     return record.draining ? [{ index: endpointIndex, sortKey: id }] : [];
   }
   const scope = scopeOf(record.org, record.livemode);
-  const rows: IndexRow[] = [{ index: kindIndex(kind, scope), sortKey: id }];
+  // Deliveries are listed by their endpoint only.
+  const rows: IndexRow[] = kind === 'delivery' ? [] : [{ index: kindIndex(kind, scope), sortKey: id }];
   const field = (name: string, value: string | null) => {
     if (value !== null) rows.push({ index: fieldIndex(kind, scope, name, value), sortKey: id });
   };
@@ -109,9 +110,6 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
       field('event', record.event);
       if (record.status === 'failed') field('failed', record.endpoint);
       if (record.due_at_ms !== null) due(endpointDueIndex(record.endpoint), record.due_at_ms);
-      break;
-    case 'review':
-      field('payment_intent', record.payment_intent);
       break;
   }
   return rows;
