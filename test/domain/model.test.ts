@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import type { QueryOperation } from '../../src/contract/routes.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
 import { dueRecords } from '../../src/domain/due.ts';
-import { kindIndex, operationIndex, scopeOf } from '../../src/domain/indexes.ts';
+import { kindIndex, operationIndex, overIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { RecordKind, StoredRecord } from '../../src/domain/record.ts';
 import { State } from '../../src/domain/state.ts';
 import { assertInvariants, ofKind } from './invariants.ts';
@@ -269,16 +269,8 @@ class Run {
     const replayed = new State();
     for (const change of this.stage.world.log.flat()) replayed.apply(change);
     const scope = scopeOf(this.stage.who.org, false);
-    const listed = [
-      'payment_intent',
-      'charge',
-      'checkout_session',
-      'refund',
-      'review',
-      'event',
-      'delivery',
-    ] as const;
-    for (const index of [...listed.map((kind) => kindIndex(kind, scope)), operationIndex]) {
+    const listed = ['payment_intent', 'charge', 'checkout_session', 'refund', 'review', 'event'] as const;
+    for (const index of [...listed.map((kind) => kindIndex(kind, scope)), operationIndex, overIndex]) {
       const range = { descending: false };
       const all = [...replayed.scan(index, range)];
       assert.deepEqual([...this.stage.world.state.scan(index, range)], all, index);
