@@ -121,17 +121,20 @@ export class LmdbCheckpoint implements Checkpoint {
     assert(sequence > this.#sequence || keptKeys.length === 0, 'used keys come with a later sequence');
     this.#isWriting = true;
     try {
-      // The caller's collections go on changing while this gives the thread back, so they are read at once. In the
-      // order of the ids, which is the order of the pages.
-      const changed = [...records].sort(([a], [b]) => (a < b ? -1 : 1));
+      // The caller's collections go on changing while this gives the thread back, so they are read at once.
+      const changed = byPrefix(records.values());
       const kept = packKeptKeys(keptKeys, sequence);
       let rows: Row[] = [];
-      for (const [position, [id, record]] of changed.entries()) {
-        rows.push(...this.#rowsToWrite(id, record));
-        if ((position + 1) % transactionRecordsMax === 0) {
-          await this.#commit(rows);
-          rows = [];
-        } else if ((position + 1) % breathRecordsMax === 0) await setImmediate();
+      let count = 0;
+      for (const [prefix, group] of changed) {
+        const lastStored = this.#lastStored(prefix);
+        for (const record of group) {
+          this.#addRows(rows, record, record.id > lastStored);
+          if (++count % transactionRecordsMax === 0) {
+            await this.#commit(rows);
+            rows = [];
+          } else if (count % breathRecordsMax === 0) await setImmediate();
+        }
       }
       await this.#commit(rows);
       await this.#commit([
@@ -145,20 +148,30 @@ export class LmdbCheckpoint implements Checkpoint {
     }
   }
 
-  /** The record's own row and those rows of indexes that are new or stale. */
-  #rowsToWrite(id: string, record: Change): Row[] {
+  /** The last id of those with this prefix, or a text before all of them: what comes later was never stored. */
+  #lastStored(prefix: string): string {
+    const bounds = {
+      start: Buffer.from(`${prefix}\uffff`),
+      end: Buffer.from(prefix),
+      reverse: true,
+      limit: 1,
+    };
+    const [last] = this.#read(() => [...this.#records.getKeys(bounds)]);
+    return last === undefined ? '' : Buffer.from(last).toString();
+  }
+
+  /** Adds the record's own row and those rows of indexes that are new or stale. */
+  #addRows(rows: Row[], record: Change, isNew: boolean): void {
     const isRemoved = record.removed === true;
-    const stored = this.get(id);
-    const before = new Map((stored === undefined ? [] : this.#indexRowsOf(stored)).map(keyed));
-    const after = new Map((isRemoved ? [] : this.#indexRowsOf(record)).map(keyed));
-    const rows: Row[] = [
-      { table: this.#records, key: smallKey(id), value: isRemoved ? null : encodeRecord(record) },
-    ];
-    for (const [text, row] of before)
-      if (!after.has(text)) rows.push({ table: this.#index, key: indexKey(row), value: null });
-    for (const [text, row] of after)
-      if (!before.has(text)) rows.push({ table: this.#index, key: indexKey(row), value: nothing });
-    return rows;
+    const stored = isNew ? undefined : this.get(record.id);
+    const before = stored === undefined ? [] : this.#indexRowsOf(stored);
+    const after = isRemoved ? [] : this.#indexRowsOf(record);
+    const value = isRemoved ? null : encodeRecord(record);
+    rows.push({ table: this.#records, key: smallKey(record.id), value });
+    for (const row of before)
+      if (!holds(after, row)) rows.push({ table: this.#index, key: indexKey(row), value: null });
+    for (const row of after)
+      if (!holds(before, row)) rows.push({ table: this.#index, key: indexKey(row), value: nothing });
   }
 
   *keptKeys(sinceMs: number): Generator<KeptKey> {
@@ -231,8 +244,22 @@ function view(bytes: Buffer): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-function keyed(row: IndexRow): [string, IndexRow] {
-  return [`${row.index}\n${row.sortKey}`, row];
+/** The records by the prefix of their ids, each group in the order of its ids, which is the order of the pages. */
+function byPrefix(records: Iterable<Change>): Map<string, Change[]> {
+  const groups = new Map<string, Change[]>();
+  for (const record of records) {
+    const prefix = record.id.slice(0, record.id.indexOf('_') + 1);
+    const group = groups.get(prefix);
+    if (group === undefined) groups.set(prefix, [record]);
+    else group.push(record);
+  }
+  // Within a group most records come in order already, which sorting makes use of.
+  for (const group of groups.values()) group.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return groups;
+}
+
+function holds(rows: readonly IndexRow[], { index, sortKey }: IndexRow): boolean {
+  return rows.some((row) => row.index === index && row.sortKey === sortKey);
 }
 
 function smallKey(text: string): Buffer {
