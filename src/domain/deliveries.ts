@@ -3,6 +3,7 @@
 // of its own: its answer is written once, not again with every retry.
 
 import { refuse } from '../contract/errors.ts';
+import { idFloor } from '../core/ids.ts';
 import type { Context, Outcome } from './decision.ts';
 import { refused } from './decision.ts';
 import type { Draft } from './draft.ts';
@@ -132,8 +133,9 @@ export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, aft
 /** Removes deliveries that are over and were created before a time, with their attempts, some at a time. */
 export function pruneDeliveries(draft: Draft, params: { createdBefore: number }): Outcome {
   let count = 0;
-  for (const record of draft.view.scan(overIndex, { descending: false })) {
-    if (record.created >= params.createdBefore || count === prunedPerCommandMax) break;
+  const before = idFloor('whd', params.createdBefore * 1000);
+  for (const record of draft.view.scan(overIndex, { before, descending: false })) {
+    if (count === prunedPerCommandMax) break;
     for (const attempt of draft.view.scan(attemptIndex(record.id), { descending: false })) {
       if (attempt.kind === 'attempt') draft.remove({ ...attempt, answer: '' });
     }

@@ -26,11 +26,15 @@ class Layer {
 
   put(record: StoredRecord): void {
     const before = this.records.get(record.id);
+    const rows = indexRowsOf(record);
     if (before !== undefined) {
-      for (const row of indexRowsOf(before)) this.#indexes.get(row.index)?.delete(row.sortKey);
+      for (const row of indexRowsOf(before)) {
+        if (!rows.some(({ index, sortKey }) => index === row.index && sortKey === row.sortKey))
+          this.#indexes.get(row.index)?.delete(row.sortKey);
+      }
     }
     this.records.set(record.id, record);
-    for (const row of indexRowsOf(record)) {
+    for (const row of rows) {
       let keys = this.#indexes.get(row.index);
       if (keys === undefined) {
         keys = new SortedKeys();

@@ -1,6 +1,7 @@
 // What a turn does for webhooks: takes the reports of attempts, hands out what is due, and does the upkeep that time
 // brings: ending the deliveries of deleted endpoints, and removing what is older than attempts are kept.
 
+import { idFloor } from '../core/ids.ts';
 import { overIndex } from '../domain/indexes.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
 import { decideFor } from './execute-internal.ts';
@@ -68,8 +69,8 @@ export function drainEndpoints(state: ShardState, turn: Turn): boolean {
 /** Removes some deliveries that ended and were made before `beforeMs`. */
 export function pruneDeliveries(state: ShardState, turn: Turn, beforeMs: number): void {
   const createdBefore = Math.floor(beforeMs / 1000);
-  for (const oldest of state.records.scan(overIndex, { descending: false })) {
-    if (oldest.created >= createdBefore) return;
+  const before = idFloor('whd', createdBefore * 1000);
+  for (const oldest of state.records.scan(overIndex, { before, descending: false })) {
     const command = { operation: 'prune_deliveries', id: oldest.id, params: { createdBefore } } as const;
     decideFor(state, turn, oldest, command, null);
     return;

@@ -45,6 +45,8 @@ export class Outbox {
   readonly #ready = new Set<string>();
   /** Endpoints whose state the webhook thread doesn't know yet. */
   readonly #changed = new Set<string>();
+  /** Events as JSON text, for the length of one `take`: most go to several endpoints. */
+  readonly #bodies = new Map<string, string>();
   /** Deleted endpoints with deliveries that haven't ended, and the sort key to go on after. */
   readonly draining = new Map<string, string | undefined>();
 
@@ -143,6 +145,7 @@ export class Outbox {
     const endpoints = [...this.#changed].map((id) => this.#changeOf(id));
     this.#changed.clear();
     const deliveries: DueDelivery[] = [];
+    this.#bodies.clear();
     for (const id of this.#ready) {
       if (deliveries.length >= perTurnMax) break;
       // What is added to a set while it is walked through comes last.
@@ -184,10 +187,18 @@ export class Outbox {
   }
 
   #dueDelivery({ id, endpoint, event: eventId, attempt_count, due_at_ms }: DeliveryRecord): DueDelivery {
-    const event = this.#records.get('event', eventId);
-    assert(event !== undefined, `the event of delivery ${id} is there`);
-    const body = eventJson(event, pendingDeliveries(this.#records, event));
-    return { id, endpoint, number: attempt_count, first: due_at_ms === 0, body };
+    return { id, endpoint, number: attempt_count, first: due_at_ms === 0, body: this.#bodyOf(eventId) };
+  }
+
+  #bodyOf(id: string): string {
+    let body = this.#bodies.get(id);
+    if (body === undefined) {
+      const event = this.#records.get('event', id);
+      assert(event !== undefined, `event ${id} is there as long as its deliveries wait`);
+      body = eventJson(event, pendingDeliveries(this.#records, event));
+      this.#bodies.set(id, body);
+    }
+    return body;
   }
 
   /** What waits, for metrics: how many in all, and for how long the oldest of an enabled endpoint has been due. */
