@@ -32,33 +32,44 @@ class Table {
     return this.used * 4 >= this.capacity * 3;
   }
 
-  /** The start of the row that holds a digest, or of the empty row where it would go. */
-  rowOf(digest: Uint32Array): number {
+  /** The start of the row whose first four words are those of `row` at `from`, or of the empty row where it would go. */
+  rowOf(row: Uint32Array, from = 0): number {
     const { words, capacity } = this;
-    for (let row = digest[0]! & (capacity - 1); ; row = (row + 1) & (capacity - 1)) {
-      const at = row * rowWords;
+    for (let number = row[from]! & (capacity - 1); ; number = (number + 1) & (capacity - 1)) {
+      const at = number * rowWords;
       if (words[at + timeWord] === 0) return at;
       if (
-        words[at] === digest[0] &&
-        words[at + 1] === digest[1] &&
-        words[at + 2] === digest[2] &&
-        words[at + 3] === digest[3]
+        words[at] === row[from] &&
+        words[at + 1] === row[from + 1] &&
+        words[at + 2] === row[from + 2] &&
+        words[at + 3] === row[from + 3]
       ) {
         return at;
       }
     }
   }
 
-  put(row: Uint32Array): void {
-    const at = this.rowOf(row);
+  /** Writes a row where its digest belongs. */
+  put(row: Uint32Array, from = 0): void {
+    const at = this.rowOf(row, from);
     if (this.words[at + timeWord] === 0) this.used++;
-    this.words.set(row, at);
+    for (let i = 0; i < rowWords; i++) this.words[at + i] = row[from + i]!;
   }
 }
 
-/** A digest as words, whatever its alignment. */
-function wordsOf(bytes: Uint8Array): Uint32Array {
-  return new Uint32Array(bytes.slice().buffer, 0, 4);
+/** Writes 16 bytes, whatever their alignment, as four words. */
+function setWords(row: Uint32Array, from: number, bytes: Uint8Array): void {
+  for (let i = 0; i < 4; i++) {
+    const at = i * 4;
+    row[from + i] = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+  }
+}
+
+/** The opposite of `setWords`. */
+function bytesOf(words: Uint32Array, from: number): Uint8Array {
+  const bytes = new Uint8Array(16);
+  for (let i = 0; i < 16; i++) bytes[i] = words[from + (i >> 2)]! >>> ((i & 3) * 8);
+  return bytes;
 }
 
 export class IdempotencyIndex {
@@ -67,31 +78,30 @@ export class IdempotencyIndex {
   #old: Table | null = null;
   #moved = 0;
 
+  /** The row in hand, made once. */
+  readonly #row = new Uint32Array(rowWords);
+
   /** What is known of a key digest, or undefined when it was not used within the last 24 hours. */
   get(keyDigest: Uint8Array, nowMs: number): IndexedKey | undefined {
-    const digest = wordsOf(keyDigest);
-    return (
-      this.#read(this.#table, digest, nowMs) ??
-      (this.#old && this.#read(this.#old, digest, nowMs)) ??
-      undefined
-    );
+    setWords(this.#row, 0, keyDigest);
+    return this.#read(this.#table, nowMs) ?? (this.#old === null ? undefined : this.#read(this.#old, nowMs));
   }
 
-  #read(table: Table, digest: Uint32Array, nowMs: number): IndexedKey | undefined {
-    const at = table.rowOf(digest);
-    const row = table.words.subarray(at, at + rowWords);
-    if (isExpired(row, nowMs)) return undefined;
-    const fingerprint = new Uint8Array(row.slice(4, 8).buffer);
-    return { fingerprint, location: { record: row[8]! + row[9]! * 2 ** 32, offset: row[10]! } };
+  #read(table: Table, nowMs: number): IndexedKey | undefined {
+    const { words } = table;
+    const at = table.rowOf(this.#row);
+    if (isExpired(words, at, nowMs)) return undefined;
+    const record = words[at + 8]! + words[at + 9]! * 2 ** 32;
+    return { fingerprint: bytesOf(words, at + 4), location: { record, offset: words[at + 10]! } };
   }
 
   /** Remembers a key; one that was used before (and has expired) is replaced. */
   add(key: KeptKey): void {
     if (this.#old !== null) this.#move(movedPerInsertion, key.usedAtMs);
     else if (this.#table.full) this.#grow(key.usedAtMs);
-    const row = new Uint32Array(rowWords);
-    row.set(wordsOf(key.keyDigest), 0);
-    row.set(wordsOf(key.fingerprint), 4);
+    const row = this.#row;
+    setWords(row, 0, key.keyDigest);
+    setWords(row, 4, key.fingerprint);
     row[8] = key.location.record % 2 ** 32;
     row[9] = Math.floor(key.location.record / 2 ** 32);
     row[10] = key.location.offset;
@@ -99,15 +109,16 @@ export class IdempotencyIndex {
     this.#table.put(row);
   }
 
-  /** Twice the size of what is still alive, so that a table whose rows have mostly expired shrinks. */
+  /**
+   * Room for twice what is still alive and what is added until the old table has been moved, so that a table whose
+   * rows have mostly expired shrinks.
+   */
   #grow(nowMs: number): void {
-    const { words } = this.#table;
+    const { words, capacity: oldCapacity } = this.#table;
     let alive = 0;
-    for (let at = 0; at < words.length; at += rowWords) {
-      if (!isExpired(words.subarray(at, at + rowWords), nowMs)) alive++;
-    }
+    for (let at = 0; at < words.length; at += rowWords) if (!isExpired(words, at, nowMs)) alive++;
     let capacity = firstCapacity;
-    while (capacity < alive * 3) capacity *= 2;
+    while (capacity < (alive + oldCapacity / movedPerInsertion) * 2) capacity *= 2;
     this.#old = this.#table;
     this.#table = new Table(capacity);
     this.#moved = 0;
@@ -117,17 +128,16 @@ export class IdempotencyIndex {
     const { words } = this.#old!;
     const end = Math.min(words.length, this.#moved + rows * rowWords);
     for (; this.#moved < end; this.#moved += rowWords) {
-      const row = words.subarray(this.#moved, this.#moved + rowWords);
+      if (isExpired(words, this.#moved, nowMs)) continue;
       // A key that was used again after it had expired is in the new table already, and newer.
-      if (!isExpired(row, nowMs) && this.#table.words[this.#table.rowOf(row) + timeWord] === 0) {
-        this.#table.put(row);
-      }
+      const isNewer = this.#table.words[this.#table.rowOf(words, this.#moved) + timeWord] !== 0;
+      if (!isNewer) this.#table.put(words, this.#moved);
     }
     if (this.#moved === words.length) this.#old = null;
   }
 }
 
 /** True for an empty row, too. */
-function isExpired(row: Uint32Array, nowMs: number): boolean {
-  return row[timeWord]! + retentionSeconds <= nowMs / 1000;
+function isExpired(words: Uint32Array, at: number, nowMs: number): boolean {
+  return words[at + timeWord]! + retentionSeconds <= nowMs / 1000;
 }

@@ -1,0 +1,209 @@
+// The idempotency index against a plain map: while it grows, while keys expire, and with millions of them.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { idempotencyRetentionMs } from '../../src/contract/limits.ts';
+import type { KeptKey } from '../../src/journal/journal.ts';
+import { IdempotencyIndex } from '../../src/shard/idempotency-index.ts';
+
+const startMs = Date.UTC(2026, 10, 2, 12);
+const hourMs = 3_600_000;
+
+/** 16 bytes that differ for every number, spread like a digest. */
+function digestOf(number: number): Uint8Array {
+  const words = new Uint32Array(4);
+  for (let i = 0, mixed = number + 1; i < 4; i++) {
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d) + 0x9e3779b9;
+    words[i] = mixed ^ (mixed >>> 12);
+  }
+  words[3] = number;
+  return new Uint8Array(words.buffer);
+}
+
+const keyOf = (number: number, usedAtMs: number): KeptKey => ({
+  keyDigest: digestOf(number),
+  fingerprint: digestOf(number ^ 0x5555),
+  usedAtMs,
+  location: { record: number * 7 + 1, offset: number % 500 },
+});
+
+function assertFound(index: IdempotencyIndex, key: KeptKey, nowMs: number): void {
+  const found = index.get(key.keyDigest, nowMs);
+  assert.deepEqual(found, { fingerprint: key.fingerprint, location: key.location });
+}
+
+test('a key that was never used is not known', () => {
+  assert.equal(new IdempotencyIndex().get(digestOf(1), startMs), undefined);
+});
+
+test('a key is known with its fingerprint and its place', () => {
+  const index = new IdempotencyIndex();
+  const key = {
+    keyDigest: createHash('md5').update('key').digest(),
+    fingerprint: createHash('md5').update('request').digest(),
+    usedAtMs: startMs,
+    // More than 32 bits of records, and the largest offset.
+    location: { record: Number.MAX_SAFE_INTEGER, offset: 2 ** 32 - 1 },
+  };
+  index.add(key);
+  const found = index.get(new Uint8Array(key.keyDigest), startMs)!;
+  assert.deepEqual(Buffer.from(found.fingerprint), key.fingerprint);
+  assert.deepEqual(found.location, key.location);
+});
+
+test('digests may lie anywhere in a buffer', () => {
+  const index = new IdempotencyIndex();
+  const key = keyOf(5, startMs);
+  const shifted = (bytes: Uint8Array) => {
+    const buffer = new Uint8Array(bytes.length + 3);
+    buffer.set(bytes, 3);
+    return buffer.subarray(3);
+  };
+  index.add({ ...key, keyDigest: shifted(key.keyDigest), fingerprint: shifted(key.fingerprint) });
+  assertFound(index, key, startMs);
+  assert.ok(index.get(shifted(key.keyDigest), startMs));
+});
+
+const ages: readonly (readonly [ageMs: number, known: boolean])[] = [
+  [0, true],
+  [hourMs, true],
+  [idempotencyRetentionMs - 1, true],
+  // Times are kept in whole seconds, rounded up: a key never goes early.
+  [idempotencyRetentionMs + 1_000, false],
+  [idempotencyRetentionMs * 2, false],
+];
+for (const [ageMs, known] of ages) {
+  test(`a key used ${ageMs} ms ago is ${known ? 'known' : 'forgotten'}`, () => {
+    const index = new IdempotencyIndex();
+    for (const usedAtMs of [startMs, startMs + 1, startMs + 999]) {
+      const key = keyOf(usedAtMs - startMs, usedAtMs);
+      index.add(key);
+      assert.equal(index.get(key.keyDigest, usedAtMs + ageMs) !== undefined, known);
+    }
+  });
+}
+
+test('an expired key can be used again', () => {
+  const index = new IdempotencyIndex();
+  index.add(keyOf(1, startMs));
+  const laterMs = startMs + 25 * hourMs;
+  const again = { ...keyOf(1, laterMs), location: { record: 99, offset: 3 } };
+  index.add(again);
+  assertFound(index, again, laterMs);
+});
+
+test('an expired key that is used again while the table grows is the newer one afterwards', () => {
+  const index = new IdempotencyIndex();
+  for (let i = 0; i < 700; i++) index.add(keyOf(i, startMs));
+  const laterMs = startMs + 25 * hourMs;
+  // Enough to start moving; then keys of the old table again, and enough to end the move.
+  for (let i = 700; i < 775; i++) index.add(keyOf(i, laterMs));
+  const again = Array.from({ length: 700 }, (_, i) => ({
+    ...keyOf(i, laterMs),
+    location: { record: 1_000_000 + i, offset: 0 },
+  }));
+  for (const key of again) index.add(key);
+  for (let i = 2_000; i < 4_000; i++) index.add(keyOf(i, laterMs));
+  for (const key of again) assertFound(index, key, laterMs);
+});
+
+test('nothing is lost or made up while the table grows, at every size', () => {
+  const index = new IdempotencyIndex();
+  const count = 10_000;
+  for (let i = 0; i < count; i++) {
+    index.add(keyOf(i, startMs));
+    // The newest, the oldest, one in between, and one that isn't there.
+    assertFound(index, keyOf(i, startMs), startMs);
+    assertFound(index, keyOf(0, startMs), startMs);
+    assertFound(index, keyOf(i >> 1, startMs), startMs);
+    assert.equal(index.get(digestOf(count + i), startMs), undefined);
+  }
+  for (let i = 0; i < count; i++) assertFound(index, keyOf(i, startMs), startMs);
+});
+
+// A full table's worth of keys: the first one of the next day finds nothing alive.
+for (const many of [768, 3_072, 12_288, 196_608]) {
+  test(`a table whose ${many} keys have all expired gives way to a new one`, () => {
+    const index = new IdempotencyIndex();
+    for (let i = 0; i < many; i++) index.add(keyOf(i, startMs));
+    const laterMs = startMs + 25 * hourMs;
+    for (let i = many; i < 2 * many; i++) index.add(keyOf(i, laterMs));
+    for (let i = many; i < 2 * many; i += 101) assertFound(index, keyOf(i, laterMs), laterMs);
+    for (let i = 0; i < many; i += 101) assert.equal(index.get(digestOf(i), laterMs), undefined);
+  });
+}
+
+test('keys that come and go for weeks are known for a day each', () => {
+  const index = new IdempotencyIndex();
+  const perHour = 500;
+  for (let hour = 0; hour < 24 * 14; hour++) {
+    const nowMs = startMs + hour * hourMs;
+    for (let i = 0; i < perHour; i++) index.add(keyOf(hour * perHour + i, nowMs));
+    const known = (age: number) => {
+      if (hour < age) return false;
+      return index.get(digestOf((hour - age) * perHour + 7), nowMs) !== undefined;
+    };
+    assert.equal(known(23), hour >= 23);
+    assert.equal(known(24), false);
+  }
+});
+
+test('a million keys are added in little time, and each is found', () => {
+  const index = new IdempotencyIndex();
+  const count = 1_000_000;
+  const keyDigest = new Uint8Array(16);
+  const words = new Uint32Array(keyDigest.buffer);
+  const setDigest = (i: number) => {
+    words[0] = Math.imul(i, 0x9e3779b1);
+    words[1] = i;
+  };
+  const started = performance.now();
+  for (let i = 0; i < count; i++) {
+    setDigest(i);
+    index.add({ keyDigest, fingerprint: keyDigest, usedAtMs: startMs, location: { record: i, offset: 0 } });
+  }
+  assert.ok(performance.now() - started < 5_000);
+  for (let i = 0; i < count; i += 997) {
+    setDigest(i);
+    assert.equal(index.get(keyDigest, startMs)?.location.record, i);
+  }
+});
+
+test('it answers like a map with times, whatever happens in whatever order', () => {
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ add: fc.nat(3_000) }) },
+    { weight: 1, arbitrary: fc.record({ burst: fc.integer({ min: 500, max: 3_000 }) }) },
+    { weight: 1, arbitrary: fc.record({ waitMs: fc.integer({ min: 1, max: 20 * hourMs }) }) },
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const index = new IdempotencyIndex();
+      const model = new Map<number, KeptKey>();
+      let nowMs = startMs;
+      let serial = 0;
+      const isKnown = (number: number) => {
+        const key = model.get(number);
+        return key !== undefined && key.usedAtMs + idempotencyRetentionMs > nowMs;
+      };
+      const add = (number: number) => {
+        // A key that is known is answered from its record and never added.
+        if (isKnown(number)) return;
+        const key = { ...keyOf(number, nowMs), location: { record: ++serial, offset: 0 } };
+        index.add(key);
+        model.set(number, key);
+      };
+      for (const each of steps) {
+        if ('add' in each) add(each.add);
+        else if ('burst' in each) for (let i = 0; i < each.burst; i++) add((i * 7_919 + serial) % 20_000);
+        else nowMs += each.waitMs - (each.waitMs % 1_000) + 1_000;
+      }
+      for (const [number, key] of model) {
+        const found = index.get(key.keyDigest, nowMs);
+        assert.equal(found?.location.record, isKnown(number) ? key.location.record : undefined);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,163 @@
+// The binary protocol between edges and shards: what is put in comes out, whatever the text, the size and the number
+// of frames.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  type AnswerFrame,
+  AnswerWriter,
+  type RequestFrame,
+  RequestWriter,
+  readAnswers,
+  readRequests,
+} from '../../src/shard/protocol.ts';
+
+const request: RequestFrame = {
+  correlation: 1,
+  route: 3,
+  flags: 2,
+  language: 1,
+  version: 255,
+  org: 'org_1',
+  requestId: 'req_1',
+  id: 'pi_1',
+  query: 'limit=3&created[gte]=5',
+  idempotencyKey: 'key',
+  body: Buffer.from('{"amount":1000}'),
+};
+const answer: Omit<AnswerFrame, 'body'> = {
+  correlation: 1,
+  status: 200,
+  flags: 3,
+  errorNumber: 0,
+  limit: 600,
+  remaining: 699,
+  resetSeconds: 1,
+  retryAfterSeconds: 0,
+  originalRequest: 'req_1',
+};
+
+function passRequests(frames: readonly RequestFrame[], writer = new RequestWriter()): RequestFrame[] {
+  for (const { correlation, ...frame } of frames) writer.put(correlation, frame);
+  const read: RequestFrame[] = [];
+  readRequests(writer.take(), (frame) => read.push(frame));
+  return read;
+}
+
+function passAnswers(frames: readonly AnswerFrame[], asText: boolean): AnswerFrame[] {
+  const writer = new AnswerWriter();
+  for (const { body, ...frame } of frames) writer.put(frame, asText ? body.toString('utf8') : body);
+  const read: AnswerFrame[] = [];
+  readAnswers(writer.take(), (frame) => read.push(frame));
+  return read;
+}
+
+const u32Max = 2 ** 32 - 1;
+const requests: readonly (readonly [what: string, changes: Partial<RequestFrame>])[] = [
+  ['an ordinary one', {}],
+  [
+    'nothing but a route',
+    { org: '', requestId: '', id: '', query: '', idempotencyKey: '', body: Buffer.alloc(0) },
+  ],
+  ['the largest numbers', { correlation: u32Max, route: 255, flags: 255, language: 255, version: 255 }],
+  [
+    'Arabic, French and emoji',
+    { id: 'مرحبا', query: 'é=ü', idempotencyKey: '🦁🦁', body: Buffer.from('"العربية"') },
+  ],
+  ['the longest key that can be sent', { idempotencyKey: 'k'.repeat(16 * 1024) }],
+  ['a query of three-byte characters', { query: '€'.repeat(16 * 1024) }],
+  ['a body as large as allowed', { body: Buffer.alloc(256 * 1024, 'x') }],
+  ['a body that is no text', { body: Buffer.from([0, 255, 254, 0, 13, 10]) }],
+];
+for (const [what, changes] of requests) {
+  test(`a request comes out as it was put in: ${what}`, () => {
+    const frame = { ...request, ...changes };
+    assert.deepEqual(passRequests([frame]), [frame]);
+  });
+}
+
+const answers: readonly (readonly [what: string, changes: Partial<AnswerFrame>])[] = [
+  ['an ordinary one', { body: Buffer.from('{"object":"account"}') }],
+  ['an empty body', { body: Buffer.alloc(0), originalRequest: '' }],
+  [
+    'the largest numbers',
+    { correlation: u32Max, status: 65_535, flags: 255, errorNumber: 255, limit: u32Max, remaining: u32Max },
+  ],
+  ['the longest waits', { resetSeconds: u32Max, retryAfterSeconds: u32Max }],
+  ['Arabic, French and emoji', { body: Buffer.from('"العربية é 🦁"') }],
+  ['a megabyte of three-byte characters', { body: Buffer.from('€'.repeat(350_000)) }],
+];
+for (const [what, changes] of answers) {
+  for (const asText of [true, false]) {
+    test(`an answer's ${asText ? 'text' : 'bytes'} come out as put in: ${what}`, () => {
+      const frame: AnswerFrame = { ...answer, body: Buffer.alloc(0), ...changes };
+      assert.deepEqual(passAnswers([frame], asText), [frame]);
+    });
+  }
+}
+
+test('frames of all sizes in one batch come out in order', () => {
+  const texts = ['', 'é', 'x'.repeat(100), '€'.repeat(40_000), 'y'];
+  const frames = Array.from({ length: 1_000 }, (_, i) => ({
+    ...request,
+    correlation: i,
+    query: texts[i % 4]!.slice(0, 10_000),
+    body: Buffer.from(texts[(i * 7) % 5]!),
+  }));
+  assert.deepEqual(passRequests(frames), frames);
+});
+
+test('any frames at all come out as they were put in', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 300 });
+  const byte = fc.nat(255);
+  const parts = {
+    correlation: fc.nat(u32Max),
+    route: byte,
+    flags: byte,
+    language: byte,
+    version: byte,
+    org: text,
+    requestId: text,
+    id: text,
+    query: text,
+    idempotencyKey: text,
+    body: fc.uint8Array({ maxLength: 5_000 }).map((bytes) => Buffer.from(bytes)),
+  };
+  const frame = fc.record(parts, { noNullPrototype: true });
+  fc.assert(
+    fc.property(fc.array(frame, { minLength: 1, maxLength: 20 }), (frames) => {
+      assert.deepEqual(passRequests(frames), frames);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('a writer starts afresh after each batch, also after one that had to grow', () => {
+  const writer = new RequestWriter();
+  assert.equal(writer.empty, true);
+  const large = { ...request, body: Buffer.alloc(3_000_000, 'x') };
+  assert.deepEqual(passRequests([request, large, request], writer), [request, large, request]);
+  assert.equal(writer.empty, true);
+  assert.deepEqual(passRequests([request], writer), [request]);
+});
+
+test('one huge batch does not make all later ones huge', () => {
+  const writer = new RequestWriter();
+  passRequests([{ ...request, body: Buffer.alloc(30_000_000) }], writer);
+  writer.put(1, request);
+  assert.ok(writer.take().byteLength <= 1024 * 1024);
+  writer.put(1, request);
+  assert.ok(writer.take().byteLength <= 16 * 1024, 'the size follows what the last batch needed');
+});
+
+test('a batch can be handed over: it owns all of its memory', () => {
+  const writer = new RequestWriter();
+  writer.put(1, request);
+  const batch = writer.take();
+  const moved = structuredClone(batch, { transfer: [batch] });
+  assert.equal(batch.byteLength, 0);
+  const read: RequestFrame[] = [];
+  readRequests(moved, (frame) => read.push(frame));
+  assert.deepEqual(read, [request]);
+});
