@@ -60,28 +60,20 @@ export function createRunner(options: RunnerOptions): Runner {
   }
 
   function start(call: NetworkCall): void {
-    withTimeout(() => send(networks, call)).then(
+    within(timeoutMs, timers, () => send(networks, call)).then(
       (outcome) => report(call.id, outcome),
       (error) => again(call.id, 0, error, (tries) => ask(call, tries)),
     );
   }
 
   function ask(call: NetworkCall, tries: number): void {
-    withTimeout(async () => {
+    within(timeoutMs, timers, async () => {
       const known = await lookUp(networks, call);
       return known === 'unknown' ? await send(networks, call) : known;
     }).then(
       (outcome) => report(call.id, outcome),
       (error) => again(call.id, tries, error, (next) => ask(call, next)),
     );
-  }
-
-  function withTimeout<T>(action: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const cancel = timers.after(timeoutMs, () => reject(new Error('the network did not answer in time')));
-      // The action may throw before it returns a promise.
-      new Promise<T>((begin) => begin(action())).then(resolve, reject).finally(cancel);
-    });
   }
 
   function take(call: NetworkCall): boolean {
@@ -109,6 +101,15 @@ export function createRunner(options: RunnerOptions): Runner {
       stopped = true;
     },
   };
+}
+
+/** What `action` resolves to; rejects when it takes longer than `timeoutMs`. */
+function within<T>(timeoutMs: number, timers: Timers, action: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = timers.after(timeoutMs, () => reject(new Error('the network did not answer in time')));
+    // The action may throw before it returns a promise.
+    new Promise<T>((begin) => begin(action())).then(resolve, reject).finally(cancel);
+  });
 }
 
 function networkOf(networks: Networks, call: NetworkCall) {

@@ -7,7 +7,7 @@ type Texts = Readonly<Record<Language, string>>;
 
 export const languageNames: Texts = { en: 'English', fr: 'Français', ar: 'العربية' };
 
-const pageMessages = {
+export const pageMessages = {
   languages: { en: 'Language', fr: 'Langue', ar: 'اللغة' },
   test_mode: {
     en: 'Test mode: this page is a simulation. No real money moves.',
@@ -26,7 +26,7 @@ const pageMessages = {
 
   choose_title: {
     en: 'How would you like to pay?',
-    fr: 'Comment souhaitez-vous payer ?',
+    fr: 'Choisissez comment payer',
     ar: 'كيف تودّ أن تدفع؟',
   },
   pay_by_card: { en: 'Pay by card', fr: 'Payer par carte', ar: 'الدفع بالبطاقة' },
@@ -238,7 +238,10 @@ export function say(
   language: Language,
   values: Readonly<Record<string, string | number>> = {},
 ): string {
-  return pageMessages[key][language].replace(/\{(\w+)\}/g, (_, name: string) => {
+  const text = pageMessages[key][language];
+  // French puts a space before these signs, and none of them may begin a line.
+  const kept = language === 'fr' ? text.replace(/ (?=[?!:;])/g, '\u00a0') : text;
+  return kept.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`the page text ${key} lacks a value for ${name}`);
     return language === 'ar' ? `${isolate}${value}${popIsolate}` : String(value);

@@ -56,7 +56,7 @@ export function createPages(options: PagesOptions): Pages {
     const waitSeconds = visitors.admit(request.remoteAddress, request.headers.forwardedFor);
     if (waitSeconds !== null) return render(outcomes.tooManyPage(stranger, waitSeconds), stranger);
     if (route === null) return render(outcomes.missingPage(stranger), stranger);
-    const allowed = route.form === null ? ['GET', 'HEAD'] : ['GET', 'HEAD', 'POST'];
+    const allowed = ['GET', 'HEAD', ...(route.form === null ? [] : ['POST'])];
     if (!allowed.includes(request.method)) {
       return render(outcomes.methodNotAllowedPage(stranger, allowed.join(', ')), stranger);
     }
@@ -64,8 +64,7 @@ export function createPages(options: PagesOptions): Pages {
       const payment = await port.view(route.id);
       if (payment === null) return render(outcomes.missingPage(stranger), stranger);
       const visit = visitOf(request, route, payment, prefix);
-      const act = request.method === 'POST' ? submit : show;
-      return await act(request, route, payment, visit);
+      return await (request.method === 'POST' ? submit : show)(request, route, payment, visit);
     } catch (error) {
       onError(error);
       return render(outcomes.troublePage(stranger), stranger);
@@ -82,9 +81,8 @@ export function createPages(options: PagesOptions): Pages {
     if ('path' in stage && stage.path !== request.path) return redirect(linkTo(visit, stage.path));
     const { field, setCookie } = guard.protect(id, request.headers.cookie);
     const justActed = new URLSearchParams(request.query).has('done');
-    const page = pageAt(stage, payment, visit, field, justActed);
     const holdsForm = Object.values<string>(formStages).includes(stage.name);
-    return render(page, visit, holdsForm ? setCookie : null);
+    return render(pageAt(stage, payment, visit, field, justActed), visit, holdsForm ? setCookie : null);
   }
 
   async function submit(

@@ -9,7 +9,7 @@ const css = `
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;background:#f3f4f6;color:#1c2230;font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Noto Sans Arabic",sans-serif}
 h1,p,ul,dl,dd,table{margin:0}
-h1{font-size:1.375rem;line-height:1.3;font-weight:650}
+h1{font-size:1.375rem;line-height:1.3;font-weight:650;text-wrap:balance}
 a{color:#1a56a8;text-underline-offset:.15em}
 .test{padding:.625rem 1rem;background:#fdf0c9;color:#533a00;text-align:center;font-size:.875rem}
 main,.languages{width:100%;max-width:28rem;margin-inline:auto;padding-inline:1rem}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { networkCallOf } from '../../src/domain/network-call.ts';
+import type { OperationRecord, StoredRecord } from '../../src/domain/record.ts';
+import { State } from '../../src/domain/state.ts';
+
+const card = { brand: 'visa', last4: '4242', exp_month: 9, exp_year: 2032 };
+const common = { org: 'org_1', livemode: false };
+const records = [
+  { ...common, kind: 'payment_intent', id: 'pi_1', amount: 5000, currency: 'mad' },
+  { ...common, kind: 'charge', id: 'ch_1', amount: 5000, card, status: 'succeeded' },
+  { ...common, kind: 'refund', id: 're_1', amount: 1200 },
+] as unknown as StoredRecord[];
+
+const state = new State();
+for (const record of records) state.apply(record);
+
+const operation: OperationRecord = {
+  kind: 'operation',
+  id: 'op_1',
+  org: 'org_1',
+  livemode: false,
+  created: 1_700_000_000,
+  action: 'authorize_card',
+  payment_intent: 'pi_1',
+  charge: 'ch_1',
+  refund: null,
+  card_token: null,
+  cash_number: null,
+  accepted: false,
+  request: null,
+};
+const call = {
+  id: 'op_1',
+  action: 'authorize_card',
+  livemode: false,
+  startedAtMs: 1_700_000_000_000,
+  charge: 'ch_1',
+  amount: 5000,
+  currency: 'mad',
+  token: null,
+  card: null,
+  cash: null,
+};
+
+const rows: readonly [Partial<OperationRecord>, object][] = [
+  [{ card_token: 'tok' }, { token: 'tok' }],
+  [{ action: 'open_card_page', charge: 'ch_new' }, { charge: 'ch_new' }],
+  [
+    { action: 'issue_cash_code', charge: 'ch_new', cash_number: '000000000000' },
+    { charge: 'ch_new', cash: { number: '000000000000', expiresAtMs: 1_700_000_060_000 } },
+  ],
+  [
+    { action: 'refund_charge', refund: 're_1' },
+    { amount: 1200, card },
+  ],
+];
+for (const [changes, expected] of rows) {
+  const action = changes.action ?? operation.action;
+  test(`${action} carries what its call needs`, () => {
+    const whole = { ...call, action, ...expected };
+    assert.deepEqual(networkCallOf(state, { ...operation, ...changes }, 60_000), whole);
+  });
+}
+
+test('an operation without its payment is a bug', () => {
+  assert.throws(() => networkCallOf(state, { ...operation, payment_intent: 'pi_2' }, 0), /no payment intent/);
+});

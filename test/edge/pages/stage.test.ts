@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PaymentView } from '../../../src/domain/payment-view.ts';
+import { type Stage, stageOf } from '../../../src/edge/pages/stage.ts';
+
+const nowMs = 1_000_000;
+const later = nowMs + 1;
+
+type Parts = {
+  intent?: Partial<PaymentView['intent']>;
+  session?: Partial<PaymentView['session'] & object> | null;
+  charge?: Partial<PaymentView['charge'] & object> | null;
+};
+
+/** A session whose customer is about to choose, with changes. */
+function view({ intent = {}, session = {}, charge = null }: Parts): PaymentView {
+  return {
+    org: 'org_1',
+    livemode: false,
+    amount: 25_000,
+    currency: 'mad',
+    intent: {
+      id: 'pi_1',
+      status: 'requires_payment_method',
+      busy: false,
+      last_payment_error: null,
+      payment_method_types: ['card', 'cash'],
+      return_url: null,
+      ...intent,
+    },
+    session: session && {
+      id: 'cs_1',
+      status: 'open',
+      success_url: 'https://shop.example',
+      cancel_url: null,
+      locale: null,
+      expires_at_ms: later,
+      ...session,
+    },
+    charge: charge && {
+      id: 'ch_2',
+      status: 'pending',
+      method: 'card',
+      cash_number: null,
+      expires_at_ms: later,
+      challenge: false,
+      card: null,
+      ...charge,
+    },
+  };
+}
+
+const action = { status: 'requires_action' } as const;
+const cash = { method: 'cash', cash_number: '1' } as const;
+const choose: Stage = { name: 'choose', path: '/checkout/cs_1' };
+
+const rows: readonly [string, Parts, string, Stage][] = [
+  ['a new session', {}, 'cs_1', choose],
+  ['a session whose attempt failed', { charge: { status: 'failed' } }, 'cs_1', choose],
+  ['the page of that attempt', { charge: { status: 'failed' } }, 'ch_2', choose],
+  ['a session whose attempt is being opened', { intent: { busy: true } }, 'cs_1', { name: 'opening' }],
+  ['a card attempt', { intent: action, charge: {} }, 'cs_1', { name: 'card', path: '/pay/ch_2' }],
+  [
+    'an older attempt of the session',
+    { intent: action, charge: {} },
+    'ch_1',
+    { name: 'card', path: '/pay/ch_2' },
+  ],
+  [
+    'a challenge',
+    { intent: action, charge: { challenge: true } },
+    'ch_2',
+    { name: 'challenge', path: '/pay/ch_2' },
+  ],
+  ['a cash code', { intent: action, charge: cash }, 'cs_1', { name: 'voucher', path: '/voucher/ch_2' }],
+  ['a submitted card', { intent: { status: 'processing' }, charge: {} }, 'ch_2', { name: 'processing' }],
+  [
+    'a call under way',
+    { intent: { status: 'processing', busy: true }, charge: {} },
+    'ch_2',
+    { name: 'processing' },
+  ],
+  [
+    'a success',
+    { intent: { status: 'succeeded' }, charge: { status: 'succeeded' } },
+    'ch_2',
+    { name: 'paid' },
+  ],
+  [
+    'a success, seen later',
+    { intent: { status: 'succeeded' }, session: { expires_at_ms: 0 } },
+    'cs_1',
+    { name: 'paid' },
+  ],
+  ['a canceled payment', { intent: { status: 'canceled' } }, 'cs_1', { name: 'over' }],
+  ['a session past its time', { session: { expires_at_ms: nowMs } }, 'cs_1', { name: 'over' }],
+  [
+    'an attempt past its time',
+    { intent: action, charge: { expires_at_ms: nowMs } },
+    'ch_2',
+    { name: 'over' },
+  ],
+  [
+    'no session: a card attempt',
+    { session: null, intent: action, charge: {} },
+    'ch_2',
+    { name: 'card', path: '/pay/ch_2' },
+  ],
+  ['no session: an older attempt', { session: null, intent: action, charge: {} }, 'ch_1', { name: 'over' }],
+  [
+    'no session: a failed attempt',
+    { session: null, charge: { status: 'failed' } },
+    'ch_2',
+    { name: 'failed' },
+  ],
+];
+for (const [name, parts, id, expected] of rows) {
+  test(name, () => assert.deepEqual(stageOf(view(parts), id, nowMs), expected));
+}

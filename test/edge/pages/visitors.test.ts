@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createManualClock } from '../../../src/core/clock.ts';
+import { createVisitors } from '../../../src/edge/pages/visitors.ts';
+
+function setUp(options: { trustedProxies?: string[]; visitorsMax?: number } = {}) {
+  const clock = createManualClock(0);
+  // Seven visits at once: six a minute, and ten seconds' worth on top.
+  const visitors = createVisitors({
+    visitsPerMinute: 6,
+    trustedProxies: [],
+    visitorsMax: 100,
+    now: clock.now,
+    ...options,
+  });
+  const exhaust = (remote: string, forwarded = '') => {
+    for (let i = 0; i < 7; i++) assert.equal(visitors.admit(remote, forwarded), null);
+  };
+  return { clock, visitors, exhaust };
+}
+
+test('an address that has used up its visits waits for the next one', () => {
+  const { clock, visitors, exhaust } = setUp();
+  exhaust('192.0.2.1');
+  assert.equal(visitors.admit('192.0.2.1', ''), 10);
+  assert.equal(visitors.admit('192.0.2.2', ''), null);
+  clock.advance(10_000);
+  assert.equal(visitors.admit('192.0.2.1', ''), null);
+});
+
+const proxies = ['10.0.0.0/8', '2001:db8::1'];
+/** Two ways to arrive, and whether they are one visitor. */
+const pairs: readonly [string, [string, string], [string, string], boolean][] = [
+  ['IPv4, plain and dressed as IPv6', ['192.0.2.1', ''], ['::ffff:192.0.2.1', ''], true],
+  ['written out as IPv6', ['192.0.2.1', ''], ['0000:0000:0000:0000:0000:ffff:c000:0201', ''], true],
+  ['one IPv6 network', ['2001:db8:1:2::1', ''], ['2001:db8:1:2:ffff::9', ''], true],
+  ['two IPv6 networks', ['2001:db8:1:2::1', ''], ['2001:db8:1:3::1', ''], false],
+  ['a header from nobody trusted', ['192.0.2.1', '198.51.100.1'], ['192.0.2.1', '198.51.100.2'], true],
+  ['two visitors behind a proxy', ['10.1.2.3', '198.51.100.1'], ['10.1.2.3', '198.51.100.2'], false],
+  [
+    'one visitor behind two proxies',
+    ['10.1.2.3', '198.51.100.1'],
+    ['2001:db8::1', '198.51.100.1, 10.9.9.9'],
+    true,
+  ],
+  [
+    'what the visitor itself wrote',
+    ['10.1.2.3', '203.0.113.9, 198.51.100.1'],
+    ['10.1.2.3', '198.51.100.1'],
+    true,
+  ],
+  ['rubbish in the header', ['10.1.2.3', 'unknown'], ['10.1.2.3', ''], true],
+  ['proxies only', ['10.1.2.3', '10.1.2.4'], ['10.1.2.4', ''], true],
+];
+for (const [name, [remote, forwarded], other, same] of pairs) {
+  test(`${name}: ${same ? 'one visitor' : 'two visitors'}`, () => {
+    const { visitors, exhaust } = setUp({ trustedProxies: proxies });
+    exhaust(remote, forwarded);
+    assert.equal(visitors.admit(...other) !== null, same);
+  });
+}
+
+test('only so many addresses are remembered; the one seen longest ago is forgotten', () => {
+  const { visitors, exhaust } = setUp({ visitorsMax: 2 });
+  exhaust('192.0.2.1');
+  exhaust('192.0.2.2');
+  assert.notEqual(visitors.admit('192.0.2.1', ''), null);
+  visitors.admit('192.0.2.3', '');
+  assert.notEqual(visitors.admit('192.0.2.1', ''), null);
+  assert.equal(visitors.admit('192.0.2.2', ''), null);
+});
+
+test('a trusted proxy that is no address is refused at the start', () => {
+  for (const proxy of ['', 'proxy.example', '10.0.0.0/33']) {
+    assert.throws(() => setUp({ trustedProxies: [proxy] }), /address or a network/);
+  }
+});
