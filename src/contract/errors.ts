@@ -90,17 +90,15 @@ export function statusOf(refusal: Refusal): number {
 }
 
 /**
- * True for a refusal that says "try again": its answer is not kept with an idempotency key. Those are any 5xx, any
- * 429, any answer with `Retry-After` and every code that ends in `_busy`.
+ * Whether a refusal is kept with its idempotency key. Refusals on the merits are. Not kept are those of a parameter,
+ * wherever it is found out (the corrected request may use the same key), and those that say to try again: any 5xx, any
+ * 429, any with `Retry-After` and every code that ends in `_busy`.
  */
-export function saysTryAgain(refusal: Refusal): boolean {
+export function isKept(refusal: Refusal): boolean {
+  const { code, retryAfterSeconds } = refusal;
+  if (code.startsWith('parameter_') || code === 'api_version_invalid') return false;
   const status = statusOf(refusal);
-  return (
-    status >= 500 ||
-    status === 429 ||
-    refusal.retryAfterSeconds !== undefined ||
-    refusal.code.endsWith('_busy')
-  );
+  return status < 500 && status !== 429 && retryAfterSeconds === undefined && !code.endsWith('_busy');
 }
 
 /** The part of the service that owns the data is being restarted, or can't write now: the same request will do later. */

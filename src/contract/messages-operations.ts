@@ -64,20 +64,10 @@ export const operationMessages = {
     fr: 'Le statut de cette session de paiement est « {status} », ce qui ne permet pas cette action.',
     ar: 'حالة جلسة الدفع هذه هي «{status}»، وهي لا تسمح بهذا الإجراء.',
   },
-  'invalid_request.charge_not_paid': {
-    en: 'This charge has not been paid, so there is nothing to refund.',
-    fr: 'Cette tentative de paiement n’a pas été réglée : il n’y a donc rien à rembourser.',
-    ar: 'لم تُسدَّد محاولة الدفع هذه، فلا يوجد ما يمكن رده.',
-  },
   'invalid_request.review_state': {
     en: 'This review is already closed.',
     fr: 'Cette vérification est déjà close.',
     ar: 'هذه المراجعة مغلقة بالفعل.',
-  },
-  'invalid_request.not_a_cash_charge': {
-    en: 'This charge is not a cash payment.',
-    fr: 'Cette tentative de paiement n’est pas un paiement en espèces.',
-    ar: 'محاولة الدفع هذه ليست دفعًا نقديًا.',
   },
   'invalid_request.delivery_state': {
     en: 'This delivery cannot be sent again: its endpoint is {status}.',

@@ -44,11 +44,6 @@ export const requestMessages = {
     fr: '{param} doit être une liste de {min} à {max} valeurs différentes.',
     ar: 'يجب أن تكون قيمة {param} قائمة من القيم المختلفة، عددها من {min} إلى {max}.',
   },
-  'parameter_invalid.object': {
-    en: '{param} must be an object.',
-    fr: '{param} doit être un objet.',
-    ar: 'يجب أن تكون قيمة {param} كائنًا.',
-  },
   'parameter_invalid.address': {
     en: '{param} must be a complete http or https address of at most {max} characters.',
     fr: '{param} doit être une adresse http ou https complète d’au plus {max} caractères.',
@@ -154,6 +149,11 @@ export const requestMessages = {
     fr: 'Envoyez le corps de la requête au format application/json.',
     ar: 'أرسل محتوى الطلب بصيغة application/json.',
   },
+  'invalid_request.too_deep': {
+    en: 'Objects and lists in the body lie too deep within each other.',
+    fr: 'Les objets et listes du corps de la requête sont imbriqués trop profondément.',
+    ar: 'الكائنات والقوائم في محتوى الطلب متداخلة بعمق يتجاوز المسموح.',
+  },
   'invalid_request.duplicate_name': {
     en: 'An object in the body has the same name twice.',
     fr: 'Un objet du corps de la requête contient deux fois le même nom.',
@@ -173,6 +173,11 @@ export const requestMessages = {
     en: 'The header {header} is sent more than once, or more than one way.',
     fr: 'L’en-tête {header} est envoyé plusieurs fois, ou de plusieurs façons.',
     ar: 'أُرسلت الترويسة {header} أكثر من مرة، أو بأكثر من طريقة.',
+  },
+  'invalid_request.header': {
+    en: 'The header {header} has a value that is not supported.',
+    fr: 'L’en-tête {header} a une valeur qui n’est pas prise en charge.',
+    ar: 'قيمة الترويسة {header} غير مدعومة.',
   },
   'invalid_request.path': {
     en: 'The address is not well formed.',

@@ -41,7 +41,7 @@ export const testHelperRoutes = [
     path: '/v1/test_helpers/cash_payments',
     params: params({ number: p.shortText, amount: p.amount }),
     result: r.Charge,
-    refusals: ['resource_missing', 'payment_intent_busy'],
+    refusals: ['resource_missing'],
     summary: 'Test helper: an agent takes cash for a code',
   },
   {

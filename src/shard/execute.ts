@@ -2,14 +2,7 @@
 // body, the key's record, parameters), then the operation itself. Everything here is synchronous and happens within
 // a turn; nothing is answered before the turn is durable.
 
-import {
-  errorNumbers,
-  type Refusal,
-  refuse,
-  saysTryAgain,
-  statusOf,
-  unavailable,
-} from '../contract/errors.ts';
+import { errorNumbers, isKept, type Refusal, refuse, statusOf, unavailable } from '../contract/errors.ts';
 import { idempotencyKeyCharactersMax, keptAnswerBytesMax } from '../contract/limits.ts';
 import type { Route } from '../contract/route.ts';
 import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes.ts';
@@ -239,7 +232,7 @@ export function keep(state: ShardState, request: OperationRequest, outcome: Outc
   const { key_digest: keyDigest, fingerprint, request_id: requestId } = request;
   if (keyDigest === null || fingerprint === null) return null;
   const refusal = refusalOf(outcome);
-  if (refusal !== null && saysTryAgain(refusal)) return null;
+  if (refusal !== null && !isKept(refusal)) return null;
   const text = refusal === null ? (bodyOf(outcome, true) ?? '') : state.errorBody(refusal, request);
   const body = Buffer.from(text);
   if (body.length > keptAnswerBytesMax) return null;

@@ -57,13 +57,14 @@ type Mail =
   | { readonly kind: 'request'; readonly to: ReplyTo; readonly frame: RequestFrame }
   | { readonly kind: 'internal'; readonly to: ReplyTo; readonly request: InternalRequest }
   | { readonly kind: 'outbox'; readonly peer: Peer; readonly message: OutboxMessage }
-  | { readonly kind: 'address'; readonly pending: Pending; readonly allowed: boolean }
-  | { readonly kind: 'due' };
+  | { readonly kind: 'address'; readonly pending: Pending; readonly allowed: boolean };
 
 /** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
 const turnSizeMax = 512;
 const turnsInFlightMax = 2;
 const duePerTurnMax = 256;
+/** How stale the look at what is due may be. */
+const timeIntervalMs = 50;
 /** Some hundred old deliveries are removed each time. */
 const pruneIntervalMs = 1_000;
 /** Segments of the log hold the kept answers: they stay an hour longer than those are needed. */
@@ -83,7 +84,8 @@ export class Shard {
   #newKeys: KeptKey[] = [];
   #lastCheckpointMs: number;
   #checkpointing: Promise<void> | null = null;
-  #dueQueued = false;
+  #timeQueued = false;
+  #lastTimeMs = 0;
   #lastPruneMs = 0;
 
   /** Replays the journal: the shard is ready when this returns. */
@@ -195,18 +197,32 @@ export class Shard {
     this.#options.onFailure(error);
   }
 
+  /** Time comes first: nothing is decided on what has run out, however long nobody was there to end it. */
   #takeTurn(): void {
     const turn = new Turn(this.#now());
-    let taken = 0;
-    for (let mail = this.#mailbox.shift(); mail !== undefined; mail = this.#mailbox.shift()) {
-      this.#handle(turn, mail);
-      if (++taken === turnSizeMax) break;
-    }
-    if (taken === 0) return;
-    if (handOut(this.state, turn)) this.#queueDue();
-    this.#options.observer.turnEnded(taken, this.#mailbox.length);
+    const isTime = this.#timeQueued || turn.nowMs - this.#lastTimeMs >= timeIntervalMs;
+    const isBehind = isTime && this.#passTime(turn);
+    const taken = isBehind ? 0 : this.#takeMail(turn);
+    if (taken === 0 && !isTime) return;
+    if (handOut(this.state, turn)) this.#queueTime();
+    if (taken > 0) this.#options.observer.turnEnded(taken, this.#mailbox.length);
     this.#commit(turn);
-    if (this.#mailbox.length > 0) this.#schedule();
+    if (this.#hasWork) this.#schedule();
+  }
+
+  #takeMail(turn: Turn): number {
+    let taken = 0;
+    while (taken < turnSizeMax) {
+      const mail = this.#mailbox.shift();
+      if (mail === undefined) break;
+      this.#handle(turn, mail);
+      taken++;
+    }
+    return taken;
+  }
+
+  get #hasWork(): boolean {
+    return this.#mailbox.length > 0 || this.#timeQueued;
   }
 
   #handle(turn: Turn, mail: Mail): void {
@@ -224,15 +240,14 @@ export class Shard {
         this.state.addressChecked(mail.pending);
         runCommand(this.state, turn, mail.pending, mail.allowed);
         break;
-      case 'due':
-        this.#dueQueued = false;
-        this.#expireDue(turn);
-        break;
     }
   }
 
-  #expireDue(turn: Turn): void {
-    if (this.state.readOnly) return;
+  /** Does what has become due, some of it a turn; true while things that have run out are left. */
+  #passTime(turn: Turn): boolean {
+    this.#timeQueued = false;
+    this.#lastTimeMs = turn.nowMs;
+    if (this.state.readOnly) return false;
     const due = dueRecords(this.state.records, turn.nowMs, duePerTurnMax);
     for (const record of due) expireRecord(this.state, turn, record);
     this.state.outbox.tick(turn.nowMs);
@@ -241,13 +256,13 @@ export class Shard {
       this.#lastPruneMs = turn.nowMs;
       pruneDeliveries(this.state, turn, turn.nowMs - this.#options.deliveriesKeptMs);
     }
-    if (due.length === duePerTurnMax || isDraining) this.#queueDue();
+    const isBehind = due.length === duePerTurnMax;
+    if (isBehind || isDraining) this.#queueTime();
+    return isBehind;
   }
 
-  #queueDue(): void {
-    if (this.#dueQueued) return;
-    this.#dueQueued = true;
-    this.#mailbox.push({ kind: 'due' });
+  #queueTime(): void {
+    this.#timeQueued = true;
     this.#schedule();
   }
 
@@ -265,7 +280,7 @@ export class Shard {
         }
         turn.release();
         for (const operation of turn.operations) this.#options.callNetwork(operation);
-        if (this.#mailbox.length > 0) this.#schedule();
+        if (this.#hasWork) this.#schedule();
       },
       (error: unknown) => this.#fail(error),
     );
@@ -302,7 +317,7 @@ export class Shard {
   /** What time brings; to be called a few times a second. */
   tick(): void {
     this.#guard(() => {
-      this.#queueDue();
+      this.#queueTime();
       const { checkpointIntervalMs, checkpointRecordsMax } = this.#options;
       // A checkpoint needs room on the disk; without it no writes are taken, so what it would hold stays small.
       if (this.state.readOnly) return;
