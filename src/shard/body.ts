@@ -6,12 +6,16 @@ import { type Refusal, refuse } from '../contract/errors.ts';
 import type { Params } from '../contract/validate.ts';
 import { findCardNumber } from '../core/card-number.ts';
 
+/** Objects and lists within each other, the body included: more than any parameter needs, and safe to recurse into. */
+export const nestingMax = 32;
+
 export type ParsedBody =
   | { readonly params: Params; readonly suspicious: boolean }
   | { readonly refusal: Refusal };
 
 const notJson = { refusal: refuse('invalid_request', { message: 'invalid_request.json' }) };
 const notAnObject = { refusal: refuse('invalid_request', { message: 'invalid_request.not_an_object' }) };
+const tooDeep = { refusal: refuse('invalid_request', { message: 'invalid_request.too_deep' }) };
 const duplicateName = { refusal: refuse('invalid_request', { message: 'invalid_request.duplicate_name' }) };
 
 /**
@@ -29,17 +33,27 @@ export function parseBody(bytes: Buffer): ParsedBody {
     return notJson;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return notAnObject;
-  if (colonsOutsideTexts(text) !== namesIn(value)) return duplicateName;
+  const names = namesWritten(text);
+  if (names === null) return tooDeep;
+  if (names !== namesIn(value)) return duplicateName;
   return { params: value as Params, suspicious: text.includes('\\') || findCardNumber(text) };
 }
 
 const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
-/** Every name in valid JSON is followed by exactly one colon outside of texts: their number is that of the names written. */
-function colonsOutsideTexts(text: string): number {
-  let count = 0;
+/**
+ * The number of names written in a text of valid JSON: every one is followed by exactly one colon outside of texts.
+ * Null when objects and lists lie deeper than allowed.
+ */
+function namesWritten(text: string): number | null {
+  let names = 0;
+  let depth = 0;
   let inText = false;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -47,9 +61,12 @@ function colonsOutsideTexts(text: string): number {
       if (unit === backslash) i++;
       else if (unit === quote) inText = false;
     } else if (unit === quote) inText = true;
-    else if (unit === colon) count++;
+    else if (unit === colon) names++;
+    else if (unit === openBrace || unit === openBracket) {
+      if (++depth > nestingMax) return null;
+    } else if (unit === closeBrace || unit === closeBracket) depth--;
   }
-  return count;
+  return names;
 }
 
 /** The names that survived parsing, at every depth. */
