@@ -1,7 +1,15 @@
 // The API at the edge: gates 1 to 6 (framing, key, account, version, route, permission), then the request goes to the
 // shard of its organization as bytes, and the shard's answer to the client. Nothing here knows what a route does.
 
-import { errorBody, errorCodes, errors, type Refusal, refuse, statusOf, unavailable } from '../contract/errors.ts';
+import {
+  errorBody,
+  errorCodes,
+  errors,
+  type Refusal,
+  refuse,
+  statusOf,
+  unavailable,
+} from '../contract/errors.ts';
 import { negotiateLanguage } from '../contract/language.ts';
 import { routeTable } from '../contract/routes.ts';
 import { isApiVersion, refuseVersion } from '../contract/versions.ts';
@@ -20,6 +28,8 @@ import { type Match, matchRoute } from './router.ts';
 
 /** One answered request, for the log and the metrics. */
 export interface Answered {
+  /** Unix milliseconds. */
+  readonly answeredAtMs: number;
   readonly requestId: string;
   readonly org: string | null;
   /** Method and path of the route, or null when there is none. */
@@ -188,13 +198,15 @@ export class Api {
   }
 
   #finished(call: ApiCall, status: number, errorNumber: number, replayed: boolean): void {
+    const answeredAtMs = this.#options.clock();
     this.#options.onAnswered({
+      answeredAtMs,
       requestId: call.requestId,
       org: call.key?.org ?? null,
       route: call.match === null ? null : routeNames[call.match.route]!,
       status,
       code: errorCodes[errorNumber - 1] ?? null,
-      durationMs: this.#options.clock() - call.exchange.startedAtMs,
+      durationMs: answeredAtMs - call.exchange.startedAtMs,
       replayed,
     });
   }

@@ -14,12 +14,15 @@ import { type Port, ShardClient } from '../shard/client.ts';
 import { createLogger } from './logger.ts';
 import { createEdgeMetrics } from './metrics.ts';
 import { networksOf } from './networks.ts';
+import { createRequestLog } from './request-log.ts';
 import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
 
 const { number, config, port, shards: shardCount, baseUrl, keys } = workerData as EdgeThreadData;
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
-const logger = await createLogger({ level: config.logLevel, thread: `edge-${number}` });
+const thread = `edge-${number}`;
+const logger = await createLogger({ level: config.logLevel, thread });
+const logRequest = createRequestLog(logger, thread);
 const registry = new Registry();
 const metrics = createEdgeMetrics(registry);
 const keyRing = new KeyRing();
@@ -38,7 +41,7 @@ process.on('uncaughtException', fail);
 
 function onAnswered(answered: Answered): void {
   metrics.answered(answered);
-  logger.info(answered, 'request');
+  logRequest(answered);
 }
 
 const api = new Api({

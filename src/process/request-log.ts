@@ -1,0 +1,33 @@
+// The log's line for an answered request. By far the most lines are of this kind, and an edge writes one for each
+// answer: so it is put together here, in the form that the logger gives its lines. Nothing in it needs to be escaped
+// or scrubbed, because none of it was sent by a client: it holds ids that the service made, names from its own tables,
+// and numbers.
+
+import pino from 'pino';
+import type { Answered } from '../edge/api.ts';
+import type { Logger } from './logger.ts';
+
+/** Gives the function that logs a request, in step with the lines of `logger`, the logger of `thread`. */
+export function createRequestLog(logger: Logger, thread: string): (answered: Answered) => void {
+  if (!logger.isLevelEnabled('info')) return () => {};
+  const stream = (logger as unknown as { [pino.symbols.streamSym]: pino.DestinationStream })[
+    pino.symbols.streamSym
+  ];
+  let lastMs = 0;
+  let time = '';
+  return ({ answeredAtMs, requestId, org, route, status, code, durationMs, replayed }) => {
+    if (answeredAtMs !== lastMs) {
+      lastMs = answeredAtMs;
+      time = new Date(answeredAtMs).toISOString();
+    }
+    stream.write(
+      `{"level":"info","time":"${time}","thread":"${thread}","requestId":"${requestId}","org":${quoted(org)},` +
+        `"route":${quoted(route)},"status":${status},"code":${quoted(code)},"durationMs":${durationMs},` +
+        `"replayed":${replayed},"msg":"request"}\n`,
+    );
+  };
+}
+
+function quoted(text: string | null): string {
+  return text === null ? 'null' : `"${text}"`;
+}
