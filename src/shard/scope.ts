@@ -43,8 +43,6 @@ export class Scope {
   endpoints: readonly WebhookEndpointRecord[] | null = null;
   /** A change of an endpoint waits for its address to be looked up. */
   endpointsBusy = false;
-  /** The counts differ from what was last written. */
-  levelsDirty = false;
   readonly #calendar: MoroccoCalendar;
   readonly #buckets: Record<Bucket, bucket.TokenBucket>;
   #settings: ShardAccount;
@@ -157,7 +155,6 @@ export class Scope {
     }
     this.#requests++;
     if (creation) this.#creations++;
-    this.levelsDirty = true;
     return null;
   }
 
@@ -192,7 +189,6 @@ export class Scope {
 
   /** The counts as they are now, to be written. */
   levels(): Levels {
-    this.levelsDirty = false;
     return {
       buckets: buckets.map((each) => ({ ...this.#buckets[each] })),
       day: this.#day,
