@@ -2,6 +2,7 @@
 
 import type { PageAnswer, PageRequest } from '../../../src/edge/pages/page-port.ts';
 import type { Pages } from '../../../src/edge/pages/pages.ts';
+import { createService, createSession } from './in-process-service.ts';
 
 export interface Shown extends PageAnswer {
   /** Where the redirects ended. */
@@ -61,3 +62,13 @@ export function titleOf(body: string): string {
 }
 
 export const goodCard = { number: '4242 4242 4242 4242', expiry: '09/32', cvc: '123' };
+
+/** A service, a visitor, and the card page of a session in front of them. */
+export async function atCardPage(params: object = {}) {
+  const service = createService();
+  const session = await createSession(service, params);
+  const visitor = createVisitor(service.pages);
+  await visitor.get(`/checkout/${session.id}`);
+  const shown = await visitor.send({ method: 'card' });
+  return { service, session, visitor, shown };
+}
