@@ -12,8 +12,10 @@ import {
 } from './cli-context.ts';
 import { addKeyCommands } from './cli-keys.ts';
 import { addLimitCommands } from './cli-limits.ts';
+import { addListenCommand } from './cli-listen.ts';
 import { addOrganizationCommands } from './cli-organizations.ts';
 import { addReviewCommands } from './cli-reviews.ts';
+import { addWebhookCommands } from './cli-webhooks.ts';
 import { NoServer } from './operator-client.ts';
 import { OperatorFailure } from './operator-protocol.ts';
 import type { ConfigLine } from './operator-services.ts';
@@ -26,6 +28,8 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addKeyCommands,
   addLimitCommands,
   addReviewCommands,
+  addWebhookCommands,
+  addListenCommand,
 ];
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */

@@ -1,9 +1,11 @@
 // What the operators' commands need from the running process, which passes it to the server when it starts. An
 // implementation refuses with an `OperatorFailure` of kind `refused`, or a `DirectoryRefusal`.
 
+import type { CommandOperation } from '../contract/routes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { Mode, ReviewRecord } from '../domain/record.ts';
+import type { InternalRequest } from '../shard/protocol.ts';
 
 export interface OperatorServices {
   readonly now: Clock;
@@ -21,8 +23,16 @@ export interface OperatorServices {
     /** Closes an open review and settles when that is durable. */
     close(id: string, as: 'approved' | 'refunded'): Promise<ReviewRecord>;
   };
-  /** Sends a command to the shard that an organization, or the object with this id, lives in, and returns its outcome. */
-  shardCommand(orgOrId: string, command: unknown): Promise<unknown>;
+  /** Asks the shard that an organization, or the object with this id, lives in. */
+  askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer>;
+  /** Sends an organization's own request in test mode, as if it had come over HTTP, and returns the answer's body. */
+  callApi(org: string, operation: CommandOperation, id: string, params: object): Promise<unknown>;
+}
+
+export interface ShardAnswer {
+  /** JSON text. */
+  readonly body: string;
+  readonly cursor?: string | null;
 }
 
 /** One key of the configuration with its value in force. */

@@ -7,10 +7,11 @@ import { missing } from '../domain/find.ts';
 import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { ReviewRecord } from '../domain/record.ts';
 import { OperatorFailure } from '../operator/operator-protocol.ts';
-import type { ConfigLine, OperatorServices } from '../operator/operator-services.ts';
+import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/operator-services.ts';
 import type { InternalRequest } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import type { Supervisor } from './supervisor.ts';
+import { createTestCaller } from './test-caller.ts';
 
 /** The most that one of the operators' lists shows. */
 const listedMax = 1_000;
@@ -24,10 +25,12 @@ export function operatorServices(options: {
   const { directory, supervisor, config, metricsText } = options;
   const { clients } = supervisor;
 
-  async function ask(shard: number, request: InternalRequest): Promise<string> {
+  async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
+    const shard = orgOrId.startsWith('org_') ? supervisor.shardOf(orgOrId) : shardOfId(orgOrId);
     const answer = await clients[shard]!.ask(request);
-    if (answer.ok) return answer.body;
-    throw new OperatorFailure('refused', answer.message);
+    if (answer.ok) return answer;
+    // A shard that is away will be back: whoever follows its events waits for it.
+    throw new OperatorFailure(answer.status === 503 ? 'failed' : 'refused', answer.message);
   }
 
   function shardOfId(id: string): number {
@@ -46,11 +49,11 @@ export function operatorServices(options: {
         const modes = mode === null ? [true, false] : [mode === 'live'];
         const lists = await Promise.all(
           modes.map((livemode) =>
-            ask(supervisor.shardOf(org), {
+            askShard(org, {
               kind: 'records',
               index: kindIndex('review', scopeOf(org, livemode)),
               limit: listedMax,
-            }).then((body) => JSON.parse(body) as ReviewRecord[]),
+            }).then(({ body }) => JSON.parse(body) as ReviewRecord[]),
           ),
         );
         return lists.flat().filter(({ open }) => open || !openOnly);
@@ -63,10 +66,11 @@ export function operatorServices(options: {
           params: { as },
           language: 'en',
         } as const;
-        await ask(shardOfId(id), request);
-        return JSON.parse(await ask(shardOfId(id), { kind: 'record', id })) as ReviewRecord;
+        await askShard(id, request);
+        return JSON.parse((await askShard(id, { kind: 'record', id })).body) as ReviewRecord;
       },
     },
-    shardCommand: () => Promise.reject(new OperatorFailure('refused', 'no such command')),
+    askShard,
+    callApi: createTestCaller((org) => clients[supervisor.shardOf(org)]!),
   };
 }

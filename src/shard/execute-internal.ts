@@ -6,8 +6,11 @@ import { type ExportOperation, routeTable } from '../contract/routes.ts';
 import { fillDefaults, parseQuery } from '../contract/validate.ts';
 import { type Command, decide } from '../domain/decide.ts';
 import type { Outcome } from '../domain/decision.ts';
+import { pendingDeliveries } from '../domain/deliveries.ts';
+import { eventJson } from '../domain/events.ts';
 import { exportPage } from '../domain/export.ts';
 import { missing } from '../domain/find.ts';
+import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import { viewPayment } from '../domain/payment-view.ts';
 import type { OperationRecord, OperationRequest, RecordKind, StoredRecord } from '../domain/record.ts';
 import { answerOutcome, keep } from './execute.ts';
@@ -36,6 +39,8 @@ function answerInternal(
       return viewOf(state, turn, request);
     case 'export_page':
       return exportPageOf(state, turn, request);
+    case 'events_after':
+      return eventsAfter(state, request);
     case 'record':
       return recordOf(state, request);
     case 'records':
@@ -138,6 +143,25 @@ function exportPageOf(state: ShardState, turn: Turn, request: Of<'export_page'>)
   const operation = route.operation as ExportOperation;
   const page = exportPage(state.records, operation, parsed.params, context, request.cursor);
   return { ok: true, body: page.text, cursor: page.cursor };
+}
+
+/** The body lists `{id, type, body}`, the event itself being text: whoever signs it signs these bytes. */
+function eventsAfter({ records }: ShardState, { org, after, limit }: Of<'events_after'>): InternalAnswer {
+  const index = kindIndex('event', scopeOf(org, false));
+  if (after === null) {
+    const [newest] = records.scan(index, { descending: true });
+    return { ok: true, body: '[]', cursor: newest?.id ?? '' };
+  }
+  const events: { id: string; type: string; body: string }[] = [];
+  for (const event of records.scan(index, { after, descending: false })) {
+    if (event.kind !== 'event' || events.length === limit) break;
+    events.push({
+      id: event.id,
+      type: event.type,
+      body: eventJson(event, pendingDeliveries(records, event)),
+    });
+  }
+  return { ok: true, body: JSON.stringify(events), cursor: events.at(-1)?.id ?? after };
 }
 
 function recordOf(state: ShardState, { id }: Of<'record'>): InternalAnswer {

@@ -71,6 +71,13 @@ export type InternalRequest =
       readonly query: string;
       readonly cursor: string;
     }
+  /** The test events of an organization after one of them, oldest first, as a JSON list; with '' from the start. Null: none, but the newest as the cursor. */
+  | {
+      readonly kind: 'events_after';
+      readonly org: string;
+      readonly after: string | null;
+      readonly limit: number;
+    }
   /** One record, as JSON text. */
   | { readonly kind: 'record'; readonly id: string }
   /** The newest records of an index, as a JSON list. */

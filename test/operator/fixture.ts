@@ -50,7 +50,10 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
         return closed;
       },
     },
-    shardCommand: async () => null,
+    askShard: async () => {
+      throw new OperatorFailure('refused', 'no shard runs here');
+    },
+    callApi: async () => null,
   };
   const onFailure = (command: string, error: unknown) => failures.push({ command, error });
   const server = await openOperatorServer({ dataDir, services, onFailure, ...(commands && { commands }) });

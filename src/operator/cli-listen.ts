@@ -1,0 +1,131 @@
+// `payments listen`: shows a test organization's events as they happen and forwards them, signed, to a program on the
+// developer's machine. It comes back by itself when the service is started again, and goes on after the last event
+// that it has shown, so none is missed.
+
+import { randomFillSync } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { createRandomText } from '../core/ids.ts';
+import { newSigningSecret, signatureHeader, signatureHeaderName } from '../webhooks/signature.ts';
+import type { CliContext, CliHost, CommonOptions } from './cli-context.ts';
+import { callOperator } from './operator-client.ts';
+import { OperatorFailure } from './operator-protocol.ts';
+import type { FollowedEvent, FollowStart } from './webhook-commands.ts';
+
+const reconnectMs = 500;
+const forwardMsMax = 10_000;
+
+interface Listening {
+  readonly host: CliHost;
+  readonly json: boolean;
+  readonly forwardTo: string | null;
+  readonly secret: string;
+}
+
+interface Forwarded {
+  readonly status: number | null;
+  readonly failure: string | null;
+  readonly duration_ms: number;
+}
+
+export function addListenCommand(program: Command, { host }: CliContext): void {
+  program
+    .command('listen [ORG]')
+    .description("print a test organization's events as they happen, and forward them to a local program")
+    .option('--forward-to <url>', 'send each event, signed, to this address', localUrl)
+    .action(async (org: string | undefined, { forwardTo = null }, command: Command) => {
+      const { dataDir, json = false } = command.optsWithGlobals<CommonOptions>();
+      const secret = newSigningSecret(createRandomText(randomFillSync));
+      await listen({ host, json, forwardTo, secret }, host.dataDir(dataDir), org ?? null);
+    });
+}
+
+function localUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href;
+  throw new InvalidArgumentError('It must be an address such as http://localhost:3000/hooks.');
+}
+
+/** Follows the events until the process ends; settles only with a refusal. */
+async function listen(listening: Listening, dataDir: string, org: string | null): Promise<never> {
+  const { host } = listening;
+  let after: string | null = null;
+  let organization = org;
+  for (;;) {
+    // Events are handled one after the other, in the order in which they happened.
+    let handled: Promise<void> = Promise.resolve();
+    const onItem = (item: unknown) => {
+      handled = handled.then(async () => {
+        if ('organization' in (item as object)) {
+          const start = item as FollowStart;
+          if (after === null) greet(listening, start);
+          organization = start.organization;
+          after = start.after;
+        } else {
+          const event = item as FollowedEvent;
+          await handle(listening, event);
+          after = event.id;
+        }
+      });
+    };
+    try {
+      await callOperator(dataDir, 'events.follow', { org: organization, after }, { onItem });
+    } catch (error) {
+      await handled;
+      const isGone = error instanceof OperatorFailure && error.kind === 'failed';
+      if (!isGone || after === null) throw error;
+      host.writeError('payments: the service is away: waiting for it\n');
+    }
+    await handled;
+    await wait(reconnectMs);
+  }
+}
+
+function greet({ host, json, forwardTo, secret }: Listening, { organization, name }: FollowStart): void {
+  if (json) {
+    host.write(`${JSON.stringify({ organization, forward_to: forwardTo, secret })}\n`);
+    return;
+  }
+  const where = forwardTo === null ? '' : `, forwarded to ${forwardTo}`;
+  host.write(`Test events of ${name} (${organization})${where}\n`);
+  if (forwardTo !== null) host.write(`Signing secret: ${secret}\n`);
+}
+
+async function handle(listening: Listening, event: FollowedEvent): Promise<void> {
+  const { host, json, forwardTo } = listening;
+  const forwarded = forwardTo === null ? null : await forward(forwardTo, listening.secret, event.body);
+  if (json) {
+    host.write(`${JSON.stringify({ event: JSON.parse(event.body), forwarded })}\n`);
+    return;
+  }
+  const time = new Date().toISOString().slice(11, 19);
+  const outcome =
+    forwarded === null
+      ? ''
+      : `  ${forwarded.status ?? forwarded.failure}  ${Math.round(forwarded.duration_ms)} ms`;
+  host.write(`${time}  ${event.type}  ${event.id}${outcome}\n`);
+}
+
+/** Sends an event to the local program as a delivery would, once. */
+async function forward(url: string, secret: string, body: string): Promise<Forwarded> {
+  const startedAt = performance.now();
+  const timestampSeconds = Math.floor(Date.now() / 1000);
+  const headers = {
+    'Content-Type': 'application/json',
+    [signatureHeaderName]: signatureHeader({ secrets: [secret], timestampSeconds, body }),
+  };
+  const result = (status: number | null, failure: string | null): Forwarded => ({
+    status,
+    failure,
+    duration_ms: Math.round(performance.now() - startedAt),
+  });
+  try {
+    const signal = AbortSignal.timeout(forwardMsMax);
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    await response.body?.cancel();
+    return result(response.status, null);
+  } catch (error) {
+    const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
+    return result(null, cause?.code ?? message);
+  }
+}

@@ -1,0 +1,109 @@
+// What has to be done, through the API of test mode, for an event of each type to happen: the shortest way there,
+// from nothing. `payments trigger` plays it.
+
+import type { CommandOperation } from '../contract/routes.ts';
+import type { EventType } from '../contract/vocabulary.ts';
+import type { InternalParams } from '../domain/command.ts';
+
+/** How a scene acts: as the merchant, by the API's own operations, or as a customer or an operator. */
+export interface Actor {
+  call(operation: CommandOperation, id: string, params: object): Promise<Acted>;
+  command<O extends keyof InternalParams>(
+    operation: O,
+    id: string,
+    params: InternalParams[O],
+  ): Promise<unknown>;
+  /** The newest review of a payment intent. */
+  reviewOf(intent: string): Promise<string>;
+}
+
+/** What scenes read of the API's answers. */
+interface Acted {
+  readonly id: string;
+  readonly payment_intent: string;
+  readonly latest_charge: string;
+}
+
+const amount = 20_000;
+const money = { amount, currency: 'mad' };
+
+const createIntent = ({ call }: Actor) =>
+  call('create_payment_intent', '', { ...money, description: 'Triggered' });
+
+/** An intent whose card page is open. */
+async function openAttempt(actor: Actor): Promise<Acted> {
+  const { id } = await createIntent(actor);
+  return actor.call('confirm_payment_intent', id, {});
+}
+
+async function pay(actor: Actor): Promise<Acted> {
+  const intent = await openAttempt(actor);
+  await actor.call('complete_charge', intent.latest_charge, {});
+  return intent;
+}
+
+async function decline(actor: Actor): Promise<void> {
+  const { latest_charge } = await openAttempt(actor);
+  await actor.call('fail_charge', latest_charge, { decline_code: 'insufficient_funds' });
+}
+
+async function refund(actor: Actor): Promise<Acted> {
+  const { id } = await pay(actor);
+  return actor.call('create_refund', '', { payment_intent: id });
+}
+
+async function succeedRefund(actor: Actor): Promise<void> {
+  const { id } = await refund(actor);
+  await actor.call('succeed_refund', id, {});
+}
+
+function createSession({ call }: Actor): Promise<Acted> {
+  return call('create_checkout_session', '', { ...money, success_url: 'https://shop.example/thanks' });
+}
+
+async function payInSession(actor: Actor): Promise<void> {
+  const { payment_intent } = await createSession(actor);
+  const { latest_charge } = await actor.call('confirm_payment_intent', payment_intent, {});
+  await actor.call('complete_charge', latest_charge, {});
+}
+
+/** The card network reports another amount than was asked for. */
+async function openReview(actor: Actor): Promise<string> {
+  const { id, latest_charge } = await openAttempt(actor);
+  await actor.call('complete_charge', latest_charge, { amount: amount - 100 });
+  return actor.reviewOf(id);
+}
+
+const scenes: Readonly<Record<EventType, (actor: Actor) => Promise<unknown>>> = {
+  'payment_intent.created': createIntent,
+  'payment_intent.requires_action': openAttempt,
+  'payment_intent.processing': pay,
+  'payment_intent.succeeded': pay,
+  'payment_intent.payment_failed': decline,
+  'payment_intent.canceled': async (actor) => {
+    const { id } = await createIntent(actor);
+    await actor.call('cancel_payment_intent', id, { cancellation_reason: 'abandoned' });
+  },
+  'charge.succeeded': pay,
+  'charge.failed': decline,
+  'charge.refunded': succeedRefund,
+  'checkout.session.completed': payInSession,
+  'checkout.session.expired': async (actor) => {
+    const { id } = await createSession(actor);
+    await actor.call('expire_checkout_session', id, {});
+  },
+  'refund.created': refund,
+  'refund.updated': succeedRefund,
+  'refund.failed': async (actor) => {
+    const { id } = await refund(actor);
+    await actor.call('fail_refund', id, {});
+  },
+  'review.opened': openReview,
+  'review.closed': async (actor) =>
+    actor.command('close_review', await openReview(actor), { as: 'approved' }),
+};
+
+/** Makes an event of this type happen. */
+export async function trigger(actor: Actor, type: EventType): Promise<void> {
+  await scenes[type](actor);
+}

@@ -1,0 +1,188 @@
+// The operators' commands about webhooks: endpoints, deliveries, attempts and secrets; following a test organization's
+// events as they happen; making an event of a type happen.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { type EventType, futureEventTypes, sentEventTypes } from '../contract/vocabulary.ts';
+import type { InternalParams } from '../domain/command.ts';
+import { attemptIndex, fieldIndex, kindIndex, scopeOf } from '../domain/indexes.ts';
+import type { AttemptRecord, DeliveryRecord, ReviewRecord, WebhookEndpointRecord } from '../domain/record.ts';
+import { defineCommand, type OperatorCommand } from './operator-command.ts';
+import { OperatorFailure } from './operator-protocol.ts';
+import type { OperatorServices } from './operator-services.ts';
+import { presentAttempt, presentDelivery, presentEndpoint, presentSecrets } from './present-webhooks.ts';
+import { trigger } from './trigger.ts';
+
+const listedMax = 1_000;
+const followedPerStep = 100;
+const followIntervalMs = 100;
+
+const text = Type.String();
+const optionalText = Type.Union([text, Type.Null()]);
+
+/** An event as `events.follow` yields it; `body` is its JSON text, which is what gets signed. */
+export interface FollowedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** The first item of `events.follow`: whose events follow, and after which one. */
+export interface FollowStart {
+  readonly organization: string;
+  readonly name: string;
+  readonly after: string;
+}
+
+export const webhookCommands: readonly OperatorCommand[] = [
+  defineCommand('webhooks.list', { org: text }, async ({ org }, services) => {
+    const { id } = services.directory.organization(org);
+    const lists = await Promise.all(
+      [false, true].map((livemode) =>
+        records<WebhookEndpointRecord>(services, id, kindIndex('webhook_endpoint', scopeOf(id, livemode))),
+      ),
+    );
+    return lists.flat().map(presentEndpoint);
+  }),
+  defineCommand(
+    'webhooks.deliveries',
+    { endpoint: text, failedOnly: Type.Boolean() },
+    async ({ endpoint: id, failedOnly }, services) => {
+      const { org, livemode } = await endpointOf(services, id);
+      const field = failedOnly ? 'failed' : 'endpoint';
+      const index = fieldIndex('delivery', scopeOf(org, livemode), field, id);
+      const deliveries = await records<DeliveryRecord>(services, id, index);
+      return deliveries.map((delivery) => presentDelivery(delivery, services.now()));
+    },
+  ),
+  defineCommand('webhooks.attempts', { delivery: text }, async ({ delivery: id }, services) => {
+    await recordOf<DeliveryRecord>(services, id, 'whd_', 'delivery');
+    return (await records<AttemptRecord>(services, id, attemptIndex(id))).reverse().map(presentAttempt);
+  }),
+  defineCommand('webhooks.resend', { delivery: text }, async ({ delivery: id }, services) => {
+    await command(services, id, 'resend_delivery', { delivery: id });
+    return presentDelivery(await recordOf<DeliveryRecord>(services, id, 'whd_', 'delivery'), services.now());
+  }),
+  defineCommand(
+    'webhooks.roll-secret',
+    { endpoint: text, overlapSeconds: Type.Integer({ minimum: 0, maximum: 31_536_000 }) },
+    async ({ endpoint: id, overlapSeconds }, services) => {
+      await command(services, id, 'roll_secret', { overlapSeconds });
+      return { id, secrets: presentSecrets(await endpointOf(services, id), services.now()) };
+    },
+  ),
+  defineCommand('webhooks.show-secret', { endpoint: text }, async ({ endpoint: id }, services) => ({
+    id,
+    secrets: presentSecrets(await endpointOf(services, id), services.now()),
+  })),
+  defineCommand('webhooks.sample', { endpoint: text, type: text }, async ({ endpoint: id, type }, services) =>
+    command(services, id, 'send_sample', { type: typeThatHappens(type) }),
+  ),
+  defineCommand('events.follow', { org: optionalText, after: optionalText }, (params, services, signal) =>
+    follow(params, services, signal),
+  ),
+  defineCommand('trigger', { org: optionalText, type: text }, async ({ org, type }, services) =>
+    triggered(services, organizationFor(services, org).id, typeThatHappens(type)),
+  ),
+];
+
+const isSent = (type: string): type is EventType => sentEventTypes.includes(type as EventType);
+
+function typeThatHappens(type: string): EventType {
+  if (isSent(type)) return type;
+  if ((futureEventTypes as readonly string[]).includes(type)) {
+    throw new OperatorFailure(
+      'refused',
+      `${type} does not happen yet: payouts and balances are not part of the API`,
+    );
+  }
+  throw new OperatorFailure(
+    'usage',
+    `there is no event type ${type}; those that happen: ${sentEventTypes.join(', ')}`,
+  );
+}
+
+async function records<R>(services: OperatorServices, orgOrId: string, index: string): Promise<R[]> {
+  const { body } = await services.askShard(orgOrId, { kind: 'records', index, limit: listedMax });
+  return JSON.parse(body) as R[];
+}
+
+async function recordOf<R>(services: OperatorServices, id: string, prefix: string, what: string): Promise<R> {
+  if (!id.startsWith(prefix))
+    throw new OperatorFailure('refused', `${id} is no ${what}: its id starts with ${prefix}`);
+  return JSON.parse((await services.askShard(id, { kind: 'record', id })).body) as R;
+}
+
+function endpointOf(services: OperatorServices, id: string): Promise<WebhookEndpointRecord> {
+  return recordOf(services, id, 'we_', 'webhook endpoint');
+}
+
+async function command<O extends keyof InternalParams>(
+  services: OperatorServices,
+  id: string,
+  operation: O,
+  params: InternalParams[O],
+): Promise<unknown> {
+  const request = { kind: 'command', operation, id, params, language: 'en' } as const;
+  return JSON.parse((await services.askShard(id, request)).body);
+}
+
+/** The organization that was named; without a name the only one there is. */
+function organizationFor({ directory }: OperatorServices, org: string | null) {
+  if (org !== null) return directory.organization(org);
+  const [only, ...others] = directory.organizations();
+  if (only !== undefined && others.length === 0) return only;
+  throw new OperatorFailure('refused', 'there are several organizations: name the one that is meant');
+}
+
+/** Yields who is followed, then each test event that happens after `after`, or from now on. */
+async function* follow(
+  { org, after }: { readonly org: string | null; readonly after: string | null },
+  services: OperatorServices,
+  signal: AbortSignal,
+): AsyncGenerator<FollowStart | FollowedEvent> {
+  const { id, name } = organizationFor(services, org);
+  const since = async (cursor: string | null) => {
+    const request = { kind: 'events_after', org: id, after: cursor, limit: followedPerStep } as const;
+    const { body, cursor: last } = await services.askShard(id, request);
+    return { events: JSON.parse(body) as FollowedEvent[], last: last! };
+  };
+  let cursor = after ?? (await since(null)).last;
+  yield { organization: id, name, after: cursor };
+  while (!signal.aborted) {
+    const { events, last } = await since(cursor);
+    yield* events;
+    cursor = last;
+    if (events.length < followedPerStep) await wait(followIntervalMs, undefined, { signal });
+  }
+}
+
+const triggerPollMs = 50;
+const triggerPolls = 200;
+
+/** Drives the API until an event of this type has happened; answers the event. */
+async function triggered(services: OperatorServices, org: string, type: EventType): Promise<unknown> {
+  const request = { kind: 'events_after', org, limit: followedPerStep } as const;
+  let cursor = (await services.askShard(org, { ...request, after: null })).cursor!;
+  await trigger(
+    {
+      call: (operation, id, params) => services.callApi(org, operation, id, params) as never,
+      command: (operation, id, params) => command(services, id, operation, params),
+      reviewOf: async (intent) => {
+        const reviews = await records<ReviewRecord>(services, org, kindIndex('review', scopeOf(org, false)));
+        const review = reviews.find(({ payment_intent }) => payment_intent === intent);
+        if (review === undefined) throw new OperatorFailure('failed', 'no review was opened');
+        return review.id;
+      },
+    },
+    type,
+  );
+  for (let poll = 0; poll < triggerPolls; poll++) {
+    const answer = await services.askShard(org, { ...request, after: cursor });
+    const found = (JSON.parse(answer.body) as FollowedEvent[]).find((event) => event.type === type);
+    if (found !== undefined) return JSON.parse(found.body);
+    cursor = answer.cursor!;
+    await wait(triggerPollMs);
+  }
+  throw new OperatorFailure('failed', `${type} did not happen in time`);
+}

@@ -1,0 +1,41 @@
+// Requests of an organization in test mode that an operator has made: the same frames that an edge sends, so they pass
+// the same gates behind it, limits included. `payments trigger` drives the API with it, without any key.
+
+import { randomFillSync, randomUUID } from 'node:crypto';
+import { type CommandOperation, routeTable } from '../contract/routes.ts';
+import { createIdFactory, createRandomText } from '../core/ids.ts';
+import { slotOf } from '../core/slot.ts';
+import { OperatorFailure } from '../operator/operator-protocol.ts';
+import type { OperatorServices } from '../operator/operator-services.ts';
+import type { ShardClient } from '../shard/client.ts';
+import { requestFlags } from '../shard/protocol.ts';
+
+/** No version header: the organization's own version. */
+const noVersion = 255;
+
+export function createTestCaller(shardOf: (org: string) => ShardClient): OperatorServices['callApi'] {
+  const ids = createIdFactory(createRandomText(randomFillSync));
+  return (org, operation: CommandOperation, id, params) => {
+    const frame = {
+      route: routeTable.findIndex((route) => route.operation === operation),
+      flags: requestFlags.hasIdempotencyKey,
+      language: 0,
+      version: noVersion,
+      org,
+      requestId: ids.next('req', slotOf(org), Date.now()),
+      id,
+      query: '',
+      idempotencyKey: randomUUID(),
+      body: Buffer.from(JSON.stringify(params)),
+    };
+    return new Promise((resolve, reject) => {
+      shardOf(org).send(frame, (answer) => {
+        if (answer === null)
+          return reject(new OperatorFailure('failed', 'the shard is recovering: try again'));
+        const body = JSON.parse(answer.body.toString());
+        if (answer.status === 200) resolve(body);
+        else reject(new OperatorFailure('refused', body.error.message));
+      });
+    });
+  };
+}
