@@ -63,6 +63,8 @@ type Mail =
 const turnSizeMax = 512;
 const turnsInFlightMax = 2;
 const duePerTurnMax = 256;
+/** Turns that make more ids than fit into their time run ahead of it, at most by some turns' worth. */
+const idsAheadMsMax = 100;
 /** How stale the look at what is due may be. */
 const timeIntervalMs = 50;
 /** Some hundred old deliveries are removed each time. */
@@ -111,7 +113,7 @@ export class Shard {
       if (entry.kept !== null) this.#remember(entry.kept);
       lastMs = Math.max(lastMs, entry.timeMs);
     }
-    this.state.startIds(lastMs);
+    this.state.startIds(lastMs + idsAheadMsMax);
     this.state.rememberRunning(this.openOperations());
     this.state.outbox.start();
     assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
@@ -353,6 +355,8 @@ export class Shard {
     this.#newKeys = [];
     // What is not in the log yet must not be in the checkpoint.
     await this.#lastDurable;
+    // A checkpoint may hold all turns: then nothing in the log tells when the last one was.
+    await checkpoint.putLevels(new Map([[clockLevel, writeClock(this.#now())]]));
     await checkpoint.write({ records, sequence, keptKeys });
     this.state.records.thaw();
     this.#lastCheckpointMs = this.#now();

@@ -1,0 +1,267 @@
+// A shard on a journal in memory, as its peers see it: requests go in as frames, answers come out when their turn is
+// durable. Time stands still, networks and address look-ups wait for the test, and so does the disk when asked to.
+
+import assert from 'node:assert/strict';
+import { randomFillSync } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { languages } from '../../src/contract/vocabulary.ts';
+import { createManualClock } from '../../src/core/clock.ts';
+import { indexRowsOf } from '../../src/domain/indexes.ts';
+import type { NetworkOutcome } from '../../src/domain/operations.ts';
+import type { OperationRecord } from '../../src/domain/record.ts';
+import { matchRoute } from '../../src/edge/router.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { MemoryJournal } from '../../src/journal/memory-journal.ts';
+import type { ShardAccount } from '../../src/shard/account.ts';
+import {
+  answerFlags,
+  type FromShard,
+  type InternalAnswer,
+  type InternalRequest,
+  RequestWriter,
+  readAnswers,
+  requestFlags,
+} from '../../src/shard/protocol.ts';
+import { Shard } from '../../src/shard/shard.ts';
+import type { Peer } from '../../src/shard/turn.ts';
+
+export const startMs = Date.UTC(2026, 10, 2, 12);
+export const org = 'org_000000000000000000000001';
+
+const noLimit = { perMinute: 1_000_000, source: 'custom', untilMs: null } as const;
+const limits = {
+  buckets: { all: noLimit, writes: noLimit, payment_creation: noLimit, search: noLimit },
+  dailyRequests: 1_000_000,
+  dailyPaymentCreations: 1_000_000,
+};
+const on = { card: true, cash: true };
+
+export const account: ShardAccount = {
+  id: org,
+  name: 'Shop',
+  created: startMs / 1000,
+  apiVersion: '2026-11-01',
+  methods: { test: on, live: on },
+  limits: { test: limits, live: limits },
+};
+
+export interface Sent {
+  readonly body?: unknown;
+  readonly key?: string;
+  readonly livemode?: boolean;
+  readonly language?: 'en' | 'fr' | 'ar';
+  readonly wrongContentType?: boolean;
+}
+
+export interface Answer {
+  readonly requestId: string;
+  readonly status: number;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  readonly json: any;
+  readonly replayed: boolean;
+  readonly originalRequest: string;
+  readonly retryAfterSeconds: number;
+  /** Null when the answer has no rate-limit headers. */
+  readonly remaining: number | null;
+}
+
+interface LookUp {
+  readonly url: string;
+  settle(allowed: boolean): void;
+}
+
+/** A journal whose turns become durable when the test says so. */
+function heldJournal(journal: Journal, gate: () => Promise<void>): Journal {
+  const { log } = journal;
+  return {
+    checkpoint: journal.checkpoint,
+    replay: () => journal.replay(),
+    close: () => journal.close(),
+    log: {
+      get nextSequence() {
+        return log.nextSequence;
+      },
+      append(turn) {
+        const { locations, durable } = log.append(turn);
+        return { locations, durable: gate().then(() => durable) };
+      },
+      readAnswer: (location) => log.readAnswer(location),
+      dropSegments: (sequence, olderThanMs) => log.dropSegments(sequence, olderThanMs),
+      close: () => log.close(),
+    },
+  };
+}
+
+/** Lets everything happen that can happen without the test's doing. */
+export async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i++) await setImmediate();
+}
+
+let requests = 0;
+
+export class Actor {
+  readonly clock = createManualClock(startMs);
+  readonly networkCalls: OperationRecord[] = [];
+  readonly lookUps: LookUp[] = [];
+  readonly failures: unknown[] = [];
+  /** Records in each checkpoint that was written. */
+  readonly checkpoints: number[] = [];
+  journal = new MemoryJournal(indexRowsOf);
+  shard: Shard;
+  #gate: PromiseWithResolvers<void> | null = null;
+  readonly #writer = new RequestWriter();
+  readonly #waiting = new Map<number, (answer: Answer) => void>();
+  readonly #waitingInternal = new Map<number, (answer: InternalAnswer) => void>();
+  readonly #requestIds = new Map<number, string>();
+  #correlation = 0;
+
+  readonly #peer: Peer = { post: (message) => this.#receive(message) };
+
+  constructor() {
+    this.shard = this.#start(account);
+  }
+
+  #start(known: ShardAccount): Shard {
+    const journal = heldJournal(this.journal, () => this.#gate?.promise ?? Promise.resolve());
+    return new Shard(
+      {
+        journal,
+        settings: {
+          baseUrl: 'https://pay.test',
+          cardAttemptMs: 1_800_000,
+          cashCodeMs: 259_200_000,
+          webhookRetryMs: [5_000],
+        },
+        availability: { test: on, live: on },
+        fillRandom: (bytes) => void randomFillSync(bytes),
+        hotRecordsMax: 1_000,
+        clock: this.clock.now,
+        checkpointIntervalMs: 10_000,
+        checkpointRecordsMax: 1_000,
+        callNetwork: (operation) => this.networkCalls.push(operation),
+        checkAddress: (url) => new Promise((settle) => this.lookUps.push({ url, settle })),
+        deliveriesKeptMs: 30 * 86_400_000,
+        observer: {
+          turnEnded() {},
+          committed() {},
+          checkpointed: (records) => this.checkpoints.push(records),
+          attempted() {},
+        },
+        onFailure: (error) => this.failures.push(error),
+      },
+      [known],
+    );
+  }
+
+  /** Nothing becomes durable until `releaseDisk`. */
+  holdDisk(): void {
+    this.#gate = Promise.withResolvers();
+  }
+
+  async releaseDisk(): Promise<void> {
+    this.#gate?.resolve();
+    this.#gate = null;
+    await settled();
+  }
+
+  /** Ends the shard as a crash would and starts another one on what is left. */
+  restart(known = account): void {
+    this.journal = this.journal.reopen();
+    this.#gate = null;
+    this.#waiting.clear();
+    this.networkCalls.length = 0;
+    this.lookUps.length = 0;
+    this.shard = this.#start(known);
+  }
+
+  /** Sends one request: `POST /v1/payment_intents`. */
+  send(request: string, sent: Sent = {}): Promise<Answer> {
+    const answer = this.#put(request, sent);
+    this.#flush();
+    return answer;
+  }
+
+  /** Sends several requests in one batch: one turn takes them. */
+  sendTogether(...together: readonly (readonly [request: string, sent?: Sent])[]): Promise<Answer[]> {
+    const answers = together.map(([request, sent]) => this.#put(request, sent ?? {}));
+    this.#flush();
+    return Promise.all(answers);
+  }
+
+  #put(request: string, sent: Sent): Promise<Answer> {
+    const [method, address] = request.split(' ') as [string, string];
+    const [path, query = ''] = address.split('?') as [string, string?];
+    const match = matchRoute(method.toLowerCase(), path);
+    assert.ok(match, `${request} has no route`);
+    const { body, key, livemode = false, language = 'en' } = sent;
+    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+    const correlation = ++this.#correlation;
+    const requestId = `req_${String(++requests).padStart(29, '0')}`;
+    this.#requestIds.set(correlation, requestId);
+    this.#writer.put(correlation, {
+      route: match.route,
+      flags:
+        (livemode ? requestFlags.livemode : 0) |
+        (key === undefined ? 0 : requestFlags.hasIdempotencyKey) |
+        (sent.wrongContentType ? requestFlags.wrongContentType : 0),
+      language: languages.indexOf(language),
+      version: 255,
+      org,
+      requestId,
+      id: match.id,
+      query,
+      idempotencyKey: key ?? '',
+      body: Buffer.from(text),
+    });
+    return new Promise((resolve) => this.#waiting.set(correlation, resolve));
+  }
+
+  #flush(): void {
+    this.shard.receive(this.#writer.take(), this.#peer);
+  }
+
+  /** Sends a request that is not on the hot path. */
+  ask(request: InternalRequest): Promise<InternalAnswer> {
+    const correlation = ++this.#correlation;
+    this.shard.receive({ correlation, request }, this.#peer);
+    return new Promise((resolve) => this.#waitingInternal.set(correlation, resolve));
+  }
+
+  /** What a network says of the operation that it was called for last. */
+  async settle(outcome: NetworkOutcome, operation = this.networkCalls.at(-1)!.id): Promise<InternalAnswer> {
+    const params = { operation, outcome };
+    const command = { operation: 'settle_operation', id: operation, params, language: 'en' } as const;
+    const answer = this.shard.ask({ kind: 'command', ...command });
+    await settled();
+    return answer;
+  }
+
+  #receive(message: FromShard): void {
+    if (!(message instanceof ArrayBuffer)) {
+      if ('answer' in message) this.#waitingInternal.get(message.correlation)?.(message.answer);
+      return;
+    }
+    readAnswers(message, ({ correlation, status, flags, body, ...frame }) => {
+      const text = body.toString('utf8');
+      this.#waiting.get(correlation)?.({
+        requestId: this.#requestIds.get(correlation)!,
+        status,
+        text,
+        json: text === '' ? null : JSON.parse(text),
+        replayed: (flags & answerFlags.replayed) !== 0,
+        originalRequest: frame.originalRequest,
+        retryAfterSeconds: frame.retryAfterSeconds,
+        remaining: (flags & answerFlags.hasLimits) === 0 ? null : frame.remaining,
+      });
+      this.#waiting.delete(correlation);
+    });
+  }
+}
+
+/** Whether a promise is still open once everything that can happen has happened. */
+export async function isOpen(promise: Promise<unknown>): Promise<boolean> {
+  const open = Symbol('open');
+  await settled();
+  return (await Promise.race([promise, setImmediate(open)])) === open;
+}

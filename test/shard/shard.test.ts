@@ -1,0 +1,263 @@
+// A shard as its peers see it: answers wait for the disk, in order; a failed disk answers nothing; a full one is read;
+// a restart forgets nothing that was answered.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { matchRoute } from '../../src/edge/router.ts';
+import { Actor, account, isOpen, org, settled, startMs } from './actor.ts';
+
+const create = 'POST /v1/payment_intents';
+const intent = { amount: 12_000, currency: 'mad' };
+
+test('an answer waits until what it shows is on disk', async () => {
+  const actor = new Actor();
+  actor.holdDisk();
+  const answer = actor.send(create, { body: intent, key: 'a' });
+  assert.equal(await isOpen(answer), true);
+  await actor.releaseDisk();
+  assert.equal((await answer).status, 200);
+});
+
+test('a read of what is not on disk yet waits for it', async () => {
+  const actor = new Actor();
+  const before = await actor.send(create, { body: intent, key: 'a' });
+  actor.holdDisk();
+  const written = actor.send(create, { body: intent, key: 'b' });
+  await settled();
+  const list = actor.send('GET /v1/payment_intents');
+  const other = actor.send(`GET /v1/payment_intents/${before.json.id}`);
+  assert.equal(await isOpen(list), true);
+  assert.equal(await isOpen(other), true);
+  await actor.releaseDisk();
+  const ids = (await list).json.data.map(({ id }: { id: string }) => id);
+  assert.deepEqual(ids, [(await written).json.id, before.json.id]);
+});
+
+test('a read that nothing is written before is answered without the disk', async () => {
+  const actor = new Actor();
+  actor.holdDisk();
+  assert.equal((await actor.send('GET /v1/account')).json.id, org);
+});
+
+test('while two turns are being written, what comes next is taken in one turn afterwards', async () => {
+  const actor = new Actor();
+  actor.holdDisk();
+  const answers = [];
+  for (let i = 0; i < 5; i++) {
+    answers.push(actor.send(create, { body: intent, key: `k${i}` }));
+    await settled();
+  }
+  assert.equal(actor.shard.queued, 3);
+  await actor.releaseDisk();
+  const ids = (await Promise.all(answers)).map(({ json }) => json.id);
+  assert.deepEqual(ids, [...ids].sort());
+  assert.equal(actor.shard.queued, 0);
+});
+
+test('a failed append answers nothing of its turn or after it, and is reported once', async () => {
+  const actor = new Actor();
+  const kept = await actor.send(create, { body: intent, key: 'a' });
+  actor.journal.failNextAppend();
+  const lost = actor.send(create, { body: intent, key: 'b' });
+  const read = actor.send('GET /v1/account');
+  await settled();
+  const late = actor.send('GET /v1/account');
+  assert.equal(await isOpen(Promise.race([lost, read, late])), true);
+  assert.equal(actor.failures.length, 1);
+
+  actor.restart();
+  const list = await actor.send('GET /v1/payment_intents');
+  assert.deepEqual(
+    list.json.data.map(({ id }: { id: string }) => id),
+    [kept.json.id],
+  );
+  const again = await actor.send(create, { body: intent, key: 'b' });
+  assert.equal(again.replayed, false);
+});
+
+test('a turn on top of one that fails is answered neither', async () => {
+  const actor = new Actor();
+  actor.holdDisk();
+  actor.journal.failNextAppend();
+  const first = actor.send(create, { body: intent, key: 'a' });
+  await settled();
+  const second = actor.send('GET /v1/payment_intents');
+  await actor.releaseDisk();
+  assert.equal(await isOpen(Promise.race([first, second])), true);
+  assert.equal(actor.failures.length, 1);
+});
+
+test('an organization that the shard does not know ends it: it must not guess', async () => {
+  const actor = new Actor();
+  actor.restart({ ...account, id: 'org_000000000000000000000002' });
+  const answer = actor.send('GET /v1/account');
+  assert.equal(await isOpen(answer), true);
+  assert.match(String(actor.failures[0]), /not known to this shard/);
+});
+
+// A full disk.
+
+test('read-only: writes are refused and may be tried again, reads and replays are answered', async () => {
+  const actor = new Actor();
+  const kept = await actor.send(create, { body: intent, key: 'a' });
+  actor.shard.state.readOnly = true;
+  const refused = await actor.send(create, { body: intent, key: 'b' });
+  assert.equal(refused.status, 503);
+  assert.equal(refused.json.error.code, 'api_error');
+  assert.equal(refused.retryAfterSeconds, 1);
+  assert.equal((await actor.send(`GET /v1/payment_intents/${kept.json.id}`)).status, 200);
+  const replayed = await actor.send(create, { body: intent, key: 'a' });
+  assert.equal(replayed.replayed, true);
+  assert.equal(replayed.text, kept.text);
+  actor.shard.state.readOnly = false;
+  const again = await actor.send(create, { body: intent, key: 'b' });
+  assert.deepEqual([again.status, again.replayed], [200, false]);
+});
+
+test('read-only: what a network says is refused, to be said again, and whoever waits for it goes on waiting', async () => {
+  const actor = new Actor();
+  const { json } = await actor.send(create, { body: intent, key: 'a' });
+  const confirmed = actor.send(`POST /v1/payment_intents/${json.id}/confirm`, { key: 'b' });
+  await settled();
+  actor.shard.state.readOnly = true;
+  const refused = await actor.settle({ result: 'done' });
+  assert.deepEqual([refused.ok, !refused.ok && refused.status], [false, 503]);
+  assert.equal(await isOpen(confirmed), true);
+  actor.shard.state.readOnly = false;
+  await actor.settle({ result: 'done' });
+  assert.equal((await confirmed).json.status, 'requires_action');
+});
+
+test('read-only: nothing expires, and nothing is lost by it', async () => {
+  const actor = new Actor();
+  const { json } = await actor.send(create, { body: intent, key: 'a' });
+  const confirmed = actor.send(`POST /v1/payment_intents/${json.id}/confirm`, { key: 'b' });
+  await settled();
+  await actor.settle({ result: 'done' });
+  await confirmed;
+  const status = async () => (await actor.send(`GET /v1/payment_intents/${json.id}`)).json.status;
+  actor.shard.state.readOnly = true;
+  actor.clock.advance(3_600_000);
+  actor.shard.tick();
+  await settled();
+  assert.equal(await status(), 'requires_action');
+  actor.shard.state.readOnly = false;
+  actor.shard.tick();
+  await settled();
+  assert.equal(await status(), 'requires_payment_method');
+});
+
+// Restarts and time.
+
+test('everything that was answered is there after a restart, with a checkpoint and without', async () => {
+  const actor = new Actor();
+  const ids: string[] = [];
+  for (const key of ['a', 'b', 'c']) {
+    ids.unshift((await actor.send(create, { body: intent, key })).json.id);
+    if (key === 'b') await actor.shard.checkpoint();
+    actor.restart();
+    const list = await actor.send('GET /v1/payment_intents');
+    assert.deepEqual(
+      list.json.data.map(({ id }: { id: string }) => id),
+      ids,
+    );
+  }
+});
+
+test('ids ascend over a restart with the clock set back', async () => {
+  const actor = new Actor();
+  const before = await actor.send(create, { body: intent, key: 'a' });
+  actor.clock.set(startMs - 3_600_000);
+  actor.restart();
+  const after = await actor.send(create, { body: intent, key: 'b' });
+  assert.ok(after.json.id > before.json.id);
+});
+
+test('ids ascend over a restart after a turn that made more of them than a millisecond holds', async () => {
+  const actor = new Actor();
+  const together = Array.from({ length: 5_000 }, (_, i) => [create, { body: intent, key: `k${i}` }] as const);
+  const before = await actor.sendTogether(...together);
+  const newest = before
+    .map(({ json }) => json.id as string)
+    .sort()
+    .at(-1)!;
+  actor.restart();
+  const after = await actor.send(create, { body: intent, key: 'b' });
+  assert.ok(after.json.id > newest);
+});
+
+test('a checkpoint is written when its time has come and something changed, a kept refusal included', async () => {
+  const actor = new Actor();
+  const tickAfter = async (ms: number) => {
+    actor.clock.advance(ms);
+    actor.shard.tick();
+    await settled();
+  };
+  await tickAfter(9_000);
+  assert.deepEqual(actor.checkpoints, []);
+  await actor.send(create, { body: intent, key: 'a' });
+  await tickAfter(999);
+  assert.deepEqual(actor.checkpoints, []);
+  await tickAfter(1);
+  // The intent and its event.
+  assert.deepEqual(actor.checkpoints, [2]);
+  await actor.send(create, { body: { ...intent, amount: 1 }, key: 'b' });
+  await tickAfter(10_000);
+  assert.deepEqual(actor.checkpoints, [2, 0]);
+  await tickAfter(60_000);
+  assert.deepEqual(actor.checkpoints, [2, 0]);
+});
+
+test('rate limits and the day go on after a restart from where they were written', async () => {
+  const few = { perMinute: 6, source: 'custom', untilMs: null } as const;
+  const limits = { ...account.limits.test, buckets: { ...account.limits.test.buckets, writes: few } };
+  const known = { ...account, limits: { test: limits, live: limits } };
+  const actor = new Actor();
+  actor.restart(known);
+  for (let i = 0; i < 5; i++) await actor.send('POST /v1/customers');
+  await actor.shard.writeLevels();
+  actor.restart(known);
+  assert.equal((await actor.send('POST /v1/customers')).remaining, 1);
+});
+
+test('a stopped shard has answered everything and left nothing in the log alone', async () => {
+  const actor = new Actor();
+  const answers = Array.from({ length: 50 }, (_, i) => actor.send(create, { body: intent, key: `k${i}` }));
+  await actor.shard.stop();
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  assert.deepEqual(new Set(statuses), new Set([200]));
+  const reopened = actor.journal.reopen();
+  assert.equal([...reopened.replay()].length, 0);
+  assert.equal(reopened.checkpoint.sequence, 50);
+});
+
+// Internal requests.
+
+test('an export is admitted with its limits, and its pages come one by one', async () => {
+  const actor = new Actor();
+  const first = await actor.send(create, { body: intent, key: 'a' });
+  const admitted = await actor.send('GET /v1/exports/payment_intents?format=ndjson');
+  assert.deepEqual([admitted.status, admitted.text], [200, '']);
+  const { route } = matchRoute('get', '/v1/exports/payment_intents')!;
+  const page = await actor.ask({
+    kind: 'export_page',
+    route,
+    org,
+    livemode: false,
+    query: 'format=ndjson',
+    cursor: '',
+  });
+  assert.ok(page.ok);
+  assert.equal(page.cursor, null);
+  assert.equal(JSON.parse(page.body).id, first.json.id);
+});
+
+test('an internal request about nothing is refused', async () => {
+  const actor = new Actor();
+  for (const id of ['', 'x', 'pi_1', 'op_1', 'cs_1', '__proto___1']) {
+    const answer = await actor.ask({ kind: 'record', id });
+    assert.deepEqual([answer.ok, !answer.ok && answer.code], [false, 'resource_missing'], id);
+  }
+  const view = await actor.ask({ kind: 'view_payment', id: 'cs_1' });
+  assert.equal(view.ok, false);
+});
