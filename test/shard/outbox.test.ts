@@ -1,0 +1,192 @@
+// The outbox on a state in memory: what it hands out, in which order, and how much.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Change, DeliveryRecord, EventRecord, WebhookEndpointRecord } from '../../src/domain/record.ts';
+import { State } from '../../src/domain/state.ts';
+import { Outbox, windowSize } from '../../src/shard/outbox.ts';
+
+const nowMs = 1_000_000;
+const common = { org: 'org_1', livemode: false, created: 1000 };
+
+function endpoint(id: string, status: WebhookEndpointRecord['status'] = 'enabled'): WebhookEndpointRecord {
+  return {
+    ...common,
+    kind: 'webhook_endpoint',
+    id,
+    url: `https://${id}.test/`,
+    enabled_events: ['*'],
+    status,
+    draining: status === 'deleted',
+    metadata: {},
+    api_version: '2026-11-01',
+    secrets: [{ secret: 's', expires_at_ms: null }],
+  };
+}
+
+const event: EventRecord = {
+  ...common,
+  kind: 'event',
+  id: 'evt_1',
+  type: 'charge.failed',
+  api_version: '2026-11-01',
+  object_json: '{}',
+  request_id: null,
+  idempotency_key: null,
+};
+
+class Bench {
+  readonly state = new State();
+  readonly outbox = new Outbox(this.state);
+  #number = 0;
+
+  constructor(...changes: Change[]) {
+    this.apply(event, ...changes);
+  }
+
+  apply(...changes: Change[]): void {
+    for (const change of changes) {
+      this.outbox.observe(change);
+      this.state.apply(change);
+    }
+  }
+
+  deliver(endpoint: string, count: number, more: Partial<DeliveryRecord> = {}): string[] {
+    return Array.from({ length: count }, () => {
+      const id = `whd_${String(++this.#number).padStart(6, '0')}`;
+      this.apply({
+        ...common,
+        kind: 'delivery',
+        id,
+        endpoint,
+        event: event.id,
+        event_type: event.type,
+        status: 'pending',
+        due_at_ms: nowMs,
+        attempt_count: 0,
+        tries: 0,
+        ...more,
+      });
+      return id;
+    });
+  }
+
+  /** What the next turns hand out, by id. */
+  take(atMs = nowMs): string[] {
+    const ids: string[] = [];
+    do ids.push(...this.outbox.take(atMs).deliveries.map(({ id }) => id));
+    while (this.outbox.isReady);
+    return ids;
+  }
+
+  /** An attempt is reported and recorded. */
+  record(id: string, after: Partial<DeliveryRecord>): void {
+    const delivery = this.state.get('delivery', id)!;
+    this.outbox.returned(delivery.endpoint, id, delivery.attempt_count);
+    this.apply({ ...delivery, attempt_count: delivery.attempt_count + 1, ...after });
+  }
+}
+
+const done = { status: 'succeeded', due_at_ms: null } as const;
+
+test('a window is out at a time, oldest first; reports bring more', () => {
+  const bench = new Bench(endpoint('we_a'));
+  const ids = bench.deliver('we_a', 100);
+  assert.deepEqual(bench.take(), ids.slice(0, windowSize));
+  assert.deepEqual(bench.take(), []);
+  for (const id of ids.slice(0, 3)) bench.record(id, done);
+  assert.deepEqual(bench.take(), ids.slice(windowSize, windowSize + 3));
+  assert.equal(bench.outbox.depth(nowMs).waiting, 97);
+});
+
+test('endpoints take turns within what one turn hands out', () => {
+  const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
+  bench.deliver('we_a', 1000);
+  const [first] = bench.deliver('we_b', 1);
+  assert.ok(bench.take().indexOf(first!) <= windowSize / 2);
+});
+
+test('a retry is handed out once its time has come, and not before', () => {
+  const bench = new Bench(endpoint('we_a'));
+  const [id] = bench.deliver('we_a', 1);
+  bench.take();
+  bench.record(id!, { due_at_ms: nowMs + 5000 });
+  assert.deepEqual(bench.take(), []);
+  bench.outbox.tick(nowMs + 4999);
+  assert.deepEqual(bench.take(nowMs + 4999), []);
+  bench.outbox.tick(nowMs + 5000);
+  assert.deepEqual(bench.take(nowMs + 5000), [id]);
+});
+
+test('a delivery that is due before those handed out is found: resent, or retried without a wait', () => {
+  const bench = new Bench(endpoint('we_a'));
+  const ids = bench.deliver('we_a', 40);
+  bench.take();
+  bench.record(ids[0]!, done);
+  bench.take();
+  bench.apply({ ...bench.state.get('delivery', ids[0]!)!, status: 'pending', tries: 0, due_at_ms: 0 });
+  bench.record(ids[5]!, { due_at_ms: nowMs });
+  const taken = bench.outbox.take(nowMs).deliveries;
+  assert.deepEqual([taken[0]!.id, taken[0]!.first, taken[0]!.number], [ids[0], true, 1]);
+  assert.equal(new Set(taken.map(({ id }) => id)).size, taken.length);
+});
+
+test('nothing is handed out twice, whatever is reported in which order', () => {
+  const bench = new Bench(endpoint('we_a'));
+  bench.deliver('we_a', 300);
+  const out = new Set<string>();
+  let handed = 0;
+  for (let step = 0; step < 2000; step++) {
+    for (const id of bench.take(nowMs + step)) {
+      assert.ok(!out.has(id), 'it is out already');
+      out.add(id);
+      handed++;
+    }
+    assert.ok(out.size <= windowSize);
+    const [id] = [...out].slice(step % 7);
+    if (id === undefined) continue;
+    out.delete(id);
+    bench.record(id, step % 3 === 0 ? { due_at_ms: nowMs + step + (step % 5) } : done);
+    bench.outbox.tick(nowMs + step);
+  }
+  assert.ok(handed > 300);
+  assert.equal(bench.outbox.depth(nowMs).waiting, 0);
+});
+
+test('a disabled endpoint gets nothing until it is enabled', () => {
+  const bench = new Bench(endpoint('we_a'));
+  const ids = bench.deliver('we_a', 2);
+  bench.apply(endpoint('we_a', 'disabled'));
+  const { endpoints, deliveries } = bench.outbox.take(nowMs);
+  assert.deepEqual(deliveries, []);
+  assert.equal(endpoints[0]!.state!.enabled, false);
+  bench.apply(endpoint('we_a'));
+  assert.deepEqual(bench.take(), ids);
+});
+
+test('a deleted endpoint is to be drained, and its deliveries are out no more', () => {
+  const bench = new Bench(endpoint('we_a'));
+  bench.deliver('we_a', 2);
+  bench.apply(endpoint('we_a', 'deleted'));
+  assert.deepEqual([...bench.outbox.draining.keys()], ['we_a']);
+  const { endpoints, deliveries } = bench.outbox.take(nowMs);
+  assert.deepEqual([endpoints, deliveries], [[{ id: 'we_a', state: null }], []]);
+  bench.apply({ ...endpoint('we_a', 'deleted'), draining: false });
+  assert.equal(bench.outbox.draining.size, 0);
+});
+
+test('a new webhook thread gets everything again, and so does a shard that starts again', () => {
+  const bench = new Bench(endpoint('we_a'));
+  const ids = bench.deliver('we_a', 3);
+  assert.deepEqual(bench.take(), ids);
+  bench.outbox.open();
+  assert.deepEqual(bench.take(), ids);
+  const again = new Outbox(bench.state);
+  again.start();
+  again.open();
+  assert.deepEqual(
+    again.take(nowMs).deliveries.map(({ id }) => id),
+    ids,
+  );
+  assert.deepEqual(again.depth(nowMs + 500), { waiting: 3, oldestMs: 500 });
+});

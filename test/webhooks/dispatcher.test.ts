@@ -1,0 +1,259 @@
+// The dispatcher with attempts that end when a test says so, and time that stands still.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createManualClock } from '../../src/core/clock.ts';
+import type { AttemptResult } from '../../src/domain/record.ts';
+import type { DueDelivery, EndpointChange, OutboxBatch, OutboxMessage } from '../../src/shard/protocol.ts';
+import type { AttemptInput } from '../../src/webhooks/attempt.ts';
+import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
+
+const success: AttemptResult = { at_ms: 0, duration_ms: 1, status: 200, failure: null, answer: '' };
+const enabled = (id: string): EndpointChange => ({
+  id,
+  state: { url: `https://${id}.test/`, secrets: [{ secret: `s-${id}`, expires_at_ms: null }], enabled: true },
+});
+
+interface UnderWay {
+  readonly endpoint: string;
+  readonly delivery: string;
+  readonly input: AttemptInput;
+  end(result?: AttemptResult): Promise<void>;
+  fail(): Promise<void>;
+}
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+class Bench {
+  readonly clock = createManualClock(1_000_000);
+  readonly underWay: UnderWay[] = [];
+  readonly sent: { shard: number; message: OutboxMessage }[] = [];
+  readonly waiting: (() => void)[] = [];
+  troubles = 0;
+  readonly dispatcher: Dispatcher;
+
+  constructor(concurrency = 100) {
+    this.dispatcher = new Dispatcher({
+      concurrency,
+      clock: this.clock.now,
+      attempt: (input) => this.#attempt(input),
+      send: (shard, message) => this.sent.push({ shard, message }),
+      onAttempted: () => {},
+      onTrouble: () => this.troubles++,
+      later: (run) => this.waiting.push(run),
+    });
+    this.dispatcher.start();
+  }
+
+  #attempt(input: AttemptInput): Promise<AttemptResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<AttemptResult>();
+    const [endpoint, delivery] = input.body.split(' ') as [string, string];
+    const over = async (settle: () => void) => {
+      this.underWay.splice(this.underWay.indexOf(attempt), 1);
+      settle();
+      await tick();
+      await tick();
+    };
+    const attempt: UnderWay = {
+      endpoint,
+      delivery,
+      input,
+      end: (result = success) => over(() => resolve(result)),
+      fail: () => over(() => reject(new Error('the worker died'))),
+    };
+    this.underWay.push(attempt);
+    return promise;
+  }
+
+  take(batch: Partial<OutboxBatch>, shard = 0): void {
+    this.dispatcher.take(shard, { endpoints: [], deliveries: [], recorded: [], ...batch });
+  }
+
+  /** Hands out `count` deliveries to an endpoint. */
+  hand(endpoint: string, count: number, more: Partial<DueDelivery> = {}, from = 0): void {
+    const deliveries = Array.from({ length: count }, (_, i) => {
+      const id = `${endpoint}${from + i}`;
+      return { id, endpoint, number: 0, first: false, body: `${endpoint} ${id}`, ...more };
+    });
+    this.take({ deliveries });
+  }
+
+  of(endpoint: string): UnderWay[] {
+    return this.underWay.filter((each) => each.endpoint === endpoint);
+  }
+
+  get reports() {
+    return this.sent.flatMap(({ message }) => message.reports.map(({ delivery }) => delivery));
+  }
+}
+
+test('five in flight to an endpoint, in order, and a new one for each that ends', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 32);
+  assert.deepEqual(
+    bench.underWay.map(({ delivery }) => delivery),
+    ['a0', 'a1', 'a2', 'a3', 'a4'],
+  );
+  await bench.underWay[2]!.end();
+  assert.deepEqual(
+    bench.underWay.map(({ delivery }) => delivery),
+    ['a0', 'a1', 'a3', 'a4', 'a5'],
+  );
+  assert.deepEqual(bench.reports, ['a2']);
+});
+
+test('endpoints take turns: one that has much waiting leaves slots to the others', async () => {
+  const bench = new Bench(4);
+  bench.take({ endpoints: ['a', 'b', 'c'].map(enabled) });
+  bench.hand('a', 32);
+  bench.hand('b', 1);
+  bench.hand('c', 1);
+  const order: string[] = [];
+  for (let i = 0; i < 8; i++) {
+    order.push(bench.underWay[0]!.delivery);
+    await bench.underWay[0]!.end();
+  }
+  assert.ok(order.indexOf('b0') <= 4 && order.indexOf('c0') <= 4, order.join());
+});
+
+test('tar pits past half of the slots get one each, so others find a free slot at once', async () => {
+  const bench = new Bench(40);
+  const pits = Array.from({ length: 20 }, (_, i) => `pit${i}-`);
+  bench.take({ endpoints: [...pits, 'healthy'].map(enabled) });
+  for (const pit of pits) bench.hand(pit, 32);
+  assert.equal(bench.underWay.length < 40, true);
+  assert.ok(
+    pits.every((pit) => bench.of(pit).length >= 1),
+    'each has its turn',
+  );
+  bench.hand('healthy', 5);
+  for (let i = 0; i < 5; i++) {
+    const [attempt] = bench.of('healthy');
+    assert.equal(attempt?.delivery, `healthy${i}`, 'started without waiting for any pit');
+    await attempt!.end();
+  }
+  // Once the pits' attempts time out below half, they may have five again.
+  while (bench.underWay.length > 15) await bench.underWay[0]!.end();
+  assert.ok(pits.some((pit) => bench.of(pit).length > 1));
+});
+
+test('a healthy endpoint beside a tar pit with as much waiting as can be: every delivery starts at once', async () => {
+  const bench = new Bench(2048);
+  bench.take({ endpoints: [enabled('tar'), enabled('healthy')] });
+  bench.hand('tar', 32);
+  for (let i = 0; i < 1000; i++) {
+    bench.hand('healthy', 1, {}, i);
+    const [attempt, ...more] = bench.of('healthy');
+    assert.equal(attempt?.delivery, `healthy${i}`);
+    assert.equal(more.length, 0);
+    await attempt!.end();
+  }
+  assert.equal(bench.of('tar').length, 5);
+});
+
+test('a disabled endpoint keeps what waits and goes on when it is enabled; a deleted one drops it', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 8);
+  const { state } = enabled('a');
+  bench.take({ endpoints: [{ id: 'a', state: { ...state!, enabled: false } }] });
+  for (const attempt of [...bench.underWay]) await attempt.end();
+  assert.equal(bench.underWay.length, 0);
+  bench.take({ endpoints: [enabled('a')] });
+  assert.deepEqual(
+    bench.underWay.map(({ delivery }) => delivery),
+    ['a5', 'a6', 'a7'],
+  );
+  bench.hand('a', 10, {}, 10);
+  bench.take({ endpoints: [{ id: 'a', state: null }] });
+  for (const attempt of [...bench.underWay]) await attempt.end();
+  assert.equal(bench.underWay.length, 0, 'nothing new starts');
+  assert.equal(bench.reports.length, 10, 'what was in flight is reported');
+  assert.deepEqual(bench.dispatcher.counts(), { inFlight: 0, queued: 0, failing: 0 });
+});
+
+test('address and secrets are those in force when the attempt starts', async () => {
+  const bench = new Bench();
+  const secrets = [
+    { secret: 'new', expires_at_ms: null },
+    { secret: 'old', expires_at_ms: bench.clock.now() + 1000 },
+  ];
+  bench.take({ endpoints: [{ id: 'a', state: { url: 'https://one.test/', secrets, enabled: true } }] });
+  bench.hand('a', 6);
+  assert.deepEqual(bench.underWay[0]!.input.secrets, ['new', 'old']);
+  bench.clock.advance(1000);
+  bench.take({ endpoints: [{ id: 'a', state: { url: 'https://two.test/', secrets, enabled: true } }] });
+  await bench.underWay[0]!.end();
+  const { url, secrets: used } = bench.underWay.at(-1)!.input;
+  assert.deepEqual([url, used], ['https://two.test/', ['new']]);
+});
+
+test('a resent delivery goes before those that wait', () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 10);
+  bench.hand('a', 1, { first: true }, 50);
+  void bench.underWay[0]!.end();
+  return tick().then(() => assert.equal(bench.underWay.at(-1)!.delivery, 'a50'));
+});
+
+test('a report is repeated until it is recorded; meanwhile its delivery is not taken again', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 1);
+  await bench.underWay[0]!.end();
+  bench.hand('a', 1);
+  assert.equal(bench.underWay.length, 0, 'it is held');
+  bench.dispatcher.tick();
+  assert.deepEqual(bench.reports, ['a0'], 'not yet');
+  bench.clock.advance(5_000);
+  bench.dispatcher.tick();
+  assert.deepEqual(bench.reports, ['a0', 'a0']);
+  assert.equal(bench.dispatcher.isIdle, false);
+  bench.take({ recorded: [{ endpoint: 'a', delivery: 'a0', number: 0 }] });
+  assert.equal(bench.dispatcher.isIdle, true);
+  bench.hand('a', 1, { number: 1 });
+  assert.equal(bench.underWay.length, 1, 'another attempt of the same delivery');
+});
+
+test('a shard that is there anew hears what it has not recorded; what is in flight is not started twice', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 7);
+  await bench.underWay[0]!.end();
+  bench.dispatcher.connected(0);
+  const { message } = bench.sent.at(-1)!;
+  assert.equal(message.open, true);
+  assert.deepEqual(
+    message.reports.map(({ delivery }) => delivery),
+    ['a0'],
+  );
+  bench.take({ endpoints: [enabled('a')], recorded: [{ endpoint: 'a', delivery: 'a0', number: 0 }] });
+  bench.hand('a', 6, {}, 1);
+  assert.deepEqual(
+    bench.underWay.map(({ delivery }) => delivery),
+    ['a1', 'a2', 'a3', 'a4', 'a5'],
+  );
+});
+
+test('an attempt that could not be made is made later, and is no attempt of the delivery', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 1);
+  await bench.underWay[0]!.fail();
+  assert.deepEqual([bench.troubles, bench.reports, bench.underWay.length], [1, [], 0]);
+  for (const run of bench.waiting) run();
+  await bench.underWay[0]!.end();
+  assert.deepEqual(bench.reports, ['a0']);
+});
+
+test('paused, it starts nothing', () => {
+  const bench = new Bench();
+  bench.dispatcher.pause();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 3);
+  assert.equal(bench.underWay.length, 0);
+  bench.dispatcher.start();
+  assert.equal(bench.underWay.length, 3);
+});
