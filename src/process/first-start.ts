@@ -6,17 +6,18 @@ import type { Directory } from '../directory/directory.ts';
 /** Creates the organization `Sandbox` if there is none at all; prints its keys, the address and a request to try. */
 export async function greet(options: {
   readonly directory: Directory;
-  readonly baseUrl: string;
+  /** The address listened on, which is not the public one behind a proxy. */
+  readonly url: string;
   readonly production: boolean;
 }): Promise<void> {
-  const { directory, baseUrl, production } = options;
+  const { directory, url, production } = options;
   if (production || directory.organizations().length > 0) {
-    process.stdout.write(`Listening on ${baseUrl}\n`);
+    process.stdout.write(`Listening on ${url}\n`);
     return;
   }
   const { organization, keys } = await directory.createOrganization('Sandbox');
   process.stdout.write(`
-Listening on ${baseUrl}
+Listening on ${url}
 
 Organization ${organization.name} (${organization.id}) was created to try the service with.
 Its test keys, shown this once:
@@ -26,7 +27,7 @@ Its test keys, shown this once:
 
 Create a payment intent:
 
-  curl ${baseUrl}/v1/payment_intents -H "Authorization: Bearer ${keys.test.secret}" -H "Idempotency-Key: first" -d '{"amount": 12000, "currency": "mad"}' -H "Content-Type: application/json"
+  curl ${url}/v1/payment_intents -H "Authorization: Bearer ${keys.test.secret}" -H "Idempotency-Key: first" -d '{"amount": 12000, "currency": "mad"}' -H "Content-Type: application/json"
 
 `);
 }

@@ -50,6 +50,7 @@ async function run(
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
   const port = await freePort(config);
   const baseUrl = baseUrlOf(config, port);
+  const url = baseUrlOf({ ...config, baseUrl: null }, port);
   closers.push(await lockDataFolder(config.dataDir));
   const folder = openDataFolder(config.dataDir, config.shards, shardCountOf(config, availableParallelism()));
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
@@ -76,8 +77,8 @@ async function run(
     () => supervisor.stop(),
   );
   if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
-    await greet({ directory, baseUrl, production: environmentOf(process.env) === 'production' });
-    logger.info({ url: baseUrl, shards: folder.shards, edges: config.edges }, `listening on ${baseUrl}`);
+    await greet({ directory, url, production: environmentOf(process.env) === 'production' });
+    logger.info({ url, baseUrl, shards: folder.shards, edges: config.edges }, `listening on ${url}`);
     await told.promise;
   }
   logger.info('stopping');
