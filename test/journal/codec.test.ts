@@ -135,3 +135,43 @@ test('what was read does not hold on to the log record', () => {
   assert.deepEqual(entry!.kept!.keyDigest, digest(1));
   assert.deepEqual(Buffer.from(answer.body), body);
 });
+
+test('the digests in an operation outlive the bytes that they were read from', () => {
+  const { org, livemode, created } = paymentIntent(1);
+  const operation: Change = {
+    kind: 'operation',
+    id: 'op_1',
+    org,
+    livemode,
+    created,
+    action: 'open_card_page',
+    payment_intent: 'pi_1',
+    charge: 'ch_1',
+    refund: null,
+    card_token: null,
+    cash_number: null,
+    accepted: false,
+    request: {
+      request_id: 'req_1',
+      idempotency_key: 'key',
+      key_digest: digest(1),
+      fingerprint: digest(2),
+      language: 'en',
+      api_version: '2026-11-01',
+    },
+  };
+  const { bytes } = encodeTurn({
+    firstSequence: 1,
+    timeMs: startMs,
+    entries: [{ changes: [operation], kept: null }],
+  });
+  const record = encodeRecord(operation);
+  const decoded = [decodeTurn(bytes)[0]!.changes[0], decodeRecord(record)];
+  bytes.fill(0);
+  record.fill(0);
+  for (const change of decoded) {
+    assert(change?.kind === 'operation');
+    const { key_digest, fingerprint } = change.request!;
+    assert.deepEqual([...key_digest!, ...fingerprint!], [...digest(1), ...digest(2)]);
+  }
+});
