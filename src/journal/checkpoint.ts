@@ -95,8 +95,11 @@ export class LmdbCheckpoint implements Checkpoint {
   }
 
   get(id: string): Change | undefined {
+    const key = Buffer.from(id);
+    // Whoever reads may ask for any text; the library throws for one that can't be a key.
+    if (key.length === 0 || key.length > keyBytesMax) return undefined;
     return this.#read(() => {
-      const bytes = this.#records.getBinaryFast(Buffer.from(id));
+      const bytes = this.#records.getBinaryFast(key);
       return bytes === undefined ? undefined : decodeRecord(view(bytes));
     });
   }

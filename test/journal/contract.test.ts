@@ -144,7 +144,8 @@ for (const [name, open] of [
       const { checkpoint } = subject.journal;
       assert.equal(checkpoint.sequence, 6);
       for (const [id, record] of records) assert.deepEqual(checkpoint.get(id), record);
-      assert.equal(checkpoint.get('pi_unknown'), undefined);
+      for (const unknown of ['', 'pi_unknown', `pi_${'x'.repeat(16_000)}`, '\u0000', 'é'.repeat(1_500)])
+        assert.equal(checkpoint.get(unknown), undefined);
     };
     check();
     await subject.reopen();
