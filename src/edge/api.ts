@@ -15,7 +15,6 @@ import { routeTable } from '../contract/routes.ts';
 import { isApiVersion, refuseVersion } from '../contract/versions.ts';
 import { type ApiVersion, apiVersions, languages } from '../contract/vocabulary.ts';
 import type { Clock } from '../core/clock.ts';
-import type { IdFactory } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { type AnswerFrame, answerFlags, requestFlags } from '../shard/protocol.ts';
@@ -24,7 +23,7 @@ import type { KeyRing, KnownKey } from './authenticate.ts';
 import type { Exchange, Header } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
 import { bodyTooLarge, type RequestHead } from './request-head.ts';
-import { type Match, matchRoute } from './router.ts';
+import { type Match, matchRoute, unknownAddress } from './router.ts';
 
 /** One answered request, for the log and the metrics. */
 export interface Answered {
@@ -45,8 +44,6 @@ export interface ApiOptions {
   readonly shards: readonly ShardClient[];
   readonly baseUrl: string;
   readonly clock: Clock;
-  readonly ids: IdFactory;
-  readonly edgeNumber: number;
   readonly onAnswered: (answered: Answered) => void;
 }
 
@@ -54,7 +51,6 @@ export interface ApiOptions {
 export interface ApiCall {
   readonly exchange: Exchange;
   readonly head: RequestHead;
-  readonly requestId: string;
   readonly language: number;
   match: Match | null;
   key: KnownKey | null;
@@ -78,11 +74,9 @@ export class Api {
   }
 
   handle(exchange: Exchange, head: RequestHead): void {
-    const { ids, edgeNumber } = this.#options;
     const call: ApiCall = {
       exchange,
       head,
-      requestId: ids.next('req', edgeNumber, exchange.startedAtMs),
       language: languages.indexOf(negotiateLanguage(head.acceptLanguage)),
       match: null,
       key: null,
@@ -113,7 +107,7 @@ export class Api {
     call.key = key;
     if (head.version !== undefined && !isApiVersion(head.version)) return refuseVersion('X-Service-Version');
     call.match = matchRoute(head.method, head.path);
-    if (call.match === null) return unknownRoute(head);
+    if (call.match === null) return unknownAddress(head);
     if (!key.secret) return refuse('secret_key_required');
     const { testOnly } = routeTable[call.match.route]!;
     return testOnly && key.livemode ? refuse('test_mode_only') : null;
@@ -137,7 +131,7 @@ export class Api {
         language: call.language,
         version: version === undefined ? noVersion : apiVersions.indexOf(version as ApiVersion),
         org: key.org,
-        requestId: call.requestId,
+        requestId: call.exchange.requestId,
         id: match.id,
         query: head.query,
         idempotencyKey: idempotencyKey ?? '',
@@ -157,8 +151,8 @@ export class Api {
   }
 
   #answer(call: ApiCall, answer: AnswerFrame): void {
-    const { exchange, requestId } = call;
-    const headers: Header[] = [['Request-Id', requestId]];
+    const { exchange } = call;
+    const headers: Header[] = [];
     if (answer.flags & answerFlags.hasLimits) {
       headers.push(
         ['RateLimit-Limit', String(answer.limit)],
@@ -183,17 +177,21 @@ export class Api {
 
   /** Refuses a request here, before or instead of its shard. */
   refuse(call: ApiCall, refusal: Refusal, close = false): void {
-    const { exchange, requestId, language, head } = call;
+    const { exchange, language } = call;
     const { baseUrl } = this.#options;
     const status = statusOf(refusal);
-    const headers: Header[] = [jsonType, ['Request-Id', requestId]];
+    const headers: Header[] = [jsonType];
     if (refusal.retryAfterSeconds !== undefined) {
       headers.push(['Retry-After', String(refusal.retryAfterSeconds)]);
     }
     if (errors[refusal.code].type === 'authentication_error')
       headers.push(['WWW-Authenticate', 'Bearer, Basic']);
-    const body = errorBody(refusal, { language: languages[language]!, requestId, baseUrl });
-    exchange.answer(status, headers, body, { close, withoutBody: head.method === 'head' });
+    const body = errorBody(refusal, {
+      language: languages[language]!,
+      requestId: exchange.requestId,
+      baseUrl,
+    });
+    exchange.answer(status, headers, body, { close });
     this.#finished(call, status, errorCodes.indexOf(refusal.code) + 1, false);
   }
 
@@ -201,7 +199,7 @@ export class Api {
     const answeredAtMs = this.#options.clock();
     this.#options.onAnswered({
       answeredAtMs,
-      requestId: call.requestId,
+      requestId: call.exchange.requestId,
       org: call.key?.org ?? null,
       route: call.match === null ? null : routeNames[call.match.route]!,
       status,
@@ -210,11 +208,6 @@ export class Api {
       replayed,
     });
   }
-}
-
-function unknownRoute({ method, path }: RequestHead): Refusal {
-  const values = { method: method.toUpperCase(), path: path.slice(0, 200) };
-  return refuse('unrecognized_request_url', { values });
 }
 
 /** No content type counts as JSON. */

@@ -1,5 +1,12 @@
 // An exchange: one request and its answer. It is the sole owner of the native response object: nobody else touches
 // it, and after an abort or an answer nobody can. An exchange is answered exactly once; what comes later is dropped.
+// Every answer carries the id of its request.
+//
+// Some requests never get here, because uWebSockets.js answers them itself, with a page of its own, and offers no hook:
+// a version other than HTTP/1.1 and a target that is no path (505), no Host, both Content-Length and Transfer-Encoding,
+// a length that is no number, a broken chunk (400), more than 64 KiB or 100 lines of headers (431). A header line that
+// is none is waited on until the connection has been idle for 10 seconds. And a request that is sent before the answer
+// to the one before it has begun ends its connection: pipelining works for what is answered at once.
 
 import type { HttpResponse } from 'uWebSockets.js';
 import { bodyBytesMax } from '../contract/limits.ts';
@@ -29,22 +36,29 @@ export interface Exchanges {
   readonly open: Set<Exchange>;
   /** The server stops: an answer is the last one on its connection. */
   closing: boolean;
+  /** Hears of what handlers threw, where throwing would end the process. */
+  readonly onBug: (error: unknown) => void;
 }
 
 export class Exchange {
   readonly startedAtMs: number;
+  readonly requestId: string;
+  /** A HEAD is answered without a body. */
+  isHead = false;
   /** What to answer when the exchange takes too long. */
   onTimeout: () => void = () => this.cut();
   readonly #exchanges: Exchanges;
   #response: HttpResponse | null;
   #streaming = false;
-  #onEnd: (() => void) | null = null;
+  /** Lets the writer of a streamed answer go on. */
+  #resume: (() => void) | null = null;
 
   /** Registers for an abort, before anything else can happen. */
-  constructor(response: HttpResponse, exchanges: Exchanges, startedAtMs: number) {
+  constructor(response: HttpResponse, exchanges: Exchanges, startedAtMs: number, requestId: string) {
     this.#response = response;
     this.#exchanges = exchanges;
     this.startedAtMs = startedAtMs;
+    this.requestId = requestId;
     exchanges.open.add(this);
     response.onAborted(() => this.#end());
   }
@@ -65,16 +79,21 @@ export class Exchange {
       : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1');
   }
 
-  /** Called once, when the exchange ends in whatever way. */
-  onEnd(listener: () => void): void {
-    this.#onEnd = listener;
-  }
-
   #end(): void {
     if (this.#response === null) return;
     this.#response = null;
     this.#exchanges.open.delete(this);
-    this.#onEnd?.();
+    this.#resume?.();
+  }
+
+  /** Runs `step`; what it throws is a bug, and cuts the connection. */
+  guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#exchanges.onBug(error);
+      this.cut();
+    }
   }
 
   /** Reads the body and hands it over whole; null when it is larger than the limit. Not called after an abort. */
@@ -84,20 +103,13 @@ export class Exchange {
     this.#response?.onData((chunk, isLast) => {
       if (chunks === null || this.#response === null) return;
       bytes += chunk.byteLength;
-      if (bytes > bodyBytesMax) {
-        chunks = null;
-        onBody(null);
-      } else if (isLast && chunks.length === 0) {
-        chunks = null;
-        onBody(Buffer.from(chunk));
-      } else {
-        // The chunk is taken back when this handler returns.
-        chunks.push(Buffer.from(chunk.slice(0)));
-        if (!isLast) return;
-        const body = Buffer.concat(chunks);
-        chunks = null;
-        onBody(body);
-      }
+      const isTooLarge = bytes > bodyBytesMax;
+      // The chunk is taken back when this handler returns.
+      if (!isTooLarge) chunks.push(Buffer.from(chunk.slice(0)));
+      if (!isTooLarge && !isLast) return;
+      const body = isTooLarge ? null : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      chunks = null;
+      this.guard(() => onBody(body));
     });
   }
 
@@ -106,14 +118,15 @@ export class Exchange {
     status: number,
     headers: readonly Header[],
     body: string | Uint8Array,
-    options: { readonly close?: boolean; readonly withoutBody?: boolean } = {},
+    options: { readonly close?: boolean } = {},
   ): void {
     const response = this.#response;
     if (response === null) return;
     const close = options.close === true || this.#exchanges.closing;
     response.cork(() => {
       this.#writeHead(response, status, headers);
-      if (options.withoutBody) response.endWithoutBody(Buffer.byteLength(body), close);
+      // To uWebSockets.js an answer without its body is never over: it must be the last one on its connection.
+      if (this.isHead) response.endWithoutBody(Buffer.byteLength(body), true);
       else response.end(body, close);
     });
     this.#end();
@@ -121,6 +134,7 @@ export class Exchange {
 
   #writeHead(response: HttpResponse, status: number, headers: readonly Header[]): void {
     response.writeStatus(`${status} ${statusTexts[status] ?? ''}`);
+    response.writeHeader('Request-Id', this.requestId);
     for (const [name, value] of headers) response.writeHeader(name, value);
   }
 
@@ -140,7 +154,7 @@ export class Exchange {
         resolve();
         return;
       }
-      this.#onEnd = chain(this.#onEnd, resolve);
+      this.#resume = resolve;
       response.onWritable(() => {
         resolve();
         return true;
@@ -165,11 +179,4 @@ export class Exchange {
   cut(): void {
     this.#response?.close();
   }
-}
-
-function chain(first: (() => void) | null, second: () => void): () => void {
-  return () => {
-    first?.();
-    second();
-  };
 }

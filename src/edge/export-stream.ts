@@ -2,6 +2,7 @@
 // A slow reader holds nothing but its own connection.
 
 import { routeTable } from '../contract/routes.ts';
+import { parseQuery } from '../contract/validate.ts';
 import type { ShardClient } from '../shard/client.ts';
 import type { Exchange, Header } from './exchange.ts';
 
@@ -20,8 +21,10 @@ export async function streamExport(
   shard: ShardClient,
   request: ExportRequest,
 ): Promise<void> {
-  const ndjson = /(^|&)format=ndjson(&|$)/.test(request.query);
-  const name = routeTable[request.route]!.path.split('/').at(-1);
+  const route = routeTable[request.route]!;
+  const parsed = parseQuery(route, request.query);
+  const ndjson = 'params' in parsed && parsed.params.format === 'ndjson';
+  const name = route.path.split('/').at(-1);
   exchange.begin(200, [
     ['Content-Type', ndjson ? 'application/x-ndjson' : 'text/csv; charset=utf-8; header=present'],
     ['Content-Disposition', `attachment; filename="${name}.${ndjson ? 'ndjson' : 'csv'}"`],

@@ -61,5 +61,5 @@ async function answerVisit(pages: Pages, exchange: Exchange, head: RequestHead, 
     body,
   };
   const answer = await pages.handle(request);
-  exchange.answer(answer.status, answer.headers, answer.body, { withoutBody: head.method === 'head' });
+  exchange.answer(answer.status, answer.headers, answer.body);
 }

@@ -1,6 +1,9 @@
 // A request's head as plain data. uWebSockets.js lends its request object only until the handler returns, so all that
 // is needed later is copied here, in one pass over the headers. The pass also finds what makes a message ambiguous: a
 // header that decides about framing, authority or identity and comes twice.
+//
+// uWebSockets.js cuts bytes above 127 off the end of a header's value as if they were spaces. So an Idempotency-Key with
+// such a byte at its end is taken without it; anywhere else it is refused.
 
 import type { HttpRequest } from 'uWebSockets.js';
 import { type Refusal, refuse } from '../contract/errors.ts';
@@ -74,9 +77,15 @@ function refuseFraming(
     const values = { max: headerBytesMax };
     return refuse('invalid_request', { message: 'invalid_request.headers_too_large', values, status: 431 });
   }
+  // Another coding would be read as if it were chunked.
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return unsupported('transfer-encoding');
   if (length === undefined) return null;
-  if (coding !== undefined || !/^\d+$/.test(length)) return repeated('content-length');
+  if (coding !== undefined || !/^\d+$/.test(length)) return unsupported('content-length');
   return Number(length) > bodyBytesMax ? bodyTooLarge : null;
+}
+
+function unsupported(header: string): Refusal {
+  return refuse('invalid_request', { message: 'invalid_request.header', values: { header } });
 }
 
 export const bodyTooLarge: Refusal = refuse('invalid_request', {

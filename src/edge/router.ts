@@ -1,7 +1,9 @@
 // The router: from method and path to a row of the table of routes, through a tree of path segments that is built
 // once. A trailing slash, another method or an empty segment is another address, and there is none.
 
+import { type Refusal, refuse } from '../contract/errors.ts';
 import { routeTable } from '../contract/routes.ts';
+import type { RequestHead } from './request-head.ts';
 
 interface Node {
   readonly children: Map<string, Node>;
@@ -58,4 +60,10 @@ export function matchRoute(method: string, path: string): Match | null {
   }
   const route = node.routes.get(method);
   return route === undefined ? null : { route, id };
+}
+
+/** The refusal of a request that no route, or nothing at all, is there for. */
+export function unknownAddress({ method, path }: Pick<RequestHead, 'method' | 'path'>): Refusal {
+  const values = { method: method.toUpperCase(), path: path.slice(0, 200) };
+  return refuse('unrecognized_request_url', { values });
 }

@@ -11,6 +11,8 @@ export interface ServerOptions {
   readonly port: number;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   readonly clock: Clock;
+  /** A new id for a request that came at `nowMs`. */
+  readonly newRequestId: (nowMs: number) => string;
   /** An exchange that has no answer after this time is told to give up. */
   readonly requestTimeoutMs: number;
   readonly onApi: (exchange: Exchange, head: RequestHead) => void;
@@ -31,21 +33,20 @@ const sweepMs = 500;
 
 /** Listens; rejects when the address can't be had. */
 export function listen(options: ServerOptions): Promise<Server> {
-  const exchanges: Exchanges = { open: new Set(), closing: false };
+  const exchanges: Exchanges = { open: new Set(), closing: false, onBug: options.onBug };
   const app =
     options.tls === null
       ? uws.App()
       : uws.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile });
   app.any('/*', (response, request) => {
-    const exchange = new Exchange(response, exchanges, options.clock());
-    try {
+    const nowMs = options.clock();
+    const exchange = new Exchange(response, exchanges, nowMs, options.newRequestId(nowMs));
+    exchange.guard(() => {
       const head = readHead(request);
+      exchange.isHead = head.method === 'head';
       if (head.path === '/v1' || head.path.startsWith('/v1/')) options.onApi(exchange, head);
       else options.onSite(exchange, head);
-    } catch (error) {
-      options.onBug(error);
-      exchange.cut();
-    }
+    });
   });
   const sweeper = setInterval(() => sweep(exchanges, options), sweepMs);
   return new Promise((resolve, reject) => {
@@ -74,7 +75,7 @@ function sweep(exchanges: Exchanges, options: ServerOptions): void {
   for (const exchange of exchanges.open) {
     if (exchange.startedAtMs > oldest) break;
     if (exchange.isStreaming) continue;
-    exchange.onTimeout();
+    exchange.guard(exchange.onTimeout);
   }
 }
 

@@ -1,13 +1,15 @@
 // Everything outside `/v1`: health, documentation, and the pages where customers pay.
 
-import { messageOf, statusOf } from '../contract/errors.ts';
+import { errorBody, type Refusal, statusOf } from '../contract/errors.ts';
 import { errorsPageHtml } from '../contract/errors-page.ts';
+import { negotiateLanguage } from '../contract/language.ts';
 import { openapiDocument } from '../contract/openapi.ts';
 import type { ShardClient } from '../shard/client.ts';
 import type { Exchange, Header } from './exchange.ts';
 import { visitPage } from './page-visits.ts';
 import type { Pages } from './pages/pages.ts';
 import type { RequestHead } from './request-head.ts';
+import { unknownAddress } from './router.ts';
 
 export interface SiteOptions {
   readonly shards: readonly ShardClient[];
@@ -18,6 +20,7 @@ export interface SiteOptions {
 
 type Handler = (exchange: Exchange, head: RequestHead) => void;
 
+const json: Header = ['Content-Type', 'application/json'];
 const text: Header = ['Content-Type', 'text/plain; charset=utf-8'];
 const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
 
@@ -32,8 +35,7 @@ export function createSite(options: SiteOptions): Handler {
       const ready = shards.every(({ connected }) => connected);
       exchange.answer(ready ? 200 : 503, [text], ready ? 'ready\n' : 'a shard is recovering\n');
     },
-    '/openapi.json': (exchange) =>
-      exchange.answer(200, [['Content-Type', 'application/json'], noSniff], openapi),
+    '/openapi.json': (exchange) => exchange.answer(200, [json, noSniff], openapi),
     '/docs/errors': (exchange) =>
       exchange.answer(
         200,
@@ -45,15 +47,17 @@ export function createSite(options: SiteOptions): Handler {
         errorsPage.html,
       ),
   };
+  const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {
+    const language = negotiateLanguage(head.acceptLanguage);
+    const body = errorBody(refusal, { language, requestId: exchange.requestId, baseUrl });
+    exchange.answer(statusOf(refusal), [json], body, { close });
+  };
   return (exchange, head) => {
-    const page = head.method === 'get' ? documents[head.path] : undefined;
-    if (head.refusal !== null) {
-      exchange.answer(statusOf(head.refusal), [text], `${messageOf(head.refusal, 'en')}\n`, { close: true });
-    } else if (page !== undefined) page(exchange, head);
-    else if (pages.matches(head.path)) visitPage(pages, exchange, head);
-    else
-      exchange.answer(404, [text], 'There is nothing at this address.\n', {
-        withoutBody: head.method === 'head',
-      });
+    const { method, path, refusal } = head;
+    const page = method === 'get' || method === 'head' ? documents[path] : undefined;
+    if (refusal !== null) refuseVisit(exchange, head, refusal, true);
+    else if (page !== undefined) page(exchange, head);
+    else if (pages.matches(path)) visitPage(pages, exchange, head);
+    else refuseVisit(exchange, head, unknownAddress(head), false);
   };
 }

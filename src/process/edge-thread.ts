@@ -49,8 +49,6 @@ const api = new Api({
   shards,
   baseUrl,
   clock: Date.now,
-  ids: createIdFactory(createRandomText(randomFillSync)),
-  edgeNumber: number,
   onAnswered,
 });
 const networks = networksOf(config);
@@ -66,6 +64,8 @@ const pages = createPages({
 });
 const site = createSite({ shards, baseUrl, pages });
 
+const ids = createIdFactory(createRandomText(randomFillSync));
+
 async function open(): Promise<Server> {
   const { host, tlsCertFile, tlsKeyFile, requestTimeoutMs } = config;
   return listen({
@@ -73,6 +73,7 @@ async function open(): Promise<Server> {
     port,
     tls: tlsCertFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile! },
     clock: Date.now,
+    newRequestId: (nowMs) => ids.next('req', number, nowMs),
     requestTimeoutMs,
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: (exchange, head) => site(exchange, head),

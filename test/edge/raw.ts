@@ -1,0 +1,107 @@
+// HTTP as bytes on a socket: for what no client library lets a test send, or lets it see.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** An answer that has not come by then is none. */
+const patienceMs = 15_000;
+/** Long enough for the parts of a request to arrive one by one. */
+const betweenPartsMs = 20;
+
+export class RawConnection {
+  readonly socket: Socket;
+  readonly #chunks: Buffer[] = [];
+  #closed = false;
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url);
+    this.socket = connect(Number(port), hostname);
+    this.socket.setNoDelay(true);
+    this.socket.on('data', (chunk) => this.#chunks.push(chunk));
+    // A reset is an end like any other.
+    this.socket.on('error', () => {});
+    this.socket.on('close', () => {
+      this.#closed = true;
+    });
+  }
+
+  /** Sends a request, or parts of it in segments of their own. Text is Latin-1: a character is a byte. */
+  async send(...parts: readonly (string | Buffer)[]): Promise<void> {
+    for (const [i, part] of parts.entries()) {
+      if (i > 0) await setTimeout(betweenPartsMs);
+      this.socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
+    }
+  }
+
+  /** The answers so far, once there are `count` of them or the connection has ended. */
+  async answers(count = 1): Promise<RawAnswer[]> {
+    const deadline = AbortSignal.timeout(patienceMs);
+    for (;;) {
+      const answers = parseAnswers(Buffer.concat(this.#chunks));
+      if (answers.length >= count || this.#closed) return answers;
+      await Promise.race([
+        once(this.socket, 'data', { signal: deadline }),
+        once(this.socket, 'close', { signal: deadline }),
+      ]);
+    }
+  }
+
+  async closed(): Promise<void> {
+    if (!this.#closed) await once(this.socket, 'close', { signal: AbortSignal.timeout(patienceMs) });
+  }
+
+  end(): void {
+    this.socket.destroy();
+  }
+}
+
+/** Whole answers at the start of `bytes`; those to a HEAD are not understood. */
+function parseAnswers(bytes: Buffer): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  for (let at = 0; ; ) {
+    const headEnd = bytes.indexOf('\r\n\r\n', at);
+    if (headEnd < 0) return answers;
+    const [line, ...lines] = bytes.toString('latin1', at, headEnd).split('\r\n') as [string, ...string[]];
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
+    assert.ok(status, `an answer starts with a status line, not with ${JSON.stringify(line)}`);
+    const headers = new Headers(lines.map((text) => text.split(/: ?/, 2) as [string, string]));
+    const bodyStart = headEnd + 4;
+    const length = headers.get('content-length');
+    // What uWebSockets.js answers by itself has no length: it ends with the connection.
+    const bodyEnd = length === null ? bytes.length : bodyStart + Number(length);
+    if (bodyEnd > bytes.length) return answers;
+    answers.push({ status, headers, text: bytes.toString('utf8', bodyStart, bodyEnd) });
+    at = bodyEnd;
+  }
+}
+
+/** Sends one request, perhaps in parts, and gives its answer. */
+export async function sendRaw(
+  url: string,
+  ...parts: readonly (string | Buffer)[]
+): Promise<RawAnswer | undefined> {
+  const connection = new RawConnection(url);
+  await connection.send(...parts);
+  const [answer] = await connection.answers();
+  if (answer?.headers.get('connection') === 'close') await connection.closed();
+  connection.end();
+  return answer;
+}
+
+/** The text of a request. Headers are sent as they are, in their order, and Host before them. */
+export function requestText(
+  line: string,
+  headers: readonly (readonly [name: string, value: string])[],
+  body = '',
+): string {
+  const lines = [`${line} HTTP/1.1`, 'Host: test', ...headers.map(([name, value]) => `${name}: ${value}`)];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
