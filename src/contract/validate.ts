@@ -39,6 +39,7 @@ interface Schema {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly maxProperties?: number;
   readonly items?: Schema;
 }
 
@@ -84,12 +85,24 @@ export function validateParams(route: Route, params: Params): Refusal | null {
   return firstInvalid(validator, params);
 }
 
-function firstInvalid(validator: RouteValidator, params: Params): Refusal {
-  const errors = validator.errors(params);
+function firstInvalid({ errors: errorsOf, properties }: RouteValidator, params: Params): Refusal {
   const names = Object.keys(params);
+  const errors = errorsOf(
+    Object.fromEntries(names.map((name) => [name, shortened(properties[name]!, params[name])])),
+  );
   const wrong = names.find((name) => errors.some((error) => pathOf(error)[0] === name)) ?? names[0]!;
   const error = errors.find((candidate) => pathOf(candidate)[0] === wrong);
-  return describe(validator.properties[wrong]!, error === undefined ? [wrong] : pathOf(error));
+  return describe(properties[wrong]!, error === undefined ? [wrong] : pathOf(error));
+}
+
+/**
+ * A list or metadata that is too long, cut to where it begins to be. What is said about it stays the same, and the
+ * search for faults, whose time grows with the square of the length, stays short.
+ */
+function shortened({ maxItems, maxProperties }: Schema, value: unknown): unknown {
+  if (Array.isArray(value)) return maxItems === undefined ? value : value.slice(0, maxItems + 1);
+  if (maxProperties === undefined || typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).slice(0, maxProperties + 1));
 }
 
 function pathOf(error: SchemaError): string[] {

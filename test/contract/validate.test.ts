@@ -275,3 +275,19 @@ test('defaults fit the routes that have them', () => {
     assert.ok(refusal === null || refusal.code === 'parameter_missing', route.operation);
   }
 });
+
+test('faults of an overlong list or metadata are found in a moment', () => {
+  const list = { url: 'https://shop.example', enabled_events: Array.from({ length: 60_000 }, () => []) };
+  const notes = { ...valid, metadata: Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [i, 1])) };
+  const startedAt = performance.now();
+  assert.deepEqual(verdictOf(validateParams(routeOf('create_webhook_endpoint'), list)), [
+    'parameter_invalid.choice',
+    'enabled_events.0',
+  ]);
+  assert.deepEqual(verdictOf(validateParams(routeOf('create_payment_intent'), notes)), [
+    'parameter_invalid.metadata',
+    'metadata.0',
+  ]);
+  // It was 40 seconds, in which the shard of the organization served nobody.
+  assert.ok(performance.now() - startedAt < 2_000);
+});
