@@ -18,7 +18,7 @@ const followedPerStep = 100;
 const followIntervalMs = 100;
 
 const text = Type.String();
-const optionalText = Type.Union([text, Type.Null()]);
+const optionalText = Type.Union([Type.String({ maxLength: 64 }), Type.Null()]);
 
 /** An event as `events.follow` yields it; `body` is its JSON text, which is what gets signed. */
 export interface FollowedEvent {
