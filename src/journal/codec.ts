@@ -7,8 +7,9 @@
 //   8  first sequence (f64)   16  last sequence (f64)   24  time, Unix ms (f64)
 //  32  length of the body (u32)   36  length of the answers (u32)
 //  40  body: msgpack, one `[changes, offset of the kept answer or null]` for each entry
-//   …  answers: key digest (16), fingerprint (16), status (u16), length of the request id (u16), length of the answer's
-//      body (u32), request id, answer's body; one after the other, so that one is read from its offset alone
+//   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), status (u16), length of the
+//      request id (u16), length of the answer's body (u32), request id, answer's body; one after the other, so that
+//      one is read, and checked, from its offset alone
 //
 // Metadata has names that merchants choose. It is packed as a flat list: as an object every set of names would define
 // a new msgpack record, and msgpackr renames a `__proto__` field.
@@ -22,7 +23,13 @@ import type { AnswerLocation, KeptAnswer, KeptKey, ReplayedEntry, Turn } from '.
 const format = 1;
 const headerBytes = 40;
 const digestBytes = 16;
-const answerHeaderBytes = 2 * digestBytes + 8;
+// Where the fields of an answer lie, from its start.
+const keyDigestAt = 4;
+const fingerprintAt = keyDigestAt + digestBytes;
+const statusAt = fingerprintAt + digestBytes;
+const requestIdLengthAt = statusAt + 2;
+const bodyLengthAt = requestIdLengthAt + 2;
+const answerHeaderBytes = bodyLengthAt + 4;
 
 /** The fixed part of a log record. */
 export interface TurnHeader {
@@ -71,14 +78,16 @@ function writeAnswer(bytes: Buffer, start: number, kept: Kept): number {
     kept.keyDigest.length === digestBytes && kept.fingerprint.length === digestBytes,
     'digests have 16 bytes',
   );
-  bytes.set(kept.keyDigest, start);
-  bytes.set(kept.fingerprint, start + digestBytes);
+  bytes.set(kept.keyDigest, start + keyDigestAt);
+  bytes.set(kept.fingerprint, start + fingerprintAt);
+  bytes.writeUInt16LE(kept.status, start + statusAt);
   const requestIdLength = bytes.write(kept.requestId, start + answerHeaderBytes);
-  bytes.writeUInt16LE(kept.status, start + 2 * digestBytes);
-  bytes.writeUInt16LE(requestIdLength, start + 2 * digestBytes + 2);
-  bytes.writeUInt32LE(kept.body.length, start + 2 * digestBytes + 4);
+  bytes.writeUInt16LE(requestIdLength, start + requestIdLengthAt);
+  bytes.writeUInt32LE(kept.body.length, start + bodyLengthAt);
   bytes.set(kept.body, start + answerHeaderBytes + requestIdLength);
-  return start + answerHeaderBytes + requestIdLength + kept.body.length;
+  const end = start + answerHeaderBytes + requestIdLength + kept.body.length;
+  bytes.writeUInt32LE(crc32(bytes.subarray(start + keyDigestAt, end)), start);
+  return end;
 }
 
 /** Says what is wrong with the log record that lies under `sequence`; null when it is as it was written. */
@@ -122,23 +131,28 @@ function answerStart(bytes: Buffer, offset: number): number {
 function readKeptKey(bytes: Buffer, location: AnswerLocation, usedAtMs: number): KeptKey {
   const start = answerStart(bytes, location.offset);
   // Copies: a view would keep the whole log record in memory for as long as the key lives.
-  const keyDigest = new Uint8Array(bytes.subarray(start, start + digestBytes));
-  const fingerprint = new Uint8Array(bytes.subarray(start + digestBytes, start + 2 * digestBytes));
+  const digestAt = (at: number) => new Uint8Array(bytes.subarray(start + at, start + at + digestBytes));
+  const keyDigest = digestAt(keyDigestAt);
+  const fingerprint = digestAt(fingerprintAt);
   return { keyDigest, fingerprint, usedAtMs, location };
 }
 
-/** Reads the kept answer at `offset` of a log record that has no defect; copies it, so `bytes` may be used again. */
-export function readAnswer(bytes: Buffer, offset: number): KeptAnswer {
+/**
+ * Reads the kept answer at `offset` of a log record and checks it, and it alone; null when it is damaged, or when there
+ * is none. A copy: `bytes` may be used again.
+ */
+export function readAnswer(bytes: Buffer, offset: number): KeptAnswer | null {
   const start = answerStart(bytes, offset);
-  assert(start + answerHeaderBytes <= bytes.length, `no kept answer lies at offset ${offset}`);
   const idStart = start + answerHeaderBytes;
-  const bodyStart = idStart + bytes.readUInt16LE(start + 2 * digestBytes + 2);
-  const bodyLength = bytes.readUInt32LE(start + 2 * digestBytes + 4);
-  assert(bodyStart + bodyLength <= bytes.length, `no kept answer lies at offset ${offset}`);
+  if (idStart > bytes.length) return null;
+  const bodyStart = idStart + bytes.readUInt16LE(start + requestIdLengthAt);
+  const end = bodyStart + bytes.readUInt32LE(start + bodyLengthAt);
+  if (end > bytes.length) return null;
+  if (bytes.readUInt32LE(start) !== crc32(bytes.subarray(start + keyDigestAt, end))) return null;
   return {
-    status: bytes.readUInt16LE(start + 2 * digestBytes),
+    status: bytes.readUInt16LE(start + statusAt),
     requestId: bytes.toString('utf8', idStart, bodyStart),
-    body: new Uint8Array(bytes.subarray(bodyStart, bodyStart + bodyLength)),
+    body: new Uint8Array(bytes.subarray(bodyStart, end)),
   };
 }
 

@@ -13,7 +13,7 @@ import {
   type Log,
   type Turn,
 } from './journal.ts';
-import { readTurn, type Segment, type Segments, segmentBytes, turnTimeMs } from './segments.ts';
+import { readKeptAnswer, type Segment, type Segments, segmentBytes, turnTimeMs } from './segments.ts';
 
 export interface LogOptions {
   readonly segments: Segments;
@@ -128,11 +128,10 @@ export class SegmentedLog implements Log {
 
   readAnswer(location: AnswerLocation): KeptAnswer | undefined {
     const waiting = this.#waiting.get(location.record);
-    if (waiting !== undefined) return readAnswer(waiting.bytes, location.offset);
+    if (waiting !== undefined) return readAnswer(waiting.bytes, location.offset) ?? undefined;
     const segment = this.#segments.holding(location.record);
     if (segment === undefined) return undefined;
-    const bytes = readTurn(this.#segments.open(segment), segment, location.record);
-    return bytes === undefined ? undefined : readAnswer(bytes, location.offset);
+    return readKeptAnswer(this.#segments.open(segment), segment, location);
   }
 
   async dropSegments(sequence: number, olderThanMs: number): Promise<void> {

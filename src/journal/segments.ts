@@ -5,9 +5,9 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert } from '../core/assert.ts';
-import { readTurnHeader, turnDefect } from './codec.ts';
+import { readAnswer, readTurnHeader, turnDefect } from './codec.ts';
 import { createEnvironment, dataFile, type Environment, guardRead, openEnvironment } from './environment.ts';
-import { JournalDamaged } from './journal.ts';
+import { type AnswerLocation, JournalDamaged, type KeptAnswer } from './journal.ts';
 
 export interface Segment {
   readonly firstSequence: number;
@@ -126,13 +126,33 @@ export function turnTimeMs(
 
 /** A log record by its first sequence, checked. The bytes are good until the next read of any environment. */
 export function readTurn(environment: Environment, segment: Segment, sequence: number): Buffer | undefined {
-  const bytes = guardRead(segment.folder, () => environment.getBinaryFast(sequence));
+  const bytes = borrowTurn(environment, segment, sequence);
+  const defect = bytes === undefined ? null : turnDefect(bytes, sequence);
+  if (defect === null) return bytes;
+  throw damaged(segment, sequence, defect);
+}
+
+/** A kept answer of a log record. Only the answer is checked: checking the whole record takes ten times as long. */
+export function readKeptAnswer(
+  environment: Environment,
+  segment: Segment,
+  { record, offset }: AnswerLocation,
+): KeptAnswer | undefined {
+  const bytes = borrowTurn(environment, segment, record);
   if (bytes === undefined) return undefined;
+  const answer = readAnswer(bytes, offset);
+  if (answer !== null) return answer;
+  throw damaged(segment, record, `there is no sound answer at offset ${offset}`);
+}
+
+function borrowTurn(environment: Environment, segment: Segment, sequence: number): Buffer | undefined {
+  const bytes = guardRead(segment.folder, () => environment.getBinaryFast(sequence));
   // The library lends its own buffer and sets a property `length` on it; a view has the length in earnest.
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const defect = turnDefect(view, sequence);
-  if (defect === null) return view;
-  throw new JournalDamaged(
-    `The log record ${sequence} in segment ${basename(segment.folder)} is damaged: ${defect}`,
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function damaged({ folder }: Segment, sequence: number, defect: string): JournalDamaged {
+  return new JournalDamaged(
+    `The log record ${sequence} in segment ${basename(folder)} is damaged: ${defect}`,
   );
 }

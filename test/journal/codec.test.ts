@@ -122,14 +122,25 @@ test('an answer is never read from outside the answers', () => {
     timeMs: startMs,
     entries: [createEntry(1, true)],
   });
-  assert.equal(readAnswer(bytes, locations[0]!.offset).status, 200);
-  for (const offset of [bytes.length, 2 ** 40]) assert.throws(() => readAnswer(bytes, offset));
+  assert.equal(readAnswer(bytes, locations[0]!.offset)?.status, 200);
+  for (const offset of [1, bytes.length, 2 ** 40]) assert.equal(readAnswer(bytes, offset), null);
+});
+
+test('an answer is read only if it is as it was written', () => {
+  const { bytes, locations } = encodeTurn(turnAt(7, 3));
+  const { offset } = locations[2]!;
+  assert.equal(readAnswer(bytes, offset)?.status, 200);
+  for (let position = 40 + bytes.readUInt32LE(32) + offset; position < bytes.length; position++) {
+    const damaged = Buffer.from(bytes);
+    damaged[position] = damaged[position]! ^ 0x10;
+    assert.equal(readAnswer(damaged, offset), null, `byte ${position}`);
+  }
 });
 
 test('what was read does not hold on to the log record', () => {
   const { bytes } = encodeTurn(turnAt(1, 1));
   const [entry] = decodeTurn(bytes);
-  const answer = readAnswer(bytes, entry!.kept!.location.offset);
+  const answer = readAnswer(bytes, entry!.kept!.location.offset)!;
   const body = Buffer.from(answer.body);
   bytes.fill(0);
   assert.deepEqual(entry!.kept!.keyDigest, digest(1));
