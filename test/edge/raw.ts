@@ -75,8 +75,8 @@ function parseAnswers(bytes: Buffer): RawAnswer[] {
     const headers = new Headers(lines.map((text) => text.split(/: ?/, 2) as [string, string]));
     const bodyStart = headEnd + 4;
     const length = headers.get('content-length');
-    // What uWebSockets.js answers by itself has no length: it ends with the connection.
-    const bodyEnd = length === null ? bytes.length : bodyStart + Number(length);
+    // What uWebSockets.js answers by itself has no length: it ends with the connection. A 100 is all head.
+    const bodyEnd = status === 100 ? bodyStart : length === null ? bytes.length : bodyStart + Number(length);
     if (bodyEnd > bytes.length) return answers;
     answers.push({ status, headers, text: bytes.toString('utf8', bodyStart, bodyEnd) });
     at = bodyEnd;

@@ -1,0 +1,147 @@
+// Who sends a request: the two forms of a key, and when a key stops working, with a clock that stands still.
+
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import { createManualClock } from '../../src/core/clock.ts';
+import { KeyRing, type KeyRingChange, type KnownKey } from '../../src/edge/authenticate.ts';
+
+const nowMs = Date.UTC(2026, 10, 2, 12);
+const org = 'org_1';
+const texts = ['svc_sk_test_abc', 'svc_pk_test_abc', 'svc_sk_live_abc', 'svc_pk_live_abc'] as const;
+
+function ringOf(
+  organization: Partial<KeyRingChange['organization']> = {},
+  key: Partial<KnownKey> = {},
+): KeyRing {
+  const ring = new KeyRing();
+  ring.put({
+    organization: { id: org, active: true, liveActivated: true, ...organization },
+    keys: texts.map((text) => ({
+      digest: hash('sha256', text, 'hex'),
+      org,
+      livemode: text.includes('live'),
+      secret: text.includes('_sk_'),
+      revoked: false,
+      expiresAtMs: null,
+      ...key,
+    })),
+  });
+  return ring;
+}
+
+const secret = texts[0];
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** The code of the refusal, or the organization of the key. */
+function outcomeOf(ring: KeyRing, header: string | undefined, atMs = nowMs): string {
+  const found = ring.authenticate(header, createManualClock(atMs).now);
+  return 'code' in found ? found.code : found.org;
+}
+
+const forms: readonly (readonly [what: string, header: string | undefined, outcome: string])[] = [
+  ['a bearer token', `Bearer ${secret}`, org],
+  ['bearer in small letters', `bearer ${secret}`, org],
+  ['BEARER in capitals', `BEARER ${secret}`, org],
+  ['two spaces', `Bearer  ${secret}`, org],
+  ['a space at the end', `Bearer ${secret} `, org],
+  ['Basic with an empty password', `Basic ${base64(`${secret}:`)}`, org],
+  ['basic in small letters', `basic ${base64(`${secret}:`)}`, org],
+  ['Basic without padding', `Basic ${base64(`${secret}:`).replace(/=+$/, '')}`, org],
+  ['nothing', undefined, 'api_key_missing'],
+  ['an empty header', '', 'authentication_required'],
+  ['a scheme without a key', 'Bearer', 'authentication_required'],
+  ['a scheme and a space', 'Bearer ', 'authentication_required'],
+  ['a key without a scheme', secret, 'authentication_required'],
+  ['another scheme', `Digest ${secret}`, 'authentication_required'],
+  ['a scheme that only starts right', `Bearerx ${secret}`, 'authentication_required'],
+  ['a tab instead of a space', `Bearer\t${secret}`, 'authentication_required'],
+  ['Basic that is not base64', 'Basic ???', 'authentication_required'],
+  ['Basic without a colon', `Basic ${base64(secret)}`, 'authentication_required'],
+  ['Basic with a password', `Basic ${base64(`${secret}:x`)}`, 'api_key_invalid'],
+  ['Basic with a colon as the password', `Basic ${base64(`${secret}::`)}`, 'api_key_invalid'],
+  ['Basic with the key as the password', `Basic ${base64(`:${secret}`)}`, 'api_key_invalid'],
+  ['Basic with nothing', `Basic ${base64(':')}`, 'api_key_invalid'],
+  ['a key that does not exist', 'Bearer svc_sk_test_abd', 'api_key_invalid'],
+  ['the beginning of a key', `Bearer ${secret.slice(0, -1)}`, 'api_key_invalid'],
+  ['a key and more', `Bearer ${secret}x`, 'api_key_invalid'],
+  ['a key in capitals', `Bearer ${secret.toUpperCase()}`, 'api_key_invalid'],
+  ['a key with a word behind it', `Bearer ${secret} x`, 'api_key_invalid'],
+  ['the digest of a key', `Bearer ${hash('sha256', secret, 'hex')}`, 'api_key_invalid'],
+  ['a name that every object has', 'Bearer constructor', 'api_key_invalid'],
+];
+for (const [what, header, outcome] of forms) {
+  test(`${what}: ${outcome}`, () => assert.equal(outcomeOf(ringOf(), header), outcome));
+}
+
+const states: readonly (readonly [
+  what: string,
+  organization: Partial<KeyRingChange['organization']>,
+  key: Partial<KnownKey>,
+  test: string,
+  live: string,
+])[] = [
+  ['an active account', {}, {}, org, org],
+  ['live mode not activated', { liveActivated: false }, {}, org, 'live_mode_not_activated'],
+  ['a suspended or closed account', { active: false }, {}, 'account_inactive', 'account_inactive'],
+  ['neither', { active: false, liveActivated: false }, {}, 'account_inactive', 'account_inactive'],
+  ['a revoked key', {}, { revoked: true }, 'api_key_revoked', 'api_key_revoked'],
+  [
+    'a revoked key of a closed account',
+    { active: false },
+    { revoked: true },
+    'api_key_revoked',
+    'api_key_revoked',
+  ],
+  ['a rolled key within its overlap', {}, { expiresAtMs: nowMs + 1 }, org, org],
+  [
+    'a rolled key at the end of its overlap',
+    {},
+    { expiresAtMs: nowMs },
+    'api_key_expired',
+    'api_key_expired',
+  ],
+  [
+    'a rolled key that was revoked',
+    {},
+    { expiresAtMs: 0, revoked: true },
+    'api_key_revoked',
+    'api_key_revoked',
+  ],
+  [
+    'an expired key of a closed account',
+    { active: false },
+    { expiresAtMs: 0 },
+    'api_key_expired',
+    'api_key_expired',
+  ],
+];
+for (const [what, organization, key, inTest, inLive] of states) {
+  for (const text of texts) {
+    const outcome = text.includes('test') ? inTest : inLive;
+    test(`${what}, ${text}: ${outcome}`, () => {
+      assert.equal(outcomeOf(ringOf(organization, key), `Bearer ${text}`), outcome);
+    });
+  }
+}
+
+test('a key expires as time passes, and a change is in force at once', () => {
+  const ring = ringOf({}, { expiresAtMs: nowMs + 60_000 });
+  const header = `Bearer ${secret}`;
+  assert.equal(outcomeOf(ring, header, nowMs + 59_999), org);
+  assert.equal(outcomeOf(ring, header, nowMs + 60_000), 'api_key_expired');
+  ring.put({ organization: { id: org, active: false, liveActivated: true }, keys: [] });
+  assert.equal(outcomeOf(ring, header), 'account_inactive');
+  ring.put({ organization: { id: org, active: true, liveActivated: true }, keys: [] });
+  assert.equal(outcomeOf(ring, header), org);
+});
+
+test('a key tells its mode and its kind', () => {
+  const ring = ringOf();
+  const { now } = createManualClock(nowMs);
+  for (const text of texts) {
+    const found = ring.authenticate(`Bearer ${text}`, now);
+    assert.ok('org' in found);
+    assert.deepEqual([found.livemode, found.secret], [text.includes('live'), text.includes('_sk_')]);
+  }
+});

@@ -1,0 +1,452 @@
+// The gate before all others, over a raw socket: messages that are ambiguous, too large, too slow or none at all, and
+// what connections can be used for. The time for a request is a second here.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { bodyBytesMax, headerBytesMax } from '../../src/contract/limits.ts';
+import { assertDescribed } from '../answers.ts';
+import { newOrganization, type Service, startService } from '../service.ts';
+import { type RawAnswer, RawConnection, requestText, sendRaw } from './raw.ts';
+
+let service: Service;
+let key: string;
+
+before(async () => {
+  service = await startService({ env: { PAYMENTS_REQUEST_TIMEOUT_MS: '1000' } });
+  ({ key } = await newOrganization(service));
+});
+after(() => service.stop());
+
+type Header = readonly [name: string, value: string];
+const authorized = (...headers: Header[]): Header[] => [['Authorization', `Bearer ${key}`], ...headers];
+const get = (path: string, ...headers: Header[]) => requestText(`GET ${path}`, authorized(...headers));
+const post = (path: string, body: string, ...headers: Header[]) =>
+  requestText(`POST ${path}`, authorized(['Content-Length', String(body.length)], ...headers), body);
+const chunked = (...chunks: string[]) =>
+  [...chunks, ''].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
+const chunkedPost = (body: string) =>
+  requestText('POST /v1/customers', authorized(['Transfer-Encoding', 'chunked']), body);
+
+async function assertAlive(): Promise<void> {
+  assert.equal((await service.call('/v1/account', { key })).status, 200);
+}
+
+/** Sends a request that is refused by the service itself: with an id, an error object, and the end of the connection. */
+async function assertRefused(text: string, status: number, message: RegExp): Promise<void> {
+  const answer = await sendRaw(service.url, text);
+  assert.ok(answer);
+  const { error } = JSON.parse(answer.text);
+  assert.deepEqual([answer.status, error.code], [status, 'invalid_request']);
+  assert.match(error.message, message);
+  assert.match(answer.headers.get('request-id') ?? '', /^req_\w{25}$/);
+  assert.equal(error.request_id, answer.headers.get('request-id'));
+  assert.equal(answer.headers.get('connection'), 'close');
+}
+
+const repeated: readonly (readonly [name: string, first: string, second: string])[] = [
+  ['Content-Length', '2', '2'],
+  ['Content-Length', '2', '3'],
+  ['Host', 'test', 'other'],
+  ['Authorization', 'Bearer x', 'Bearer x'],
+  ['Idempotency-Key', 'a', 'a'],
+  ['Idempotency-Key', 'a', 'b'],
+  ['Transfer-Encoding', 'chunked', 'chunked'],
+];
+for (const [name, first, second] of repeated) {
+  test(`${name} twice (${first}, ${second}) is refused and ends the connection`, async () => {
+    const headers: Header[] =
+      name === 'Host'
+        ? [['Host', second]]
+        : [
+            [name, first],
+            [name.toLowerCase(), second],
+          ];
+    const body = name === 'Transfer-Encoding' ? chunked('{}') : '{}';
+    await assertRefused(requestText('POST /v1/customers', headers, body), 400, /more than once/);
+  });
+}
+
+test('a repeated header is refused outside of the API, too', async () => {
+  await assertRefused(requestText('GET /healthz', [['Host', 'other']]), 400, /more than once/);
+});
+
+const unsupported: readonly (readonly [what: string, name: string, value: string])[] = [
+  ['another coding', 'Transfer-Encoding', 'gzip'],
+  ['a coding on top', 'Transfer-Encoding', 'gzip, chunked'],
+  ['no coding', 'Transfer-Encoding', 'identity'],
+  ['an empty coding', 'Transfer-Encoding', ''],
+  ['a coding that is none', 'Transfer-Encoding', 'xchunked'],
+  ['an empty length', 'Content-Length', ''],
+];
+for (const [what, name, value] of unsupported) {
+  test(`${name}: ${value} (${what}) is refused and ends the connection`, async () => {
+    const text = requestText('POST /v1/customers', authorized([name, value]), chunked('{}'));
+    await assertRefused(text, 400, /not supported/);
+  });
+}
+
+test('headers above 16 KiB are refused, also those of a request without a key; just below they are taken', async () => {
+  await assertRefused(get('/v1/account', ['X-Large', 'x'.repeat(headerBytesMax)]), 431, /16384/);
+  await assertRefused(
+    get('/v1/account', ...Array<Header>(70).fill(['X-Many', 'x'.repeat(300)])),
+    431,
+    /16384/,
+  );
+  await assertRefused(requestText(`GET /${'x'.repeat(headerBytesMax)}`, []), 431, /16384/);
+  await assertRefused(get(`/v1/account?${'x'.repeat(headerBytesMax)}`), 431, /16384/);
+  const answer = await sendRaw(
+    service.url,
+    get('/v1/account', ['X-Large', 'x'.repeat(headerBytesMax - 200)]),
+  );
+  assert.equal(answer?.status, 200);
+});
+
+test('a body above 256 KiB is refused by its length, before it is sent', async () => {
+  const headers = authorized(['Content-Length', String(bodyBytesMax + 1)]);
+  await assertRefused(requestText('POST /v1/customers', headers), 413, /262144/);
+  await assertRefused(
+    requestText('POST /v1/customers', authorized(['Content-Length', '999999999999'])),
+    413,
+    /262144/,
+  );
+});
+
+test('a chunked body above 256 KiB is refused once it is', async () => {
+  const head = requestText('POST /v1/customers', authorized(['Transfer-Encoding', 'chunked']));
+  await assertRefused(head + chunked('x'.repeat(bodyBytesMax + 1)), 413, /262144/);
+  await assertRefused(head + chunked(...Array(65).fill('x'.repeat(4096))), 413, /262144/);
+});
+
+test('a body of 256 KiB is taken, in one piece and in chunks', async () => {
+  const body = `{${' '.repeat(bodyBytesMax - 2)}}`;
+  for (const text of [
+    post('/v1/customers', body),
+    chunkedPost(chunked(body)),
+    chunkedPost(chunked(...(body.match(/.{1,5000}/g) ?? []))),
+  ]) {
+    const answer = await sendRaw(service.url, text);
+    assert.equal(answer?.status, 200);
+  }
+});
+
+// What uWebSockets.js answers by itself: no id can be put on these.
+
+const native: readonly (readonly [what: string, status: number, text: string])[] = [
+  ['no Host', 400, 'GET /v1/account HTTP/1.1\r\nAccept: */*\r\n\r\n'],
+  ['HTTP/1.0', 505, 'GET /v1/account HTTP/1.0\r\nHost: x\r\n\r\n'],
+  ['HTTP/2 without agreement', 505, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['TLS', 505, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello hello\r\n\r\n'],
+  ['two spaces', 505, 'GET  /v1/account HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a whole address', 505, 'GET http://x/v1/account HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['an asterisk', 505, 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['no slash', 505, 'GET __proto__ HTTP/1.1\r\nHost: x\r\n\r\n'],
+  [
+    'both Content-Length and Transfer-Encoding',
+    400,
+    requestText(
+      'POST /v1/customers',
+      [
+        ['Content-Length', '2'],
+        ['Transfer-Encoding', 'chunked'],
+      ],
+      chunked('{}'),
+    ),
+  ],
+  ['a negative length', 400, requestText('POST /v1/customers', [['Content-Length', '-2']], '{}')],
+  ['a length with a plus', 400, requestText('POST /v1/customers', [['Content-Length', '+2']], '{}')],
+  ['a hexadecimal length', 400, requestText('POST /v1/customers', [['Content-Length', '0x2']], '{}')],
+  ['a list of lengths', 400, requestText('POST /v1/customers', [['Content-Length', '2, 2']], '{}')],
+  [
+    'a length of 23 digits',
+    400,
+    requestText('POST /v1/customers', [['Content-Length', '9'.repeat(23)]], '{}'),
+  ],
+  [
+    'a chunk without a size',
+    400,
+    requestText('POST /v1/customers', [['Transfer-Encoding', 'chunked']], 'zz\r\n{}\r\n0\r\n\r\n'),
+  ],
+  ['more than 64 KiB of headers', 431, requestText('GET /v1/account', [['X', 'x'.repeat(66_000)]])],
+  ['more than 100 headers', 431, requestText('GET /v1/account', Array(120).fill(['X', 'x']))],
+];
+for (const [what, status, text] of native) {
+  test(`${what} is answered ${status} by the server itself, and ends the connection`, async () => {
+    const answer = await sendRaw(service.url, text);
+    assert.deepEqual([answer?.status, answer?.headers.get('connection')], [status, 'close']);
+  });
+}
+
+test('header lines that are none get no answer and harm nobody', async () => {
+  const lines = [
+    'Foo',
+    'Foo : bar',
+    'Foo: bar\r\n  baz',
+    'Foo: b\x01r',
+    'Foo: b\x00r',
+    'Foo: a\nBar: b',
+    ': x',
+  ];
+  const connections = lines.map((line) => {
+    const connection = new RawConnection(service.url);
+    void connection.send(`GET /v1/account HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n`);
+    return connection;
+  });
+  await assertAlive();
+  for (const connection of connections) connection.end();
+});
+
+// Methods and bodies.
+
+for (const method of ['OPTIONS', 'PUT', 'PATCH', 'TRACE', 'DELETE', 'BREW', 'get']) {
+  test(`${method} on an address of the API is an address that does not exist`, async () => {
+    const answer = await sendRaw(service.url, requestText(`${method} /v1/account`, authorized()));
+    assert.ok(answer);
+    if (method === 'get') return assert.ok([200, 404].includes(answer.status));
+    assert.deepEqual([answer.status, JSON.parse(answer.text).error.code], [404, 'unrecognized_request_url']);
+    assertDescribed(method, '/v1/account', answer);
+  });
+}
+
+test('a HEAD has no body', async () => {
+  const heads: readonly (readonly [path: string, status: number])[] = [
+    ['/v1/account', 404],
+    ['/healthz', 200],
+    ['/openapi.json', 200],
+    ['/nothing', 404],
+  ];
+  for (const [path, status] of heads) {
+    const response = await fetch(service.url + path, {
+      method: 'HEAD',
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    assert.equal(response.status, status, path);
+    assert.equal(await response.text(), '');
+    assert.ok(Number(response.headers.get('content-length')) > 0);
+    assert.match(response.headers.get('request-id') ?? '', /^req_/);
+  }
+});
+
+const bodies: readonly (readonly [what: string, text: () => string, status: number])[] = [
+  ['a length of zero', () => requestText('POST /v1/customers', authorized(['Content-Length', '0'])), 200],
+  ['a length of 0000', () => requestText('POST /v1/customers', authorized(['Content-Length', '0000'])), 200],
+  [
+    'a length of 02',
+    () => requestText('POST /v1/customers', authorized(['Content-Length', '02']), '{}'),
+    200,
+  ],
+  ['no length', () => requestText('POST /v1/customers', authorized()), 200],
+  ['no chunks', () => chunkedPost(chunked()), 200],
+  ['a chunk', () => chunkedPost(chunked('{}')), 200],
+  ['chunks of a byte', () => chunkedPost(chunked(...'{"name":"Amina"}')), 200],
+  ['capital Chunked', () => chunkedPost(chunked('{}')).replace('chunked', 'Chunked'), 200],
+  [
+    'an empty body of another type',
+    () => requestText('POST /v1/customers', authorized(['Content-Type', 'text/plain'])),
+    200,
+  ],
+  ['JSON of another type', () => post('/v1/customers', '{}', ['Content-Type', 'text/plain']), 400],
+  [
+    'JSON as a form',
+    () => post('/v1/customers', '{}', ['Content-Type', 'application/x-www-form-urlencoded']),
+    400,
+  ],
+  ['JSON of a longer type', () => post('/v1/customers', '{}', ['Content-Type', 'application/json-seq']), 400],
+  [
+    'JSON with a charset',
+    () => post('/v1/customers', '{}', ['Content-Type', 'Application/JSON; charset=utf-8']),
+    200,
+  ],
+  [
+    'JSON with a charset and spaces',
+    () => post('/v1/customers', '{}', ['Content-Type', 'application/json ; charset=utf-8']),
+    200,
+  ],
+  ['JSON of no type', () => post('/v1/customers', '{}'), 200],
+  [
+    'a body with a GET',
+    () => requestText('GET /v1/account', authorized(['Content-Length', '5']), 'hello'),
+    200,
+  ],
+  [
+    'a body with a DELETE',
+    () => requestText('DELETE /v1/customers/cus_1', authorized(['Content-Length', '7']), '{"a":1}'),
+    400,
+  ],
+];
+for (const [what, text, status] of bodies) {
+  test(`${what}: ${status}`, async () => {
+    const answer = await sendRaw(service.url, text());
+    assert.equal(answer?.status, status, answer?.text);
+  });
+}
+
+test('100-continue is answered when it is asked for', async () => {
+  const connection = new RawConnection(service.url);
+  const head = requestText(
+    'POST /v1/customers',
+    authorized(['Content-Length', '2'], ['Expect', '100-continue']),
+  );
+  await connection.send(head);
+  await once(connection.socket, 'data');
+  await connection.send('{}');
+  const answers = await connection.answers(2);
+  connection.end();
+  assert.deepEqual([answers[0]?.status, answers.at(-1)?.status], [100, 200]);
+});
+
+// Connections.
+
+test('a connection takes one request after another, refused ones with unread bodies among them', async () => {
+  const connection = new RawConnection(service.url);
+  const texts = [
+    get('/v1/account'),
+    post('/v1/nothing', 'x'.repeat(10_000)),
+    requestText('POST /v1/customers', [['Content-Length', '20000']], 'x'.repeat(20_000)),
+    post('/v1/customers', '{'),
+    post('/v1/customers', '{"name":"Amina"}'),
+    get('/healthz'),
+    get('/v1/account'),
+  ];
+  for (const [i, text] of texts.entries()) {
+    await connection.send(text);
+    await connection.answers(i + 1);
+  }
+  const answers = await connection.answers(texts.length);
+  connection.end();
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 404, 401, 400, 200, 200, 200],
+  );
+});
+
+test('a request may come in any pieces', async () => {
+  const text = post('/v1/customers', '{"name":"Amina"}');
+  const pieces = text.match(/[\s\S]{1,29}/g)!;
+  const answer = await sendRaw(service.url, ...pieces);
+  assert.equal(JSON.parse(answer!.text).name, 'Amina');
+});
+
+test('pipelined requests are answered in order, or the connection ends: answers never mix', async () => {
+  const immediate = new RawConnection(service.url);
+  await immediate.send(get('/healthz') + get('/v1/nothing') + get('/readyz'));
+  const answers = await immediate.answers(3);
+  immediate.end();
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 404, 200],
+  );
+
+  const waiting = new RawConnection(service.url);
+  const customer = (name: string) => post('/v1/customers', JSON.stringify({ name }));
+  await waiting.send(customer('first') + customer('second'));
+  const some = await waiting.answers(2);
+  waiting.end();
+  assert.deepEqual(
+    some.map(({ text }) => JSON.parse(text).name),
+    ['first', 'second'].slice(0, some.length),
+  );
+});
+
+test('a client that goes away in the middle of anything leaves nothing behind', async () => {
+  const texts = [
+    'GET /v1/acc',
+    requestText('POST /v1/customers', authorized(['Content-Length', '100']), '{"na'),
+    post('/v1/customers', '{}'),
+    get('/v1/account'),
+    chunkedPost('5\r\n{"na'),
+  ];
+  await Promise.all(
+    texts.flatMap((text) =>
+      Array.from({ length: 20 }, async () => {
+        const connection = new RawConnection(service.url);
+        await once(connection.socket, 'connect');
+        await connection.send(text);
+        connection.end();
+      }),
+    ),
+  );
+  await assertAlive();
+});
+
+// Slow senders.
+
+function assertTooSlow(answer: RawAnswer | undefined): void {
+  assert.ok(answer);
+  assert.equal(answer.status, 400);
+  assert.match(JSON.parse(answer.text).error.message, /too long to arrive/);
+  assert.match(answer.headers.get('request-id') ?? '', /^req_/);
+}
+
+describe('slow senders', { concurrency: true }, () => {
+  test('a body that does not arrive is answered after the time for a request, and cut', async () => {
+    const head = requestText('POST /v1/customers', authorized(['Content-Length', '100']));
+    // A chunk's extension is not understood: it is waited on like a chunk's missing end.
+    const extended = chunkedPost('2;a=b\r\n{}\r\n0\r\n\r\n');
+    const halves = [head, `${head}{"name":`, chunkedPost('5\r\n{"na'), extended];
+    const started = performance.now();
+    for (const answer of await Promise.all(halves.map((text) => sendRaw(service.url, text))))
+      assertTooSlow(answer);
+    const elapsedMs = performance.now() - started;
+    assert.ok(elapsedMs > 900 && elapsedMs < 5_000, `${elapsedMs} ms`);
+  });
+
+  test('a body that arrives a byte at a time is cut at the same time', async () => {
+    const connection = new RawConnection(service.url);
+    await connection.send(requestText('POST /v1/customers', authorized(['Content-Length', '1000'])));
+    const drip = setInterval(() => connection.socket.write(' '), 50);
+    const [answer] = await connection.answers();
+    clearInterval(drip);
+    connection.end();
+    assertTooSlow(answer);
+  });
+
+  test('hundreds of stuck senders do not hold up anybody else', async () => {
+    const text = requestText(
+      'POST /v1/customers',
+      authorized(['Content-Length', '100000']),
+      'x'.repeat(50_000),
+    );
+    const stuck = Array.from({ length: 300 }, () => {
+      const connection = new RawConnection(service.url);
+      void connection.send(text);
+      return connection;
+    });
+    await Promise.all(stuck.map(({ socket }) => once(socket, 'connect')));
+    const started = performance.now();
+    for (let i = 0; i < 50; i++) await assertAlive();
+    assert.ok(performance.now() - started < 5_000);
+    for (const connection of stuck) {
+      assertTooSlow((await connection.answers())[0]);
+      connection.end();
+    }
+  });
+});
+
+test('ten thousand idle connections do not harm the others', async () => {
+  const { hostname, port } = new URL(service.url);
+  const sockets: Socket[] = [];
+  // A test process that may hold fewer files holds fewer.
+  let refused = false;
+  while (sockets.length < 10_000 && !refused) {
+    await Promise.all(
+      Array.from({ length: 500 }, async () => {
+        const socket = connect(Number(port), hostname);
+        sockets.push(socket);
+        socket.on('error', () => {
+          refused = true;
+        });
+        await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => {});
+      }),
+    );
+  }
+  try {
+    assert.ok(sockets.filter(({ readyState }) => readyState === 'open').length >= 1_000);
+    const started = performance.now();
+    for (let i = 0; i < 50; i++) await assertAlive();
+    assert.ok(performance.now() - started < 5_000);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+});
