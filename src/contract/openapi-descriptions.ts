@@ -24,7 +24,8 @@ const parameters: Record<ParameterName, string> = {
   payment_method_type: 'The method to pay with. May be left out when the payment intent takes only one.',
   return_url: 'Where the card page sends the customer afterwards.',
   cancellation_reason: 'Why the payment is canceled.',
-  success_url: 'Where the customer goes after paying. Arriving there proves no payment.',
+  success_url:
+    'Where the customer goes after paying. Arriving there proves no payment. `{CHECKOUT_SESSION_ID}` in it is replaced with the id of the session.',
   cancel_url: 'Where the customer goes after giving up.',
   client_reference_id: 'Your own reference for the order or the cart.',
   locale: 'The language of the payment page. Without it, the one that the browser prefers.',

@@ -34,6 +34,12 @@ export const address = Type.String({
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#:@]',
   maxLength: limits.urlCharactersMax,
 });
+/** An address in which `{CHECKOUT_SESSION_ID}` stands for the id of the session; no other braces. */
+export const addressWithSession = Type.String({
+  format: 'uri-template',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![/?#:@])[!-z|~]+(\\{CHECKOUT_SESSION_ID\\}[!-z|~]*)*$',
+  maxLength: limits.urlCharactersMax,
+});
 /** A webhook address: which ones are allowed is decided by the address guard, with an error of its own. */
 export const webhookAddress = Type.String({ minLength: 1, maxLength: limits.urlCharactersMax });
 export const id = Type.String({ minLength: 1, maxLength: limits.textCharactersMax });

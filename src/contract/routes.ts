@@ -98,7 +98,7 @@ export const routes = [
     params: params({
       amount: p.amount,
       currency: p.currency,
-      success_url: p.address,
+      success_url: p.addressWithSession,
       cancel_url: optional(p.address),
       payment_method_types: optional(p.paymentMethodList),
       customer: optional(p.id),

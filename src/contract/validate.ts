@@ -150,7 +150,7 @@ function describeText(
   invalid: (message: NonNullable<Refusal['message']>, values?: Refusal['values']) => Refusal,
 ): Refusal {
   const max = schema.maxLength ?? '';
-  if (schema.format === 'uri') return invalid('parameter_invalid.address', { max });
+  if (schema.format?.startsWith('uri')) return invalid('parameter_invalid.address', { max });
   if (schema.format === 'email') return invalid('parameter_invalid.email', { max });
   return invalid('parameter_invalid.text', { min: schema.minLength ?? 0, max });
 }

@@ -166,6 +166,20 @@ checkBodies('create_checkout_session', [
   ['a line break', session('https://shop.example/\n'), notAnAddress],
   ['broken percent-encoding', session('https://shop.example/%zz'), notAnAddress],
   ['a number', session(1), notAnAddress],
+  [
+    'a place for the id',
+    session('https://shop.example/{CHECKOUT_SESSION_ID}?s={CHECKOUT_SESSION_ID}#a'),
+    null,
+  ],
+  ['another placeholder', session('https://shop.example/{CHECKOUT_SESSION}'), notAnAddress],
+  ['a placeholder for a host', session('https://{CHECKOUT_SESSION_ID}/'), notAnAddress],
+  ['a brace', session('https://shop.example/{'), notAnAddress],
+  ['letters beyond ASCII', session('https://shop.example/é{CHECKOUT_SESSION_ID}'), notAnAddress],
+  [
+    'a placeholder in another address',
+    JSON.stringify({ ...valid, success_url: 'https://a.b', cancel_url: 'https://a.b/{CHECKOUT_SESSION_ID}' }),
+    ['parameter_invalid.address', 'cancel_url'],
+  ],
 ]);
 
 checkBodies('create_customer', [
