@@ -81,11 +81,10 @@ function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvField).join(',')}\r\n`;
 }
 
-/** Texts that a spreadsheet would run as a formula are preceded by an apostrophe. */
+/** Texts stand as they are: CSV and NDJSON say the same. */
 function csvField(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const plain = typeof value === 'string' ? value : JSON.stringify(value);
-  const text = /^[=+\-@\t\r]/.test(plain) ? `'${plain}` : plain;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,0 +1,35 @@
+// Exports: texts come out as they went in, in both formats.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exportPage } from '../../src/domain/export.ts';
+import { createIntent } from './scenes.ts';
+import { Stage } from './stage.ts';
+
+/** A description, and how it stands in a line of CSV (RFC 4180). */
+const rows: readonly (readonly [description: string, field: string])[] = [
+  ['Order 1042', 'Order 1042'],
+  ['=1+1', '=1+1'],
+  ['+212 600 000000', '+212 600 000000'],
+  ['-10 %', '-10 %'],
+  ['@shop', '@shop'],
+  ['\tindented', '\tindented'],
+  ['a, "b"', '"a, ""b"""'],
+  ['two\nlines', '"two\nlines"'],
+  ['طلب', 'طلب'],
+];
+
+for (const [description, field] of rows) {
+  test(`a description in an export: ${JSON.stringify(description)}`, () => {
+    const stage = new Stage();
+    const id = createIntent(stage, { description });
+    const exported = (format: 'csv' | 'ndjson') =>
+      exportPage(stage.world.state, 'export_payment_intents', { format }, stage.context(), '').text;
+    assert.equal(JSON.parse(exported('ndjson')).description, description);
+    const [names, ...lines] = exported('csv').split('\r\n');
+    assert.match(names!, /,customer,description,canceled_at,/);
+    assert.ok(lines[0]!.startsWith(`${id},`));
+    assert.ok(lines[0]!.includes(`card""]",,,${field},,,,{}`), lines[0]);
+    assert.deepEqual(lines.slice(1), ['']);
+  });
+}
