@@ -64,6 +64,8 @@ export function createRandomText(fillRandom: FillRandom): (length: number) => st
 export interface IdFactory {
   /** A new id. `prefix` without the underscore; `slot` of the organization. */
   next(prefix: string, slot: number, nowMs: number): string;
+  /** The time in the newest id, Unix milliseconds: later ones start after it. */
+  readonly lastMs: number;
 }
 
 /**
@@ -76,6 +78,9 @@ export function createIdFactory(randomText: (length: number) => string, startMs 
   let counter = counterMax;
   let head = '';
   return {
+    get lastMs() {
+      return lastMs;
+    },
     next(prefix, slot, nowMs) {
       if (nowMs > lastMs || counter === counterMax) {
         lastMs = nowMs > lastMs ? nowMs : lastMs + 1;
@@ -93,6 +98,12 @@ export function slotOfId(id: string): number {
   const start = id.lastIndexOf('_') + 1;
   if (id.length - start !== bodyWidth) return -1;
   return decodeBase62(id.slice(start + timeWidth, start + timeWidth + slotWidth));
+}
+
+/** The time in an id made by `createIdFactory`, as text that orders ids of all prefixes; '' when it is no such id. */
+export function timeTextOf(id: string): string {
+  const start = id.lastIndexOf('_') + 1;
+  return id.length - start === bodyWidth ? id.slice(start, start + timeWidth) : '';
 }
 
 /**

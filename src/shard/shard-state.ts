@@ -68,6 +68,16 @@ export class ShardState {
     this.#ids = createIdFactory(this.#randomText);
   }
 
+  /** The time of the newest id: it runs ahead of the clock when ids are many, or the clock was set back. */
+  get lastIdMs(): number {
+    return this.#ids.lastMs;
+  }
+
+  /** The time in the last id that was made: a little ahead of the clock when a millisecond was too short for all. */
+  get lastIdMs(): number {
+    return this.#ids.lastMs;
+  }
+
   /** New ids come after all that were made until `lastMs`. */
   startIds(lastMs: number): void {
     this.#ids = createIdFactory(this.#randomText, lastMs);

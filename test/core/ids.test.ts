@@ -10,6 +10,7 @@ import {
   encodeBase62,
   idFloor,
   slotOfId,
+  timeTextOf,
 } from '../../src/core/ids.ts';
 import { slotCount } from '../../src/core/slot.ts';
 
@@ -66,6 +67,7 @@ const foreign: readonly string[] = [
   `pi_${'0'.repeat(8)}é0${'0'.repeat(15)}`,
 ];
 for (const id of foreign) test(`"${id}" has no slot`, () => assert.equal(slotOfId(id), -1));
+test('a text that is no id has no time', () => assert.equal(timeTextOf('pi_1'), ''));
 
 test('ids ascend: over times, within a millisecond, past 3,844 in one, with the clock set back', () => {
   const { next } = createIdFactory(realText);
@@ -88,6 +90,14 @@ test('with the clock set back, ids go on from where they were and follow the clo
   assert.equal(timeOf(next('pi', 0, nowMs)), nowMs);
   assert.equal(timeOf(next('pi', 0, nowMs - 60_000)), nowMs);
   assert.equal(timeOf(next('pi', 0, nowMs + 60_000)), nowMs + 60_000);
+});
+
+test('a factory tells the time of its newest id, ahead of the clock as it may be', () => {
+  const factory = createIdFactory(dots, nowMs - 1);
+  assert.equal(factory.lastMs, nowMs - 1);
+  for (let i = 0; i < 3_845; i++) factory.next('pi', 0, nowMs);
+  assert.equal(factory.lastMs, nowMs + 1);
+  assert.equal(decodeBase62(timeTextOf(factory.next('evt', 3, nowMs))), nowMs + 1);
 });
 
 test('the first ids of a factory come after every id made until its start', () => {

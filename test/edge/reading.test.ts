@@ -93,7 +93,7 @@ test('names and values of a query string are percent-decoded', async () => {
 
 // Exports.
 
-test('an export as CSV has a line of names and a line each, quoted as needed, formulas disarmed', async () => {
+test('an export as CSV has a line of names and a line each, quoted as needed', async () => {
   const answer = await service.call('/v1/exports/payment_intents', { key });
   assert.equal(answer.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
   assert.equal(answer.headers.get('content-disposition'), 'attachment; filename="payment_intents.csv"');
