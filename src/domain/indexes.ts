@@ -21,6 +21,16 @@ export function fieldIndex(kind: ListedKind, scope: string, field: string, value
   return `${kind}/${scope}/${field}=${value}`;
 }
 
+/** The records of a kind in a scope whose fields have these values; without any, all of them. */
+export function fieldsIndex(
+  kind: ListedKind,
+  scope: string,
+  fields: readonly (readonly [name: string, value: string])[],
+): string {
+  if (fields.length === 0) return kindIndex(kind, scope);
+  return `${kindIndex(kind, scope)}/${fields.map(([name, value]) => `${name}=${value}`).join('&')}`;
+}
+
 /** What has a time at which something happens by itself, over all organizations of a shard. */
 export const dueIndex = 'due';
 /** Calls to payment networks that have no final outcome yet. */
@@ -76,15 +86,24 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
   const field = (name: string, value: string | null) => {
     if (value !== null) rows.push({ index: fieldIndex(kind, scope, name, value), sortKey: id });
   };
+  /** For a list that is filtered by `name` and status at once. */
+  const withStatus = (name: string, value: string | null, status: string) => {
+    field(name, value);
+    field('status', status);
+    if (value === null) return;
+    const both = fieldsIndex(kind, scope, [
+      [name, value],
+      ['status', status],
+    ]);
+    rows.push({ index: both, sortKey: id });
+  };
   const due = (index: string, ms: number) => rows.push({ index, sortKey: timeKey(ms) + id });
   switch (kind) {
     case 'payment_intent':
-      field('status', record.status);
-      field('customer', record.customer);
+      withStatus('customer', record.customer, record.status);
       break;
     case 'charge':
-      field('status', record.status);
-      field('payment_intent', record.payment_intent);
+      withStatus('payment_intent', record.payment_intent, record.status);
       if (record.cash_number !== null) rows.push({ index: cashIndex(record.cash_number), sortKey: id });
       if (record.status === 'pending') due(dueIndex, record.expires_at_ms);
       break;
@@ -95,8 +114,7 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
       field('email', record.email);
       break;
     case 'refund':
-      field('status', record.status);
-      field('payment_intent', record.payment_intent);
+      withStatus('payment_intent', record.payment_intent, record.status);
       break;
     case 'event':
       field('type', record.type);

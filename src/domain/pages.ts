@@ -6,8 +6,8 @@ import { listLimitDefault } from '../contract/limits.ts';
 import { idFloor } from '../core/ids.ts';
 import type { Caller } from './find.ts';
 import { find } from './find.ts';
-import { fieldIndex, kindIndex, type ListedKind, scopeOf } from './indexes.ts';
-import type { RecordOf, StoredRecord } from './record.ts';
+import { fieldsIndex, type ListedKind, scopeOf } from './indexes.ts';
+import type { RecordOf } from './record.ts';
 import type { View } from './state.ts';
 
 /** What every list takes; `field[op]` names as in the query string. */
@@ -26,7 +26,7 @@ export interface Page<K extends ListedKind> {
   readonly hasMore: boolean;
 }
 
-/** The fields that a list can be filtered by, the most selective first: the first one given picks the index. */
+/** The fields that a list can be filtered by, in the order of their index: every set of them has one of its own. */
 export type Filters = Readonly<Record<string, string | undefined>>;
 
 /** One page, or the refusal of a cursor that names no object of this list's kind. */
@@ -57,7 +57,7 @@ export function pageOf<K extends ListedKind>(
 }
 
 /** The records of a kind that pass the filters, from the cursor on. */
-export function* filtered<K extends ListedKind>(
+export function filtered<K extends ListedKind>(
   view: View,
   caller: Caller,
   kind: K,
@@ -67,13 +67,8 @@ export function* filtered<K extends ListedKind>(
 ): Iterable<RecordOf<K>> {
   const scope = scopeOf(caller.org, caller.livemode);
   const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const [first, ...rest] = given;
-  const index = first === undefined ? kindIndex(kind, scope) : fieldIndex(kind, scope, first[0], first[1]);
-  const bounds = boundsOf(prefix, params);
-  for (const record of view.scan(index, { ...bounds, descending: params.descending })) {
-    if (rest.every(([name, value]) => record[name as keyof StoredRecord] === value))
-      yield record as RecordOf<K>;
-  }
+  const range = { ...boundsOf(prefix, params), descending: params.descending };
+  return view.scan(fieldsIndex(kind, scope, given), range) as Iterable<RecordOf<K>>;
 }
 
 /** The range of ids between the cursor and the bounds on `created`: ids start with their time. */

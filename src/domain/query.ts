@@ -75,7 +75,7 @@ function list<K extends ShownKind>(
   };
 }
 
-/** Picks filters by name, the most selective first. */
+/** Picks filters by name, in the order of their index. */
 function by(...names: string[]) {
   return (params: Record<string, unknown>): Filters =>
     Object.fromEntries(names.map((name) => [name, params[name] as string | undefined]));

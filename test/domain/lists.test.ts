@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueryOperation } from '../../src/contract/routes.ts';
 import { idFloor } from '../../src/core/ids.ts';
+import { type Filters, pageOf } from '../../src/domain/pages.ts';
+import type { View } from '../../src/domain/state.ts';
 import { createIntent, createSession, openAttempt, payByCard, scenes } from './scenes.ts';
 import { type Json, Stage } from './stage.ts';
 
@@ -150,6 +152,40 @@ test('charges and refunds by payment intent and status', () => {
   assert.deepEqual(refunds({ payment_intent: intent }), [second, first]);
   assert.deepEqual(refunds({ status: 'pending' }), [third, first]);
   assert.deepEqual(refunds({ payment_intent: intent, status: 'pending' }), [first]);
+});
+
+test('a list with two filters reads the records that it shows, and one more', () => {
+  const stage = new Stage();
+  const customer = stage.given('create_customer').id;
+  const fresh = createIntent(stage, { customer });
+  for (let i = 0; i < 20; i++) {
+    stage.given('cancel_payment_intent', {}, createIntent(stage, { customer }));
+    createIntent(stage);
+  }
+  const { state } = stage.world;
+  let reads = 0;
+  const view: View = {
+    get: (kind, id) => state.get(kind, id),
+    *scan(index, range) {
+      for (const record of state.scan(index, range)) {
+        reads++;
+        yield record;
+      }
+    },
+  };
+  const listed = (filters: Filters) => {
+    reads = 0;
+    const page = pageOf(view, stage.context(), 'payment_intent', 'pi', { limit: 2 }, filters);
+    assert.ok('records' in page);
+    return page.records.length;
+  };
+  assert.deepEqual([listed({ customer, status: 'requires_payment_method' }), reads], [1, 1]);
+  assert.deepEqual([listed({ customer, status: 'canceled' }), reads], [2, 3]);
+  assert.deepEqual([listed({ customer, status: undefined }), reads], [2, 3]);
+  assert.equal(
+    stage.read('list_payment_intents', { status: 'requires_payment_method', customer }).data[0].id,
+    fresh,
+  );
 });
 
 test('customers by e-mail address, events by type', () => {
