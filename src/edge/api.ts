@@ -164,7 +164,7 @@ export class Api {
       this.#finished(call, answer.status, 0, false);
       const { org, livemode } = call.key!;
       const request = { route: call.match!.route, org, livemode, query: call.head.query };
-      streamExport(exchange, headers, this.shardOf(org), request);
+      exchange.guard(() => streamExport(exchange, headers, this.shardOf(org), request));
       return;
     }
     const replayed = (answer.flags & answerFlags.replayed) !== 0;
@@ -204,7 +204,7 @@ export class Api {
       route: call.match === null ? null : routeNames[call.match.route]!,
       status,
       code: errorCodes[errorNumber - 1] ?? null,
-      durationMs: answeredAtMs - call.exchange.startedAtMs,
+      durationMs: Math.round(performance.now() - call.exchange.startedAt),
       replayed,
     });
   }

@@ -41,7 +41,8 @@ export interface Exchanges {
 }
 
 export class Exchange {
-  readonly startedAtMs: number;
+  /** By the monotonic clock, milliseconds: what a clock that is set can't shorten or prolong. */
+  readonly startedAt = performance.now();
   readonly requestId: string;
   /** A HEAD is answered without a body. */
   isHead = false;
@@ -54,10 +55,9 @@ export class Exchange {
   #resume: (() => void) | null = null;
 
   /** Registers for an abort, before anything else can happen. */
-  constructor(response: HttpResponse, exchanges: Exchanges, startedAtMs: number, requestId: string) {
+  constructor(response: HttpResponse, exchanges: Exchanges, requestId: string) {
     this.#response = response;
     this.#exchanges = exchanges;
-    this.startedAtMs = startedAtMs;
     this.requestId = requestId;
     exchanges.open.add(this);
     response.onAborted(() => this.#end());
@@ -86,13 +86,16 @@ export class Exchange {
     this.#resume?.();
   }
 
-  /** Runs `step`; what it throws is a bug, and cuts the connection. */
-  guard(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
+  /** Runs `step`; what it throws, now or later, is a bug, and cuts the connection. */
+  guard(step: () => void | Promise<void>): void {
+    const failed = (error: unknown) => {
       this.#exchanges.onBug(error);
       this.cut();
+    };
+    try {
+      step()?.catch(failed);
+    } catch (error) {
+      failed(error);
     }
   }
 

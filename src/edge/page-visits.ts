@@ -39,10 +39,10 @@ export function visitPage(pages: Pages, exchange: Exchange, head: RequestHead): 
   if (head.hasBody) {
     exchange.readBody((body) => {
       if (body === null) exchange.answer(413, [], '', { close: true });
-      else void answerVisit(pages, exchange, head, body);
+      else exchange.guard(() => answerVisit(pages, exchange, head, body));
     });
   } else {
-    void answerVisit(pages, exchange, head, noBody);
+    exchange.guard(() => answerVisit(pages, exchange, head, noBody));
   }
 }
 
@@ -60,6 +60,8 @@ async function answerVisit(pages: Pages, exchange: Exchange, head: RequestHead, 
     remoteAddress: exchange.remoteAddress,
     body,
   };
+  // Whoever waits for a slow network is shown the page as it is, which waits on.
+  exchange.onTimeout = () => exchange.answer(303, [['Location', head.path]], '');
   const answer = await pages.handle(request);
   exchange.answer(answer.status, answer.headers, answer.body);
 }

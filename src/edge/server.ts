@@ -39,8 +39,7 @@ export function listen(options: ServerOptions): Promise<Server> {
       ? uws.App()
       : uws.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile });
   app.any('/*', (response, request) => {
-    const nowMs = options.clock();
-    const exchange = new Exchange(response, exchanges, nowMs, options.newRequestId(nowMs));
+    const exchange = new Exchange(response, exchanges, options.newRequestId(options.clock()));
     exchange.guard(() => {
       const head = readHead(request);
       exchange.isHead = head.method === 'head';
@@ -71,9 +70,9 @@ export function listen(options: ServerOptions): Promise<Server> {
 
 /** The oldest exchanges come first: the sweep ends at the first one that is young enough. */
 function sweep(exchanges: Exchanges, options: ServerOptions): void {
-  const oldest = options.clock() - options.requestTimeoutMs;
+  const oldest = performance.now() - options.requestTimeoutMs;
   for (const exchange of exchanges.open) {
-    if (exchange.startedAtMs > oldest) break;
+    if (exchange.startedAt > oldest) break;
     if (exchange.isStreaming) continue;
     exchange.guard(exchange.onTimeout);
   }

@@ -2,11 +2,12 @@
 // its name resolves to. The same rules are checked again at each delivery.
 
 import { checkWebhookUrl } from '../webhooks/address-guard.ts';
-import { createResolver } from '../webhooks/resolver.ts';
+import { createResolver, ResolutionFailure } from '../webhooks/resolver.ts';
 import type { Config } from './config-schema.ts';
 
 const lookupTimeoutMs = 5_000;
 
+/** The check; it rejects when no name server answered, so that nobody can say. */
 export function createAddressCheck({ webhooks }: Config): (url: string) => Promise<boolean> {
   const { allowHttp, allowPrivate, dnsServers } = webhooks;
   const resolve = createResolver({
@@ -18,6 +19,11 @@ export function createAddressCheck({ webhooks }: Config): (url: string) => Promi
     const checked = checkWebhookUrl(url, { allowHttp, allowPrivate });
     if (!checked.ok) return false;
     if (checked.literal !== null) return true;
-    return (await resolve(checked.host)).length > 0;
+    try {
+      return (await resolve(checked.host)).length > 0;
+    } catch (error) {
+      if (error instanceof ResolutionFailure && !error.unanswered) return false;
+      throw error;
+    }
   };
 }

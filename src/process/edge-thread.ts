@@ -32,10 +32,13 @@ const shards = Array.from({ length: shardCount }, () => new ShardClient());
 /** Time for exchanges under way when the service stops; leaves the shards as much again. */
 const stopGraceMs = 2_000;
 
+let server: Server | null = null;
+
 function fail(error: Error): void {
   logger.fatal({ err: error }, `the edge failed: ${error.message}`);
   tell({ type: 'failed', message: `edge ${number} failed: ${error.message}`, fatal: true });
-  setImmediate(() => process.exit(1));
+  // The native server must be closed first: a thread that ends with it open takes the process along.
+  void (server?.stop(0) ?? Promise.resolve()).finally(() => process.exit(1));
 }
 process.on('uncaughtException', fail);
 
@@ -81,7 +84,7 @@ async function open(): Promise<Server> {
   });
 }
 
-const server = await open().catch((error: Error) => {
+server = await open().catch((error: Error) => {
   fail(error);
   return new Promise<never>(() => {});
 });
@@ -99,7 +102,7 @@ main.on('message', async (instruction: Instruction) => {
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
       break;
     case 'stop':
-      await server.stop(stopGraceMs);
+      await server?.stop(stopGraceMs);
       tell({ type: 'answer', question: instruction.question });
       for (const shard of shards) shard.disconnect();
       main.close();

@@ -30,7 +30,7 @@ const metrics = createShardMetrics(registry, String(number));
 
 const tickMs = 100;
 const levelsMs = 1000;
-const networkTimeoutMs = 30_000;
+const networkTimeoutMs = 20_000;
 
 /** The first failure ends the thread. A damaged journal stays damaged: starting again can't help then. */
 let failed = false;
@@ -163,5 +163,6 @@ main.on('message', async (instruction: Instruction) => {
       process.exit(0);
   }
 });
+await shard.catchUp();
 logger.info({ seconds: Number(recoverySeconds.toFixed(3)) }, 'ready');
 tell({ type: 'ready' });

@@ -10,6 +10,7 @@ import { fillDefaults, type Params, parseQuery, validateParams } from '../contra
 import { apiVersions, languages } from '../contract/vocabulary.ts';
 import { type Command, decide } from '../domain/decide.ts';
 import type { Context, Outcome } from '../domain/decision.ts';
+import { fillImpliedParams } from '../domain/implied-params.ts';
 import { query } from '../domain/query.ts';
 import type { OperationRequest } from '../domain/record.ts';
 import type { Entry, KeptAnswer } from '../journal/journal.ts';
@@ -63,6 +64,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     answerRefusal(state, turn, pending, parsed.refusal);
     return;
   }
+  fillImpliedParams(state.records, route.operation, frame.id, parsed.params, request.api_version);
   const ready = withKey({ ...pending, params: parsed.params }, frame);
   if (answerFromRecord(state, turn, ready)) return;
   const invalid = parsed.invalid ?? validateParams(route, parsed.params) ?? refuseText(parsed);

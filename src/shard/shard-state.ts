@@ -73,11 +73,6 @@ export class ShardState {
     return this.#ids.lastMs;
   }
 
-  /** The time in the last id that was made: a little ahead of the clock when a millisecond was too short for all. */
-  get lastIdMs(): number {
-    return this.#ids.lastMs;
-  }
-
   /** New ids come after all that were made until `lastMs`. */
   startIds(lastMs: number): void {
     this.#ids = createIdFactory(this.#randomText, lastMs);

@@ -5,17 +5,19 @@
 // A failed commit is the end of this shard: nothing of the turn is answered, and whoever runs the shard starts a new
 // one from the journal.
 
+import { refuse } from '../contract/errors.ts';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
+import { decodeBase62, timeTextOf } from '../core/ids.ts';
 import { dueRecords } from '../domain/due.ts';
 import { operationIndex } from '../domain/indexes.ts';
 import type { OperationRecord } from '../domain/record.ts';
 import type { Journal, KeptKey } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
 import { type DeliveryOutcome, drainEndpoints, handOut, pruneDeliveries, takeReports } from './deliver.ts';
-import { execute, type Pending, runCommand } from './execute.ts';
+import { answerRefusal, execute, type Pending, runCommand } from './execute.ts';
 import { executeInternal, expireRecord } from './execute-internal.ts';
 import { clockLevel, encodeLevels, readClock, writeClock } from './levels.ts';
 import {
@@ -44,7 +46,7 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
   readonly checkpointRecordsMax: number;
   /** Makes a call to a payment network; its outcome comes back as a `settle_operation` command. */
   readonly callNetwork: (operation: OperationRecord) => void;
-  /** Whether a webhook address may be used. */
+  /** Whether a webhook address may be used; rejects when that can't be found out now. */
   readonly checkAddress: (url: string) => Promise<boolean>;
   /** For how long deliveries that are over stay listed, with their attempts. */
   readonly deliveriesKeptMs: number;
@@ -57,14 +59,14 @@ type Mail =
   | { readonly kind: 'request'; readonly to: ReplyTo; readonly frame: RequestFrame }
   | { readonly kind: 'internal'; readonly to: ReplyTo; readonly request: InternalRequest }
   | { readonly kind: 'outbox'; readonly peer: Peer; readonly message: OutboxMessage }
-  | { readonly kind: 'address'; readonly pending: Pending; readonly allowed: boolean };
+  | { readonly kind: 'address'; readonly pending: Pending; readonly allowed: boolean | null };
 
 /** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
 const turnSizeMax = 512;
 const turnsInFlightMax = 2;
+/** The address could not be looked up: the same request may do later, so the refusal is not kept. */
+const addressUnknown = refuse('url_not_allowed', { param: 'url', retryAfterSeconds: 5 });
 const duePerTurnMax = 256;
-/** Turns that make more ids than fit into their time run ahead of it, at most by some turns' worth. */
-const idsAheadMsMax = 100;
 /** How stale the look at what is due may be. */
 const timeIntervalMs = 50;
 /** Some hundred old deliveries are removed each time. */
@@ -101,19 +103,25 @@ export class Shard {
     for (const account of accounts) this.state.putAccount(account, this.#nowMs);
   }
 
-  /** Rebuilds the state from the checkpoint and the log; returns the time of the last turn. */
+  /** Rebuilds the state from the checkpoint and the log; returns the time of the last turn, or of its newest id. */
   #recover(): number {
     const { log, checkpoint } = this.#journal;
     let lastMs = readClock(checkpoint.getLevel(clockLevel));
     for (const key of checkpoint.keptKeys(this.#options.clock() - idempotencyRetentionMs)) {
       this.state.index.add(key);
     }
+    let newestId = '';
     for (const entry of this.#journal.replay()) {
-      for (const change of entry.changes) this.state.records.apply(change);
+      for (const change of entry.changes) {
+        this.state.records.apply(change);
+        const time = timeTextOf(change.id);
+        if (time > newestId) newestId = time;
+      }
       if (entry.kept !== null) this.#remember(entry.kept);
       lastMs = Math.max(lastMs, entry.timeMs);
     }
-    this.state.startIds(lastMs + idsAheadMsMax);
+    lastMs = Math.max(lastMs, decodeBase62(newestId));
+    this.state.startIds(lastMs);
     this.state.rememberRunning(this.openOperations());
     this.state.outbox.start();
     assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
@@ -174,6 +182,11 @@ export class Shard {
     return this.#nowMs;
   }
 
+  /** What a start after this must not fall behind: the time, and the newest id. */
+  #clockNow(): Uint8Array {
+    return writeClock(Math.max(this.#now(), this.state.lastIdMs));
+  }
+
   #schedule(): void {
     if (this.#scheduled || this.#finished || this.#turnsInFlight >= turnsInFlightMax) return;
     this.#scheduled = true;
@@ -199,12 +212,11 @@ export class Shard {
     this.#options.onFailure(error);
   }
 
-  /** Time comes first: nothing is decided on what has run out, however long nobody was there to end it. */
   #takeTurn(): void {
     const turn = new Turn(this.#now());
     const isTime = this.#timeQueued || turn.nowMs - this.#lastTimeMs >= timeIntervalMs;
-    const isBehind = isTime && this.#passTime(turn);
-    const taken = isBehind ? 0 : this.#takeMail(turn);
+    if (isTime) this.#passTime(turn);
+    const taken = this.#takeMail(turn);
     if (taken === 0 && !isTime) return;
     if (handOut(this.state, turn)) this.#queueTime();
     if (taken > 0) this.#options.observer.turnEnded(taken, this.#mailbox.length);
@@ -240,16 +252,17 @@ export class Shard {
         break;
       case 'address':
         this.state.addressChecked(mail.pending);
-        runCommand(this.state, turn, mail.pending, mail.allowed);
+        if (mail.allowed === null) answerRefusal(this.state, turn, mail.pending, addressUnknown);
+        else runCommand(this.state, turn, mail.pending, mail.allowed);
         break;
     }
   }
 
-  /** Does what has become due, some of it a turn; true while things that have run out are left. */
-  #passTime(turn: Turn): boolean {
+  /** Does what has become due, some of it a turn, before the turn's requests. */
+  #passTime(turn: Turn): void {
     this.#timeQueued = false;
     this.#lastTimeMs = turn.nowMs;
-    if (this.state.readOnly) return false;
+    if (this.state.readOnly) return;
     const due = dueRecords(this.state.records, turn.nowMs, duePerTurnMax);
     for (const record of due) expireRecord(this.state, turn, record);
     this.state.outbox.tick(turn.nowMs);
@@ -258,9 +271,19 @@ export class Shard {
       this.#lastPruneMs = turn.nowMs;
       pruneDeliveries(this.state, turn, turn.nowMs - this.#options.deliveriesKeptMs);
     }
-    const isBehind = due.length === duePerTurnMax;
-    if (isBehind || isDraining) this.#queueTime();
-    return isBehind;
+    if (due.length === duePerTurnMax || isDraining) this.#queueTime();
+  }
+
+  /** Does what became due while nobody was there to do it: to be awaited before the first request. */
+  async catchUp(): Promise<void> {
+    while (
+      !this.#finished &&
+      !this.state.readOnly &&
+      dueRecords(this.state.records, this.#now(), 1).length > 0
+    ) {
+      this.#queueTime();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   #queueTime(): void {
@@ -291,7 +314,9 @@ export class Shard {
   #append(turn: Turn): void {
     const { log } = this.#journal;
     const { entries, nowMs } = turn;
-    const { locations, durable } = log.append({ firstSequence: log.nextSequence, timeMs: nowMs, entries });
+    // The ids of the turn may be ahead of it; those after a restart must come after them.
+    const timeMs = Math.max(nowMs, this.state.lastIdMs);
+    const { locations, durable } = log.append({ firstSequence: log.nextSequence, timeMs, entries });
     this.#lastDurable = durable;
     for (let i = 0; i < entries.length; i++) {
       const { kept } = entries[i]!;
@@ -309,11 +334,11 @@ export class Shard {
   }
 
   #checkAddress(pending: Pending, url: string): void {
-    const settle = (allowed: boolean) => {
+    const settle = (allowed: boolean | null) => {
       this.#mailbox.push({ kind: 'address', pending, allowed });
       this.#schedule();
     };
-    this.#options.checkAddress(url).then(settle, () => settle(false));
+    this.#options.checkAddress(url).then(settle, () => settle(null));
   }
 
   /** What time brings; to be called a few times a second. */
@@ -333,7 +358,7 @@ export class Shard {
   /** Writes rate-limit levels and the time; to be called once a second. */
   async writeLevels(): Promise<void> {
     if (this.state.readOnly) return;
-    const levels = new Map<string, Uint8Array>([[clockLevel, writeClock(this.#now())]]);
+    const levels = new Map<string, Uint8Array>([[clockLevel, this.#clockNow()]]);
     for (const [scope, level] of this.state.takeLevels()) levels.set(scope, encodeLevels(level));
     await this.#journal.checkpoint.putLevels(levels);
   }
@@ -356,7 +381,7 @@ export class Shard {
     // What is not in the log yet must not be in the checkpoint.
     await this.#lastDurable;
     // A checkpoint may hold all turns: then nothing in the log tells when the last one was.
-    await checkpoint.putLevels(new Map([[clockLevel, writeClock(this.#now())]]));
+    await checkpoint.putLevels(new Map([[clockLevel, this.#clockNow()]]));
     await checkpoint.write({ records, sequence, keptKeys });
     this.state.records.thaw();
     this.#lastCheckpointMs = this.#now();

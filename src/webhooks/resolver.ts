@@ -23,6 +23,12 @@ export type Resolve = (host: string) => Promise<string[]>;
 /** The host has no address that may be used; the message is a short English reason. */
 export class ResolutionFailure extends Error {
   override name = 'ResolutionFailure';
+  /** No name server said anything about the host: asking again may give another result. */
+  readonly unanswered: boolean;
+  constructor(message: string, unanswered = false) {
+    super(message);
+    this.unanswered = unanswered;
+  }
 }
 
 export function createResolver({ servers, timeoutMs, allowPrivate = false }: ResolverOptions): Resolve {
@@ -35,7 +41,7 @@ export function createResolver({ servers, timeoutMs, allowPrivate = false }: Res
 
     const answers = await settledWithin(timeoutMs, [resolver.resolve4(host), resolver.resolve6(host)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (addresses.length === 0) throw new ResolutionFailure(failureOf(answers));
+    if (addresses.length === 0) throw failureOf(answers);
     if (!allowPrivate && !addresses.every(isPublicAddress)) {
       // The answer itself isn't told: a merchant could read an inner network's names with it.
       throw new ResolutionFailure(`address not public: ${host}`);
@@ -59,9 +65,10 @@ async function settledWithin(
 /** c-ares' words for "there is no such name" and "the name has no such addresses". */
 const absent = new Set(['ENOTFOUND', 'ENODATA']);
 
-function failureOf(answers: readonly PromiseSettledResult<string[]>[]): string {
+function failureOf(answers: readonly PromiseSettledResult<string[]>[]): ResolutionFailure {
   const codes = answers.map((answer) => (answer.status === 'rejected' ? answer.reason?.code : 'ENODATA'));
   const code = codes.find((candidate) => !absent.has(candidate));
-  if (code === undefined) return 'host not found';
-  return code === 'ETIMEOUT' ? 'host lookup timed out' : `host lookup failed (${code})`;
+  if (code === undefined) return new ResolutionFailure('host not found');
+  const message = code === 'ETIMEOUT' ? 'host lookup timed out' : `host lookup failed (${code})`;
+  return new ResolutionFailure(message, true);
 }
