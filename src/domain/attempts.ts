@@ -69,11 +69,10 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
   const method = operation.action === 'open_card_page' ? 'card' : 'cash';
   const charge = draft.put<ChargeRecord>({
     kind: 'charge',
-    id: operation.charge,
+    id: context.newId('ch'),
     org: intent.org,
     livemode: intent.livemode,
-    // When it was asked for, which is also when its id was made: lists by time go by the id.
-    created: operation.created,
+    created: Math.floor(nowMs / 1000),
     amount: intent.amount,
     amount_refunded: 0,
     amount_refund_pending: 0,

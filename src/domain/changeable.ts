@@ -25,7 +25,7 @@ export function newOperation(context: Context, action: OperationRecord['action']
     created: Math.floor(context.nowMs / 1000),
     action,
     payment_intent: '',
-    charge: '',
+    charge: null,
     refund: null,
     card_token: null,
     cash_number: null,

@@ -7,13 +7,12 @@ import type { CardDetails, OperationRecord } from './record.ts';
 import type { View } from './state.ts';
 
 export interface NetworkCall {
-  /** The operation: the network makes one effect of it, however often it is sent. */
+  /** The operation, by which the network knows the call: it makes one effect of it, however often it is sent. */
   readonly id: string;
   readonly action: OperationRecord['action'];
   readonly livemode: boolean;
   /** Unix milliseconds, to the second: when the operation was decided. */
   readonly startedAtMs: number;
-  readonly charge: string;
   /** Centimes to charge, or to give back. */
   readonly amount: number;
   readonly currency: string;
@@ -35,11 +34,10 @@ export function networkCallOf(view: View, operation: OperationRecord, cashCodeMs
     action: operation.action,
     livemode: operation.livemode,
     startedAtMs,
-    charge: operation.charge,
     amount: operation.refund === null ? intent.amount : view.get('refund', operation.refund)!.amount,
     currency: intent.currency,
     token: operation.card_token,
-    card: operation.action === 'refund_charge' ? (view.get('charge', operation.charge)?.card ?? null) : null,
+    card: operation.action === 'refund_charge' ? view.get('charge', operation.charge!)!.card : null,
     cash:
       operation.cash_number === null
         ? null

@@ -66,7 +66,7 @@ function settleOpening(draft: Draft, operation: OperationRecord, outcome: Networ
 }
 
 function settleAuthorization(draft: Draft, operation: OperationRecord, outcome: NetworkOutcome): Outcome {
-  const charge = draft.get('charge', operation.charge)!;
+  const charge = draft.get('charge', operation.charge!)!;
   freeIntent(draft, operation);
   if (outcome.result === 'done') {
     // Money for an attempt that has failed meanwhile is real all the same: somebody has to look at it.

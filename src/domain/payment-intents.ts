@@ -127,7 +127,6 @@ export function openAttempt(
   const operation = draft.call({
     ...newOperation(context, method === 'card' ? 'open_card_page' : 'issue_cash_code'),
     payment_intent: intent.id,
-    charge: context.newId('ch'),
     cash_number: method === 'cash' ? newCashNumber(draft) : null,
   });
   draft.put({ ...intent, operation: operation.id, return_url: returnUrl });

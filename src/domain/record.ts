@@ -196,7 +196,8 @@ export interface OperationRecord extends Common {
   readonly kind: 'operation';
   readonly action: 'open_card_page' | 'issue_cash_code' | 'authorize_card' | 'refund_charge';
   readonly payment_intent: string;
-  readonly charge: string;
+  /** Null while the network opens the attempt: there is no charge yet. */
+  readonly charge: string | null;
   readonly refund: string | null;
   /** The network's own name for a card that was typed (never the number). */
   readonly card_token: string | null;

@@ -49,7 +49,7 @@ export interface CardNetwork extends Network {
   openPage(call: NetworkCall): Promise<NetworkOutcome>;
   /** Charges the card behind `token`. */
   authorize(call: NetworkCall, token: string): Promise<NetworkOutcome>;
-  /** Gives `call.amount` of `call.charge` back. */
+  /** Gives `call.amount` back to `call.card`. */
   refund(call: NetworkCall): Promise<NetworkOutcome>;
 }
 

@@ -299,6 +299,7 @@ function madeBy(step: Step): Made {
     payment: idOf('payment_intent'),
     session: idOf('checkout_session'),
     refund: idOf('refund'),
+    charge: idOf('charge'),
     call: operation && { id: operation.id, charge: operation.charge, number: operation.cash_number },
   };
 }

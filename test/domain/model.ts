@@ -42,7 +42,7 @@ export interface Call {
   readonly id: string;
   readonly action: string;
   readonly payment: Payment;
-  readonly attempt: string;
+  readonly attempt: string | null;
   readonly number: string | null;
   readonly refund: string | null;
   over: boolean;
@@ -59,7 +59,10 @@ export interface Made {
   readonly payment: string;
   readonly session: string;
   readonly refund: string;
-  readonly call: { readonly id: string; readonly charge: string; readonly number: string | null } | undefined;
+  readonly charge: string;
+  readonly call:
+    | { readonly id: string; readonly charge: string | null; readonly number: string | null }
+    | undefined;
 }
 
 export interface Params {
@@ -108,7 +111,7 @@ export class Model {
       case 'answer_challenge':
         return this.#answer(id, params.passed === true, made);
       case 'settle_operation':
-        return this.#settle(params, nowMs);
+        return this.#settle(params, made, nowMs);
       case 'complete_charge':
         return this.#complete(id, params.amount as number | undefined);
       case 'fail_charge':
@@ -253,7 +256,7 @@ export class Model {
     return waits('payment_intent.processing');
   }
 
-  #settle(params: Params, nowMs: number): Expected {
+  #settle(params: Params, made: Made, nowMs: number): Expected {
     const call = this.calls.get(params.operation as string);
     if (call === undefined || call.over) return ok();
     const { result } = params.outcome as { result: string };
@@ -264,11 +267,11 @@ export class Model {
       const refund = this.refunds.get(call.refund!)!;
       return refund.status === 'pending' ? this.#decideRefund(refund, result === 'done') : ok();
     }
-    const attempt = this.attempts.get(call.attempt);
+    const attempt = this.attempts.get(call.attempt ?? '');
     if (opening || attempt!.status === 'pending') call.payment.busy = false;
     if (opening) {
       call.over = true;
-      return result === 'done' ? this.#opened(call, nowMs) : refuse('api_error');
+      return result === 'done' ? this.#opened(call, made, nowMs) : refuse('api_error');
     }
     if (result === 'accepted') return ok();
     call.over = true;
@@ -276,12 +279,12 @@ export class Model {
     return attempt!.status === 'pending' ? this.#fail(attempt!) : ok();
   }
 
-  #opened(call: Call, nowMs: number): Expected {
+  #opened(call: Call, made: Made, nowMs: number): Expected {
     const { payment } = call;
     const method = call.action === 'open_card_page' ? 'card' : 'cash';
     const endsMs = nowMs + (method === 'card' ? cardMs : cashMs);
     const attempt: Attempt = {
-      ...{ id: call.attempt, payment, method, number: call.number, status: 'pending', endsMs },
+      ...{ id: made.charge, payment, method, number: call.number, status: 'pending', endsMs },
       ...{ challenged: false, refunded: 0, held: 0 },
     };
     this.attempts.set(attempt.id, attempt);

@@ -35,7 +35,6 @@ const call = {
   action: 'authorize_card',
   livemode: false,
   startedAtMs: 1_700_000_000_000,
-  charge: 'ch_1',
   amount: 5000,
   currency: 'mad',
   token: null,
@@ -45,10 +44,10 @@ const call = {
 
 const rows: readonly [Partial<OperationRecord>, object][] = [
   [{ card_token: 'tok' }, { token: 'tok' }],
-  [{ action: 'open_card_page', charge: 'ch_new' }, { charge: 'ch_new' }],
+  [{ action: 'open_card_page', charge: null }, {}],
   [
-    { action: 'issue_cash_code', charge: 'ch_new', cash_number: '000000000000' },
-    { charge: 'ch_new', cash: { number: '000000000000', expiresAtMs: 1_700_000_060_000 } },
+    { action: 'issue_cash_code', charge: null, cash_number: '000000000000' },
+    { cash: { number: '000000000000', expiresAtMs: 1_700_000_060_000 } },
   ],
   [
     { action: 'refund_charge', refund: 're_1' },

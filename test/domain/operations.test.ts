@@ -71,18 +71,25 @@ test("the customer's own payment names no request", () => {
   assert.deepEqual(event.request, { id: null, idempotency_key: null });
 });
 
-test('a charge is created when it is asked for: its id and its time agree', () => {
+test('a charge is made when its attempt opens: nobody who pages through the list misses it', () => {
   const stage = new Stage();
   const intent = createIntent(stage);
   const operation = stage.calls('confirm_payment_intent', {}, intent);
-  const askedAt = stage.nowMs / 1000;
   stage.advance(5_000);
+  const cursor = openAttempt(stage, createIntent(stage));
   stage.settle(operation);
-  const { created, expires_at_ms } = stage.get('charge', operation.charge);
-  assert.equal(created, askedAt);
+  const openedAt = stage.nowMs / 1000;
+  const { id, created, expires_at_ms } = stage.get(
+    'charge',
+    stage.get('payment_intent', intent).latest_charge!,
+  );
+  assert.equal(created, openedAt);
   assert.equal(expires_at_ms, stage.nowMs + 30 * minuteMs, 'the customer has all of the time');
-  assert.equal(stage.read('list_charges', { 'created[lte]': askedAt }).data.length, 1);
-  assert.equal(stage.read('list_charges', { 'created[gt]': askedAt }).data.length, 0);
+  const ids = (params: object) =>
+    stage.read('list_charges', params).data.map((each: { id: string }) => each.id);
+  assert.deepEqual(ids({ ending_before: cursor }), [id]);
+  assert.deepEqual(ids({ 'created[gte]': openedAt }), [id, cursor]);
+  assert.deepEqual(ids({ 'created[lt]': openedAt }), []);
 });
 
 test('money for an attempt that has failed meanwhile opens a review', () => {

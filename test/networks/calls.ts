@@ -10,7 +10,6 @@ export function call(changes: Partial<NetworkCall> = {}): NetworkCall {
     action: 'authorize_card',
     livemode: false,
     startedAtMs: startMs,
-    charge: 'ch_1',
     amount: 5000,
     currency: 'mad',
     token: 'sim_now_succeeds',
