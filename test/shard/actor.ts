@@ -69,6 +69,8 @@ export interface Answer {
 interface LookUp {
   readonly url: string;
   settle(allowed: boolean): void;
+  /** No name server answered. */
+  fail(): void;
 }
 
 /** A journal whose turns become durable when the test says so. */
@@ -140,7 +142,10 @@ export class Actor {
         checkpointIntervalMs: 10_000,
         checkpointRecordsMax: 1_000,
         callNetwork: (operation) => this.networkCalls.push(operation),
-        checkAddress: (url) => new Promise((settle) => this.lookUps.push({ url, settle })),
+        checkAddress: (url) =>
+          new Promise((settle, reject) => {
+            this.lookUps.push({ url, settle, fail: () => reject(new Error('no answer')) });
+          }),
         deliveriesKeptMs: 30 * 86_400_000,
         observer: {
           turnEnded() {},

@@ -1,0 +1,65 @@
+// Small promises of a shard at its gates: what leaving a default out means, an address that nobody can look up, and
+// what ran out while the shard was down.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Actor, settled } from './actor.ts';
+
+const create = 'POST /v1/payment_intents';
+const card = { amount: 12_000, currency: 'mad' };
+
+test('leaving the only payment method out and naming it is the same request', async () => {
+  const actor = new Actor();
+  const { json } = await actor.send(create, { body: card, key: 'a' });
+  const confirm = `POST /v1/payment_intents/${json.id}/confirm`;
+  const first = actor.send(confirm, { key: 'b' });
+  await settled();
+  await actor.settle({ result: 'done' });
+  const again = await actor.send(confirm, { body: { payment_method_type: 'card' }, key: 'b' });
+  assert.equal(again.replayed, true);
+  assert.equal(again.text, (await first).text);
+});
+
+test('leaving the version of a webhook endpoint out and naming the own one is the same request', async () => {
+  const actor = new Actor();
+  const endpoint = { url: 'https://hooks.example/a', enabled_events: ['*'] };
+  const first = actor.send('POST /v1/webhook_endpoints', { body: endpoint, key: 'a' });
+  await settled();
+  actor.lookUps[0]!.settle(true);
+  await first;
+  const named = { ...endpoint, api_version: '2026-11-01' };
+  assert.equal((await actor.send('POST /v1/webhook_endpoints', { body: named, key: 'a' })).replayed, true);
+});
+
+test('a webhook address that could not be looked up is refused for now, and the same key looks again', async () => {
+  const actor = new Actor();
+  const body = { url: 'https://hooks.example/a', enabled_events: ['*'] };
+  const first = actor.send('POST /v1/webhook_endpoints', { body, key: 'a' });
+  await settled();
+  actor.lookUps[0]!.fail();
+  const refused = await first;
+  assert.deepEqual(
+    [refused.status, refused.json.error.code, refused.retryAfterSeconds],
+    [400, 'url_not_allowed', 5],
+  );
+  const second = actor.send('POST /v1/webhook_endpoints', { body, key: 'a' });
+  await settled();
+  actor.lookUps[1]!.settle(true);
+  const created = await second;
+  assert.deepEqual([created.status, created.replayed], [200, false]);
+});
+
+test('what ran out while the shard was down has ended before the first request', async () => {
+  const actor = new Actor();
+  const body = { amount: 12_000, currency: 'mad', success_url: 'https://shop.example/thanks' };
+  for (let i = 0; i < 600; i++) await actor.send('POST /v1/checkout/sessions', { body, key: `s${i}` });
+  actor.restart();
+  actor.clock.advance(25 * 3_600_000);
+  await actor.shard.catchUp();
+  const { json } = await actor.send('GET /v1/checkout/sessions?limit=100');
+  assert.ok(json.data.every(({ status }: { status: string }) => status === 'expired'));
+  const intents = await actor.send('GET /v1/payment_intents?status=canceled&limit=100');
+  assert.equal(intents.json.has_more, true);
+  const open = await actor.send('GET /v1/payment_intents?status=requires_payment_method');
+  assert.deepEqual(open.json.data, []);
+});
