@@ -100,12 +100,6 @@ export function slotOfId(id: string): number {
   return decodeBase62(id.slice(start + timeWidth, start + timeWidth + slotWidth));
 }
 
-/** The time in an id made by `createIdFactory`, as text that orders ids of all prefixes; '' when it is no such id. */
-export function timeTextOf(id: string): string {
-  const start = id.lastIndexOf('_') + 1;
-  return id.length - start === bodyWidth ? id.slice(start, start + timeWidth) : '';
-}
-
 /**
  * The smallest text that ids of this prefix made at or after `ms` can start with: a bound for ranges over ids.
  * Times before 1970 and past the year 8000 are drawn to those ends.

@@ -10,7 +10,6 @@ import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
-import { decodeBase62, timeTextOf } from '../core/ids.ts';
 import { dueRecords } from '../domain/due.ts';
 import { operationIndex } from '../domain/indexes.ts';
 import type { OperationRecord } from '../domain/record.ts';
@@ -110,17 +109,11 @@ export class Shard {
     for (const key of checkpoint.keptKeys(this.#options.clock() - idempotencyRetentionMs)) {
       this.state.index.add(key);
     }
-    let newestId = '';
     for (const entry of this.#journal.replay()) {
-      for (const change of entry.changes) {
-        this.state.records.apply(change);
-        const time = timeTextOf(change.id);
-        if (time > newestId) newestId = time;
-      }
+      for (const change of entry.changes) this.state.records.apply(change);
       if (entry.kept !== null) this.#remember(entry.kept);
       lastMs = Math.max(lastMs, entry.timeMs);
     }
-    lastMs = Math.max(lastMs, decodeBase62(newestId));
     this.state.startIds(lastMs);
     this.state.rememberRunning(this.openOperations());
     this.state.outbox.start();

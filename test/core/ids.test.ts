@@ -10,7 +10,6 @@ import {
   encodeBase62,
   idFloor,
   slotOfId,
-  timeTextOf,
 } from '../../src/core/ids.ts';
 import { slotCount } from '../../src/core/slot.ts';
 
@@ -67,7 +66,6 @@ const foreign: readonly string[] = [
   `pi_${'0'.repeat(8)}é0${'0'.repeat(15)}`,
 ];
 for (const id of foreign) test(`"${id}" has no slot`, () => assert.equal(slotOfId(id), -1));
-test('a text that is no id has no time', () => assert.equal(timeTextOf('pi_1'), ''));
 
 test('ids ascend: over times, within a millisecond, past 3,844 in one, with the clock set back', () => {
   const { next } = createIdFactory(realText);
@@ -97,7 +95,6 @@ test('a factory tells the time of its newest id, ahead of the clock as it may be
   assert.equal(factory.lastMs, nowMs - 1);
   for (let i = 0; i < 3_845; i++) factory.next('pi', 0, nowMs);
   assert.equal(factory.lastMs, nowMs + 1);
-  assert.equal(decodeBase62(timeTextOf(factory.next('evt', 3, nowMs))), nowMs + 1);
 });
 
 test('the first ids of a factory come after every id made until its start', () => {
