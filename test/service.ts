@@ -4,10 +4,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { callOperator } from '../src/operator/operator-client.ts';
+import { assertDescribed } from './answers.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = join(root, 'src', 'process', 'payments.ts');
@@ -48,10 +50,18 @@ export interface Service {
   kill(): Promise<void>;
 }
 
+/** What is to end with the test process. */
+const folders: string[] = [];
+const children = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 /** An empty folder for a service's data; removed when the test process ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'payments-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
 }
 
@@ -65,7 +75,7 @@ export async function startService(
     env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  process.on('exit', () => child.kill('SIGKILL'));
+  children.add(child);
   let output = '';
   const listening = Promise.withResolvers<string>();
   const collect = (chunk: Buffer) => {
@@ -76,13 +86,19 @@ export async function startService(
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
-  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  const exited = once(child, 'exit').then(([code]) => {
+    children.delete(child);
+    return code as number | null;
+  });
   void exited.then((code) => listening.reject(new Error(`the service ended with code ${code}:\n${output}`)));
   const timer = setTimeout(
     () => listening.reject(new Error(`the service did not start in time:\n${output}`)),
     startMsMax,
   );
   const url = await listening.promise.finally(() => clearTimeout(timer));
+  // A test that fails must end although it has not stopped its service.
+  child.unref();
+  for (const output of [child.stdout, child.stderr]) (output as Socket).unref();
   const secret = /svc_sk_test_\w+/.exec(output)?.[0];
   const publishable = /svc_pk_test_\w+/.exec(output)?.[0];
   const keys = secret !== undefined && publishable !== undefined ? { secret, publishable } : null;
@@ -95,30 +111,36 @@ export async function startService(
     call: (path, call = {}) => send(url, path, { key: keys?.secret ?? null, ...call }),
     operate: (command, params) => callOperator(dataDir, command, params) as Promise<never>,
     async stop() {
+      child.ref();
       child.kill('SIGTERM');
       return exited;
     },
     async kill() {
+      child.ref();
       child.kill('SIGKILL');
       await exited;
     },
   };
 }
 
-/** Sends one request to a service. */
+/** Sends one request to a service. An answer of the API must be as its description says. */
 export async function send(url: string, path: string, call: Call): Promise<Answer> {
   const { body, key, idempotencyKey } = call;
   const headers: Record<string, string> = {};
   if (key) headers.Authorization = `Bearer ${key}`;
   if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
+  const method = call.method ?? (body === undefined ? 'GET' : 'POST');
   const response = await fetch(url + path, {
-    method: call.method ?? (body === undefined ? 'GET' : 'POST'),
+    method,
     headers: { ...headers, ...call.headers },
     redirect: 'manual',
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
+  if (path.startsWith('/v1/')) {
+    assertDescribed(method, path, { status: response.status, headers: response.headers, text });
+  }
   let json: unknown = null;
   try {
     json = JSON.parse(text);

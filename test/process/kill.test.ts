@@ -1,0 +1,113 @@
+// The service killed without warning, again and again on the same folder, while merchants use it: what was
+// acknowledged is there byte for byte, nothing is there twice, and nothing is half there.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { shardOfOrganization } from '../../src/shard/shard-map.ts';
+import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { Merchant } from './merchant.ts';
+
+const killsUnderLoad = 20;
+const killsAtStart = 5;
+const connections = 4;
+/** A kill comes after at most this many acknowledged writes, and within this time. */
+const acknowledgedMax = 300;
+const underLoadMsMax = 2_000;
+
+/** Small enough for checkpoints, new segments and kills to meet all the time. */
+const env = {
+  PAYMENTS_SHARDS: '2',
+  PAYMENTS_BASE_URL: 'https://pay.example',
+  PAYMENTS_MEMORY_HOT_RECORDS_MAX: '1000',
+  PAYMENTS_JOURNAL_SEGMENT_BYTES_MAX: String(1024 * 1024),
+  PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '50',
+  PAYMENTS_JOURNAL_CHECKPOINT_RECORDS_MAX: '500',
+};
+
+/** A merchant on each shard, so that a kill meets both at once. */
+async function openShops(service: Service): Promise<Merchant[]> {
+  const shops = new Map<number, Merchant>();
+  while (shops.size < 2) {
+    const { id, key } = await newOrganization(service);
+    const shard = shardOfOrganization(id, 2);
+    if (!shops.has(shard)) shops.set(shard, new Merchant(`shop${shard}`, key));
+  }
+  return [...shops.values()];
+}
+
+function total(shops: readonly Merchant[], count: (shop: Merchant) => number): number {
+  return shops.reduce((sum, shop) => sum + count(shop), 0);
+}
+
+/** Settles at a moment between two answers, when `count` more writes are acknowledged. */
+async function progress(shops: readonly Merchant[], count: number): Promise<void> {
+  const acknowledged = () => total(shops, (shop) => shop.acknowledged);
+  const enough = acknowledged() + count;
+  const deadline = performance.now() + underLoadMsMax;
+  while (acknowledged() < enough && performance.now() < deadline) await wait(1);
+  await wait(Math.random() * 10);
+}
+
+/** Starts the service and kills it before, or just when, it has started. */
+async function killWhileStarting(dataDir: string, afterMs: number): Promise<void> {
+  const entry = join(import.meta.dirname, '../../src/process/payments.ts');
+  const child = spawn(process.execPath, [entry, 'serve'], {
+    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...env },
+    stdio: 'ignore',
+  });
+  const exited = once(child, 'exit');
+  await wait(afterMs);
+  child.kill('SIGKILL');
+  assert.deepEqual(await exited, [null, 'SIGKILL']);
+}
+
+test('killed at any moment, it loses and doubles nothing', async (context) => {
+  const dataDir = temporaryFolder();
+  let service = await startService({ dataDir, env });
+  const shops = await openShops(service);
+  const each = (action: (shop: Merchant) => Promise<void> | void) => Promise.all(shops.map(action));
+  let restartMs = 0;
+  for (let kill = 1; kill <= killsUnderLoad; kill++) {
+    await each((shop) => shop.work(service.url, connections));
+    await progress(shops, Math.floor(Math.random() * acknowledgedMax));
+    await service.kill();
+    await each((shop) => shop.pause());
+    if (kill % Math.floor(killsUnderLoad / killsAtStart) === 0) {
+      await killWhileStarting(dataDir, 100 + Math.random() * 900);
+    }
+    const startedAt = performance.now();
+    service = await startService({ dataDir, env });
+    restartMs += performance.now() - startedAt;
+    const { url } = service;
+    // Before anything is sent again, and after: what was unsure must not touch what was certain.
+    await each((shop) => shop.check(url, false));
+    await each((shop) => shop.settle(url));
+  }
+  const { url } = service;
+  await each((shop) => shop.check(url, true));
+  await each((shop) => shop.checkLists(url));
+  context.diagnostic(`kills: ${killsUnderLoad} under load, ${killsAtStart} while starting`);
+  context.diagnostic(`acknowledged writes: ${total(shops, ({ acknowledged }) => acknowledged)}`);
+  context.diagnostic(`lost: ${total(shops, ({ findings }) => findings.lost.length)}`);
+  context.diagnostic(`doubled: ${total(shops, ({ findings }) => findings.doubled.length)}`);
+  context.diagnostic(`half there: ${total(shops, ({ findings }) => findings.half.length)}`);
+  context.diagnostic(`restart: ${Math.round(restartMs / killsUnderLoad)} ms on average`);
+  for (const { findings, answers } of shops) {
+    assert.deepEqual(findings, { lost: [], doubled: [], half: [] });
+    const unexpected = [...answers.keys()].filter((answer) => !expectedAnswers.has(answer));
+    assert.deepEqual(unexpected, [], 'answers that no merchant should get');
+  }
+  assert.equal(await service.stop(), 0);
+});
+
+/** Everything that the merchants may be answered. */
+const expectedAnswers = new Set([
+  '200',
+  '400 amount_too_small',
+  '400 payment_intent_unexpected_state',
+  '409 idempotency_in_progress',
+]);
