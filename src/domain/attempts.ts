@@ -94,6 +94,7 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
     ...intent,
     status: 'requires_action',
     latest_charge: charge.id,
+    return_url: operation.return_url,
     operation: null,
   });
   if (method === 'cash') prolongSession(draft, opened, charge.expires_at_ms);

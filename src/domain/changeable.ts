@@ -29,6 +29,7 @@ export function newOperation(context: Context, action: OperationRecord['action']
     refund: null,
     card_token: null,
     cash_number: null,
+    return_url: null,
     accepted: false,
     request: context.request,
   };

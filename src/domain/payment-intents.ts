@@ -128,8 +128,9 @@ export function openAttempt(
     ...newOperation(context, method === 'card' ? 'open_card_page' : 'issue_cash_code'),
     payment_intent: intent.id,
     cash_number: method === 'cash' ? newCashNumber(draft) : null,
+    return_url: returnUrl,
   });
-  draft.put({ ...intent, operation: operation.id, return_url: returnUrl });
+  draft.put({ ...intent, operation: operation.id });
   return { waitsFor: operation };
 }
 

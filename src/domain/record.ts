@@ -203,6 +203,8 @@ export interface OperationRecord extends Common {
   readonly card_token: string | null;
   /** The code to issue. Cash only. */
   readonly cash_number: string | null;
+  /** Where the customer goes afterwards, once the attempt is open. */
+  readonly return_url: string | null;
   /** The network has taken the order; the final outcome follows by notification. */
   readonly accepted: boolean;
   /** The API request that waits for the outcome, so that its answer can be kept with its idempotency key. */

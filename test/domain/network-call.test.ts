@@ -27,6 +27,7 @@ const operation: OperationRecord = {
   refund: null,
   card_token: null,
   cash_number: null,
+  return_url: null,
   accepted: false,
   request: null,
 };

@@ -47,6 +47,27 @@ test('an opening that fails, or is only taken: whoever waits is told to try agai
   }
 });
 
+test('the address to return to changes with the attempt, not with a try that opens none', () => {
+  const stage = new Stage();
+  const { intent } = scenes.fresh(stage);
+  const confirm = (return_url?: string) =>
+    stage.calls(
+      'confirm_payment_intent',
+      { payment_method_type: 'card', ...(return_url && { return_url }) },
+      intent,
+    );
+  const returnUrl = () => stage.get('payment_intent', intent).return_url;
+  stage.settle(confirm('https://shop.test/a'), failed);
+  assert.equal(returnUrl(), null);
+  stage.settle(confirm('https://shop.test/b'));
+  assert.equal(returnUrl(), 'https://shop.test/b');
+  stage.given('fail_charge', {}, stage.get('payment_intent', intent).latest_charge!);
+  const last = confirm();
+  assert.equal(returnUrl(), 'https://shop.test/b', 'while the network is asked');
+  stage.settle(last);
+  assert.equal(returnUrl(), null);
+});
+
 test('an outcome for an operation that never was', () => {
   const stage = new Stage();
   stage.when('settle_operation', { operation: 'op_x', outcome: done }).expect({ events: [], changes: [] });

@@ -157,10 +157,11 @@ test('the digests in an operation outlive the bytes that they were read from', (
     created,
     action: 'open_card_page',
     payment_intent: 'pi_1',
-    charge: 'ch_1',
+    charge: null,
     refund: null,
     card_token: null,
     cash_number: null,
+    return_url: null,
     accepted: false,
     request: {
       request_id: 'req_1',
