@@ -10,7 +10,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { callOperator } from '../src/operator/operator-client.ts';
 import { assertDescribed } from './answers.ts';
-import { assertDescribed } from './answers.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = join(root, 'src', 'process', 'payments.ts');
