@@ -87,6 +87,7 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
     cash_number: operation.cash_number,
     cash_agent: null,
     challenge_token: null,
+    authorization: null,
     expires_at_ms: nowMs + (method === 'card' ? settings.cardAttemptMs : settings.cashCodeMs),
     metadata: {},
   });
@@ -198,7 +199,8 @@ function authorize(draft: Draft, charge: ChargeRecord, token: string): Outcome {
     charge: charge.id,
     card_token: token,
   });
-  paymentSubmitted(draft, draft.put({ ...charge, challenge_token: null }), operation.id);
+  const authorizing = draft.put({ ...charge, challenge_token: null, authorization: operation.id });
+  paymentSubmitted(draft, authorizing, operation.id);
   return { waitsFor: operation };
 }
 
@@ -226,6 +228,7 @@ export function completeCharge(draft: Draft, params: ParamsOf<'complete_charge'>
     openReview(draft, charge, 'amount_mismatch', params.amount);
     return answered(presentCharge(charge));
   }
+  dropAuthorization(draft, charge);
   const card = charge.method === 'card' ? (charge.card ?? helperCard) : null;
   return answered(presentCharge(succeedAttempt(draft, { ...charge, card })));
 }
@@ -233,6 +236,7 @@ export function completeCharge(draft: Draft, params: ParamsOf<'complete_charge'>
 export function failCharge(draft: Draft, params: ParamsOf<'fail_charge'>, id: string): Outcome {
   const found = pendingCharge(draft, id);
   if ('refusal' in found) return found;
+  dropAuthorization(draft, found.record);
   const failure = declined(params.decline_code ?? 'generic_decline', draft.context.language);
   return answered(presentCharge(failAttempt(draft, found.record, failure)));
 }
@@ -240,6 +244,7 @@ export function failCharge(draft: Draft, params: ParamsOf<'fail_charge'>, id: st
 export function expireCharge(draft: Draft, _params: object, id: string): Outcome {
   const found = pendingCharge(draft, id);
   if ('refusal' in found) return found;
+  dropAuthorization(draft, found.record);
   return answered(presentCharge(failAttempt(draft, found.record, expiredUnpaid(draft.context.language))));
 }
 
@@ -253,6 +258,12 @@ function pendingCharge(draft: Draft, id: string): Found<'charge'> {
   }
   const intent = draft.get('payment_intent', charge.payment_intent)!;
   return intent.operation === null ? found : { refusal: refuse('payment_intent_busy') };
+}
+
+/** The helper's word counts instead of the network's: what that says later of the same attempt is no money. */
+function dropAuthorization(draft: Draft, { authorization }: ChargeRecord): void {
+  const operation = authorization === null ? undefined : draft.get('operation', authorization);
+  if (operation !== undefined) draft.remove(operation);
 }
 
 /** An agent took cash for a code: the right amount in time pays; anything else opens a review and credits nothing. */

@@ -18,7 +18,8 @@ export interface NetworkCall {
   readonly currency: string;
   /** The network's name for the card to charge. `authorize_card` only. */
   readonly token: string | null;
-  /** The card that was charged. `refund_charge` only. */
+  /** The operation that charged the card, unless a test helper did, and the card. `refund_charge` only. */
+  readonly authorization: string | null;
   readonly card: CardDetails | null;
   /** The code to issue and the time until which it can be paid. `issue_cash_code` only. */
   readonly cash: { readonly number: string; readonly expiresAtMs: number } | null;
@@ -29,6 +30,7 @@ export function networkCallOf(view: View, operation: OperationRecord, cashCodeMs
   const intent = view.get('payment_intent', operation.payment_intent);
   assert(intent !== undefined, `operation ${operation.id} has no payment intent`);
   const startedAtMs = operation.created * 1000;
+  const refunded = operation.action === 'refund_charge' ? view.get('charge', operation.charge!)! : null;
   return {
     id: operation.id,
     action: operation.action,
@@ -37,7 +39,8 @@ export function networkCallOf(view: View, operation: OperationRecord, cashCodeMs
     amount: operation.refund === null ? intent.amount : view.get('refund', operation.refund)!.amount,
     currency: intent.currency,
     token: operation.card_token,
-    card: operation.action === 'refund_charge' ? view.get('charge', operation.charge!)!.card : null,
+    authorization: refunded?.authorization ?? null,
+    card: refunded?.card ?? null,
     cash:
       operation.cash_number === null
         ? null

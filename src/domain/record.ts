@@ -78,6 +78,8 @@ export interface ChargeRecord extends Common {
   readonly cash_agent: string | null;
   /** The network's name for a typed card that waits for the customer to pass a challenge (3-D Secure). */
   readonly challenge_token: string | null;
+  /** The operation that charges the card; null while no card was sent to the network. */
+  readonly authorization: string | null;
   /** The attempt ends by itself at this time unless it was decided before. */
   readonly expires_at_ms: number;
   readonly metadata: Metadata;

@@ -129,6 +129,7 @@ class Samples {
       cash_number: null,
       cash_agent: null,
       challenge_token: null,
+      authorization: null,
       expires_at_ms: this.#context.nowMs + halfAnHourMs,
     };
   }

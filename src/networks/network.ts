@@ -49,7 +49,7 @@ export interface CardNetwork extends Network {
   openPage(call: NetworkCall): Promise<NetworkOutcome>;
   /** Charges the card behind `token`. */
   authorize(call: NetworkCall, token: string): Promise<NetworkOutcome>;
-  /** Gives `call.amount` back to `call.card`. */
+  /** Gives `call.amount` of what `call.authorization` charged back. */
   refund(call: NetworkCall): Promise<NetworkOutcome>;
 }
 

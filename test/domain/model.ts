@@ -116,7 +116,10 @@ export class Model {
         return this.#complete(id, params.amount as number | undefined);
       case 'fail_charge':
       case 'expire_charge':
-        return this.#helped(id, (attempt) => this.#fail(attempt));
+        return this.#helped(id, (attempt) => {
+          this.#overrule(attempt);
+          return this.#fail(attempt);
+        });
       case 'pay_cash':
         return this.#payCash(params.number as string, params.amount as number);
       case 'create_refund':
@@ -296,9 +299,8 @@ export class Model {
     return ok('payment_intent.requires_action');
   }
 
-  /** The network has the money: credited, under review, or what a helper has brought already. */
+  /** The network has the money: credited, or under review. */
   #confirmed(attempt: Attempt): Expected {
-    if (attempt.status === 'succeeded') return ok();
     this.arrived += attempt.payment.amount;
     return attempt.status === 'failed' ? ok('review.opened') : this.#succeed(attempt);
   }
@@ -332,10 +334,18 @@ export class Model {
     return attempt.payment.busy ? refuse('payment_intent_busy') : decide(attempt);
   }
 
+  /** A helper has decided the attempt: no network's word is waited for any more. */
+  #overrule(attempt: Attempt): void {
+    for (const call of this.calls.values()) {
+      if (call.action === 'authorize_card' && call.attempt === attempt.id) call.over = true;
+    }
+  }
+
   #complete(id: string, amount: number | undefined): Expected {
     return this.#helped(id, (attempt) => {
       this.arrived += amount ?? attempt.payment.amount;
       if (amount !== undefined && amount !== attempt.payment.amount) return ok('review.opened');
+      this.#overrule(attempt);
       return this.#succeed(attempt);
     });
   }

@@ -8,7 +8,7 @@ const card = { brand: 'visa', last4: '4242', exp_month: 9, exp_year: 2032 };
 const common = { org: 'org_1', livemode: false };
 const records = [
   { ...common, kind: 'payment_intent', id: 'pi_1', amount: 5000, currency: 'mad' },
-  { ...common, kind: 'charge', id: 'ch_1', amount: 5000, card, status: 'succeeded' },
+  { ...common, kind: 'charge', id: 'ch_1', amount: 5000, card, authorization: 'op_0' },
   { ...common, kind: 'refund', id: 're_1', amount: 1200 },
 ] as unknown as StoredRecord[];
 
@@ -39,6 +39,7 @@ const call = {
   amount: 5000,
   currency: 'mad',
   token: null,
+  authorization: null,
   card: null,
   cash: null,
 };
@@ -52,7 +53,7 @@ const rows: readonly [Partial<OperationRecord>, object][] = [
   ],
   [
     { action: 'refund_charge', refund: 're_1' },
-    { amount: 1200, card },
+    { amount: 1200, authorization: 'op_0', card },
   ],
 ];
 for (const [changes, expected] of rows) {

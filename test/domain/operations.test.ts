@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NetworkOutcome } from '../../src/domain/operations.ts';
 import { amount, createIntent, openAttempt, payByCard, type SceneName, scenes, typedCard } from './scenes.ts';
-import { minuteMs, Stage } from './stage.ts';
+import { minuteMs, Stage, settings } from './stage.ts';
 
 const done: NetworkOutcome = { result: 'done' };
 const accepted: NetworkOutcome = { result: 'accepted' };
@@ -113,10 +113,11 @@ test('a charge is made when its attempt opens: nobody who pages through the list
   assert.deepEqual(ids({ 'created[lt]': openedAt }), []);
 });
 
-test('money for an attempt that has failed meanwhile opens a review', () => {
+test('money for an attempt whose time was up meanwhile opens a review', () => {
   const stage = new Stage();
   const { operation, charge, intent } = scenes.accepted(stage);
-  stage.given('expire_charge', {}, charge);
+  stage.advance(settings.cardAttemptMs);
+  stage.given('expire_due', {}, charge);
   const second = openAttempt(stage, intent);
   stage.settle(operation!).expect({ events: ['review.opened'], changes: ['operation removed', 'review'] });
   const [review] = stage.read('list_reviews').data;
@@ -125,19 +126,33 @@ test('money for an attempt that has failed meanwhile opens a review', () => {
   assert.equal(stage.get('payment_intent', intent).latest_charge, second);
 });
 
-test('a decline for an attempt that was decided meanwhile changes nothing', () => {
-  const stage = new Stage();
-  const { operation, charge, intent } = scenes.accepted(stage);
-  stage.given('complete_charge', {}, charge);
-  stage.settle(operation!, declinedByBank).expect({ events: [], changes: ['operation removed'] });
-  assert.equal(stage.get('payment_intent', intent).status, 'succeeded');
-});
-
-test('the confirmation of an attempt that a helper completed meanwhile is the same money', () => {
+test('a decline for an attempt whose time was up meanwhile changes nothing', () => {
   const stage = new Stage();
   const { operation, charge } = scenes.accepted(stage);
-  stage.given('complete_charge', {}, charge);
-  stage.settle(operation!).expect({ events: [], changes: ['operation removed'] });
+  stage.advance(settings.cardAttemptMs);
+  stage.given('expire_due', {}, charge);
+  stage.settle(operation!, declinedByBank).expect({ events: [], changes: ['operation removed'] });
+});
+
+for (const helper of ['complete_charge', 'fail_charge', 'expire_charge'] as const) {
+  for (const [result, outcome] of Object.entries(all)) {
+    test(`${helper} decides what the network has taken: its ${result} finds nothing to do`, () => {
+      const stage = new Stage();
+      const { operation, charge } = scenes.accepted(stage);
+      assert.ok(stage.when(helper, {}, charge).changes.includes('operation removed'));
+      stage.settle(operation!, outcome).expect({ events: [], changes: [] });
+    });
+  }
+}
+
+test('a helper that completes with another amount decides nothing: the order stands', () => {
+  const stage = new Stage();
+  const { operation, charge, intent } = scenes.accepted(stage);
+  stage
+    .when('complete_charge', { amount: 5 }, charge)
+    .expect({ events: ['review.opened'], changes: ['review'] });
+  stage.settle(operation!);
+  assert.equal(stage.get('payment_intent', intent).status, 'succeeded');
 });
 
 test('a refund is settled once', () => {

@@ -61,6 +61,7 @@ const charge: ChargeRecord = {
   cash_number: null,
   cash_agent: null,
   challenge_token: 'secret',
+  authorization: null,
   expires_at_ms: 8000,
 };
 

@@ -13,6 +13,7 @@ export function call(changes: Partial<NetworkCall> = {}): NetworkCall {
     amount: 5000,
     currency: 'mad',
     token: 'sim_now_succeeds',
+    authorization: null,
     card: null,
     cash: null,
     ...changes,
