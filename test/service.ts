@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { callOperator } from '../src/operator/operator-client.ts';
 import { assertDescribed } from './answers.ts';
@@ -40,6 +41,8 @@ export interface Service {
   readonly keys: { readonly secret: string; readonly publishable: string } | null;
   /** Everything that was written to standard output and error so far. */
   output(): string;
+  /** Waits until `find` finds something: in the output, or wherever it looks. */
+  until<T>(find: () => T | undefined | Promise<T | undefined>): Promise<T>;
   /** Sends a request, with the Sandbox's secret key unless told otherwise (null: none). */
   call(path: string, call?: Call): Promise<Answer>;
   /** Runs an operators' command over the socket. */
@@ -108,6 +111,7 @@ export async function startService(
     process: child,
     keys,
     output: () => output,
+    until: (find) => until(find, () => output),
     call: (path, call = {}) => send(url, path, { key: keys?.secret ?? null, ...call }),
     operate: (command, params) => callOperator(dataDir, command, params) as Promise<never>,
     async stop() {
@@ -121,6 +125,21 @@ export async function startService(
       await exited;
     },
   };
+}
+
+const untilMsMax = 30_000;
+
+async function until<T>(
+  find: () => T | undefined | Promise<T | undefined>,
+  output: () => string,
+): Promise<T> {
+  const deadline = performance.now() + untilMsMax;
+  for (;;) {
+    const found = await find();
+    if (found !== undefined) return found;
+    if (performance.now() > deadline) throw new Error(`what was waited for did not happen:\n${output()}`);
+    await wait(10);
+  }
 }
 
 /** Sends one request to a service. An answer of the API must be as its description says. */

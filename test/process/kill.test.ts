@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { shardOfOrganization } from '../../src/shard/shard-map.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { startService, temporaryFolder } from '../service.ts';
 import { Merchant } from './merchant.ts';
+import { shopOnEachShard } from './shops.ts';
 
 const killsUnderLoad = 20;
 const killsAtStart = 5;
@@ -27,17 +27,6 @@ const env = {
   PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '50',
   PAYMENTS_JOURNAL_CHECKPOINT_RECORDS_MAX: '500',
 };
-
-/** A merchant on each shard, so that a kill meets both at once. */
-async function openShops(service: Service): Promise<Merchant[]> {
-  const shops = new Map<number, Merchant>();
-  while (shops.size < 2) {
-    const { id, key } = await newOrganization(service);
-    const shard = shardOfOrganization(id, 2);
-    if (!shops.has(shard)) shops.set(shard, new Merchant(`shop${shard}`, key));
-  }
-  return [...shops.values()];
-}
 
 function total(shops: readonly Merchant[], count: (shop: Merchant) => number): number {
   return shops.reduce((sum, shop) => sum + count(shop), 0);
@@ -68,7 +57,10 @@ async function killWhileStarting(dataDir: string, afterMs: number): Promise<void
 test('killed at any moment, it loses and doubles nothing', async (context) => {
   const dataDir = temporaryFolder();
   let service = await startService({ dataDir, env });
-  const shops = await openShops(service);
+  // One on each shard, so that a kill meets both at once.
+  const shops = (await shopOnEachShard(service, 2)).map(
+    ({ key }, shard) => new Merchant(`shop${shard}`, key),
+  );
   const each = (action: (shop: Merchant) => Promise<void> | void) => Promise.all(shops.map(action));
   let restartMs = 0;
   for (let kill = 1; kill <= killsUnderLoad; kill++) {
