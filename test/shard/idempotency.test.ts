@@ -351,19 +351,6 @@ test('an address that is not allowed is a refusal that is kept', async () => {
   assertReplay(await actor.send('POST /v1/webhook_endpoints', { body: endpoint, key: 'a' }), first);
 });
 
-test('an address that can not be looked up now is refused with a wait, and not kept', async () => {
-  const actor = new Actor();
-  const answer = actor.send('POST /v1/webhook_endpoints', { body: endpoint, key: 'a' });
-  await settled();
-  actor.lookUps[0]!.fail(new Error('no name server'));
-  const refused = await answer;
-  assert.deepEqual([codeOf(refused), refused.retryAfterSeconds > 0], ['url_not_allowed', true]);
-  const again = actor.send('POST /v1/webhook_endpoints', { body: endpoint, key: 'a' });
-  await settled();
-  actor.lookUps[1]!.settle(true);
-  assert.deepEqual([(await again).status, (await again).replayed], [200, false]);
-});
-
 test('a look-up that a crash interrupts is forgotten: the same key runs', async () => {
   const actor = new Actor();
   const lost = actor.send('POST /v1/webhook_endpoints', { body: endpoint, key: 'a' });

@@ -1,0 +1,179 @@
+// The sending side of the protocol: one batch a tick, each answer to whoever waits for it, and everything refused at
+// once when the shard goes away.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { type Port, ShardClient } from '../../src/shard/client.ts';
+import {
+  type AnswerFrame,
+  AnswerWriter,
+  type FromShard,
+  readRequests,
+  type ToShard,
+} from '../../src/shard/protocol.ts';
+
+/** A port that a test holds the other end of. */
+class FakePort implements Port {
+  readonly posted: ToShard[] = [];
+  closed = false;
+  readonly #listeners: { message?: (message: FromShard) => void; close?: () => void } = {};
+
+  postMessage(message: ToShard): void {
+    this.posted.push(message);
+  }
+
+  on(event: 'message' | 'close', listener: ((message: FromShard) => void) | (() => void)): void {
+    this.#listeners[event] = listener as () => void;
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  receive(message: FromShard): void {
+    this.#listeners.message!(message);
+  }
+
+  /** The other end is gone. */
+  drop(): void {
+    this.#listeners.close!();
+  }
+
+  /** Bodies and correlations of the requests in a batch. */
+  requestsIn(batch: ToShard): { body: string; correlation: number }[] {
+    const requests: { body: string; correlation: number }[] = [];
+    readRequests(batch as ArrayBuffer, ({ body, correlation }) => {
+      requests.push({ body: body.toString(), correlation });
+    });
+    return requests;
+  }
+}
+
+const frame = (body: string) => ({
+  route: 0,
+  flags: 0,
+  language: 0,
+  version: 255,
+  org: 'org_1',
+  requestId: 'req_1',
+  id: '',
+  query: '',
+  idempotencyKey: '',
+  body: Buffer.from(body),
+});
+
+function batchOf(answers: readonly (readonly [correlation: number, body: string])[]): ArrayBuffer {
+  const writer = new AnswerWriter();
+  for (const [correlation, body] of answers) {
+    const limits = { limit: 1, remaining: 1, resetSeconds: 1, retryAfterSeconds: 0 };
+    writer.put({ correlation, status: 200, flags: 0, errorNumber: 0, ...limits, originalRequest: '' }, body);
+  }
+  return writer.take();
+}
+
+function connected(): { client: ShardClient; port: FakePort } {
+  const client = new ShardClient();
+  const port = new FakePort();
+  client.connect(port);
+  return { client, port };
+}
+
+test('the requests of a tick go in one batch, and each answer finds whoever waits for it', async () => {
+  const { client, port } = connected();
+  const answered: string[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    client.send(frame(name), (answer) => answered.push(`${name}: ${answer?.body.toString()}`));
+  }
+  assert.equal(port.posted.length, 0);
+  await setImmediate();
+  assert.equal(port.posted.length, 1);
+  const requests = port.requestsIn(port.posted[0]!);
+  assert.deepEqual(
+    requests.map(({ body }) => body),
+    ['a', 'b', 'c'],
+  );
+  assert.equal(client.waitingCount, 3);
+  port.receive(batchOf(requests.toReversed().map(({ body, correlation }) => [correlation, `for ${body}`])));
+  assert.deepEqual(answered, ['c: for c', 'b: for b', 'a: for a']);
+  assert.equal(client.waitingCount, 0);
+});
+
+test('an answer that nobody waits for, or that comes twice, is dropped', async () => {
+  const { client, port } = connected();
+  const answers: (AnswerFrame | null)[] = [];
+  client.send(frame('a'), (answer) => answers.push(answer));
+  await setImmediate();
+  const { correlation } = port.requestsIn(port.posted[0]!)[0]!;
+  port.receive(
+    batchOf([
+      [99, 'x'],
+      [correlation, 'y'],
+      [correlation, 'z'],
+    ]),
+  );
+  assert.deepEqual(
+    answers.map((answer) => answer?.body.toString()),
+    ['y'],
+  );
+});
+
+test('without a shard nothing is sent and everything is refused at once', async () => {
+  const client = new ShardClient();
+  assert.equal(client.connected, false);
+  const answers: unknown[] = [];
+  client.send(frame('a'), (answer) => answers.push(answer));
+  assert.deepEqual(answers, [null]);
+  const internal = await client.ask({ kind: 'view_payment', id: 'x' });
+  assert.deepEqual([internal.ok, !internal.ok && internal.status], [false, 503]);
+});
+
+test('when the shard goes away, what was sent, what was about to be, and what is asked are refused', async () => {
+  const { client, port } = connected();
+  const answers: unknown[] = [];
+  client.send(frame('sent'), (answer) => answers.push(answer));
+  await setImmediate();
+  const asked = client.ask({ kind: 'view_payment', id: 'x' });
+  client.send(frame('about to be sent'), (answer) => answers.push(answer));
+  port.drop();
+  assert.deepEqual(answers, [null, null]);
+  assert.equal((await asked).ok, false);
+  assert.deepEqual([client.connected, client.waitingCount], [false, 0]);
+  await setImmediate();
+  assert.equal(port.posted.length, 2);
+});
+
+test('a new shard gets what comes next, nothing of what was refused, and the old one is not heard any more', async () => {
+  const { client, port } = connected();
+  const answers: unknown[] = [];
+  client.send(frame('old'), (answer) => answers.push(answer));
+  const next = new FakePort();
+  client.connect(next);
+  assert.deepEqual(answers, [null]);
+  assert.equal(port.closed, true);
+  client.send(frame('new'), () => {});
+  await setImmediate();
+  assert.deepEqual(
+    next.requestsIn(next.posted[0]!).map(({ body }) => body),
+    ['new'],
+  );
+  assert.equal(port.posted.length, 0);
+  port.drop();
+  assert.equal(client.connected, true);
+});
+
+test('an internal answer goes to who asked', async () => {
+  const { client, port } = connected();
+  const first = client.ask({ kind: 'record', id: 'a' });
+  const second = client.ask({ kind: 'record', id: 'b' });
+  const [one, two] = port.posted as { correlation: number }[];
+  port.receive({ correlation: two!.correlation, answer: { ok: true, body: 'b' } });
+  port.receive({ correlation: one!.correlation, answer: { ok: true, body: 'a' } });
+  assert.deepEqual(
+    [await first, await second],
+    [
+      { ok: true, body: 'a' },
+      { ok: true, body: 'b' },
+    ],
+  );
+});
