@@ -67,6 +67,7 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
   const { settings, nowMs } = context;
   const intent = draft.get('payment_intent', operation.payment_intent)!;
   const method = operation.action === 'open_card_page' ? 'card' : 'cash';
+  const expiresAtMs = nowMs + (method === 'card' ? settings.cardAttemptMs : settings.cashCodeMs);
   const charge = draft.put<ChargeRecord>({
     kind: 'charge',
     id: context.newId('ch'),
@@ -88,7 +89,8 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
     cash_agent: null,
     challenge_token: null,
     authorization: null,
-    expires_at_ms: nowMs + (method === 'card' ? settings.cardAttemptMs : settings.cashCodeMs),
+    expires_at_ms: expiresAtMs,
+    due_at_ms: expiresAtMs,
     metadata: {},
   });
   const opened = draft.put<PaymentIntentRecord>({
@@ -98,7 +100,7 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
     return_url: operation.return_url,
     operation: null,
   });
-  if (method === 'cash') prolongSession(draft, opened, charge.expires_at_ms);
+  if (method === 'cash') prolongSession(draft, opened, expiresAtMs);
   const resource = presentPaymentIntent(opened, charge, settings.baseUrl);
   draft.emit('payment_intent.requires_action', resource);
   return answered(resource);

@@ -26,7 +26,7 @@ export function dueRecords(view: View, nowMs: number, count: number): StoredReco
 export function expireDue(draft: Draft, _params: object, id: string): Outcome {
   const { nowMs } = draft.context;
   const charge = draft.get('charge', id);
-  if (charge?.status === 'pending' && charge.expires_at_ms <= nowMs) expireAttempt(draft, charge);
+  if (charge?.status === 'pending' && charge.due_at_ms <= nowMs) expireAttempt(draft, charge);
   const session = draft.get('checkout_session', id);
   if (session?.status === 'open' && session.due_at_ms <= nowMs) expireOpenSession(draft, session);
   return { body: '{}' };
@@ -35,7 +35,7 @@ export function expireDue(draft: Draft, _params: object, id: string): Outcome {
 function expireAttempt(draft: Draft, charge: ChargeRecord): void {
   const { nowMs, language } = draft.context;
   if (draft.get('payment_intent', charge.payment_intent)!.operation !== null) {
-    draft.put<ChargeRecord>({ ...charge, expires_at_ms: nowMs + postponeMs });
+    draft.put<ChargeRecord>({ ...charge, due_at_ms: nowMs + postponeMs });
   } else {
     failAttempt(draft, charge, expiredUnpaid(language));
   }

@@ -105,7 +105,7 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
     case 'charge':
       withStatus('payment_intent', record.payment_intent, record.status);
       if (record.cash_number !== null) rows.push({ index: cashIndex(record.cash_number), sortKey: id });
-      if (record.status === 'pending') due(dueIndex, record.expires_at_ms);
+      if (record.status === 'pending') due(dueIndex, record.due_at_ms);
       break;
     case 'checkout_session':
       if (record.status === 'open') due(dueIndex, record.due_at_ms);

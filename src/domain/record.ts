@@ -82,6 +82,8 @@ export interface ChargeRecord extends Common {
   readonly authorization: string | null;
   /** The attempt ends by itself at this time unless it was decided before. */
   readonly expires_at_ms: number;
+  /** When the service looks whether to expire it: later than `expires_at_ms` while the network is being asked. */
+  readonly due_at_ms: number;
   readonly metadata: Metadata;
 }
 

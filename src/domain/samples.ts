@@ -131,6 +131,7 @@ class Samples {
       challenge_token: null,
       authorization: null,
       expires_at_ms: this.#context.nowMs + halfAnHourMs,
+      due_at_ms: this.#context.nowMs + halfAnHourMs,
     };
   }
 

@@ -145,8 +145,10 @@ test('a payment that fails after the end takes the session with it', () => {
 test('an attempt whose time is up waits for the network that is being asked', () => {
   const stage = new Stage();
   const scene = scenes.authorizing(stage);
+  const { expires_at_ms } = stage.get('charge', scene.charge);
   stage.advance(settings.cardAttemptMs);
   assert.deepEqual(runDue(stage), []);
+  assert.equal(stage.get('charge', scene.charge).expires_at_ms, expires_at_ms, 'what is shown stays');
   stage.settle(scene.operation, { result: 'accepted' });
   stage.advance(minuteMs);
   assert.deepEqual(runDue(stage), ['charge.failed', 'payment_intent.payment_failed']);

@@ -243,7 +243,7 @@ class Run {
       sessions: ofKind(records, 'checkout_session').map((each) => [each.id, each.status, each.due_at_ms]),
       attempts: ofKind(records, 'charge').map((each) => [
         ...[each.id, each.status, each.challenge_token !== null, each.amount_refunded],
-        ...[each.amount_refund_pending, each.status === 'pending' && each.expires_at_ms],
+        ...[each.amount_refund_pending, each.expires_at_ms, each.status === 'pending' && each.due_at_ms],
       ]),
       refunds: ofKind(records, 'refund').map((each) => [each.id, each.status, each.amount]),
       calls: ofKind(records, 'operation').map(({ id }) => id),
@@ -257,7 +257,7 @@ class Run {
       ]),
       attempts: [...model.attempts.values()].map((each) => [
         ...[each.id, each.status, each.challenged, each.refunded, each.held],
-        each.status === 'pending' && each.endsMs,
+        ...[each.endsMs, each.status === 'pending' && each.dueMs],
       ]),
       refunds: [...model.refunds.values()].map((each) => [each.id, each.status, each.amount]),
       calls: [...model.calls.values()].filter(({ over }) => !over).map(({ id }) => id),

@@ -26,7 +26,9 @@ export interface Attempt {
   readonly number: string | null;
   status: 'pending' | 'succeeded' | 'failed';
   challenged: boolean;
-  endsMs: number;
+  readonly endsMs: number;
+  /** When it is looked at: later than its end while a network is being asked. */
+  dueMs: number;
   refunded: number;
   held: number;
 }
@@ -138,7 +140,7 @@ export class Model {
   due(nowMs: number): string[] {
     const attempts = [...this.attempts.values()]
       .filter(({ status }) => status === 'pending')
-      .map(({ id, endsMs }) => ({ id, atMs: endsMs }));
+      .map(({ id, dueMs }) => ({ id, atMs: dueMs }));
     const sessions = [...this.sessions.values()]
       .filter(({ session }) => session!.status === 'open')
       .map(({ session }) => ({ id: session!.id, atMs: session!.dueMs }));
@@ -287,7 +289,7 @@ export class Model {
     const method = call.action === 'open_card_page' ? 'card' : 'cash';
     const endsMs = nowMs + (method === 'card' ? cardMs : cashMs);
     const attempt: Attempt = {
-      ...{ id: made.charge, payment, method, number: call.number, status: 'pending', endsMs },
+      ...{ id: made.charge, payment, method, number: call.number, status: 'pending', endsMs, dueMs: endsMs },
       ...{ challenged: false, refunded: 0, held: 0 },
     };
     this.attempts.set(attempt.id, attempt);
@@ -388,9 +390,9 @@ export class Model {
 
   #due(id: string, nowMs: number): Expected {
     const attempt = this.attempts.get(id);
-    if (attempt?.status === 'pending' && attempt.endsMs <= nowMs) {
+    if (attempt?.status === 'pending' && attempt.dueMs <= nowMs) {
       if (!attempt.payment.busy) return this.#fail(attempt);
-      attempt.endsMs = nowMs + minuteMs;
+      attempt.dueMs = nowMs + minuteMs;
     }
     const payment = this.sessions.get(id);
     if (payment?.session?.status === 'open' && payment.session.dueMs <= nowMs) {

@@ -63,6 +63,7 @@ const charge: ChargeRecord = {
   challenge_token: 'secret',
   authorization: null,
   expires_at_ms: 8000,
+  due_at_ms: 8000,
 };
 
 function stateOf(...records: Parameters<State['apply']>[0][]): State {

@@ -47,7 +47,7 @@ const record: fc.Arbitrary<StoredRecord> = fc.oneof(
     .map(([n, ms, open]) => ({
       ...charge,
       id: `ch_${n}`,
-      expires_at_ms: ms,
+      due_at_ms: ms,
       status: open ? ('pending' as const) : ('failed' as const),
     })),
   fc
