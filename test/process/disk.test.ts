@@ -1,0 +1,174 @@
+// A shard whose disk is damaged or full, beside a shard whose disk is not.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Answer, type Service, startService, temporaryFolder } from '../service.ts';
+import { Merchant } from './merchant.ts';
+import { type Shop, shopOnEachShard } from './shops.ts';
+
+const env = { PAYMENTS_SHARDS: '2', PAYMENTS_BASE_URL: 'https://pay.example' };
+
+function create(service: Service, { key }: Shop, idempotencyKey: string): Promise<Answer> {
+  const body = { amount: 12_000, currency: 'mad', description: idempotencyKey };
+  return service.call('/v1/payment_intents', { key, body, idempotencyKey });
+}
+
+function assertUnavailable({ status, headers, json }: Answer): void {
+  assert.equal(status, 503);
+  assert.equal(json.error.code, 'api_error');
+  assert.match(headers.get('retry-after') ?? '', /^\d+$/);
+}
+
+/** Ten payments on each shard, none of them in a checkpoint; then the service is killed. */
+async function fillAndKill(dataDir: string): Promise<{ shops: Shop[]; created: Answer[] }> {
+  const noCheckpoint = { PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '3600000' };
+  const service = await startService({ dataDir, env: { ...env, ...noCheckpoint } });
+  const shops = await shopOnEachShard(service, 2);
+  const created: Answer[] = [];
+  for (let number = 0; number < 10; number++) {
+    await create(service, shops[0]!, `near-${number}`);
+    created.push(await create(service, shops[1]!, `payment-${number}`));
+  }
+  await service.kill();
+  return { shops, created };
+}
+
+/** Flips a bit of every `text` in the shard's log. */
+function damage(dataDir: string, shard: number, text: string): void {
+  const log = join(dataDir, `shard-${shard}`, 'log');
+  for (const segment of readdirSync(log)) {
+    const file = join(log, segment, 'data.mdb');
+    const bytes = readFileSync(file);
+    let found = 0;
+    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1), found++) bytes[at]! ^= 1;
+    assert(found > 0, 'the text is in the log');
+    writeFileSync(file, bytes);
+  }
+}
+
+test('damage in the middle of a log keeps that shard down, says what to do, and the other serves', async () => {
+  const dataDir = temporaryFolder();
+  const { shops } = await fillAndKill(dataDir);
+  damage(dataDir, 1, 'payment-4');
+  const service = await startService({ dataDir, env });
+  const down = /shard 1 stays down: .*damaged in segment 0{15}1 .*at sequence \d+: .*restore .*from a backup/;
+  await service.until(() => (down.test(service.output()) ? true : undefined));
+  assert.equal((await create(service, shops[0]!, 'later')).status, 200);
+  assertUnavailable(await create(service, shops[1]!, 'later'));
+  assertUnavailable(await service.call('/v1/payment_intents', { key: shops[1]!.key }));
+  assert.equal((await service.call('/readyz')).status, 503);
+  assert.equal((await service.call('/healthz')).status, 200);
+  const { text } = await service.operate<{ text: string }>('metrics', {});
+  assert.match(text, /payments_shard_up\{shard="0"\} 1\n/);
+  assert.match(text, /payments_shard_up\{shard="1"\} 0\n/);
+  assert.equal(await service.stop(), 0);
+});
+
+test('a damaged record at the end of a log is removed, with a warning', async () => {
+  const dataDir = temporaryFolder();
+  const { shops, created } = await fillAndKill(dataDir);
+  damage(dataDir, 1, 'payment-9');
+  const service = await startService({ dataDir, env });
+  const warning =
+    /"level":"warn".*"segment":"[^"]+","sequence":\d+.*Removed a damaged record from the end of the log/;
+  await service.until(() => (warning.test(service.output()) ? true : undefined));
+  const { key } = shops[1]!;
+  for (const [number, { text, json }] of created.slice(0, 9).entries()) {
+    assert.equal((await service.call(`/v1/payment_intents/${json.id}`, { key })).text, text);
+    assert.equal((await create(service, shops[1]!, `payment-${number}`)).text, text);
+  }
+  const again = await create(service, shops[1]!, 'payment-9');
+  assert.equal(again.status, 200);
+  assert.equal(again.headers.get('idempotent-replayed'), null);
+  assert.equal(await service.stop(), 0);
+});
+
+/** Moves a shard's folder to a file system of its own; null where this process may not mount one. */
+function smallDisk(context: TestContext, folder: string): boolean {
+  const kept = `${folder}.kept`;
+  renameSync(folder, kept);
+  mkdirSync(folder);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=160m', 'none', folder]).status === 0;
+  if (mounted) context.after(() => spawnSync('umount', ['-l', folder]));
+  cpSync(kept, folder, { recursive: true });
+  rmSync(kept, { recursive: true });
+  return mounted;
+}
+
+/** Takes all room on a disk but `left` bytes. */
+function fill(folder: string, left: number): void {
+  const { status, stderr } = spawnSync('sh', [
+    '-c',
+    `free=$(df -B1 --output=avail '${folder}' | tail -1); fallocate -l $((free - ${left})) '${folder}/filler'`,
+  ]);
+  assert.equal(status, 0, String(stderr));
+}
+
+test('a full disk: writes are told to come back, reads go on, and room is noticed', async (context) => {
+  const dataDir = temporaryFolder();
+  const first = await startService({ dataDir, env });
+  const shops = await shopOnEachShard(first, 2);
+  const [near, far] = shops as [Shop, Shop];
+  await first.stop();
+  const folder = join(dataDir, 'shard-1');
+  if (!smallDisk(context, folder)) return context.skip('needs the right to mount a file system');
+  const service = await startService({ dataDir, env });
+  const kept = await create(service, far, 'kept');
+  assert.equal(kept.status, 200);
+
+  // Nearly full: noticed before anything fails.
+  fill(folder, 32 * 1024 * 1024);
+  await service.until(async () => (await readOnly(service)) || undefined);
+  assertUnavailable(await create(service, far, 'refused'));
+  assert.equal((await service.call(`/v1/payment_intents/${kept.json.id}`, { key: far.key })).text, kept.text);
+  assert.equal((await service.call('/v1/payment_intents', { key: far.key })).json.data.length, 1);
+  assert.equal((await create(service, far, 'kept')).text, kept.text);
+  assert.equal((await create(service, near, 'near')).status, 200);
+  await service.until(() => /the disk is full/.exec(service.output()) ?? undefined);
+  rmSync(join(folder, 'filler'));
+  await service.until(async () =>
+    (await create(service, far, 'refused')).status === 200 ? true : undefined,
+  );
+  assert.equal(await readOnly(service), false);
+  await service.until(() => /the disk has room again/.exec(service.output()) ?? undefined);
+
+  // Full at once, under load: the shard starts again, without writing.
+  const merchants = [new Merchant('near', near.key), new Merchant('far', far.key)] as const;
+  for (const merchant of merchants) merchant.work(service.url, 4);
+  await service.until(() => merchants[1].acknowledged > 20 || undefined);
+  fill(folder, 0);
+  await service.until(async () => (await readOnly(service)) || undefined);
+  const answer = await service.call(`/v1/payment_intents/${kept.json.id}`, { key: far.key });
+  assert.equal(answer.text, kept.text);
+  assertUnavailable(await create(service, far, 'refused again'));
+  rmSync(join(folder, 'filler'));
+  await service.until(async () => !(await readOnly(service)) || undefined);
+  for (const merchant of merchants) {
+    await merchant.pause();
+    await merchant.settle(service.url);
+    await merchant.check(service.url, true);
+    assert.deepEqual(merchant.findings, { lost: [], doubled: [], half: [] });
+  }
+  const trouble = [...merchants[0].answers.keys()].filter((each) => /^5/.test(each));
+  assert.deepEqual(trouble, [], 'the other shard notices nothing');
+  assert.equal(await service.stop(), 0);
+  assert(!existsSync(join(folder, 'room.probe')));
+});
+
+/** What the metrics say of shard 1. */
+async function readOnly(service: Service): Promise<boolean> {
+  const { text } = await service.operate<{ text: string }>('metrics', {});
+  return text.includes('payments_read_only{shard="1"} 1');
+}
