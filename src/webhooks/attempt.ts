@@ -120,7 +120,14 @@ function openSocket(target: Target, addresses: readonly string[], secureContext:
   };
   if (target.url.protocol === 'http:') return connectTcp(options);
   const servername = target.literal ? '' : target.host;
-  return connectTls({ ...options, servername, secureContext, ALPNProtocols: ['http/1.1'] });
+  return connectTls({
+    ...options,
+    servername,
+    secureContext,
+    // Its default is what NODE_TLS_REJECT_UNAUTHORIZED says.
+    rejectUnauthorized: true,
+    ALPNProtocols: ['http/1.1'],
+  });
 }
 
 interface Exchange {

@@ -104,3 +104,16 @@ test('a receiver that speaks no TLS', async () => {
   await receiver.close();
   assert.match(result.failure ?? '', /^TLS failed \(ERR_SSL_/);
 });
+
+test('certificates are verified whatever the environment says', async () => {
+  const receiver = await startReceiver({ identity: selfSigned({ hosts }) });
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  try {
+    const result = await deliver({ port: receiver.port });
+    assert.match(result.failure ?? '', /^certificate not trusted: self-signed/);
+    assert.equal(receiver.requests.length, 0, 'nothing was sent');
+  } finally {
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    await receiver.close();
+  }
+});
