@@ -70,7 +70,12 @@ export function temporaryFolder(): string {
 
 /** Starts the service and waits until it listens. `env` is added to a test's configuration. */
 export async function startService(
-  options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly dataDir?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    /** Gets the process before it listens. */
+    readonly onSpawn?: (child: ChildProcess) => void;
+  } = {},
 ): Promise<Service> {
   const dataDir = options.dataDir ?? temporaryFolder();
   const child = spawn(process.execPath, [entry, 'serve'], {
@@ -79,6 +84,7 @@ export async function startService(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.add(child);
+  options.onSpawn?.(child);
   let output = '';
   const listening = Promise.withResolvers<string>();
   const collect = (chunk: Buffer) => {

@@ -1,0 +1,135 @@
+// Stopping in order: what was taken is answered, what was acknowledged is there, and nobody can hold the stop up.
+
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { Merchant } from './merchant.ts';
+
+const stopMsMax = 5_000;
+const env = { PAYMENTS_BASE_URL: 'https://pay.example' };
+
+/** Stops the service with the signals given; returns what is checked of it: code 0, in time. */
+async function stopWith(service: Service, ...signals: NodeJS.Signals[]): Promise<void> {
+  const startedAt = performance.now();
+  for (const signal of signals) service.process.kill(signal);
+  assert.equal(await service.stop(), 0, service.output());
+  const tookMs = performance.now() - startedAt;
+  assert(tookMs < stopMsMax, `it took ${tookMs} ms`);
+}
+
+/** A connection that has sent `text`, and what came back on it. */
+async function open(service: Service, text: string): Promise<{ socket: Socket; received: () => string }> {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  // Being cut off is what some of them are here for.
+  socket.on('error', () => {});
+  socket.write(text);
+  return { socket, received: () => received };
+}
+
+test('stopped under load, it loses nothing that it acknowledged', async () => {
+  const dataDir = temporaryFolder();
+  const service = await startService({ dataDir, env });
+  const { key } = await newOrganization(service);
+  const shop = new Merchant('shop', key);
+  shop.work(service.url, 8);
+  await service.until(() => shop.acknowledged > 100 || undefined);
+  await stopWith(service, 'SIGTERM');
+  await shop.pause();
+  const again = await startService({ dataDir, env });
+  await shop.check(again.url, true);
+  await shop.settle(again.url);
+  await shop.checkLists(again.url);
+  assert.deepEqual(shop.findings, { lost: [], doubled: [], half: [] });
+  assert.equal(await again.stop(), 0);
+});
+
+test('what is in flight is answered, although it waits for a network', async () => {
+  const service = await startService({ env: { ...env, PAYMENTS_SIMULATOR_LATENCY_MS: '800' } });
+  const { key } = await newOrganization(service);
+  const body = { amount: 12_000, currency: 'mad' };
+  const confirmations = await Promise.all(
+    Array.from({ length: 20 }, async (_, number) => {
+      const created = await service.call('/v1/payment_intents', {
+        key,
+        body,
+        idempotencyKey: `create-${number}`,
+      });
+      const path = `/v1/payment_intents/${created.json.id}/confirm`;
+      return () => service.call(path, { key, body: {}, idempotencyKey: `confirm-${number}` });
+    }),
+  );
+  const answers = confirmations.map((confirm) => confirm());
+  // The last one is under way when the service says so.
+  await service.until(async () => {
+    const { json } = await confirmations.at(-1)!();
+    return json.error?.code === 'idempotency_in_progress' || undefined;
+  });
+  await stopWith(service, 'SIGTERM');
+  for (const answer of answers) assert.equal((await answer).json.status, 'requires_action');
+});
+
+test('told several times, it stops once', async () => {
+  const service = await startService({ env });
+  await stopWith(service, 'SIGTERM', 'SIGINT', 'SIGTERM');
+});
+
+test('told while it starts, it stops in order', async () => {
+  const dataDir = temporaryFolder();
+  for (const afterMs of [300, 450, 600, 800, 1_000]) {
+    let exited: Promise<unknown[]> = Promise.resolve([]);
+    const onSpawn = (child: ChildProcess) => {
+      exited = once(child, 'exit');
+      setTimeout(() => child.kill('SIGTERM'), afterMs);
+    };
+    await startService({ dataDir, env, onSpawn }).then(
+      (service) => service.stop(),
+      () => {},
+    );
+    // Before its handlers are there the signal ends it as it ends every process.
+    const outcome = (await exited).join();
+    assert([',SIGTERM', '0,'].includes(outcome), outcome);
+  }
+  const service = await startService({ dataDir, env });
+  assert.equal(await service.stop(), 0);
+});
+
+test('neither idle connections, nor half requests, nor a reader that is stuck hold it up', async () => {
+  const service = await startService({ env });
+  const { key } = await newOrganization(service);
+  const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`name-${i}`, 'x'.repeat(500)]));
+  const body = { amount: 12_000, currency: 'mad', metadata };
+  const create = (number: number) =>
+    service.call('/v1/payment_intents', { key, body, idempotencyKey: `create-${number}` });
+  for (let number = 0; number < 600; number += 20) {
+    await Promise.all(Array.from({ length: 20 }, (_, i) => create(number + i)));
+  }
+  const idle = await open(service, '');
+  const kept = await open(service, 'GET /healthz HTTP/1.1\r\nHost: pay\r\n\r\n');
+  const half = await open(
+    service,
+    `POST /v1/payment_intents HTTP/1.1\r\nHost: pay\r\nAuthorization: Bearer ${key}\r\nContent-Length: 100\r\n\r\n{`,
+  );
+  const stuck = await open(
+    service,
+    `GET /v1/exports/payment_intents?format=ndjson HTTP/1.1\r\nHost: pay\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+  );
+  await service.until(() => /200 OK/.exec(stuck.received()) ?? undefined);
+  stuck.socket.pause();
+  await service.until(() => /200 OK/.exec(kept.received()) ?? undefined);
+  // Time for the export to fill what the kernel takes for a reader that doesn't read.
+  await wait(200);
+  const closed = Promise.all([idle, kept, half].map(({ socket }) => once(socket, 'close')));
+  await stopWith(service, 'SIGTERM');
+  await closed;
+  stuck.socket.destroy();
+});
