@@ -107,7 +107,9 @@ export function headerRefs(route: Route, status: number): Json {
   if (route.idempotency !== 'ignored' && keptStatuses.includes(status)) {
     names.push('Idempotent-Replayed', 'Original-Request');
   }
-  if (retryAfterStatuses.includes(status)) names.push('Retry-After');
+  // An address that no name server answered for is refused for now.
+  const looksUp = status === 400 && route.refusals.includes('url_not_allowed');
+  if (looksUp || retryAfterStatuses.includes(status)) names.push('Retry-After');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
