@@ -27,12 +27,15 @@ export function takeReports(
     state.outbox.open();
     state.webhooks = peer;
   }
-  if (state.readOnly || state.webhooks !== peer) return;
+  if (state.webhooks !== peer) return;
   for (const { endpoint, ...report } of reports) {
+    const delivery = state.records.get('delivery', report.delivery);
+    const isNew = delivery?.attempt_count === report.number;
+    // What was recorded before needs no room: unless it is acknowledged, the delivery's next attempt is not taken.
+    if (isNew && state.readOnly) continue;
     state.outbox.returned(endpoint, report.delivery, report.number);
     turn.recorded.push({ endpoint, delivery: report.delivery, number: report.number });
-    const delivery = state.records.get('delivery', report.delivery);
-    if (delivery?.attempt_count !== report.number) continue;
+    if (!isNew) continue;
     decideFor(state, turn, delivery, { operation: 'record_attempt', id: delivery.id, params: report }, null);
     onOutcome(outcomeOf(state.records.get('delivery', delivery.id)!));
   }

@@ -1,0 +1,120 @@
+// Reports of webhook attempts as the webhook thread sends them to a shard: recorded once, acknowledged when durable,
+// and not lost to a full disk, a failed commit or a restart in between.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DeliveryRecord } from '../../src/domain/record.ts';
+import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
+import type { Peer } from '../../src/shard/turn.ts';
+import { Actor, settled } from './actor.ts';
+
+/** The webhook thread's end of its line to the shard. */
+class Webhooks {
+  readonly actor: Actor;
+  readonly batches: OutboxBatch[] = [];
+  readonly #peer: Peer = {
+    post: (message: FromShard) => {
+      if ('outbox' in message) this.batches.push(message.outbox);
+    },
+  };
+
+  constructor(actor: Actor) {
+    this.actor = actor;
+  }
+
+  get deliveries(): readonly DueDelivery[] {
+    return this.batches.flatMap(({ deliveries }) => deliveries);
+  }
+
+  get recorded(): readonly { readonly delivery: string; readonly number: number }[] {
+    return this.batches.flatMap(({ recorded }) => recorded);
+  }
+
+  /** Reports attempts that failed; `open` as after a start of either side. */
+  async report(open: boolean, ...attempts: readonly DueDelivery[]): Promise<void> {
+    const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'answered 500', answer: '' };
+    const reports = attempts.map(({ id, endpoint, number }) => ({ delivery: id, endpoint, number, result }));
+    this.actor.shard.receive({ outbox: { open, reports } }, this.#peer);
+    await settled();
+  }
+
+  async tick(): Promise<void> {
+    this.actor.shard.tick();
+    await settled();
+  }
+}
+
+/** A shard with one delivery, which the webhook thread has got. */
+async function oneDelivery() {
+  const actor = new Actor();
+  const webhooks = new Webhooks(actor);
+  await webhooks.report(true);
+  const body = { url: 'https://shop.example/', enabled_events: ['*'] };
+  const endpoint = actor.send('POST /v1/webhook_endpoints', { body });
+  await settled();
+  actor.lookUps[0]!.settle(true);
+  await endpoint;
+  await actor.send('POST /v1/payment_intents', { body: { amount: 20_000, currency: 'mad' }, key: 'a' });
+  await settled();
+  const [delivery] = webhooks.deliveries;
+  assert.ok(delivery);
+  const record = () => actor.shard.state.records.get('delivery', delivery.id) as DeliveryRecord;
+  return { actor, webhooks, delivery, record };
+}
+
+test('an attempt is recorded once, however often it is reported', async () => {
+  const { webhooks, delivery, record } = await oneDelivery();
+  await webhooks.report(false, delivery);
+  await webhooks.report(false, delivery);
+  assert.equal(record().attempt_count, 1);
+  assert.equal(webhooks.recorded.length, 2, 'it is acknowledged each time');
+});
+
+test('nothing is handed out or acknowledged before it is durable', async () => {
+  const { actor, webhooks, delivery } = await oneDelivery();
+  actor.holdDisk();
+  await webhooks.report(false, delivery);
+  assert.equal(webhooks.recorded.length, 0);
+  await actor.releaseDisk();
+  assert.deepEqual(webhooks.recorded, [{ endpoint: delivery.endpoint, delivery: delivery.id, number: 0 }]);
+});
+
+test('a full disk: reports are not acknowledged, and recorded when they come again', async () => {
+  const { actor, webhooks, delivery, record } = await oneDelivery();
+  actor.shard.state.readOnly = true;
+  await webhooks.report(false, delivery);
+  await webhooks.tick();
+  assert.deepEqual([webhooks.recorded.length, record().attempt_count], [0, 0]);
+  actor.shard.state.readOnly = false;
+  await webhooks.report(false, delivery);
+  assert.deepEqual([webhooks.recorded.length, record().attempt_count], [1, 1]);
+});
+
+test('a commit that fails: the next shard gets the reports, and hands out what waits', async () => {
+  const { actor, webhooks, delivery, record } = await oneDelivery();
+  actor.journal.failNextAppend({ diskFull: true });
+  await webhooks.report(false, delivery);
+  assert.equal(actor.failures.length, 1);
+  assert.equal(webhooks.recorded.length, 0);
+  actor.restart();
+  await webhooks.report(true, delivery);
+  assert.deepEqual([webhooks.recorded.length, record().attempt_count], [1, 1]);
+  actor.clock.advance(10_000);
+  await webhooks.tick();
+  assert.deepEqual([webhooks.deliveries.at(-1)!.id, webhooks.deliveries.at(-1)!.number], [delivery.id, 1]);
+});
+
+test('an acknowledgement that was lost is given again, even on a full disk: the next attempt waits for it', async () => {
+  const { actor, webhooks, delivery, record } = await oneDelivery();
+  await webhooks.report(false, delivery);
+  webhooks.batches.length = 0;
+  actor.restart();
+  actor.shard.state.readOnly = true;
+  actor.clock.advance(10_000);
+  await webhooks.report(true, delivery);
+  assert.deepEqual([webhooks.recorded.length, webhooks.deliveries.length], [1, 0]);
+  actor.shard.state.readOnly = false;
+  await webhooks.tick();
+  assert.deepEqual([webhooks.deliveries.length, webhooks.deliveries[0]?.number], [1, 1]);
+  assert.equal(record().attempt_count, 1);
+});
