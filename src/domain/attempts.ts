@@ -165,6 +165,14 @@ export function failAttempt(draft: Draft, charge: ChargeRecord, failure: Failure
   return failed;
 }
 
+/** An attempt whose time is up fails, unless the network is being asked about it; the charge as it is then. */
+export function failOverdue(draft: Draft, charge: ChargeRecord): ChargeRecord {
+  const { nowMs, language } = draft.context;
+  if (charge.status !== 'pending' || nowMs < charge.expires_at_ms) return charge;
+  if (draft.get('payment_intent', charge.payment_intent)!.operation !== null) return charge;
+  return failAttempt(draft, charge, expiredUnpaid(language));
+}
+
 /** What the card page sends: never the number, only the network's name for the card and what may be shown of it. */
 export interface SubmittedCard {
   readonly token: string;
@@ -254,12 +262,12 @@ export function expireCharge(draft: Draft, _params: object, id: string): Outcome
 function pendingCharge(draft: Draft, id: string): Found<'charge'> {
   const found = find(draft.view, draft.context, 'charge', id);
   if ('refusal' in found) return found;
-  const charge = found.record;
+  const charge = draft.get('charge', id)!;
   if (charge.status !== 'pending') {
     return { refusal: refuse('charge_unexpected_state', { values: { status: charge.status } }) };
   }
   const intent = draft.get('payment_intent', charge.payment_intent)!;
-  return intent.operation === null ? found : { refusal: refuse('payment_intent_busy') };
+  return intent.operation === null ? { record: charge } : { refusal: refuse('payment_intent_busy') };
 }
 
 /** The helper's word counts instead of the network's: what that says later of the same attempt is no money. */
@@ -276,13 +284,14 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   if (holder?.kind !== 'charge' || holder.org !== org || holder.livemode !== livemode) {
     return refused(missing(params.number, holder?.org === org ? holder.livemode : null, 'number'));
   }
-  if (holder.status !== 'pending') {
-    openReview(draft, holder, 'late_payment', params.amount);
-    return answered(presentCharge(holder));
+  const charge = failOverdue(draft, holder);
+  if (charge.status !== 'pending') {
+    openReview(draft, charge, 'late_payment', params.amount);
+    return answered(presentCharge(charge));
   }
-  if (params.amount !== holder.amount) {
-    openReview(draft, holder, 'amount_mismatch', params.amount);
-    return answered(presentCharge(holder));
+  if (params.amount !== charge.amount) {
+    openReview(draft, charge, 'amount_mismatch', params.amount);
+    return answered(presentCharge(charge));
   }
-  return answered(presentCharge(succeedAttempt(draft, { ...holder, cash_agent: 'test agent' })));
+  return answered(presentCharge(succeedAttempt(draft, { ...charge, cash_agent: 'test agent' })));
 }

@@ -8,7 +8,7 @@ import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts';
 import type { Context, Decision, Outcome } from './decision.ts';
 import { pruneDeliveries, recordAttempt, resendDelivery } from './deliveries.ts';
 import { Draft } from './draft.ts';
-import { expireDue } from './due.ts';
+import { expireDue, inTime } from './due.ts';
 import { settleOperation } from './operations.ts';
 import { cancelPaymentIntent, confirmPaymentIntent, createPaymentIntent } from './payment-intents.ts';
 import { createRefund, helpRefundFail, helpRefundSucceed } from './refunds.ts';
@@ -31,15 +31,15 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   create_webhook_endpoint: endpoints.createWebhookEndpoint,
   update_webhook_endpoint: endpoints.updateWebhookEndpoint,
   delete_webhook_endpoint: endpoints.deleteWebhookEndpoint,
-  complete_charge: attempts.completeCharge,
-  fail_charge: attempts.failCharge,
-  expire_charge: attempts.expireCharge,
+  complete_charge: inTime(attempts.completeCharge),
+  fail_charge: inTime(attempts.failCharge),
+  expire_charge: inTime(attempts.expireCharge),
   pay_cash: attempts.payCash,
   succeed_refund: helpRefundSucceed,
   fail_refund: helpRefundFail,
-  choose_method: chooseMethod,
-  submit_card: attempts.submitCard,
-  answer_challenge: attempts.answerChallenge,
+  choose_method: inTime(chooseMethod),
+  submit_card: inTime(attempts.submitCard),
+  answer_challenge: inTime(attempts.answerChallenge),
   settle_operation: settleOperation,
   expire_due: expireDue,
   close_review: closeReview,

@@ -1,7 +1,7 @@
 // What happens by itself when its time has come: attempts and sessions expire. Each is a command like any other,
 // raised by the shard, so it is journaled and replayed the same way, also when the time passed while nobody ran.
 
-import { expiredUnpaid, failAttempt } from './attempts.ts';
+import { failOverdue } from './attempts.ts';
 import type { Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { dueIndex, timeKey } from './indexes.ts';
@@ -26,26 +26,38 @@ export function dueRecords(view: View, nowMs: number, count: number): StoredReco
 export function expireDue(draft: Draft, _params: object, id: string): Outcome {
   const { nowMs } = draft.context;
   const charge = draft.get('charge', id);
-  if (charge?.status === 'pending' && charge.due_at_ms <= nowMs) expireAttempt(draft, charge);
+  if (charge?.status === 'pending' && charge.due_at_ms <= nowMs) {
+    const left = failOverdue(draft, charge);
+    if (left.status === 'pending') draft.put<ChargeRecord>({ ...left, due_at_ms: nowMs + postponeMs });
+  }
   const session = draft.get('checkout_session', id);
-  if (session?.status === 'open' && session.due_at_ms <= nowMs) expireOpenSession(draft, session);
+  if (session?.status === 'open' && session.due_at_ms <= nowMs) {
+    const left = expireOverdue(draft, session);
+    if (left.status === 'open') draft.put<CheckoutSessionRecord>({ ...left, due_at_ms: nowMs + postponeMs });
+  }
   return { body: '{}' };
 }
 
-function expireAttempt(draft: Draft, charge: ChargeRecord): void {
-  const { nowMs, language } = draft.context;
-  if (draft.get('payment_intent', charge.payment_intent)!.operation !== null) {
-    draft.put<ChargeRecord>({ ...charge, due_at_ms: nowMs + postponeMs });
-  } else {
-    failAttempt(draft, charge, expiredUnpaid(language));
-  }
+/**
+ * A decider about a charge or a session that sees what time has left of it: what is past its end has ended, also when
+ * nobody was there to end it. Its refusal throws that away again; `expire_due` writes it down.
+ */
+export function inTime<P>(decider: (draft: Draft, params: P, id: string) => Outcome): typeof decider {
+  return (draft, params, id) => {
+    const charge = draft.get('charge', id);
+    if (charge !== undefined) failOverdue(draft, charge);
+    const intent = charge && draft.get('payment_intent', charge.payment_intent);
+    const session = draft.get('checkout_session', intent?.checkout_session ?? id);
+    if (session !== undefined) expireOverdue(draft, session);
+    return decider(draft, params, id);
+  };
 }
 
-function expireOpenSession(draft: Draft, session: CheckoutSessionRecord): void {
+/** A session whose time is up expires, unless a payment is on its way; the session as it is then. */
+function expireOverdue(draft: Draft, session: CheckoutSessionRecord): CheckoutSessionRecord {
+  if (session.status !== 'open' || draft.context.nowMs < session.expires_at_ms) return session;
   const intent = draft.get('payment_intent', session.payment_intent)!;
-  if (intent.operation !== null || intent.status === 'processing') {
-    draft.put<CheckoutSessionRecord>({ ...session, due_at_ms: draft.context.nowMs + postponeMs });
-  } else {
-    cancelIntent(draft, intent, null);
-  }
+  if (intent.operation !== null || intent.status === 'processing') return session;
+  cancelIntent(draft, intent, null);
+  return draft.get('checkout_session', session.id)!;
 }

@@ -12,7 +12,8 @@ import { kindIndex, operationIndex, overIndex, scopeOf } from '../../src/domain/
 import type { RecordKind, StoredRecord } from '../../src/domain/record.ts';
 import { State } from '../../src/domain/state.ts';
 import { assertInvariants, ofKind } from './invariants.ts';
-import { type Made, Model, type Params } from './model.ts';
+import { Model } from './model.ts';
+import type { Made, Params } from './model-records.ts';
 import { card, scenes } from './scenes.ts';
 import { checkpoint, hourMs, minuteMs, Stage, type Step } from './stage.ts';
 

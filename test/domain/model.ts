@@ -1,75 +1,7 @@
 // A naive model of payments, written from the published tables of states and from nothing in `src/domain`: plain
 // objects that are changed in place. It says what every command must answer and tell, and what is then true.
 
-export interface Payment {
-  readonly id: string;
-  readonly amount: number;
-  readonly methods: readonly string[];
-  readonly session: Session | null;
-  status: 'requires_payment_method' | 'requires_action' | 'processing' | 'succeeded' | 'canceled';
-  /** A payment network is being asked. */
-  busy: boolean;
-  received: number;
-  latest: string | null;
-}
-
-export interface Session {
-  readonly id: string;
-  status: 'open' | 'complete' | 'expired';
-  dueMs: number;
-}
-
-export interface Attempt {
-  readonly id: string;
-  readonly payment: Payment;
-  readonly method: 'card' | 'cash';
-  readonly number: string | null;
-  status: 'pending' | 'succeeded' | 'failed';
-  challenged: boolean;
-  readonly endsMs: number;
-  /** When it is looked at: later than its end while a network is being asked. */
-  dueMs: number;
-  refunded: number;
-  held: number;
-}
-
-export interface Refund {
-  readonly id: string;
-  readonly attempt: Attempt;
-  readonly amount: number;
-  status: 'pending' | 'succeeded' | 'failed';
-}
-
-export interface Call {
-  readonly id: string;
-  readonly action: string;
-  readonly payment: Payment;
-  readonly attempt: string | null;
-  readonly number: string | null;
-  readonly refund: string | null;
-  over: boolean;
-}
-
-/** What a command must come to. */
-export interface Expected {
-  readonly code: string;
-  readonly events: readonly string[];
-}
-
-/** What the service made in answer to a command: ids that a model can't know. */
-export interface Made {
-  readonly payment: string;
-  readonly session: string;
-  readonly refund: string;
-  readonly charge: string;
-  readonly call:
-    | { readonly id: string; readonly charge: string | null; readonly number: string | null }
-    | undefined;
-}
-
-export interface Params {
-  readonly [name: string]: unknown;
-}
+import type { Attempt, Call, Expected, Made, Params, Payment, Refund, Session } from './model-records.ts';
 
 const minuteMs = 60_000;
 const cardMs = 30 * minuteMs;
@@ -96,34 +28,34 @@ export class Model {
         return this.#create(params, made, null);
       case 'create_checkout_session': {
         // A session ends with a whole second.
-        const dueMs = nowMs - (nowMs % 1000) + sessionMs;
-        const session: Session = { id: made.session, status: 'open', dueMs };
+        const endsMs = nowMs - (nowMs % 1000) + sessionMs;
+        const session: Session = { id: made.session, status: 'open', endsMs, dueMs: endsMs };
         return this.#create(params, made, session);
       }
       case 'confirm_payment_intent':
         return this.#confirm(id, params, made);
       case 'choose_method':
-        return this.#choose(id, params, made);
+        return this.#choose(id, params, made, nowMs);
       case 'cancel_payment_intent':
         return this.#cancel(id);
       case 'expire_checkout_session':
         return this.#expireSession(id);
       case 'submit_card':
-        return this.#submit(id, params.challenge === true, made);
+        return this.#submit(id, params.challenge === true, made, nowMs);
       case 'answer_challenge':
-        return this.#answer(id, params.passed === true, made);
+        return this.#answer(id, params.passed === true, made, nowMs);
       case 'settle_operation':
         return this.#settle(params, made, nowMs);
       case 'complete_charge':
-        return this.#complete(id, params.amount as number | undefined);
+        return this.#complete(id, params.amount as number | undefined, nowMs);
       case 'fail_charge':
       case 'expire_charge':
-        return this.#helped(id, (attempt) => {
+        return this.#helped(id, nowMs, (attempt) => {
           this.#overrule(attempt);
           return this.#fail(attempt);
         });
       case 'pay_cash':
-        return this.#payCash(params.number as string, params.amount as number);
+        return this.#payCash(params.number as string, params.amount as number, nowMs);
       case 'create_refund':
         return this.#refund(params, made);
       case 'succeed_refund':
@@ -183,10 +115,12 @@ export class Model {
     return this.#open(payment, asked ?? payment.methods[0]!, made);
   }
 
-  #choose(id: string, params: Params, made: Made): Expected {
+  #choose(id: string, params: Params, made: Made, nowMs: number): Expected {
     const payment = this.sessions.get(id);
     if (payment === undefined) return refuse('resource_missing');
-    if (payment.session!.status !== 'open') return refuse('invalid_request');
+    if (payment.session!.status !== 'open' || this.#isSessionOver(payment, nowMs)) {
+      return refuse('invalid_request');
+    }
     const method = params.method as string;
     if (!payment.methods.includes(method)) return refuse('payment_method_unavailable');
     return this.#open(payment, method, made);
@@ -230,24 +164,38 @@ export class Model {
     return ok('payment_intent.canceled', 'checkout.session.expired');
   }
 
-  #typing(id: string): Expected | Attempt {
+  /** Its time is up, and nothing keeps it open. */
+  #isSessionOver({ session, busy, status }: Payment, nowMs: number): boolean {
+    return session?.status === 'open' && session.endsMs <= nowMs && !busy && status !== 'processing';
+  }
+
+  /** Its time is up, or that of its session, and nothing keeps it open. */
+  #isOver({ status, endsMs, payment }: Attempt, nowMs: number): boolean {
+    if (status !== 'pending' || payment.busy) return false;
+    return endsMs <= nowMs || this.#isSessionOver(payment, nowMs);
+  }
+
+  #typing(id: string, nowMs: number): Expected | Attempt {
     const attempt = this.attempts.get(id);
     if (attempt === undefined || attempt.method === 'cash') return refuse('resource_missing');
     const blocked = this.#blocked(attempt.payment, 'requires_action');
     if (blocked !== null) return blocked;
+    if (this.#isOver(attempt, nowMs) || this.#isSessionOver(attempt.payment, nowMs)) {
+      return refuse('payment_intent_unexpected_state');
+    }
     return attempt.status === 'pending' ? attempt : refuse('charge_unexpected_state');
   }
 
-  #submit(id: string, challenge: boolean, made: Made): Expected {
-    const attempt = this.#typing(id);
+  #submit(id: string, challenge: boolean, made: Made, nowMs: number): Expected {
+    const attempt = this.#typing(id, nowMs);
     if ('code' in attempt) return attempt;
     if (!challenge) return this.#authorize(attempt, made);
     attempt.challenged = true;
     return ok();
   }
 
-  #answer(id: string, passed: boolean, made: Made): Expected {
-    const attempt = this.#typing(id);
+  #answer(id: string, passed: boolean, made: Made, nowMs: number): Expected {
+    const attempt = this.#typing(id, nowMs);
     if ('code' in attempt) return attempt;
     if (!attempt.challenged) return refuse('charge_unexpected_state');
     return passed ? this.#authorize(attempt, made) : this.#fail(attempt);
@@ -295,8 +243,9 @@ export class Model {
     this.attempts.set(attempt.id, attempt);
     payment.latest = attempt.id;
     payment.status = 'requires_action';
-    if (method === 'cash' && payment.session !== null) {
-      payment.session.dueMs = Math.max(payment.session.dueMs, endsMs);
+    if (method === 'cash' && payment.session !== null && payment.session.endsMs < endsMs) {
+      payment.session.endsMs = endsMs;
+      payment.session.dueMs = endsMs;
     }
     return ok('payment_intent.requires_action');
   }
@@ -329,11 +278,12 @@ export class Model {
     return ok(...failedEvents);
   }
 
-  #helped(id: string, decide: (attempt: Attempt) => Expected): Expected {
+  #helped(id: string, nowMs: number, decide: (attempt: Attempt) => Expected): Expected {
     const attempt = this.attempts.get(id);
     if (attempt === undefined) return refuse('resource_missing');
     if (attempt.status !== 'pending') return refuse('charge_unexpected_state');
-    return attempt.payment.busy ? refuse('payment_intent_busy') : decide(attempt);
+    if (attempt.payment.busy) return refuse('payment_intent_busy');
+    return this.#isOver(attempt, nowMs) ? refuse('charge_unexpected_state') : decide(attempt);
   }
 
   /** A helper has decided the attempt: no network's word is waited for any more. */
@@ -343,8 +293,8 @@ export class Model {
     }
   }
 
-  #complete(id: string, amount: number | undefined): Expected {
-    return this.#helped(id, (attempt) => {
+  #complete(id: string, amount: number | undefined, nowMs: number): Expected {
+    return this.#helped(id, nowMs, (attempt) => {
       this.arrived += amount ?? attempt.payment.amount;
       if (amount !== undefined && amount !== attempt.payment.amount) return ok('review.opened');
       this.#overrule(attempt);
@@ -352,10 +302,13 @@ export class Model {
     });
   }
 
-  #payCash(number: string, amount: number): Expected {
+  #payCash(number: string, amount: number, nowMs: number): Expected {
     const attempt = [...this.attempts.values()].find((each) => each.number === number);
     if (attempt === undefined) return refuse('resource_missing');
     this.arrived += amount;
+    if (attempt.status === 'pending' && attempt.endsMs <= nowMs) {
+      return ok(...this.#fail(attempt).events, 'review.opened');
+    }
     const fits = attempt.status === 'pending' && amount === attempt.payment.amount;
     return fits ? this.#succeed(attempt) : ok('review.opened');
   }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { amount, type SceneName, scenes } from './scenes.ts';
-import { Stage } from './stage.ts';
+import { Stage, settings } from './stage.ts';
 
 function pay(stage: Stage, charge: string, received: number) {
   const number = stage.get('charge', charge).cash_number!;
@@ -56,6 +56,21 @@ for (const [what, from, end] of ended) {
     });
   }
 }
+
+test('cash for a code whose time is up, before anybody has looked', () => {
+  for (const received of [amount, 1]) {
+    const stage = new Stage();
+    const scene = scenes.code(stage);
+    stage.advance(settings.cashCodeMs);
+    pay(stage, scene.charge, received).expect({
+      answer: { id: scene.charge, status: 'failed', paid: false },
+      events: ['charge.failed', 'payment_intent.payment_failed', 'review.opened'],
+      changes: ['charge failed', 'payment_intent requires_payment_method', 'review'],
+    });
+    const [review] = stage.read('list_reviews').data;
+    assert.deepEqual([review.reason, review.amount_received], ['late_payment', received]);
+  }
+});
 
 test('a helper that completes a card charge with another amount', () => {
   const stage = new Stage();

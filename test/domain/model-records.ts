@@ -1,0 +1,73 @@
+// What the model of payments is made of: plain objects that it changes in place, and what a command comes to.
+
+export interface Payment {
+  readonly id: string;
+  readonly amount: number;
+  readonly methods: readonly string[];
+  readonly session: Session | null;
+  status: 'requires_payment_method' | 'requires_action' | 'processing' | 'succeeded' | 'canceled';
+  /** A payment network is being asked. */
+  busy: boolean;
+  received: number;
+  latest: string | null;
+}
+
+export interface Session {
+  readonly id: string;
+  status: 'open' | 'complete' | 'expired';
+  endsMs: number;
+  /** When it is looked at: later than its end while a payment is on its way. */
+  dueMs: number;
+}
+
+export interface Attempt {
+  readonly id: string;
+  readonly payment: Payment;
+  readonly method: 'card' | 'cash';
+  readonly number: string | null;
+  status: 'pending' | 'succeeded' | 'failed';
+  challenged: boolean;
+  readonly endsMs: number;
+  /** When it is looked at: later than its end while a network is being asked. */
+  dueMs: number;
+  refunded: number;
+  held: number;
+}
+
+export interface Refund {
+  readonly id: string;
+  readonly attempt: Attempt;
+  readonly amount: number;
+  status: 'pending' | 'succeeded' | 'failed';
+}
+
+export interface Call {
+  readonly id: string;
+  readonly action: string;
+  readonly payment: Payment;
+  readonly attempt: string | null;
+  readonly number: string | null;
+  readonly refund: string | null;
+  over: boolean;
+}
+
+/** What a command must come to. */
+export interface Expected {
+  readonly code: string;
+  readonly events: readonly string[];
+}
+
+/** What the service made in answer to a command: ids that a model can't know. */
+export interface Made {
+  readonly payment: string;
+  readonly session: string;
+  readonly refund: string;
+  readonly charge: string;
+  readonly call:
+    | { readonly id: string; readonly charge: string | null; readonly number: string | null }
+    | undefined;
+}
+
+export interface Params {
+  readonly [name: string]: unknown;
+}
