@@ -3,7 +3,8 @@
 // layer hides what lies below it for the records it holds. `apply` is the only writer, live and in replay.
 //
 // Memory is bounded: a checkpoint moves dirty records to the clean cache, and the cache holds two generations of at
-// most half the configured number of records each; what is not used for a whole generation is forgotten.
+// most half the configured weight each; what is not used for a whole generation is forgotten. An ordinary record weighs
+// 1, a large one more.
 
 import { assert } from '../core/assert.ts';
 import { SortedKeys } from '../core/sorted-keys.ts';
@@ -19,15 +20,29 @@ export interface View {
   scan(index: string, range: ScanRange): Iterable<StoredRecord>;
 }
 
+/** About how many ordinary records, of 1 KiB, one is as large as: looks at the texts that can be much longer only. */
+function weightOf(record: StoredRecord): number {
+  let length = 0;
+  if (record.kind === 'event') length = record.object_json.length;
+  else if (record.kind === 'attempt') length = record.answer.length;
+  else if ('metadata' in record) {
+    for (const name in record.metadata) length += name.length + record.metadata[name]!.length;
+  }
+  return 1 + (length >> 10);
+}
+
 /** Changed records with their own index rows. */
 class Layer {
   readonly records = new Map<string, StoredRecord>();
+  weight = 0;
   readonly #indexes = new Map<string, SortedKeys>();
 
   put(record: StoredRecord): void {
     const before = this.records.get(record.id);
     const rows = indexRowsOf(record);
+    this.weight += weightOf(record);
     if (before !== undefined) {
+      this.weight -= weightOf(before);
       for (const row of indexRowsOf(before)) {
         if (!rows.some(({ index, sortKey }) => index === row.index && sortKey === row.sortKey))
           this.#indexes.get(row.index)?.delete(row.sortKey);
@@ -53,10 +68,11 @@ class Layer {
 class CleanCache {
   #young = new Map<string, StoredRecord>();
   #old = new Map<string, StoredRecord>();
-  readonly #generationSizeMax: number;
+  #youngWeight = 0;
+  readonly #generationWeightMax: number;
 
-  constructor(recordsMax: number) {
-    this.#generationSizeMax = Math.max(1, Math.floor(recordsMax / 2));
+  constructor(weightMax: number) {
+    this.#generationWeightMax = Math.max(1, Math.floor(weightMax / 2));
   }
 
   get size(): number {
@@ -72,14 +88,20 @@ class CleanCache {
   }
 
   put(record: StoredRecord): void {
-    if (this.#young.size >= this.#generationSizeMax) {
+    this.delete(record.id);
+    const weight = weightOf(record);
+    if (this.#youngWeight + weight > this.#generationWeightMax) {
       this.#old = this.#young;
       this.#young = new Map();
+      this.#youngWeight = 0;
     }
     this.#young.set(record.id, record);
+    this.#youngWeight += weight;
   }
 
   delete(id: string): void {
+    const young = this.#young.get(id);
+    if (young !== undefined) this.#youngWeight -= weightOf(young);
     this.#young.delete(id);
     this.#old.delete(id);
   }
@@ -91,14 +113,14 @@ export class State implements View {
   #dirty = new Layer();
   #frozen: Layer | null = null;
 
-  constructor(backing: Backing = emptyBacking, cleanRecordsMax = 100_000) {
+  constructor(backing: Backing = emptyBacking, cleanWeightMax = 100_000) {
     this.#backing = backing;
-    this.#clean = new CleanCache(cleanRecordsMax);
+    this.#clean = new CleanCache(cleanWeightMax);
   }
 
-  /** The number of records changed since the last checkpoint began. */
-  get dirtyCount(): number {
-    return this.#dirty.records.size;
+  /** What the records that changed since the last checkpoint began weigh, in ordinary records. */
+  get dirtyWeight(): number {
+    return this.#dirty.weight;
   }
 
   /** The number of records in memory. */

@@ -68,7 +68,7 @@ const addressUnknown = refuse('url_not_allowed', { param: 'url', retryAfterSecon
 const duePerTurnMax = 256;
 /** How stale the look at what is due may be. */
 const timeIntervalMs = 50;
-/** Some hundred old deliveries are removed each time. */
+/** Some hundred old deliveries are removed each time; while there are more, with every look at what is due. */
 const pruneIntervalMs = 1_000;
 /** Segments of the log hold the kept answers: they stay an hour longer than those are needed. */
 const segmentsKeptMs = idempotencyRetentionMs + 3_600_000;
@@ -261,8 +261,8 @@ export class Shard {
     this.state.outbox.tick(turn.nowMs);
     const isDraining = drainEndpoints(this.state, turn);
     if (turn.nowMs - this.#lastPruneMs >= pruneIntervalMs) {
-      this.#lastPruneMs = turn.nowMs;
-      pruneDeliveries(this.state, turn, turn.nowMs - this.#options.deliveriesKeptMs);
+      const isPruning = pruneDeliveries(this.state, turn, turn.nowMs - this.#options.deliveriesKeptMs);
+      if (!isPruning) this.#lastPruneMs = turn.nowMs;
     }
     if (due.length === duePerTurnMax || isDraining) this.#queueTime();
   }
@@ -342,7 +342,7 @@ export class Shard {
       // A checkpoint needs room on the disk; without it no writes are taken, so what it would hold stays small.
       if (this.state.readOnly) return;
       // Kept refusals change no record: they count for themselves.
-      const unwritten = this.state.records.dirtyCount + this.#newKeys.length;
+      const unwritten = this.state.records.dirtyWeight + this.#newKeys.length;
       const isDue = this.#now() - this.#lastCheckpointMs >= checkpointIntervalMs && unwritten > 0;
       if (isDue || unwritten >= checkpointRecordsMax) this.checkpoint().catch((error) => this.#fail(error));
     });

@@ -35,6 +35,19 @@ const delivery: Omit<DeliveryRecord, 'id' | 'endpoint' | 'due_at_ms'> = {
   tries: 0,
 };
 
+const common = { org: intent.org, livemode: false, created: intent.created };
+const event = stage.world.log.flat().find((change) => change.kind === 'event')!;
+const attempt: StoredRecord = {
+  ...{ ...common, kind: 'attempt', id: 'wha_1', delivery: 'whd_1' },
+  ...{ at_ms: 0, duration_ms: 1, status: 500, failure: 'status', answer: 'x'.repeat(16 * 1024) },
+};
+
+function many(count: number): Record<string, string> {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [String(i).padStart(40, '-'), 'x'.repeat(500)]),
+  );
+}
+
 const scope = scopeOf(intent.org, false);
 
 /** A record out of a few ids, so that most changes meet a record that is there. */
@@ -180,9 +193,9 @@ test('any order of changes, checkpoints and reads', (t) => {
         const bench = new Bench(cleanRecordsMax);
         for (const step of actions) bench.run(step);
         steps += actions.length;
-        const { residentCount, dirtyCount } = bench.state;
+        const { residentCount, dirtyWeight } = bench.state;
         if (bench.frozen === null) {
-          assert.ok(residentCount - dirtyCount <= Math.max(2, cleanRecordsMax), 'memory is bounded');
+          assert.ok(residentCount - dirtyWeight <= Math.max(2, cleanRecordsMax), 'memory is bounded');
         }
       },
     ),
@@ -190,6 +203,40 @@ test('any order of changes, checkpoints and reads', (t) => {
   );
   t.diagnostic(`300 runs, ${steps} steps`);
 });
+
+/** A record, and what it weighs: one for each KiB of text that has no small bound. */
+const weights: readonly (readonly [StoredRecord, number])[] = [
+  [intent, 1],
+  [charge, 1],
+  [{ ...intent, metadata: { note: 'x'.repeat(500) } }, 1],
+  [{ ...intent, metadata: many(50) }, 1 + Math.floor((50 * 540) / 1024)],
+  [{ ...event, object_json: 'x'.repeat(700) }, 1],
+  [{ ...event, object_json: 'x'.repeat(30_000) }, 1 + Math.floor(30_000 / 1024)],
+  [attempt, 1 + 16],
+];
+
+for (const [record, weight] of weights) {
+  test(`a ${record.kind} of ${JSON.stringify(record).length} characters weighs ${weight}`, () => {
+    const bench = new Bench(4 * weight);
+    const { state } = bench;
+    state.apply(record);
+    assert.equal(state.dirtyWeight, weight);
+    state.apply({ ...record });
+    assert.equal(state.dirtyWeight, weight, 'once');
+    state.apply({ ...intent, id: record.id });
+    assert.equal(state.dirtyWeight, 1, 'as it is now');
+    for (let i = 0; i < 20; i++) state.apply({ ...record, id: `x_${i}` });
+    assert.equal(state.dirtyWeight, 1 + 20 * weight);
+    bench.run({ do: 'freeze' });
+    assert.equal(state.dirtyWeight, 0);
+    bench.run({ do: 'thaw' });
+    if (record.kind === 'attempt') return;
+    assert.ok(state.residentCount <= 4, 'what is clean is bounded by its weight');
+    assert.ok(state.residentCount >= 2, 'and kept up to it');
+    for (let i = 0; i < 20; i++) state.get(record.kind, `x_${i % 2}`);
+    assert.ok(state.residentCount <= 4);
+  });
+}
 
 test('a checkpoint at a time, and none without a beginning', () => {
   const state = new State();
@@ -216,6 +263,6 @@ test('what was checkpointed can be decided on', () => {
   checkpoint(bench.world, () => bench.given('complete_charge', {}, paid));
   assert.equal(bench.get('payment_intent', id).status, 'succeeded');
   checkpoint(bench.world);
-  assert.equal(bench.world.state.dirtyCount, 0);
+  assert.equal(bench.world.state.dirtyWeight, 0);
   assert.equal(bench.given('create_refund', { payment_intent: id }).charge, paid);
 });
