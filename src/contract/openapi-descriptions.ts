@@ -26,7 +26,8 @@ const parameters: Record<ParameterName, string> = {
   cancellation_reason: 'Why the payment is canceled.',
   success_url:
     'Where the customer goes after paying. Arriving there proves no payment. `{CHECKOUT_SESSION_ID}` in it is replaced with the id of the session.',
-  cancel_url: 'Where the customer goes after giving up.',
+  cancel_url:
+    'Where the customer goes after giving up. `{CHECKOUT_SESSION_ID}` in it is replaced with the id of the session.',
   client_reference_id: 'Your own reference for the order or the cart.',
   locale: 'The language of the payment page. Without it, the one that the browser prefers.',
   expires_at:

@@ -99,7 +99,7 @@ export const routes = [
       amount: p.amount,
       currency: p.currency,
       success_url: p.addressWithSession,
-      cancel_url: optional(p.address),
+      cancel_url: optional(p.addressWithSession),
       payment_method_types: optional(p.paymentMethodList),
       customer: optional(p.id),
       client_reference_id: optional(p.shortText),

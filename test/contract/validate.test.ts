@@ -176,9 +176,9 @@ checkBodies('create_checkout_session', [
   ['a brace', session('https://shop.example/{'), notAnAddress],
   ['letters beyond ASCII', session('https://shop.example/é{CHECKOUT_SESSION_ID}'), notAnAddress],
   [
-    'a placeholder in another address',
+    'a place for the id in the other address',
     JSON.stringify({ ...valid, success_url: 'https://a.b', cancel_url: 'https://a.b/{CHECKOUT_SESSION_ID}' }),
-    ['parameter_invalid.address', 'cancel_url'],
+    null,
   ],
 ]);
 

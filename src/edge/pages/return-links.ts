@@ -5,12 +5,17 @@ import type { ShownPayment } from './page-port.ts';
 /** Where a customer who has paid, or has the code to pay with, goes back to; null when the merchant named no place. */
 export function afterPayment({ session, intent }: ShownPayment): string | null {
   if (session === null) return webAddress(intent.return_url);
-  return webAddress(session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', session.id));
+  return webAddress(withSession(session.success_url, session.id));
 }
 
 /** Where a customer who gives up goes back to. */
 export function afterGivingUp({ session, intent }: ShownPayment): string | null {
-  return webAddress(session === null ? intent.return_url : session.cancel_url);
+  if (session === null) return webAddress(intent.return_url);
+  return webAddress(session.cancel_url && withSession(session.cancel_url, session.id));
+}
+
+function withSession(address: string, id: string): string {
+  return address.replaceAll('{CHECKOUT_SESSION_ID}', id);
 }
 
 function webAddress(text: string | null): string | null {

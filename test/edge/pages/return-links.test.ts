@@ -1,0 +1,21 @@
+// The ways back to the merchant: whichever address names the place of the session's id gets it there.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ShownPayment } from '../../../src/edge/pages/page-port.ts';
+import { afterGivingUp, afterPayment } from '../../../src/edge/pages/return-links.ts';
+
+function shown(success_url: string, cancel_url: string | null): ShownPayment {
+  return { session: { id: 'cs_1', success_url, cancel_url }, intent: { return_url: null } } as ShownPayment;
+}
+
+test("the session's id takes its place in both addresses, wherever it stands", () => {
+  const place = 'https://shop.example/{CHECKOUT_SESSION_ID}?s={CHECKOUT_SESSION_ID}#{CHECKOUT_SESSION_ID}';
+  const filled = 'https://shop.example/cs_1?s=cs_1#cs_1';
+  assert.equal(afterPayment(shown(place, null)), filled);
+  assert.equal(afterGivingUp(shown('https://shop.example/', place)), filled);
+});
+
+test('without an address to give up to there is no way back', () => {
+  assert.equal(afterGivingUp(shown('https://shop.example/', null)), null);
+});
