@@ -69,13 +69,14 @@ export function drainEndpoints(state: ShardState, turn: Turn): boolean {
   return draining.size > 0;
 }
 
-/** Removes some deliveries that ended and were made before `beforeMs`. */
-export function pruneDeliveries(state: ShardState, turn: Turn, beforeMs: number): void {
+/** Removes some deliveries that ended and were made before `beforeMs`; true while there are more. */
+export function pruneDeliveries(state: ShardState, turn: Turn, beforeMs: number): boolean {
   const createdBefore = Math.floor(beforeMs / 1000);
   const before = idFloor('whd', createdBefore * 1000);
   for (const oldest of state.records.scan(overIndex, { before, descending: false })) {
     const command = { operation: 'prune_deliveries', id: oldest.id, params: { createdBefore } } as const;
-    decideFor(state, turn, oldest, command, null);
-    return;
+    const outcome = decideFor(state, turn, oldest, command, null);
+    return 'body' in outcome && JSON.parse(outcome.body).more;
   }
+  return false;
 }

@@ -68,7 +68,7 @@ const addressUnknown = refuse('url_not_allowed', { param: 'url', retryAfterSecon
 const duePerTurnMax = 256;
 /** How stale the look at what is due may be. */
 const timeIntervalMs = 50;
-/** Some hundred old deliveries are removed each time; while there are more, with every look at what is due. */
+/** Some hundred old deliveries are removed each time; the rest soon, so that retention keeps up. */
 const pruneIntervalMs = 1_000;
 /** Segments of the log hold the kept answers: they stay an hour longer than those are needed. */
 const segmentsKeptMs = idempotencyRetentionMs + 3_600_000;
@@ -89,7 +89,7 @@ export class Shard {
   #checkpointing: Promise<void> | null = null;
   #timeQueued = false;
   #lastTimeMs = 0;
-  #lastPruneMs = 0;
+  #pruneAtMs = 0;
 
   /** Replays the journal: the shard is ready when this returns. */
   constructor(options: ShardOptions, accounts: Iterable<ShardAccount>) {
@@ -260,9 +260,9 @@ export class Shard {
     for (const record of due) expireRecord(this.state, turn, record);
     this.state.outbox.tick(turn.nowMs);
     const isDraining = drainEndpoints(this.state, turn);
-    if (turn.nowMs - this.#lastPruneMs >= pruneIntervalMs) {
+    if (turn.nowMs >= this.#pruneAtMs) {
       const isPruning = pruneDeliveries(this.state, turn, turn.nowMs - this.#options.deliveriesKeptMs);
-      if (!isPruning) this.#lastPruneMs = turn.nowMs;
+      this.#pruneAtMs = turn.nowMs + (isPruning ? timeIntervalMs : pruneIntervalMs);
     }
     if (due.length === duePerTurnMax || isDraining) this.#queueTime();
   }

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { overIndex } from '../../src/domain/indexes.ts';
 import type { DeliveryRecord } from '../../src/domain/record.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
 import type { Peer } from '../../src/shard/turn.ts';
@@ -117,4 +118,27 @@ test('an acknowledgement that was lost is given again, even on a full disk: the 
   await webhooks.tick();
   assert.deepEqual([webhooks.deliveries.length, webhooks.deliveries[0]?.number], [1, 1]);
   assert.equal(record().attempt_count, 1);
+});
+
+test('retention keeps up: while more is too old it goes on with every look at the time', async () => {
+  const { actor, webhooks, delivery } = await oneDelivery();
+  const { records } = actor.shard.state;
+  const over: DeliveryRecord = {
+    ...records.get('delivery', delivery.id)!,
+    status: 'failed',
+    due_at_ms: null,
+  };
+  const count = 1_200;
+  for (let i = 0; i < count; i++) {
+    records.apply({ ...over, id: `whd_0${String(i).padStart(30, '0')}` });
+  }
+  const left = () => [...records.scan(overIndex, { descending: false })].length;
+  assert.equal(left(), count);
+  const leftAfter: number[] = [];
+  for (const advanceMs of [1_000, 100, 100]) {
+    actor.clock.advance(advanceMs);
+    await webhooks.tick();
+    leftAfter.push(left());
+  }
+  assert.deepEqual(leftAfter, [700, 200, 0]);
 });
