@@ -51,32 +51,30 @@ async function listen(listening: Listening, dataDir: string, org: string | null)
   const { host } = listening;
   let after: string | null = null;
   let organization = org;
+  let isAway = false;
+  // Events are handled one after the other, in the order in which they happened.
+  const onItem = async (item: unknown) => {
+    if ('organization' in (item as object)) {
+      const start = item as FollowStart;
+      if (after === null) greet(listening, start);
+      organization = start.organization;
+      after = start.after;
+      isAway = false;
+    } else {
+      const event = item as FollowedEvent;
+      await handle(listening, event);
+      after = event.id;
+    }
+  };
   for (;;) {
-    // Events are handled one after the other, in the order in which they happened.
-    let handled: Promise<void> = Promise.resolve();
-    const onItem = (item: unknown) => {
-      handled = handled.then(async () => {
-        if ('organization' in (item as object)) {
-          const start = item as FollowStart;
-          if (after === null) greet(listening, start);
-          organization = start.organization;
-          after = start.after;
-        } else {
-          const event = item as FollowedEvent;
-          await handle(listening, event);
-          after = event.id;
-        }
-      });
-    };
     try {
       await callOperator(dataDir, 'events.follow', { org: organization, after }, { onItem });
     } catch (error) {
-      await handled;
       const isGone = error instanceof OperatorFailure && error.kind === 'failed';
       if (!isGone || after === null) throw error;
-      host.writeError('payments: the service is away: waiting for it\n');
+      if (!isAway) host.writeError('payments: the service is away: waiting for it\n');
+      isAway = true;
     }
-    await handled;
     await wait(reconnectMs);
   }
 }

@@ -11,35 +11,33 @@ import {
 
 /**
  * Runs a command on the server of a data folder and returns its result. `onItem` gets each item of a command that
- * goes on; aborting `signal` ends it with an `AbortError`. Throws `OperatorFailure` with the server's reason, or with `NoServer` when
- * none listens.
+ * goes on, the next one when it has settled; aborting `signal` ends it with an `AbortError`. Rejects with
+ * `OperatorFailure` and the server's reason, or with `NoServer` when none listens.
  */
-export function callOperator(
+export async function callOperator(
   dataDir: string,
   command: string,
   params: object,
-  options: { readonly onItem?: (item: unknown) => void; readonly signal?: AbortSignal } = {},
+  options: { readonly onItem?: (item: unknown) => unknown; readonly signal?: AbortSignal } = {},
 ): Promise<unknown> {
-  const address = socketAddressOf(dataDir);
-  return new Promise((resolve, reject) => {
-    const socket = connect({ path: address, signal: options.signal });
-    let received = '';
-    const take = (message: OperatorMessage) => {
-      if ('item' in message) options.onItem?.(message.item);
-      else if ('result' in message) resolve(message.result);
-      else reject(new OperatorFailure(message.error.kind, message.error.message));
-    };
-    socket.setEncoding('utf8');
-    socket.on('connect', () => socket.write(encodeLine({ command, params })));
-    socket.on('data', (text: string) => {
-      const lines = (received + text).split('\n');
+  const socket = connect({ path: socketAddressOf(dataDir), signal: options.signal });
+  socket.setEncoding('utf8').write(encodeLine({ command, params }));
+  let received = '';
+  try {
+    for await (const text of socket) {
+      const lines: string[] = (received + text).split('\n');
       received = lines.pop()!;
-      for (const line of lines) take(JSON.parse(line));
-    });
-    socket.on('error', (error: NodeJS.ErrnoException) => reject(explained(error, dataDir)));
-    // Without effect when the command was answered.
-    socket.on('close', () => reject(new OperatorFailure('failed', unanswered)));
-  });
+      for (const line of lines) {
+        const message = JSON.parse(line) as OperatorMessage;
+        if ('result' in message) return message.result;
+        if ('error' in message) throw new OperatorFailure(message.error.kind, message.error.message);
+        await options.onItem?.(message.item);
+      }
+    }
+  } catch (error) {
+    throw explained(error as NodeJS.ErrnoException, dataDir);
+  }
+  throw new OperatorFailure('failed', unanswered);
 }
 
 /** No server listens on the data folder's socket. */

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { callOperator, NoServer } from '../../src/operator/operator-client.ts';
 import { defineCommand } from '../../src/operator/operator-command.ts';
@@ -39,7 +40,7 @@ const commands = [
     try {
       for (;;) {
         yield 'more';
-        await new Promise(setImmediate);
+        await setImmediate();
       }
     } finally {
       floodEnded.resolve();
@@ -98,6 +99,19 @@ describe('the operators’ socket', () => {
       items,
       Array.from({ length: 3000 }, (_, i) => i + 1),
     );
+  });
+
+  test('the next item is read once the one before is dealt with, so that what waits, waits at the server', async () => {
+    let done = 0;
+    let under = 0;
+    const onItem = async () => {
+      assert.equal(++under, 1, 'one at a time');
+      await setImmediate();
+      under--;
+      done++;
+    };
+    await call('count', { to: 300 }, { onItem });
+    assert.equal(done, 300);
   });
 
   test('a client that leaves ends a stream that never waits, and that is no fault', async () => {
