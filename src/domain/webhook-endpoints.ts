@@ -18,8 +18,12 @@ import { sampleObject } from './samples.ts';
 
 const secretCharacters = 32;
 
-function newSecret(draft: Draft): string {
-  return `svc_whsec_${draft.context.randomText(secretCharacters)}`;
+/**
+ * A fresh signing secret: `svc_whsec_` and 32 base-62 characters (190 bits). `randomText` draws that many unbiased
+ * base-62 characters from a cryptographic source.
+ */
+export function newSigningSecret(randomText: (length: number) => string): string {
+  return `svc_whsec_${randomText(secretCharacters)}`;
 }
 
 /** Null when the address may be used, an outcome when it must be checked first or is refused. */
@@ -39,7 +43,7 @@ export function createWebhookEndpoint(draft: Draft, params: ParamsOf<'create_web
   }
   const wait = checkAddress(draft, params.url);
   if (wait !== null) return wait;
-  const secret = newSecret(draft);
+  const secret = newSigningSecret(context.randomText);
   const endpoint = draft.put<WebhookEndpointRecord>({
     kind: 'webhook_endpoint',
     id: context.newId('we'),
@@ -136,7 +140,7 @@ export function rollSecret(draft: Draft, params: { overlapSeconds: number }, id:
       expires_at_ms: Math.min(expires_at_ms ?? endsAtMs, endsAtMs),
     }))
     .filter(({ expires_at_ms }) => expires_at_ms > nowMs);
-  const secret = newSecret(draft);
+  const secret = newSigningSecret(draft.context.randomText);
   draft.put<WebhookEndpointRecord>({ ...endpoint, secrets: [{ secret, expires_at_ms: null }, ...still] });
   return answered({ id, secret });
 }

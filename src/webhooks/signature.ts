@@ -28,13 +28,3 @@ export function signatureHeader({ secrets, timestampSeconds, body }: SignatureIn
   }
   return header;
 }
-
-const secretLength = 40;
-
-/**
- * A fresh signing secret: `svc_whsec_` and 40 base-62 characters (238 bits). `randomText` draws that many unbiased
- * base-62 characters from a cryptographic source.
- */
-export function newSigningSecret(randomText: (length: number) => string): string {
-  return `svc_whsec_${randomText(secretLength)}`;
-}

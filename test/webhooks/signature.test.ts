@@ -3,7 +3,8 @@ import { createHmac, randomFillSync } from 'node:crypto';
 import { test } from 'node:test';
 import Stripe from 'stripe';
 import { createRandomText } from '../../src/core/ids.ts';
-import { newSigningSecret, signatureHeader } from '../../src/webhooks/signature.ts';
+import { newSigningSecret } from '../../src/domain/webhook-endpoints.ts';
+import { signatureHeader } from '../../src/webhooks/signature.ts';
 
 const stripe = new Stripe('sk_test_unused');
 const secret = 'svc_whsec_0123456789ABCDEFGHIJabcdefghij';
