@@ -1,0 +1,106 @@
+// Checkout sessions: a visit to the hosted page, from the merchant's request to the customer's return or the end.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Service } from '../service.ts';
+import { Customer, goodCard, poorCard } from './customer.ts';
+import { openShop } from './shop.ts';
+
+export function checkoutSessions(service: () => Service): void {
+  test('a session paid by card at the second try', async () => {
+    const shop = await openShop(service());
+    const order = { client_reference_id: 'cart-7', metadata: { cart: '7' }, locale: 'fr' as const };
+    const session = await shop.createSession(order);
+    assert.deepEqual(
+      [session.status, session.payment_status, session.client_reference_id],
+      ['open', 'unpaid', 'cart-7'],
+    );
+    const customer = new Customer();
+    const choice = await customer.open(session.url);
+    assert.match(choice.html, /<html lang="fr" dir="ltr">/);
+    assert.match(choice.html, /href="https:\/\/shop\.example\/basket"/);
+    await customer.send({ method: 'card' });
+    const declined = await customer.send(poorCard);
+    assert.equal(declined.at, session.url, 'back at the choice');
+    await customer.send({ method: 'card' });
+    const paid = await customer.send(goodCard);
+    const thanks = `https://shop.example/thanks?session=${session.id}`;
+    assert.ok(paid.html.includes(`http-equiv="refresh" content="0; url=${thanks}"`));
+
+    const complete = await shop.do('retrieve_checkout_session', { id: session.id });
+    assert.deepEqual(complete, { ...session, status: 'complete', payment_status: 'paid', url: null });
+    const intent = await shop.do('retrieve_payment_intent', { id: session.payment_intent });
+    assert.deepEqual(
+      [intent.status, intent.checkout_session, intent.metadata, intent.last_payment_error],
+      ['succeeded', session.id, { cart: '7' }, null],
+    );
+    const events = await shop.news();
+    assert.deepEqual(
+      events.slice(-3).map(({ type }) => type),
+      ['charge.succeeded', 'payment_intent.succeeded', 'checkout.session.completed'],
+    );
+    assert.deepEqual(events.at(-1).data.object, complete);
+    await shop.refused('invalid_request', 'expire_checkout_session', { id: session.id });
+  });
+
+  test('a session paid in cash stays open for as long as the code', async () => {
+    const shop = await openShop(service());
+    const session = await shop.createSession();
+    const customer = new Customer();
+    await customer.open(session.url);
+    const voucher = await customer.send({ method: 'cash' });
+    assert.match(voucher.at, /\/voucher\/ch_\w+$/);
+    const { next_action } = await shop.do('retrieve_payment_intent', { id: session.payment_intent });
+    const { number, hosted_voucher_url, expires_at } = next_action.cash_display_details;
+    assert.equal(voucher.at, hosted_voucher_url);
+    const open = await shop.do('retrieve_checkout_session', { id: session.id });
+    assert.deepEqual([open.status, open.expires_at], ['open', expires_at]);
+    await shop.do('pay_cash', { number, amount: 20_000 });
+    const complete = await shop.do('retrieve_checkout_session', { id: session.id });
+    assert.deepEqual([complete.status, complete.payment_status], ['complete', 'paid']);
+    assert.match((await customer.open(session.url)).title, /Payment complete/);
+  });
+
+  test('a session that the merchant expires takes its payment with it, and its page says so', async () => {
+    const shop = await openShop(service());
+    const session = await shop.createSession();
+    const customer = new Customer();
+    await customer.open(session.url);
+    await customer.send({ method: 'card' });
+    const key = { idempotencyKey: 'end' };
+    const expired = await shop.do('expire_checkout_session', { id: session.id }, key);
+    assert.deepEqual([expired.status, expired.payment_status, expired.url], ['expired', 'unpaid', null]);
+    const replayed = await shop.send('expire_checkout_session', { id: session.id }, key);
+    assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
+    await shop.refused('invalid_request', 'expire_checkout_session', { id: session.id });
+    const over = await customer.send(goodCard);
+    assert.equal(over.status, 410);
+    assert.match(over.html, /href="https:\/\/shop\.example\/basket"/);
+    const intent = await shop.do('retrieve_payment_intent', { id: session.payment_intent });
+    assert.equal(intent.status, 'canceled');
+    const charge = await shop.do('retrieve_charge', { id: intent.latest_charge });
+    assert.equal(charge.status, 'failed');
+    assert.deepEqual((await shop.newTypes()).slice(-2), [
+      'payment_intent.canceled',
+      'checkout.session.expired',
+    ]);
+  });
+
+  test('a session lives from 30 minutes to 24 hours', async () => {
+    const shop = await openShop(service());
+    const { created } = await shop.createSession();
+    for (const [seconds, taken] of [
+      [29 * 60, false],
+      [31 * 60, true],
+      [24 * 3600 - 60, true],
+      [24 * 3600 + 60, false],
+    ] as const) {
+      const input = { amount: 20_000, currency: 'mad' as const, success_url: 'https://shop.example/thanks' };
+      const { status, json } = await shop.send('create_checkout_session', {
+        ...input,
+        expires_at: created + seconds,
+      });
+      assert.deepEqual([status, json.error?.param], taken ? [200, undefined] : [400, 'expires_at']);
+    }
+  });
+}
