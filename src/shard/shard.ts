@@ -258,6 +258,11 @@ export class Shard {
     if (this.state.readOnly) return;
     const due = dueRecords(this.state.records, turn.nowMs, duePerTurnMax);
     for (const record of due) expireRecord(this.state, turn, record);
+    const [left] = dueRecords(this.state.records, turn.nowMs, 1);
+    assert(
+      due.every(({ id }) => id !== left?.id),
+      `${left?.id} is due still, although its time was dealt with`,
+    );
     this.state.outbox.tick(turn.nowMs);
     const isDraining = drainEndpoints(this.state, turn);
     if (turn.nowMs >= this.#pruneAtMs) {
