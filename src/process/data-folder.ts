@@ -124,16 +124,23 @@ function removeOtherGenerations(path: string, current: number): void {
 
 function makeFolder(path: string): void {
   try {
-    const made = mkdirSync(path, { recursive: true, mode: 0o700 });
-    for (let folder = path; made !== undefined && folder.length >= made.length; folder = dirname(folder)) {
-      syncPath(dirname(folder));
-    }
+    make(path);
+    // Fails with ENOTDIR for what is no folder.
+    readdirSync(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : `can't be written (${code})`;
+    const reason = code === 'ENOTDIR' ? 'is not a folder' : `can't be written (${code})`;
     throw new DataFolderError(`the data folder ${path} ${reason}: choose another with PAYMENTS_DATA_DIR`);
   }
+}
+
+/** Makes the folder and those above it, durably. Node's own way to do that never ends below /proc. */
+function make(path: string): void {
+  if (existsSync(path)) return;
+  make(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+  syncPath(dirname(path));
 }
 
 function readFormat(path: string): Format | null {
