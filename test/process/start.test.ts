@@ -125,10 +125,8 @@ describe('a start is refused', () => {
   test('when every shard is damaged', async () => {
     const dataDir = await usedFolder('1');
     writeFileSync(join(dataDir, 'shard-0', 'state', 'data.mdb'), Buffer.alloc(100_000, 1));
-    await assertRefused(
-      { PAYMENTS_DATA_DIR: dataDir },
-      /data\.mdb is damaged: .*Restore .*shard-0 from a backup/,
-    );
+    const env = { PAYMENTS_DATA_DIR: dataDir, PAYMENTS_LOG_LEVEL: 'silent' };
+    await assertRefused(env, /data\.mdb is damaged: .*Restore .*shard-0 from a backup/);
   });
 
   test('with certificates that can not be used', async () => {
