@@ -1,0 +1,78 @@
+// The command `payments` as it is started on any machine: under the pinned Node, whatever Node the machine has.
+
+import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { startService, temporaryFolder } from '../service.ts';
+
+type Served = ChildProcessByStdio<null, Readable, null>;
+
+const root = join(import.meta.dirname, '../..');
+const launcher = join(root, 'src/process/launch.mjs');
+const path = (process.env.PATH ?? '').split(':').filter((folder) => !folder.includes('node_modules'));
+
+/** A Node of the machine's own with another major version, if there is one. */
+function otherNode(): string | undefined {
+  return path
+    .map((folder) => join(folder, 'node'))
+    .find((node) => {
+      const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+      return /^v\d/.test(stdout ?? '') && !stdout.startsWith('v22.');
+    });
+}
+
+test("the machine's own Node runs the pinned one", async (context) => {
+  const node = otherNode();
+  if (node === undefined) return context.skip('needs a Node of another major version in the PATH');
+  const { stdout, status } = spawnSync(node, [launcher, '--version'], { encoding: 'utf8' });
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+  assert.equal(status, 0);
+  const wrong = spawnSync(node, [launcher, 'no-such-command'], { encoding: 'utf8' });
+  assert.equal(wrong.status, 2, 'the exit code is handed on');
+
+  const env = { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: temporaryFolder() };
+  for (const [signal, code] of [
+    ['SIGTERM', 0],
+    ['SIGKILL', null],
+  ] as const) {
+    const child: Served = spawn(node, [launcher, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const [chunk]: unknown[] = await once(child.stdout, 'data');
+    const url: string = /Listening on (\S+)/.exec(String(chunk))![1]!;
+    assert.equal((await fetch(`${url}/readyz`)).status, 200);
+    child.kill(signal);
+    const [exitCode]: unknown[] = await once(child, 'exit');
+    assert.equal(exitCode, code);
+    // The service ends with its launcher, even one that could not pass on a signal.
+    if (!child.stdout.readableEnded) await once(child.stdout.resume(), 'close');
+    await assert.rejects(fetch(`${url}/readyz`));
+  }
+});
+
+test('without the pinned Node it says what to do', (context) => {
+  const node = otherNode();
+  if (node === undefined) return context.skip('needs a Node of another major version in the PATH');
+  const folder = join(temporaryFolder(), 'src/process');
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(launcher, join(folder, 'launch.mjs'));
+  const { stderr, status } = spawnSync(node, [join(folder, 'launch.mjs'), 'serve'], { encoding: 'utf8' });
+  assert.match(stderr, /^payments needs Node 22, .* Run "npm ci" [^\n]+\n$/);
+  assert.equal(status, 1);
+});
+
+test('it is found by npx and npm in the checkout', async () => {
+  const service = await startService();
+  const env = { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: service.dataDir, PATH: path.join(':') };
+  for (const [command, ...args] of [
+    ['npx', '--no', 'payments', 'org', 'list', '--json'],
+    ['npm', 'run', '-s', 'payments', '--', 'org', 'list', '--json'],
+  ] as const) {
+    const { stdout, status } = spawnSync(command, args, { cwd: root, env, encoding: 'utf8' });
+    assert.equal(JSON.parse(stdout)[0].name, 'Sandbox');
+    assert.equal(status, 0);
+  }
+  assert.equal(await service.stop(), 0);
+});
