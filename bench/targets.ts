@@ -26,10 +26,18 @@ export interface ServiceTarget extends Target {
   readonly key: string;
 }
 
-/** Starts the service as in production, on an empty folder, with its log (level `info`) going to /dev/null. */
-export async function startService(env: Readonly<Record<string, string>> = {}): Promise<ServiceTarget> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'payments-bench-'));
-  process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+/** An empty folder, removed when the bench ends. */
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts the service as in production, on an empty folder or on `dataDir`, its log (level `info`) going to /dev/null. */
+export async function startService(
+  env: Readonly<Record<string, string>> = {},
+  dataDir = temporaryFolder(),
+): Promise<ServiceTarget> {
   const port = await freePort();
   const settings = { NODE_ENV: 'production', PAYMENTS_PORT: String(port), PAYMENTS_DATA_DIR: dataDir };
   const target = await start('../src/process/payments.ts', ['serve'], port, '/readyz', {
