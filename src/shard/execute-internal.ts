@@ -4,9 +4,11 @@
 import { messageOf, refuse, statusOf, unavailable } from '../contract/errors.ts';
 import { type ExportOperation, routeTable } from '../contract/routes.ts';
 import { fillDefaults, parseQuery } from '../contract/validate.ts';
+import { assert } from '../core/assert.ts';
 import { type Command, decide } from '../domain/decide.ts';
 import type { Outcome } from '../domain/decision.ts';
 import { pendingDeliveries } from '../domain/deliveries.ts';
+import { dueRecords } from '../domain/due.ts';
 import { eventJson } from '../domain/events.ts';
 import { exportPage } from '../domain/export.ts';
 import { missing } from '../domain/find.ts';
@@ -122,9 +124,18 @@ function answerOf(outcome: Outcome, language: 'en' | 'fr' | 'ar'): InternalAnswe
   return { ok: false, status: statusOf(refusal), code: refusal.code, message: messageOf(refusal, language) };
 }
 
-/** The time of a charge or a session has come. */
-export function expireRecord(state: ShardState, turn: Turn, record: StoredRecord): void {
-  decideFor(state, turn, record, { operation: 'expire_due', id: record.id, params: {} }, null);
+const duePerTurnMax = 256;
+
+/** Ends what has run out, some of it a turn, oldest first; true while there is more. */
+export function expireDue(state: ShardState, turn: Turn): boolean {
+  const due = dueRecords(state.records, turn.nowMs, duePerTurnMax);
+  for (const record of due) {
+    decideFor(state, turn, record, { operation: 'expire_due', id: record.id, params: {} }, null);
+  }
+  const [left] = dueRecords(state.records, turn.nowMs, 1);
+  const isNew = due.every(({ id }) => id !== left?.id);
+  assert(isNew, `${left?.id} is due still, although its time was dealt with`);
+  return left !== undefined;
 }
 
 function viewOf(state: ShardState, turn: Turn, request: Of<'view_payment'>): InternalAnswer {

@@ -17,7 +17,7 @@ import type { Journal, KeptKey } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
 import { type DeliveryOutcome, drainEndpoints, handOut, pruneDeliveries, takeReports } from './deliver.ts';
 import { answerRefusal, execute, type Pending, runCommand } from './execute.ts';
-import { executeInternal, expireRecord } from './execute-internal.ts';
+import { executeInternal, expireDue } from './execute-internal.ts';
 import { clockLevel, encodeLevels, readClock, writeClock } from './levels.ts';
 import {
   type InternalAnswer,
@@ -65,7 +65,6 @@ const turnSizeMax = 512;
 const turnsInFlightMax = 2;
 /** The address could not be looked up: the same request may do later, so the refusal is not kept. */
 const addressUnknown = refuse('url_not_allowed', { param: 'url', retryAfterSeconds: 5 });
-const duePerTurnMax = 256;
 /** How stale the look at what is due may be. */
 const timeIntervalMs = 50;
 /** Some hundred old deliveries are removed each time; the rest soon, so that retention keeps up. */
@@ -256,20 +255,14 @@ export class Shard {
     this.#timeQueued = false;
     this.#lastTimeMs = turn.nowMs;
     if (this.state.readOnly) return;
-    const due = dueRecords(this.state.records, turn.nowMs, duePerTurnMax);
-    for (const record of due) expireRecord(this.state, turn, record);
-    const [left] = dueRecords(this.state.records, turn.nowMs, 1);
-    assert(
-      due.every(({ id }) => id !== left?.id),
-      `${left?.id} is due still, although its time was dealt with`,
-    );
+    const isBehind = expireDue(this.state, turn);
     this.state.outbox.tick(turn.nowMs);
     const isDraining = drainEndpoints(this.state, turn);
     if (turn.nowMs >= this.#pruneAtMs) {
       const isPruning = pruneDeliveries(this.state, turn, turn.nowMs - this.#options.deliveriesKeptMs);
       this.#pruneAtMs = turn.nowMs + (isPruning ? timeIntervalMs : pruneIntervalMs);
     }
-    if (due.length === duePerTurnMax || isDraining) this.#queueTime();
+    if (isBehind || isDraining) this.#queueTime();
   }
 
   /** Does what became due while nobody was there to do it: to be awaited before the first request. */
