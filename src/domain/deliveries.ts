@@ -96,7 +96,7 @@ function progress(
 }
 
 /** When a resent delivery is due: before all that wait, so that it leaves at once however many there are. */
-const dueFirstMs = 0;
+export const dueFirstMs = 0;
 
 /** Queues a delivery again, ahead of the others and from the start of the schedule; refused while its endpoint is disabled or gone. */
 export function resendDelivery(draft: Draft, params: { delivery: string }): Outcome {

@@ -3,11 +3,12 @@
 // bounded there and here, however many wait, and a delivery is out once at a time.
 //
 // For each endpoint a cursor stands in the index of its due deliveries: whatever lies before it and still waits is out.
-// A delivery that comes to lie before the cursor sends it back to the start. Nothing here is durable: when either
+// A delivery that comes to lie before the cursor sends it back to the start. One that is sent again while it is out is
+// handed out again, so that the webhook thread moves it ahead of those that wait there. Nothing here is durable: when either
 // side is started again all that waits is handed out again, and reports say which attempt they are about.
 
 import { assert } from '../core/assert.ts';
-import { pendingDeliveries } from '../domain/deliveries.ts';
+import { dueFirstMs, pendingDeliveries } from '../domain/deliveries.ts';
 import { eventJson } from '../domain/events.ts';
 import { endpointDueIndex, endpointIndex, timeKey } from '../domain/indexes.ts';
 import type { Change, DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
@@ -34,6 +35,8 @@ interface EndpointQueue {
   nextDueMs: number;
   /** Deliveries that the webhook thread holds, by id. */
   readonly out: Map<string, Out>;
+  /** Those of them that were sent again since, and are to be handed out again: they now go first. */
+  readonly resent: Set<string>;
   /** Deliveries that wait, out or not. */
   waiting: number;
 }
@@ -70,6 +73,7 @@ export class Outbox {
   open(): void {
     for (const [id, queue] of this.#queues) {
       queue.out.clear();
+      queue.resent.clear();
       queue.cursor = undefined;
       queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
       this.#changed.add(id);
@@ -96,7 +100,8 @@ export class Outbox {
     const queue = this.#queues.get(id);
     const enabled = status === 'enabled';
     if (queue === undefined) {
-      this.#queues.set(id, { enabled, cursor: undefined, nextDueMs: Infinity, out: new Map(), waiting: 0 });
+      const [out, resent] = [new Map(), new Set<string>()];
+      this.#queues.set(id, { enabled, cursor: undefined, nextDueMs: Infinity, out, resent, waiting: 0 });
     } else {
       queue.enabled = enabled;
       this.#ready.add(id);
@@ -113,12 +118,13 @@ export class Outbox {
     const key = timeKey(dueMs) + delivery.id;
     if (queue.cursor !== undefined && key <= queue.cursor) queue.cursor = undefined;
     queue.nextDueMs = Math.min(queue.nextDueMs, dueMs);
+    if (dueMs === dueFirstMs && queue.out.has(delivery.id)) queue.resent.add(delivery.id);
     this.#ready.add(delivery.endpoint);
   }
 
   /** Whether the delivery was waiting until now. A new one was not: looking it up would go to the disk in vain. */
   #waits({ id, attempt_count, due_at_ms, status }: DeliveryRecord): boolean {
-    const isNew = attempt_count === 0 && status === 'pending' && due_at_ms !== 0;
+    const isNew = attempt_count === 0 && status === 'pending' && due_at_ms !== dueFirstMs;
     return !isNew && typeof this.#records.get('delivery', id)?.due_at_ms === 'number';
   }
 
@@ -127,6 +133,7 @@ export class Outbox {
     const queue = this.#queues.get(endpoint);
     if (queue?.out.get(delivery)?.number !== number) return;
     queue.out.delete(delivery);
+    queue.resent.delete(delivery);
     this.#ready.add(endpoint);
   }
 
@@ -166,6 +173,7 @@ export class Outbox {
   #handOut(id: string, nowMs: number, deliveries: DueDelivery[]): boolean {
     const queue = this.#queues.get(id);
     if (queue === undefined || !queue.enabled || queue.nextDueMs > nowMs) return false;
+    this.#handOutAgain(queue, deliveries);
     const room = Math.min(windowSize - queue.out.size, perEndpointMax);
     if (room <= 0) return false;
     let count = 0;
@@ -186,8 +194,25 @@ export class Outbox {
     return queue.nextDueMs <= nowMs && queue.out.size < windowSize;
   }
 
+  /** Hands out again, first, what was sent again while it is out: it takes no more room than it has. */
+  #handOutAgain({ out, resent }: EndpointQueue, deliveries: DueDelivery[]): void {
+    for (const id of resent) {
+      const record = this.#records.get('delivery', id);
+      if (record?.due_at_ms !== dueFirstMs) continue;
+      out.set(id, { number: record.attempt_count, dueMs: dueFirstMs });
+      deliveries.push(this.#dueDelivery(record));
+    }
+    resent.clear();
+  }
+
   #dueDelivery({ id, endpoint, event: eventId, attempt_count, due_at_ms }: DeliveryRecord): DueDelivery {
-    return { id, endpoint, number: attempt_count, first: due_at_ms === 0, body: this.#bodyOf(eventId) };
+    return {
+      id,
+      endpoint,
+      number: attempt_count,
+      first: due_at_ms === dueFirstMs,
+      body: this.#bodyOf(eventId),
+    };
   }
 
   #bodyOf(id: string): string {

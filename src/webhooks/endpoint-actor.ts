@@ -49,9 +49,14 @@ export class EndpointActor {
     for (const { id } of this.#queue.splice(0)) this.#held.delete(id);
   }
 
-  /** Takes a delivery in, unless it holds it already or the endpoint is gone. */
+  /** Takes a delivery in, unless it holds it already or the endpoint is gone; one that waits here can come to the front. */
   take(delivery: DueDelivery): void {
-    if (this.#state === null || this.#held.has(delivery.id)) return;
+    if (this.#state === null) return;
+    if (this.#held.has(delivery.id)) {
+      const at = delivery.first ? this.#queue.findIndex(({ id }) => id === delivery.id) : -1;
+      if (at === -1) return;
+      this.#queue.splice(at, 1);
+    }
     this.#held.add(delivery.id);
     if (delivery.first) this.#queue.unshift(delivery);
     else this.#queue.push(delivery);

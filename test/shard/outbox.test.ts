@@ -131,6 +131,27 @@ test('a delivery that is due before those handed out is found: resent, or retrie
   assert.equal(new Set(taken.map(({ id }) => id)).size, taken.length);
 });
 
+test('one that is sent again while it is out is handed out again, first and once, though the window is full', () => {
+  const bench = new Bench(endpoint('we_a'));
+  const ids = bench.deliver('we_a', 40);
+  bench.take();
+  const resend = (id: string) =>
+    bench.apply({ ...bench.state.get('delivery', id)!, status: 'pending', tries: 0, due_at_ms: 0 });
+  resend(ids[35]!);
+  resend(ids[20]!);
+  const { deliveries } = bench.outbox.take(nowMs);
+  assert.deepEqual(
+    deliveries.map(({ id, first, number }) => [id, first, number]),
+    [[ids[20], true, 0]],
+  );
+  assert.deepEqual(bench.take(), []);
+  resend(ids[3]!);
+  bench.record(ids[3]!, done);
+  assert.deepEqual(bench.take(), [ids[35]], 'one whose report came meanwhile is out no more');
+  bench.record(ids[20]!, done);
+  assert.deepEqual(bench.take(), [ids[32]]);
+});
+
 test('nothing is handed out twice, whatever is reported in which order', () => {
   const bench = new Bench(endpoint('we_a'));
   bench.deliver('we_a', 300);

@@ -198,6 +198,21 @@ test('a resent delivery goes before those that wait', () => {
   return tick().then(() => assert.equal(bench.underWay.at(-1)!.delivery, 'a50'));
 });
 
+test('a delivery that waits and is sent again moves to the front; one in flight is not started twice', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 10);
+  bench.hand('a', 1, { first: true }, 8);
+  bench.hand('a', 1, { first: true }, 2);
+  assert.equal(bench.dispatcher.counts().queued, 5);
+  const started = bench.underWay.map(({ delivery }) => delivery);
+  for (let i = 0; i < 5; i++) {
+    await bench.underWay[0]!.end();
+    started.push(bench.underWay.at(-1)!.delivery);
+  }
+  assert.deepEqual(started, ['a0', 'a1', 'a2', 'a3', 'a4', 'a8', 'a5', 'a6', 'a7', 'a9']);
+});
+
 test('a report is repeated until it is recorded; meanwhile its delivery is not taken again', async () => {
   const bench = new Bench();
   bench.take({ endpoints: [enabled('a')] });
