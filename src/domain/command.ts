@@ -32,7 +32,7 @@ export interface InternalParams {
   /** An operator rolls a signing secret. */
   roll_secret: { readonly overlapSeconds: number };
   /** Retention. */
-  prune_deliveries: { readonly createdBefore: number };
+  prune_deliveries: { readonly endedBeforeMs: number };
 }
 
 export type InternalOperation = keyof InternalParams;

@@ -3,7 +3,6 @@
 // of its own: its answer is written once, not again with every retry.
 
 import { refuse } from '../contract/errors.ts';
-import { idFloor } from '../core/ids.ts';
 import type { Context, Outcome } from './decision.ts';
 import { refused } from './decision.ts';
 import type { Draft } from './draft.ts';
@@ -34,6 +33,7 @@ export function openDelivery(
     event_type: event.type,
     status: 'pending',
     due_at_ms: context.nowMs,
+    ended_at_ms: null,
     attempt_count: 0,
     tries: 0,
   };
@@ -87,10 +87,11 @@ function progress(
   isDeleted: boolean,
 ): Partial<DeliveryRecord> {
   if (status !== 'pending') return {};
-  if (result.failure === null) return { tries: tries + 1, status: 'succeeded', due_at_ms: null };
-  if (isDeleted) return { tries: tries + 1, status: 'ended', due_at_ms: null };
+  const over = { tries: tries + 1, due_at_ms: null, ended_at_ms: context.nowMs };
+  if (result.failure === null) return { ...over, status: 'succeeded' };
+  if (isDeleted) return { ...over, status: 'ended' };
   const waitMs = context.settings.webhookRetryMs[tries];
-  if (waitMs === undefined) return { tries: tries + 1, status: 'failed', due_at_ms: null };
+  if (waitMs === undefined) return { ...over, status: 'failed' };
   const jitter = Math.floor((waitMs * (context.randomBelow(2001) - 1000)) / 10_000);
   return { tries: tries + 1, due_at_ms: context.nowMs + waitMs + jitter };
 }
@@ -109,7 +110,7 @@ export function resendDelivery(draft: Draft, params: { delivery: string }): Outc
     const values = { status: endpoint?.status ?? 'deleted' };
     return refused(refuse('invalid_request', { message: 'invalid_request.delivery_state', values }));
   }
-  draft.put({ ...delivery, status: 'pending', tries: 0, due_at_ms: dueFirstMs });
+  draft.put({ ...delivery, status: 'pending', tries: 0, due_at_ms: dueFirstMs, ended_at_ms: null });
   return { body: '{}' };
 }
 
@@ -121,19 +122,23 @@ const prunedPerCommandMax = 500;
  * that the next call need not pass over what this one ended; null when none is left.
  */
 export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, after?: string): string | null {
+  const { nowMs } = draft.context;
   let count = 0;
   for (const record of draft.view.scan(endpointDueIndex(endpoint.id), { after, descending: false })) {
     if (record.kind !== 'delivery') continue;
-    draft.put<DeliveryRecord>({ ...record, status: 'ended', due_at_ms: null });
+    draft.put<DeliveryRecord>({ ...record, status: 'ended', due_at_ms: null, ended_at_ms: nowMs });
     if (++count === endedPerCommandMax) return timeKey(record.due_at_ms!) + record.id;
   }
   return null;
 }
 
-/** Removes deliveries that are over and were created before a time, with their attempts, some at a time. */
-export function pruneDeliveries(draft: Draft, params: { createdBefore: number }): Outcome {
+/**
+ * Removes deliveries that came to be over before a time, with their attempts, some at a time. One that was sent again
+ * came to be over anew: its attempts are kept from then.
+ */
+export function pruneDeliveries(draft: Draft, params: { endedBeforeMs: number }): Outcome {
   let count = 0;
-  const before = idFloor('whd', params.createdBefore * 1000);
+  const before = timeKey(params.endedBeforeMs);
   for (const record of draft.view.scan(overIndex, { before, descending: false })) {
     if (count === prunedPerCommandMax) break;
     for (const attempt of draft.view.scan(attemptIndex(record.id), { descending: false })) {

@@ -37,7 +37,7 @@ export const dueIndex = 'due';
 export const operationIndex = 'operation';
 /** Every webhook endpoint of a shard. */
 export const endpointIndex = 'endpoint';
-/** The deliveries that are over, oldest first: what retention walks. */
+/** The deliveries that are over, by the time they came to be over: what retention walks. */
 export const overIndex = 'over';
 
 /** Who holds a cash code: the operation that is issuing it, then its charge. */
@@ -63,7 +63,7 @@ export function timeKey(ms: number): string {
 
 /** The record's id in a sort key. */
 export function idOfSortKey(index: string, sortKey: string): string {
-  return index.startsWith(dueIndex) ? sortKey.slice(timeWidth) : sortKey;
+  return index.startsWith(dueIndex) || index === overIndex ? sortKey.slice(timeWidth) : sortKey;
 }
 
 /** Every index row of a record; none once it is removed. */
@@ -97,7 +97,7 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
     ]);
     rows.push({ index: both, sortKey: id });
   };
-  const due = (index: string, ms: number) => rows.push({ index, sortKey: timeKey(ms) + id });
+  const at = (index: string, ms: number) => rows.push({ index, sortKey: timeKey(ms) + id });
   switch (kind) {
     case 'payment_intent':
       withStatus('customer', record.customer, record.status);
@@ -105,10 +105,10 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
     case 'charge':
       withStatus('payment_intent', record.payment_intent, record.status);
       if (record.cash_number !== null) rows.push({ index: cashIndex(record.cash_number), sortKey: id });
-      if (record.status === 'pending') due(dueIndex, record.due_at_ms);
+      if (record.status === 'pending') at(dueIndex, record.due_at_ms);
       break;
     case 'checkout_session':
-      if (record.status === 'open') due(dueIndex, record.due_at_ms);
+      if (record.status === 'open') at(dueIndex, record.due_at_ms);
       break;
     case 'customer':
       field('email', record.email);
@@ -123,11 +123,11 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
       rows.push({ index: endpointIndex, sortKey: id });
       break;
     case 'delivery':
-      if (record.status !== 'pending') rows.push({ index: overIndex, sortKey: id });
       field('endpoint', record.endpoint);
       field('event', record.event);
       if (record.status === 'failed') field('failed', record.endpoint);
-      if (record.due_at_ms !== null) due(endpointDueIndex(record.endpoint), record.due_at_ms);
+      if (record.ended_at_ms !== null) at(overIndex, record.ended_at_ms);
+      if (record.due_at_ms !== null) at(endpointDueIndex(record.endpoint), record.due_at_ms);
       break;
   }
   return rows;

@@ -183,6 +183,8 @@ export interface DeliveryRecord extends Common {
   readonly status: 'pending' | 'succeeded' | 'failed' | 'ended';
   /** When the next attempt is due; null when none is. */
   readonly due_at_ms: number | null;
+  /** When it came to be over: retention counts from then. Null while it is pending. */
+  readonly ended_at_ms: number | null;
   /** Attempts made in all. */
   readonly attempt_count: number;
   /** Attempts made since the delivery was created or last resent: the position in the retry schedule. */

@@ -1,8 +1,7 @@
 // What a turn does for webhooks: takes the reports of attempts, hands out what is due, and does the upkeep that time
 // brings: ending the deliveries of deleted endpoints, and removing what is older than attempts are kept.
 
-import { idFloor } from '../core/ids.ts';
-import { overIndex } from '../domain/indexes.ts';
+import { overIndex, timeKey } from '../domain/indexes.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
 import { decideFor } from './execute-internal.ts';
 import type { OutboxMessage } from './protocol.ts';
@@ -69,12 +68,11 @@ export function drainEndpoints(state: ShardState, turn: Turn): boolean {
   return draining.size > 0;
 }
 
-/** Removes some deliveries that ended and were made before `beforeMs`; true while there are more. */
-export function pruneDeliveries(state: ShardState, turn: Turn, beforeMs: number): boolean {
-  const createdBefore = Math.floor(beforeMs / 1000);
-  const before = idFloor('whd', createdBefore * 1000);
+/** Removes some deliveries that came to be over before `endedBeforeMs`; true while there are more. */
+export function pruneDeliveries(state: ShardState, turn: Turn, endedBeforeMs: number): boolean {
+  const before = timeKey(endedBeforeMs);
   for (const oldest of state.records.scan(overIndex, { before, descending: false })) {
-    const command = { operation: 'prune_deliveries', id: oldest.id, params: { createdBefore } } as const;
+    const command = { operation: 'prune_deliveries', id: oldest.id, params: { endedBeforeMs } } as const;
     const outcome = decideFor(state, turn, oldest, command, null);
     return 'body' in outcome && JSON.parse(outcome.body).more;
   }

@@ -143,11 +143,11 @@ test('retention removes old deliveries that are over, some at a time', () => {
     attempt(stage, record.id, 200);
   }
   stage.advance(hourMs);
-  const createdBefore = Math.floor(stage.nowMs / 1000);
+  const endedBeforeMs = stage.nowMs;
   createIntent(stage);
   const recent = stage.world.log.at(-1)!.find(({ kind }) => kind === 'delivery')!.id;
   attempt(stage, recent, 200);
-  const prune = () => stage.when('prune_deliveries', { createdBefore });
+  const prune = () => stage.when('prune_deliveries', { endedBeforeMs });
   assert.deepEqual(prune().answer, { more: true });
   const step = prune();
   assert.deepEqual(step.answer, { more: false });
@@ -157,4 +157,31 @@ test('retention removes old deliveries that are over, some at a time', () => {
   for (const id of old) assert.equal(stage.world.state.get('delivery', id), undefined);
   assert.ok(stage.get('delivery', waiting), 'one that still waits stays');
   assert.ok(stage.get('delivery', recent));
+});
+
+test('retention counts from when a delivery was over last: one that was sent again keeps its attempts as long', () => {
+  const stage = new Stage();
+  const { delivery, endpoint } = deliver(stage);
+  const endedAtMs = () => stage.get('delivery', delivery).ended_at_ms;
+  const prune = () => stage.when('prune_deliveries', { endedBeforeMs: stage.nowMs - hourMs });
+  assert.equal(endedAtMs(), null);
+  attempt(stage, delivery, 200);
+  assert.equal(endedAtMs(), stage.nowMs);
+  stage.advance(hourMs);
+  prune().expect({ changes: [] });
+  stage.given('resend_delivery', { delivery });
+  assert.equal(endedAtMs(), null);
+  stage.advance(1000);
+  prune().expect({ changes: [] });
+  for (let i = 0; i < 4; i++) attempt(stage, delivery, 500);
+  assert.equal(endedAtMs(), stage.nowMs);
+  stage.advance(hourMs);
+  prune().expect({ changes: [] });
+  stage.given('resend_delivery', { delivery });
+  stage.given('delete_webhook_endpoint', {}, endpoint);
+  stage.given('drain_endpoint', {}, endpoint);
+  assert.deepEqual([stage.get('delivery', delivery).status, endedAtMs()], ['ended', stage.nowMs]);
+  stage.advance(hourMs + 1);
+  const { changes } = prune();
+  assert.deepEqual([changes.length, changes.at(-1)], [6, 'delivery removed']);
 });

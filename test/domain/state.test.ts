@@ -23,7 +23,7 @@ import { checkpoint, Stage } from './stage.ts';
 const stage = new Stage();
 const intent = stage.get('payment_intent', createIntent(stage));
 const charge = stage.get('charge', openAttempt(stage, createIntent(stage)));
-const delivery: Omit<DeliveryRecord, 'id' | 'endpoint' | 'due_at_ms'> = {
+const delivery: Omit<DeliveryRecord, 'id' | 'endpoint' | 'due_at_ms' | 'ended_at_ms'> = {
   kind: 'delivery',
   org: intent.org,
   livemode: false,
@@ -75,6 +75,7 @@ const record: fc.Arbitrary<StoredRecord> = fc.oneof(
         id: `whd_${n}`,
         endpoint,
         due_at_ms: due,
+        ended_at_ms: due === null ? 10 + n : null,
       }),
     ),
 );

@@ -127,6 +127,7 @@ test('retention keeps up: while more is too old it goes on with every look at th
     ...records.get('delivery', delivery.id)!,
     status: 'failed',
     due_at_ms: null,
+    ended_at_ms: 0,
   };
   const count = 1_200;
   for (let i = 0; i < count; i++) {

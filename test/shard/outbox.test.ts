@@ -63,6 +63,7 @@ class Bench {
         event_type: event.type,
         status: 'pending',
         due_at_ms: nowMs,
+        ended_at_ms: null,
         attempt_count: 0,
         tries: 0,
         ...more,
