@@ -5,15 +5,16 @@
 // Slow receivers hold their slots for long. Once half of all slots are taken an endpoint gets one slot at a time, so
 // that many tar pits together still leave room for everybody else.
 //
-// A report is sent again until its shard says that it is durable. Nothing else is kept: what was not reported when
+// A report is sent again until its shard says that it is durable; few are on their way at a time. Nothing else is kept: what was not reported when
 // the thread ends is handed out again.
 
 import type { Clock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
 import type { AttemptResult } from '../domain/record.ts';
-import type { DueDelivery, EndpointReport, OutboxBatch, OutboxMessage } from '../shard/protocol.ts';
+import type { DueDelivery, OutboxBatch, OutboxMessage } from '../shard/protocol.ts';
 import type { AttemptInput } from './attempt.ts';
 import { EndpointActor, inFlightMax } from './endpoint-actor.ts';
+import { ReportWindow } from './report-window.ts';
 
 export interface DispatcherOptions {
   /** Attempts in flight in all. */
@@ -30,16 +31,8 @@ export interface DispatcherOptions {
   readonly later: (run: () => void, ms: number) => void;
 }
 
-/** A report that is not acknowledged within this time is sent again. */
-const reportAgainMs = 5_000;
 /** Wait after an attempt that could not be made. */
 const troubleMs = 1_000;
-
-interface Unrecorded {
-  readonly shard: number;
-  readonly report: EndpointReport;
-  sentAtMs: number;
-}
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -47,9 +40,10 @@ export class Dispatcher {
   readonly #line = new FixedQueue<EndpointActor>();
   /** Endpoints that could go on if fewer slots were taken. */
   readonly #held = new Set<EndpointActor>();
-  readonly #unrecorded = new Map<string, Unrecorded>();
-  /** Reports that leave at the end of this tick, by shard. */
-  readonly #leaving = new Map<number, EndpointReport[]>();
+  /** Reports that are not recorded yet, by shard. */
+  readonly #unrecorded = new Map<number, ReportWindow>();
+  /** Shards to which reports leave at the end of this tick. */
+  readonly #leaving = new Set<number>();
   #inFlight = 0;
   #running = false;
 
@@ -70,35 +64,33 @@ export class Dispatcher {
 
   /** A shard is there, anew: it hands out everything that waits, and hears what it has not recorded. */
   connected(shard: number): void {
-    const reports = this.#again(shard, Infinity);
+    const unrecorded = this.#unrecordedBy(shard);
+    unrecorded.restart();
     this.#leaving.delete(shard);
-    this.#options.send(shard, { open: true, reports });
+    this.#options.send(shard, { open: true, reports: unrecorded.next(this.#options.clock()) });
   }
 
   /** Reports again what was not acknowledged in time; to be called about once a second. */
   tick(): void {
-    const dueMs = this.#options.clock() - reportAgainMs;
-    const shards = new Set([...this.#unrecorded.values()].map(({ shard }) => shard));
-    for (const shard of shards) {
-      const reports = this.#again(shard, dueMs);
+    for (const [shard, unrecorded] of this.#unrecorded) {
+      const reports = unrecorded.overdue(this.#options.clock());
       if (reports.length > 0) this.#options.send(shard, { open: false, reports });
     }
   }
 
-  /** The unrecorded reports of a shard that were sent at `sentAtMs` or before. */
-  #again(shard: number, sentAtMs: number): EndpointReport[] {
-    const reports: EndpointReport[] = [];
-    for (const unrecorded of this.#unrecorded.values()) {
-      if (unrecorded.shard !== shard || unrecorded.sentAtMs > sentAtMs) continue;
-      unrecorded.sentAtMs = this.#options.clock();
-      reports.push(unrecorded.report);
+  #unrecordedBy(shard: number): ReportWindow {
+    let unrecorded = this.#unrecorded.get(shard);
+    if (unrecorded === undefined) {
+      unrecorded = new ReportWindow();
+      this.#unrecorded.set(shard, unrecorded);
     }
-    return reports;
+    return unrecorded;
   }
 
   /** Takes what a shard hands out and acknowledges. */
   take(shard: number, { endpoints, deliveries, recorded }: OutboxBatch): void {
-    for (const each of recorded) this.#recorded(each);
+    for (const each of recorded) this.#recorded(shard, each);
+    if (recorded.length > 0 && this.#unrecordedBy(shard).hasUnsent) this.#leave(shard);
     for (const { id, state } of endpoints) {
       const actor = this.#actors.get(id) ?? new EndpointActor(id, shard);
       this.#actors.set(id, actor);
@@ -114,9 +106,8 @@ export class Dispatcher {
     this.#pump();
   }
 
-  #recorded({ endpoint, delivery, number }: OutboxBatch['recorded'][number]): void {
-    if (this.#unrecorded.get(delivery)?.report.number !== number) return;
-    this.#unrecorded.delete(delivery);
+  #recorded(shard: number, { endpoint, delivery, number }: OutboxBatch['recorded'][number]): void {
+    if (!this.#unrecordedBy(shard).remove(delivery, number)) return;
     const actor = this.#actors.get(endpoint);
     actor?.release(delivery);
     if (actor !== undefined) this.#settle(actor);
@@ -175,22 +166,26 @@ export class Dispatcher {
   }
 
   #report({ id: endpoint, shard }: EndpointActor, delivery: DueDelivery, result: AttemptResult): void {
-    const report = { endpoint, delivery: delivery.id, number: delivery.number, result };
-    this.#unrecorded.set(delivery.id, { shard, report, sentAtMs: this.#options.clock() });
-    const leaving = this.#leaving.get(shard);
-    if (leaving !== undefined) leaving.push(report);
-    else this.#leaving.set(shard, [report]);
-    if (this.#leaving.size === 1 && leaving === undefined) setImmediate(() => this.#flush());
+    this.#unrecordedBy(shard).add({ endpoint, delivery: delivery.id, number: delivery.number, result });
+    this.#leave(shard);
+  }
+
+  #leave(shard: number): void {
+    if (this.#leaving.size === 0) setImmediate(() => this.#flush());
+    this.#leaving.add(shard);
   }
 
   #flush(): void {
-    for (const [shard, reports] of this.#leaving) this.#options.send(shard, { open: false, reports });
+    for (const shard of this.#leaving) {
+      const reports = this.#unrecordedBy(shard).next(this.#options.clock());
+      if (reports.length > 0) this.#options.send(shard, { open: false, reports });
+    }
     this.#leaving.clear();
   }
 
   /** No attempt is in flight and every report is recorded. */
   get isIdle(): boolean {
-    return this.#inFlight === 0 && this.#unrecorded.size === 0;
+    return this.#inFlight === 0 && [...this.#unrecorded.values()].every(({ size }) => size === 0);
   }
 
   /** For metrics: attempts in flight, deliveries in memory, endpoints whose last attempt failed. */

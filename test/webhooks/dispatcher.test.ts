@@ -232,6 +232,42 @@ test('a report is repeated until it is recorded; meanwhile its delivery is not t
   assert.equal(bench.underWay.length, 1, 'another attempt of the same delivery');
 });
 
+test('reports that gathered come in portions, the next when those before are recorded', async () => {
+  const bench = new Bench(2048);
+  const endpoints = Array.from({ length: 120 }, (_, i) => `e${i}-`);
+  bench.take({ endpoints: endpoints.map(enabled) });
+  for (const id of endpoints) bench.hand(id, 5);
+  await Promise.all([...bench.underWay].map((attempt) => attempt.end()));
+  const first = bench.reports;
+  assert.equal(first.length, 256);
+  /** What was sent since it was last asked: how many reports in each message, and of which deliveries. */
+  const portions = () => {
+    const sizes = bench.sent.map(({ message }) => message.reports.length);
+    const { reports } = bench;
+    bench.sent.length = 0;
+    return { sizes, reports };
+  };
+  portions();
+  for (let i = 0; i < 2; i++) {
+    bench.clock.advance(5_000);
+    bench.dispatcher.tick();
+    assert.deepEqual(portions().reports, first, 'while nothing is recorded these alone come again');
+  }
+  bench.dispatcher.connected(0);
+  assert.deepEqual(portions().sizes, [256]);
+  let recorded = first;
+  for (const count of [256, 88, 0]) {
+    const [endpoint] = endpoints;
+    bench.take({ recorded: recorded.map((delivery) => ({ endpoint: endpoint!, delivery, number: 0 })) });
+    assert.equal(bench.sent.length, 0);
+    await tick();
+    const { sizes, reports } = portions();
+    assert.deepEqual(sizes, count === 0 ? [] : [count]);
+    recorded = reports;
+  }
+  assert.equal(bench.dispatcher.isIdle, true);
+});
+
 test('a shard that is there anew hears what it has not recorded; what is in flight is not started twice', async () => {
   const bench = new Bench();
   bench.take({ endpoints: [enabled('a')] });
