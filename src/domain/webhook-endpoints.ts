@@ -128,7 +128,13 @@ export function sendSample(draft: Draft, { type }: { type: EventType }, id: stri
   return answered({ event: event.id, delivery: delivery.id });
 }
 
-/** A new signing secret; the old ones keep signing, too, for `overlapSeconds`. */
+/** Secrets of an endpoint in force at a time: each adds to the signature's header, and receivers limit its length. */
+const secretsMax = 4;
+
+/**
+ * A new signing secret; the old ones keep signing, too, for `overlapSeconds` at most. The newest 4 are in force, the
+ * new one among them: one more ends the oldest at once.
+ */
 export function rollSecret(draft: Draft, params: { overlapSeconds: number }, id: string): Outcome {
   const endpoint = draft.get('webhook_endpoint', id);
   if (endpoint === undefined || endpoint.status === 'deleted') return refused(missing(id, null));
@@ -139,7 +145,8 @@ export function rollSecret(draft: Draft, params: { overlapSeconds: number }, id:
       secret,
       expires_at_ms: Math.min(expires_at_ms ?? endsAtMs, endsAtMs),
     }))
-    .filter(({ expires_at_ms }) => expires_at_ms > nowMs);
+    .filter(({ expires_at_ms }) => expires_at_ms > nowMs)
+    .slice(0, secretsMax - 1);
   const secret = newSigningSecret(draft.context.randomText);
   draft.put<WebhookEndpointRecord>({ ...endpoint, secrets: [{ secret, expires_at_ms: null }, ...still] });
   return answered({ id, secret });

@@ -180,6 +180,15 @@ test('rolling a secret: the old ones sign until their overlap ends', () => {
   assert.equal(new Set([first, second, third, fourth]).size, 4);
 });
 
+test('rolling a secret again and again: the newest four sign', () => {
+  const stage = new Stage();
+  const id = create(stage);
+  const roll = (): string => stage.given('roll_secret', { overlapSeconds: 7200 }, id).secret;
+  const rolled = Array.from({ length: 6 }, roll);
+  const inForce = stage.get('webhook_endpoint', id).secrets.map(({ secret }) => secret);
+  assert.deepEqual(inForce, rolled.slice(-4).reverse());
+});
+
 test('a sample of every type that happens: an event and one delivery, wanted or not', () => {
   const stage = new Stage();
   const id = create(stage, { enabled_events: ['refund.failed'] });
