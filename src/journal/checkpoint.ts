@@ -178,15 +178,13 @@ export class LmdbCheckpoint implements Checkpoint {
   }
 
   *keptKeys(sinceMs: number): Generator<KeptKey> {
-    const values = this.#read(() => this.#kept.getRange({ start: hourKey(sinceMs) })[Symbol.iterator]());
-    try {
-      for (;;) {
-        const { done, value } = this.#read(() => values.next());
-        if (done === true) return;
-        for (const kept of unpackRows(value.value)) if (kept.usedAtMs >= sinceMs) yield kept;
-      }
-    } finally {
-      values.return?.();
+    let start = hourKey(sinceMs);
+    for (let exclusiveStart = false; ; exclusiveStart = true) {
+      // A value at a time: whoever asks may wait in between, and a read transaction of the library ends then.
+      const [row] = this.#read(() => [...this.#kept.getRange({ start, exclusiveStart, limit: 1 })]);
+      if (row === undefined) return;
+      for (const kept of unpackRows(row.value)) if (kept.usedAtMs >= sinceMs) yield kept;
+      start = Buffer.from(row.key);
     }
   }
 
@@ -195,8 +193,24 @@ export class LmdbCheckpoint implements Checkpoint {
     await this.#commitParts(keys.map((key) => ({ table: this.#kept, key, value: null })));
   }
 
+  *records(): Generator<Change> {
+    // Some at a time: whoever asks may wait in between, and a read transaction of the library ends then.
+    for (let last: Uint8Array = nothing; ; ) {
+      const range = { start: last, exclusiveStart: true, limit: transactionRecordsMax };
+      const rows = this.#read(() => [...this.#records.getRange(range)]);
+      for (const { value } of rows) yield decodeRecord(value);
+      if (rows.length < transactionRecordsMax) return;
+      last = rows.at(-1)!.key;
+    }
+  }
+
   getLevel(scope: string): Uint8Array | undefined {
     return this.#read(() => this.#levels.get(Buffer.from(scope)));
+  }
+
+  levels(): ReadonlyMap<string, Uint8Array> {
+    const rows = this.#read(() => [...this.#levels.getRange({})]);
+    return new Map(rows.map(({ key, value }) => [Buffer.from(key).toString(), value]));
   }
 
   putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void> {

@@ -94,8 +94,12 @@ export interface Checkpoint extends Backing {
   keptKeys(sinceMs: number): Iterable<KeptKey>;
   /** Drops idempotency keys used before `beforeMs`, by whole hours. */
   dropKeptKeys(beforeMs: number): Promise<void>;
+  /** Every record, by id. Nothing may be written meanwhile. */
+  records(): Iterable<Change>;
   /** Small values that are written lazily and may be a second behind (rate-limit levels). */
   getLevel(scope: string): Uint8Array | undefined;
+  /** All of these values, by name. */
+  levels(): ReadonlyMap<string, Uint8Array>;
   putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void>;
   close(): Promise<void>;
 }

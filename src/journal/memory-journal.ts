@@ -214,8 +214,16 @@ class MemoryCheckpoint implements Checkpoint {
     this.#disk.keptKeys = this.#disk.keptKeys.filter((kept) => kept.usedAtMs >= fromMs);
   }
 
+  *records(): Generator<Change> {
+    for (const id of [...this.#disk.records.keys()].sort()) yield this.#disk.records.get(id)!;
+  }
+
   getLevel(scope: string): Uint8Array | undefined {
     return this.#disk.levels.get(scope);
+  }
+
+  levels(): ReadonlyMap<string, Uint8Array> {
+    return new Map(this.#disk.levels);
   }
 
   async putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void> {

@@ -17,6 +17,16 @@ export interface CliHost {
   config(dataDir: string | undefined): readonly ConfigLine[];
   /** Runs the service; settles when it has stopped. */
   serve(dataDir: string | undefined): Promise<void>;
+  /** Lays the data folder out for another number of shards. Throws `CliFailure`; the folder is then as it was. */
+  reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
+}
+
+/** What a reshard has done; nothing when `from` is `to`. */
+export interface Resharded {
+  readonly from: number;
+  readonly to: number;
+  readonly records: number;
+  readonly answers: number;
 }
 
 /** A command can't be carried out; the message is one line. */

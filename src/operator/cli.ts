@@ -1,5 +1,5 @@
-// The command `payments`: `serve` runs the service; every other command asks the running service through its
-// operators' socket. Human output by default, `--json` for machines. Exit codes: 0 done, 1 refused or failed,
+// The command `payments`: `serve` runs the service, `reshard` changes a stopped one's data; every other command asks
+// the running service through its operators' socket. Human output by default, `--json` for machines. Exit codes: 0 done, 1 refused or failed,
 // 2 wrong usage. What went wrong is one line on standard error.
 
 import { Command, CommanderError } from 'commander';
@@ -14,6 +14,7 @@ import { addKeyCommands } from './cli-keys.ts';
 import { addLimitCommands } from './cli-limits.ts';
 import { addListenCommand } from './cli-listen.ts';
 import { addOrganizationCommands } from './cli-organizations.ts';
+import { addReshardCommand } from './cli-reshard.ts';
 import { addReviewCommands } from './cli-reviews.ts';
 import { addWebhookCommands } from './cli-webhooks.ts';
 import { NoServer } from './operator-client.ts';
@@ -30,6 +31,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addReviewCommands,
   addWebhookCommands,
   addListenCommand,
+  addReshardCommand,
 ];
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */

@@ -30,6 +30,11 @@ const host: CliHost = {
     const { serve } = await import('./main.ts');
     await serve(config);
   },
+  async reshard(dataDir, shards) {
+    const config = configFor(dataDir);
+    const { reshardStopped } = await import('./reshard.ts');
+    return reshardStopped(config, shards);
+  },
 };
 
 // Under the launcher: who kills that means this process, and would find its port and its data folder taken otherwise.

@@ -105,6 +105,25 @@ for (const [name, open] of [
     assert.equal(subject.journal.log.readAnswer({ record: 100, offset: 0 }), undefined);
   });
 
+  test(`${name}: all records and all levels can be read`, async (context) => {
+    const subject = await open(context);
+    const { checkpoint } = subject.journal;
+    assert.deepEqual([[...checkpoint.records()], [...checkpoint.levels()]], [[], []]);
+    const records = upTo(2_500).map((number) => paymentIntent(number));
+    await checkpoint.write({ records: recordsById(records), sequence: 0, keptKeys: [] });
+    const levels = upTo(3).map((number) => [`org_${number}/t`, Buffer.from(`level ${number}`)] as const);
+    await checkpoint.putLevels(new Map(levels));
+    const check = () => {
+      const { checkpoint: current } = subject.journal;
+      assert.deepEqual([...current.records()], records);
+      const read = [...current.levels()].map(([scope, level]) => [scope, Buffer.from(level)]);
+      assert.deepEqual(read, levels);
+    };
+    check();
+    await subject.reopen();
+    check();
+  });
+
   test(`${name}: appends in flight settle in order`, async (context) => {
     const { journal } = await open(context);
     const settled: number[] = [];

@@ -50,6 +50,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; erro
     },
     dataDir: () => service.dataDir,
     config: () => [],
+    reshard: () => assert.fail(),
     serve: async () => {},
   });
   return { code, out, error };

@@ -1,0 +1,263 @@
+// Lays a data folder out for another number of shards, while no service runs on it. The new shards are built beside
+// the old ones, checked and made durable; then one step puts them in force, and the old ones are removed. A process
+// that is killed on the way leaves the folder as it was, or as it is to be.
+//
+// Records and rate-limit levels go to the shard of their organization. A kept answer is known by a digest alone, which
+// tells no organization: every new shard gets all answers, which are asked for by their digest and gone in a day.
+
+import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { idempotencyRetentionMs } from '../contract/limits.ts';
+import { assert } from '../core/assert.ts';
+import { indexRowsOf } from '../domain/indexes.ts';
+import type { Change } from '../domain/record.ts';
+import { syncPath } from '../journal/environment.ts';
+import {
+  type Entry,
+  type Journal,
+  JournalDamaged,
+  JournalFailure,
+  type KeptKey,
+} from '../journal/journal.ts';
+import { openJournal } from '../journal/open-journal.ts';
+import { CliFailure, type Resharded } from '../operator/cli-context.ts';
+import { callOperator, NoServer } from '../operator/operator-client.ts';
+import { clockLevel, readClock, writeClock } from '../shard/levels.ts';
+import { shardOfOrganization } from '../shard/shard-map.ts';
+import type { Config } from './config-schema.ts';
+import {
+  type DataFolder,
+  DataFolderError,
+  existingDataFolder,
+  lockDataFolder,
+  nextGeneration,
+  putInForce,
+} from './data-folder.ts';
+
+export interface ReshardOptions {
+  readonly dataDir: string;
+  readonly shards: number;
+  readonly segmentBytesMax: number;
+  readonly nowMs: number;
+  readonly warn: (message: string, fields: object) => void;
+}
+
+/** The command: reshards the configured folder. Throws `CliFailure`, one clear line. */
+export async function reshardStopped(config: Config, shards: number): Promise<Resharded> {
+  const { dataDir, journal } = config;
+  const warn = (message: string, fields: object) =>
+    console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
+  try {
+    return await reshard({
+      dataDir,
+      shards,
+      segmentBytesMax: journal.segmentBytesMax,
+      nowMs: Date.now(),
+      warn,
+    });
+  } catch (error) {
+    const isClear =
+      error instanceof DataFolderError || error instanceof JournalDamaged || error instanceof JournalFailure;
+    throw isClear ? new CliFailure(error.message) : error;
+  }
+}
+
+const batchSize = 1_000;
+/** What must stay free on the disk. */
+const freeBytesMin = 64 * 1024 * 1024;
+
+/**
+ * Reshards the folder and settles when the new layout is in force. Throws `DataFolderError` when the folder can't be
+ * used or has too little room, `JournalDamaged` or `JournalFailure` when a shard can't be read or written; the folder
+ * is then as it was.
+ */
+export async function reshard(options: ReshardOptions): Promise<Resharded> {
+  await refuseRunning(options.dataDir);
+  const release = await lockDataFolder(options.dataDir);
+  const journals: Journal[] = [];
+  try {
+    const old = existingDataFolder(options.dataDir);
+    const { shards: to } = options;
+    if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
+    const next = nextGeneration(old, to);
+    refuseWithoutRoom(old, to);
+    const open = async (folder: DataFolder) => {
+      const opened: Journal[] = [];
+      for (let number = 0; number < folder.shards; number++) {
+        const { segmentBytesMax, warn } = options;
+        const journal = await openJournal({
+          dir: folder.shardDir(number),
+          indexRowsOf,
+          segmentBytesMax,
+          warn,
+        });
+        opened.push(journal);
+        journals.push(journal);
+      }
+      return opened;
+    };
+    const sources = await open(old);
+    const targets = await open(next);
+    const moved = await move(sources, targets, options.nowMs);
+    for (const journal of journals.splice(0)) await journal.close();
+    syncPath(dirname(next.shardDir(0)));
+    putInForce(next);
+    return { from: old.shards, to, ...moved };
+  } finally {
+    for (const journal of journals) await journal.close();
+    await release();
+  }
+}
+
+/** The lock says the same on this machine; the socket does so across containers that share the folder. */
+async function refuseRunning(dataDir: string): Promise<void> {
+  if (!existsSync(dataDir)) throw new DataFolderError(`there is no data folder ${dataDir}`);
+  const isRunning = await callOperator(dataDir, 'config', {}).then(
+    () => true,
+    (error) => !(error instanceof NoServer),
+  );
+  if (isRunning) throw new DataFolderError(`the service runs on ${dataDir}: stop it first`);
+}
+
+/** The new shards need as much room as the old ones, and the answers as often as there are new shards. */
+function refuseWithoutRoom(old: DataFolder, to: number): void {
+  let needed = freeBytesMin;
+  for (let number = 0; number < old.shards; number++) {
+    const dir = old.shardDir(number);
+    needed += bytesIn(join(dir, 'state')) + to * bytesIn(join(dir, 'log'));
+  }
+  const { bavail, bsize } = statfsSync(old.path);
+  const free = bavail * bsize;
+  if (free >= needed) return;
+  const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 / 1024)} MB`;
+  throw new DataFolderError(
+    `resharding ${old.path} may need ${megabytes(needed)} and there are ${megabytes(free)}: make room, or move the folder`,
+  );
+}
+
+function bytesIn(folder: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).blocks * 512;
+  }
+  return bytes;
+}
+
+async function move(sources: readonly Journal[], targets: readonly Journal[], nowMs: number) {
+  let clockMs = 0;
+  for (const source of sources) clockMs = Math.max(clockMs, await completeCheckpoint(source));
+  const answers = await moveAnswers(sources, targets, nowMs - idempotencyRetentionMs);
+  const records = await moveRecords(sources, targets);
+  await moveLevels(sources, targets, clockMs);
+  return { records, answers };
+}
+
+/** Brings the checkpoint up to the end of the log, as the shard would have done next; returns the shard's last time. */
+async function completeCheckpoint({ log, checkpoint, replay }: Journal): Promise<number> {
+  const records = new Map<string, Change>();
+  const keptKeys: KeptKey[] = [];
+  let lastMs = readClock(checkpoint.getLevel(clockLevel));
+  for (const { changes, kept, timeMs } of replay()) {
+    for (const change of changes) records.set(change.id, change);
+    if (kept !== null) keptKeys.push(kept);
+    lastMs = Math.max(lastMs, timeMs);
+  }
+  const sequence = log.nextSequence - 1;
+  if (sequence > checkpoint.sequence) await checkpoint.write({ records, sequence, keptKeys });
+  return lastMs;
+}
+
+/** Appends every answer that is still kept to the log of every target, in the order in which they were given. */
+async function moveAnswers(sources: readonly Journal[], targets: readonly Journal[], sinceMs: number) {
+  let answers = 0;
+  let batch: { readonly usedAtMs: number; readonly entry: Entry }[] = [];
+  const flush = async () => {
+    const entries = batch;
+    batch = [];
+    await Promise.all(targets.map((target) => appendAnswers(target, entries)));
+  };
+  for (const { key, source } of inOrderOfTime(sources, sinceMs)) {
+    const answer = source.log.readAnswer(key.location);
+    if (answer === undefined) continue;
+    const { keyDigest, fingerprint, usedAtMs } = key;
+    batch.push({ usedAtMs, entry: { changes: [], kept: { ...answer, keyDigest, fingerprint } } });
+    answers++;
+    if (batch.length === batchSize) await flush();
+  }
+  await flush();
+  return answers;
+}
+
+/** The kept keys of all sources, each of which has its own in order. */
+function* inOrderOfTime(sources: readonly Journal[], sinceMs: number) {
+  const heads = sources.map((source) => {
+    const keys = source.checkpoint.keptKeys(sinceMs)[Symbol.iterator]();
+    return { source, keys, next: keys.next() };
+  });
+  for (;;) {
+    const waiting = heads.filter(({ next }) => !next.done);
+    if (waiting.length === 0) return;
+    const first = waiting.reduce((a, b) => (b.next.value.usedAtMs < a.next.value.usedAtMs ? b : a));
+    yield { key: first.next.value as KeptKey, source: first.source };
+    first.next = first.keys.next();
+  }
+}
+
+async function appendAnswers(
+  { log, checkpoint }: Journal,
+  answers: readonly { readonly usedAtMs: number; readonly entry: Entry }[],
+): Promise<void> {
+  const durable: Promise<void>[] = [];
+  const keptKeys: KeptKey[] = [];
+  for (let start = 0, end = 0; start < answers.length; start = end) {
+    // A turn has one time.
+    const timeMs = answers[start]!.usedAtMs;
+    while (answers[end]?.usedAtMs === timeMs) end++;
+    const entries = answers.slice(start, end).map(({ entry }) => entry);
+    const appended = log.append({ firstSequence: log.nextSequence, timeMs, entries });
+    durable.push(appended.durable);
+    for (const [i, { kept }] of entries.entries()) {
+      const { keyDigest, fingerprint } = kept!;
+      keptKeys.push({ keyDigest, fingerprint, usedAtMs: timeMs, location: appended.locations[i]! });
+    }
+  }
+  await Promise.all(durable);
+  if (keptKeys.length === 0) return;
+  await checkpoint.write({ records: new Map(), sequence: log.nextSequence - 1, keptKeys });
+}
+
+async function moveRecords(sources: readonly Journal[], targets: readonly Journal[]): Promise<number> {
+  const batches = targets.map(() => new Map<string, Change>());
+  const flush = async (number: number) => {
+    const { log, checkpoint } = targets[number]!;
+    const records = batches[number]!;
+    batches[number] = new Map();
+    await checkpoint.write({ records, sequence: log.nextSequence - 1, keptKeys: [] });
+  };
+  let records = 0;
+  for (const source of sources) {
+    for (const record of source.checkpoint.records()) {
+      const number = shardOfOrganization(record.org, targets.length);
+      batches[number]!.set(record.id, record);
+      records++;
+      if (batches[number]!.size === batchSize) await flush(number);
+    }
+  }
+  for (const number of targets.keys()) await flush(number);
+  let arrived = 0;
+  for (const target of targets) for (const _ of target.checkpoint.records()) arrived++;
+  assert(arrived === records, `${arrived} of ${records} records have arrived`);
+  return records;
+}
+
+async function moveLevels(sources: readonly Journal[], targets: readonly Journal[], clockMs: number) {
+  const levels = targets.map(() => new Map<string, Uint8Array>([[clockLevel, writeClock(clockMs)]]));
+  for (const source of sources) {
+    for (const [name, level] of source.checkpoint.levels()) {
+      if (name === clockLevel) continue;
+      const org = name.slice(0, name.indexOf('/'));
+      levels[shardOfOrganization(org, targets.length)]!.set(name, level);
+    }
+  }
+  for (const [number, { checkpoint }] of targets.entries()) await checkpoint.putLevels(levels[number]!);
+}

@@ -1,0 +1,143 @@
+// Another number of shards: everything is there afterwards, answers are replayed as before, and a process that is
+// killed on the way does no harm.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { Merchant } from './merchant.ts';
+import { type Shop, shopOnEachShard } from './shops.ts';
+
+const entry = join(import.meta.dirname, '../../src/process/payments.ts');
+const env = { PAYMENTS_BASE_URL: 'https://pay.example' };
+
+interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs `payments reshard`; with `killAfterMs`, kills it then if it still runs. */
+async function reshard(dataDir: string, shards: number, killAfterMs?: number): Promise<Outcome> {
+  const args = [entry, '--data-dir', dataDir, 'reshard', '--shards', String(shards), '--json'];
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_JOURNAL_SEGMENT_BYTES_MAX: String(1024 * 1024) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const timer = killAfterMs === undefined ? null : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+  const [out, error, [code]] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  if (timer !== null) clearTimeout(timer);
+  return { code, out, error };
+}
+
+async function trade(service: Service, merchants: readonly Merchant[], count: number): Promise<void> {
+  await Promise.all(
+    merchants.map(async (merchant) => {
+      const enough = merchant.acknowledged + count;
+      merchant.work(service.url, 2);
+      await service.until(() => merchant.acknowledged >= enough || undefined);
+    }),
+  );
+}
+
+async function check(service: Service, merchants: readonly Merchant[]): Promise<void> {
+  for (const merchant of merchants) {
+    await merchant.check(service.url, true);
+    await merchant.settle(service.url);
+    await merchant.checkLists(service.url);
+    assert.deepEqual(merchant.findings, { lost: [], doubled: [], half: [] });
+  }
+}
+
+/** Spends what is left of the day's requests. */
+async function checkCap(service: Service, { key }: Shop, left: number): Promise<void> {
+  for (let request = 0; request < left; request++) {
+    assert.equal((await service.call('/v1/account', { key })).status, 200);
+  }
+  const { json } = await service.call('/v1/account', { key });
+  assert.equal(json.error?.code, 'test_daily_cap_reached');
+}
+
+/** The shards' folders that are left, whatever their generation. */
+function shardFolders(dataDir: string): string[] {
+  const names = readdirSync(dataDir).filter((name) => /^(shard|generation)-/.test(name));
+  return names.flatMap((name) => (name.startsWith('shard') ? [name] : readdirSync(join(dataDir, name))));
+}
+
+test('from one shard to three and back, nothing is lost and nothing runs again', async () => {
+  const dataDir = temporaryFolder();
+  let service = await startService({ dataDir, env: { ...env, PAYMENTS_SHARDS: '1' } });
+  const shops = await shopOnEachShard(service, 3);
+  const merchants = shops.map(({ key }, number) => new Merchant(`shop${number}`, key));
+  const capped = await newOrganization(service);
+  const cap = { org: capped.id, mode: 'test', requests: 2, paymentCreations: 2 };
+  await service.operate('limits.daily', cap);
+  const running = await reshard(dataDir, 3);
+  assert.match(running.error, /^payments: the service runs on [^\n]+: stop it first\n$/);
+  assert.equal(running.code, 1);
+
+  await trade(service, merchants, 150);
+  // Killed: what the checkpoint doesn't hold yet must move along.
+  await service.kill();
+  for (const merchant of merchants) await merchant.pause();
+
+  for (const shards of [3, 1]) {
+    const { code, out, error } = await reshard(dataDir, shards);
+    assert.equal(error, '');
+    assert.equal(code, 0);
+    const { from, to, records, answers } = JSON.parse(out);
+    assert.deepEqual([from, to], shards === 3 ? [1, 3] : [3, 1]);
+    assert(records > 400 && answers > 400, out);
+    assert.equal(shardFolders(dataDir).length, shards);
+    service = await startService({ dataDir, env: { ...env, PAYMENTS_SHARDS: String(shards) } });
+    await check(service, merchants);
+    await checkCap(service, capped, shards === 3 ? 2 : 0);
+    await trade(service, merchants, 20);
+    await Promise.all(merchants.map((merchant) => merchant.pause()));
+    await check(service, merchants);
+    assert.equal(await service.stop(), 0);
+  }
+  const same = await reshard(dataDir, 1);
+  assert.deepEqual(JSON.parse(same.out), { from: 1, to: 1, records: 0, answers: 0 });
+});
+
+test('killed at any moment, it leaves the folder as it was or as it is to be', async () => {
+  const dataDir = temporaryFolder();
+  let service = await startService({ dataDir, env: { ...env, PAYMENTS_SHARDS: '1' } });
+  const merchants = (await shopOnEachShard(service, 3)).map(({ key }, n) => new Merchant(`shop${n}`, key));
+  await trade(service, merchants, 200);
+  await Promise.all(merchants.map((merchant) => merchant.pause()));
+  assert.equal(await service.stop(), 0);
+  const outcomes = new Set<string>();
+  let shards = 1;
+  for (let round = 0; round < 10; round++) {
+    const to = shards === 1 ? 3 : 1;
+    const { code } = await reshard(dataDir, to, 250 + round * 100);
+    service = await startService({ dataDir, env });
+    const folders = shardFolders(dataDir).length;
+    assert([shards, to].includes(folders), `${folders} folders`);
+    outcomes.add(code === 0 ? 'done' : 'killed');
+    if (code === 0) assert.equal(folders, to);
+    shards = folders;
+    await check(service, merchants);
+    assert.equal(await service.stop(), 0);
+  }
+  assert(outcomes.has('killed'));
+});
+
+test('a folder that can not be resharded is left alone, with one line that says why', async () => {
+  const missing = await reshard(join(temporaryFolder(), 'missing'), 2);
+  assert.match(missing.error, /^payments: there is no data folder [^\n]+missing\n$/);
+  const empty = temporaryFolder();
+  const foreign = await reshard(empty, 2);
+  assert.match(foreign.error, /^payments: [^\n]+ is no data folder of this service\n$/);
+  assert.deepEqual([missing.code, foreign.code, readdirSync(empty)], [1, 1, []]);
+});
