@@ -14,7 +14,7 @@ const perRound = 60;
 const answerMs = 15;
 
 for (const entry of ['webhook-thread.ts', 'shard-thread.ts']) {
-  test(`${entry} ends while delivering: all that was committed arrives, never more than five at a time`, async () => {
+  test(`${entry} ends while delivering: all that was committed arrives, never more than five at a time`, async (t) => {
     let open = 0;
     let openMax = 0;
     const receiver = await startReceiver({
@@ -25,7 +25,9 @@ for (const entry of ['webhook-thread.ts', 'shard-thread.ts']) {
       },
     });
     const env = { ...webhookEnv, ...debuggerEnv, PAYMENTS_SHARDS: '1' };
+    t.after(() => receiver.close());
     const service = await startService({ env });
+    t.after(() => service.stop());
     const { key } = await newOrganization(service);
     const body = { url: `${receiver.origin}/hooks`, enabled_events: ['payment_intent.created'] };
     const endpoint = (await service.call('/v1/webhook_endpoints', { key, body })).json.id;
@@ -63,7 +65,5 @@ for (const entry of ['webhook-thread.ts', 'shard-thread.ts']) {
       const list = await service.operate<{ status: string }[]>('webhooks.deliveries', params);
       return list.every(({ status }) => status === 'succeeded');
     });
-    await service.stop();
-    await receiver.close();
   });
 }
