@@ -145,7 +145,7 @@ test('a full disk: writes are told to come back, reads go on, and room is notice
   await service.until(() => /the disk has room again/.exec(service.output()) ?? undefined);
 
   // Full at once, under load: the shard starts again, without writing.
-  const merchants = [new Merchant('near', near.key), new Merchant('far', far.key)] as const;
+  const merchants = [new Merchant(context, 'near', near.key), new Merchant(context, 'far', far.key)] as const;
   for (const merchant of merchants) merchant.work(service.url, 4);
   await service.until(() => merchants[1].acknowledged > 20 || undefined);
   fill(folder, 0);

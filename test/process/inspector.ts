@@ -1,48 +1,76 @@
-// Runs an expression in one thread of a running service, by way of the inspector that every Node process opens when
-// it gets SIGUSR1: so a test can make a thread fail, and the service needs no way in for tests.
+// Ends one thread of a running service and nothing else, as a fault of that thread would: by way of Node's inspector,
+// which reaches into every thread. The service itself needs no way in for tests.
 
 import type { Service } from '../service.ts';
 
-/** For the service's environment: the inspector takes a free port. */
-export const inspectorEnv = { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' };
+/** For the service's environment: the inspector takes a free port of loopback. */
+export const inspectorEnv = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
+
+/** What a thread does a moment later, once it has said that it was told: each is a way in which one can fail. */
+export const endings = {
+  throws: `() => { throw new Error('broken by a test'); }`,
+  'ends without a word': '() => process.exit(9)',
+} as const;
+
+export interface ThreadChoice {
+  /** The file that the thread was started with, such as `shard-thread.ts`. */
+  readonly entry: string;
+  /** The shard's number, where there are several. */
+  readonly shard?: number;
+}
 
 interface Message {
   readonly id?: number;
   readonly method?: string;
-  readonly params?: { readonly sessionId: string; readonly message: string };
+  readonly params?: { readonly sessionId: string };
 }
 
-/** Evaluates `expression` in every thread of the service besides the main one. */
-export async function evaluateInThreads(service: Service, expression: string): Promise<void> {
-  const socket = new WebSocket(await inspectorUrl(service));
-  const evaluated = new Set<string>();
+/** Settles when the chosen thread has been told to end. */
+export async function endThread(
+  service: Service,
+  { entry, shard = 0 }: ThreadChoice,
+  how: keyof typeof endings = 'throws',
+): Promise<void> {
+  const threads = `process.getBuiltinModule('node:worker_threads')`;
+  const number = `Number(${threads}.workerData?.number ?? 0)`;
+  const isChosen = `process.argv[1]?.endsWith('/${entry}') && ${number} === ${shard}`;
+  const told = await evaluateInThreads(service, `if (${isChosen}) { setTimeout(${endings[how]}); 'told' }`);
+  if (told === 0) throw new Error(`no thread runs ${entry} ${shard}`);
+}
+
+/**
+ * Evaluates `expression` in every thread besides the main one, and returns how many said `told`.
+ * Settles when each of them has answered: closing the inspector any earlier may take the question back.
+ */
+async function evaluateInThreads(service: Service, expression: string): Promise<number> {
+  const socket = new WebSocket(/Debugger listening on (ws:\S+)/.exec(service.output())![1]!);
+  const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
+  const waiting = new Set<string>();
+  const asked = new Set<string>();
+  const finished = Promise.withResolvers<void>();
   let id = 0;
+  let told = 0;
   const send = (method: string, params: object) => socket.send(JSON.stringify({ id: ++id, method, params }));
-  const attached = Promise.withResolvers<void>();
   socket.addEventListener('open', () => send('NodeWorker.enable', { waitForDebuggerOnStart: false }));
-  socket.addEventListener('error', () => attached.reject(new Error('the inspector does not answer')));
+  socket.addEventListener('error', () => finished.reject(new Error('the inspector does not answer')));
   socket.addEventListener('message', ({ data }) => {
     const { method, params, id: answered } = JSON.parse(String(data)) as Message;
-    if (method === 'NodeWorker.attachedToWorker' && !evaluated.has(params!.sessionId)) {
-      const { sessionId } = params!;
-      evaluated.add(sessionId);
-      const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
+    const sessionId = params?.sessionId ?? '';
+    if (method === 'NodeWorker.attachedToWorker' && !asked.has(sessionId)) {
+      asked.add(sessionId);
+      waiting.add(sessionId);
       send('NodeWorker.sendMessageToWorker', { sessionId, message });
     }
-    // The answer to the first message comes after all threads were attached, the last one after all were sent to.
-    if (answered !== undefined && answered === id) attached.resolve();
+    const ended = method === 'NodeWorker.detachedFromWorker';
+    const answer = method === 'NodeWorker.receivedMessageFromWorker';
+    if ((ended || answer) && waiting.delete(sessionId) && data.includes('told')) told++;
+    // Every thread that there is was attached by the time that the first message is answered.
+    if (waiting.size === 0 && (answered === 1 || ended || answer)) finished.resolve();
   });
-  await attached.promise;
-  socket.close();
-}
-
-async function inspectorUrl(service: Service): Promise<string> {
-  const find = () => /Debugger listening on (ws:\S+)/.exec(service.output())?.[1];
-  if (find() === undefined) service.process.kill('SIGUSR1');
-  return service.until(find);
-}
-
-/** An expression that is true in the thread of this shard only. */
-export function isShard(number: number): string {
-  return `process.getBuiltinModule('node:worker_threads').workerData?.dir?.endsWith('shard-${number}')`;
+  try {
+    await finished.promise;
+  } finally {
+    socket.close();
+  }
+  return told;
 }

@@ -59,7 +59,7 @@ test('killed at any moment, it loses and doubles nothing', async (context) => {
   let service = await startService({ dataDir, env });
   // One on each shard, so that a kill meets both at once.
   const shops = (await shopOnEachShard(service, 2)).map(
-    ({ key }, shard) => new Merchant(`shop${shard}`, key),
+    ({ key }, shard) => new Merchant(context, `shop${shard}`, key),
   );
   const each = (action: (shop: Merchant) => Promise<void> | void) => Promise.all(shops.map(action));
   let restartMs = 0;

@@ -3,6 +3,7 @@
 // service has lost, doubled or left half done. What was not acknowledged may have happened or not: `settle` sends it
 // again with its key until it is answered.
 
+import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 
 interface Answer {
@@ -66,9 +67,11 @@ export class Merchant {
   /** Statuses and codes of the answers so far. */
   readonly answers = new Map<string, number>();
 
-  constructor(name: string, key: string) {
+  /** Works until the test ends at the latest, however it ends. */
+  constructor(test: TestContext, name: string, key: string) {
     this.#name = name;
     this.#key = key;
+    test.after(() => this.pause());
   }
 
   /** Works on `connections` connections until `pause` or until the service is gone. */

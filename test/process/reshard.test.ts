@@ -72,11 +72,11 @@ function shardFolders(dataDir: string): string[] {
   return names.flatMap((name) => (name.startsWith('shard') ? [name] : readdirSync(join(dataDir, name))));
 }
 
-test('from one shard to three and back, nothing is lost and nothing runs again', async () => {
+test('from one shard to three and back, nothing is lost and nothing runs again', async (t) => {
   const dataDir = temporaryFolder();
   let service = await startService({ dataDir, env: { ...env, PAYMENTS_SHARDS: '1' } });
   const shops = await shopOnEachShard(service, 3);
-  const merchants = shops.map(({ key }, number) => new Merchant(`shop${number}`, key));
+  const merchants = shops.map(({ key }, number) => new Merchant(t, `shop${number}`, key));
   const capped = await newOrganization(service);
   const cap = { org: capped.id, mode: 'test', requests: 2, paymentCreations: 2 };
   await service.operate('limits.daily', cap);
@@ -109,10 +109,10 @@ test('from one shard to three and back, nothing is lost and nothing runs again',
   assert.deepEqual(JSON.parse(same.out), { from: 1, to: 1, records: 0, answers: 0 });
 });
 
-test('killed at any moment, it leaves the folder as it was or as it is to be', async () => {
+test('killed at any moment, it leaves the folder as it was or as it is to be', async (t) => {
   const dataDir = temporaryFolder();
   let service = await startService({ dataDir, env: { ...env, PAYMENTS_SHARDS: '1' } });
-  const merchants = (await shopOnEachShard(service, 3)).map(({ key }, n) => new Merchant(`shop${n}`, key));
+  const merchants = (await shopOnEachShard(service, 3)).map(({ key }, n) => new Merchant(t, `shop${n}`, key));
   await trade(service, merchants, 200);
   await Promise.all(merchants.map((merchant) => merchant.pause()));
   assert.equal(await service.stop(), 0);

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Answer, startService } from '../service.ts';
-import { evaluateInThreads, inspectorEnv, isShard } from './inspector.ts';
+import { endings, endThread, inspectorEnv } from './inspector.ts';
 import { Merchant } from './merchant.ts';
 import { shopOnEachShard } from './shops.ts';
 
@@ -16,11 +16,10 @@ function assertUnavailable({ status, headers, json }: Answer): void {
   assert.match(headers.get('retry-after') ?? '', /^\d+$/);
 }
 
-for (const [how, expression] of [
-  ['throws', `setTimeout(() => { throw new Error('broken by a test'); })`],
-  ['ends without a word', 'process.exit(9)'],
-] as const) {
-  test(`a shard whose thread ${how} comes back with what was acknowledged`, async () => {
+const farShard = { entry: 'shard-thread.ts', shard: 1 };
+
+for (const how of Object.keys(endings) as (keyof typeof endings)[]) {
+  test(`a shard whose thread ${how} comes back with what was acknowledged`, async (t) => {
     const env = {
       ...inspectorEnv,
       PAYMENTS_SHARDS: '2',
@@ -29,7 +28,7 @@ for (const [how, expression] of [
     };
     const service = await startService({ env });
     const shops = await shopOnEachShard(service, 2);
-    const [near, far] = shops.map(({ key }, shard) => new Merchant(`shop${shard}`, key)) as [
+    const [near, far] = shops.map(({ key }, shard) => new Merchant(t, `shop${shard}`, key)) as [
       Merchant,
       Merchant,
     ];
@@ -38,7 +37,7 @@ for (const [how, expression] of [
     for (let round = 1; round <= 3; round++) {
       const { acknowledged } = far;
       await service.until(() => far.acknowledged > acknowledged + 50 || undefined);
-      await evaluateInThreads(service, `if (${isShard(1)}) ${expression}`);
+      await endThread(service, farShard, how);
       const restarted = `payments_shard_restarts_total{shard="1"} ${round}`;
       await service.until(async () => (await metricsOf(service)).includes(restarted) || undefined);
       await service.until(async () => (await service.call('/readyz')).status === 200 || undefined);
@@ -74,7 +73,7 @@ test('a request that waits for a network when its shard fails is told to come ba
   await service.until(
     async () => (await confirm()).json.error.code === 'idempotency_in_progress' || undefined,
   );
-  await evaluateInThreads(service, `if (${isShard(1)}) process.exit(9)`);
+  await endThread(service, farShard, 'ends without a word');
   assertUnavailable(await waiting);
   const answer = await service.until(async () => {
     const again = await confirm();

@@ -36,11 +36,11 @@ async function open(service: Service, text: string): Promise<{ socket: Socket; r
   return { socket, received: () => received };
 }
 
-test('stopped under load, it loses nothing that it acknowledged', async () => {
+test('stopped under load, it loses nothing that it acknowledged', async (t) => {
   const dataDir = temporaryFolder();
   const service = await startService({ dataDir, env });
   const { key } = await newOrganization(service);
-  const shop = new Merchant('shop', key);
+  const shop = new Merchant(t, 'shop', key);
   shop.work(service.url, 8);
   await service.until(() => shop.acknowledged > 100 || undefined);
   await stopWith(service, 'SIGTERM');

@@ -7,7 +7,7 @@ import { windowSize } from '../../src/shard/outbox.ts';
 import { newOrganization, startService } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
-import { debuggerEnv, endThread } from './threads.ts';
+import { endThread, inspectorEnv } from './inspector.ts';
 
 const rounds = 2;
 const perRound = 60;
@@ -24,7 +24,7 @@ for (const entry of ['webhook-thread.ts', 'shard-thread.ts']) {
         setTimeout(() => response.end('ok'), answerMs);
       },
     });
-    const env = { ...webhookEnv, ...debuggerEnv, PAYMENTS_SHARDS: '1' };
+    const env = { ...webhookEnv, ...inspectorEnv, PAYMENTS_SHARDS: '1' };
     t.after(() => receiver.close());
     const service = await startService({ env });
     t.after(() => service.stop());
@@ -41,7 +41,7 @@ for (const entry of ['webhook-thread.ts', 'shard-thread.ts']) {
     for (let round = 1; round <= rounds; round++) {
       const sending = Array.from({ length: perRound }, () => create());
       await eventually(() => receiver.requests.length > perRound * (round - 1) + 10);
-      await endThread(service, entry);
+      await endThread(service, { entry });
       await Promise.all(sending);
       await eventually(async () => (await create()).status === 200);
     }
