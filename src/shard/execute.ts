@@ -9,14 +9,14 @@ import { type CommandOperation, type QueryOperation, routeTable } from '../contr
 import { fillDefaults, type Params, parseQuery, validateParams } from '../contract/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
 import { type Command, decide } from '../domain/decide.ts';
-import type { Context, Outcome } from '../domain/decision.ts';
+import type { Outcome } from '../domain/decision.ts';
 import { fillImpliedParams } from '../domain/implied-params.ts';
 import { query } from '../domain/query.ts';
 import type { OperationRequest } from '../domain/record.ts';
 import type { Entry, KeptAnswer } from '../journal/journal.ts';
 import { findForbiddenText, parseBody } from './body.ts';
 import { digestKey, digestRequest } from './fingerprint.ts';
-import { answerFlags, type RequestFrame, requestFlags } from './protocol.ts';
+import { type AnswerFrame, answerFlags, type RequestFrame, requestFlags } from './protocol.ts';
 import type { LimitHeaders, Scope } from './scope.ts';
 import type { ShardState } from './shard-state.ts';
 import type { ReplyTo, Turn } from './turn.ts';
@@ -65,9 +65,11 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     return;
   }
   fillImpliedParams(state.records, route.operation, frame.id, parsed.params, request.api_version);
-  const ready = withKey({ ...pending, params: parsed.params }, frame);
+  const { params } = parsed;
+  const keyed = withKey(request, scope, route, frame, params);
+  const ready: Pending = { to, route, scope, limits, id: frame.id, params, request: keyed };
   if (answerFromRecord(state, turn, ready)) return;
-  const invalid = parsed.invalid ?? validateParams(route, parsed.params) ?? refuseText(parsed);
+  const invalid = parsed.invalid ?? validateParams(route, params) ?? refuseText(parsed);
   if (invalid !== null) {
     answerRefusal(state, turn, ready, invalid);
     return;
@@ -127,17 +129,23 @@ function parseParams(route: Route, frame: RequestFrame): Parsed | { readonly ref
   return { ...body, invalid: 'refusal' in fromQuery ? fromQuery.refusal : null };
 }
 
-function withKey(pending: Pending, frame: RequestFrame): Pending {
-  const { route, scope, params, request, id } = pending;
-  if (route.method !== 'POST' || (frame.flags & requestFlags.hasIdempotencyKey) === 0) return pending;
+/** The request with its idempotency key, if it counts. */
+function withKey(
+  request: OperationRequest,
+  scope: Scope,
+  route: Route,
+  frame: RequestFrame,
+  params: Params,
+): OperationRequest {
+  if (route.method !== 'POST' || (frame.flags & requestFlags.hasIdempotencyKey) === 0) return request;
+  const { idempotencyKey, id, query } = frame;
   return {
-    ...pending,
-    request: {
-      ...request,
-      idempotency_key: frame.idempotencyKey,
-      key_digest: digestKey(scope.name, frame.idempotencyKey),
-      fingerprint: digestRequest(route.method, `${route.path} ${id}`, frame.query, params),
-    },
+    request_id: request.request_id,
+    idempotency_key: idempotencyKey,
+    key_digest: digestKey(scope.name, idempotencyKey),
+    fingerprint: digestRequest(route.method, `${route.path} ${id}`, query, params),
+    language: request.language,
+    api_version: request.api_version,
   };
 }
 
@@ -161,20 +169,13 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-function replay(turn: Turn, { to, limits }: Pending, answer: KeptAnswer): void {
-  const flags = answerFlags.replayed | answerFlags.hasLimits;
-  const { correlation } = to;
-  turn.answersTo(to.peer).put(
-    {
-      ...limits,
-      correlation,
-      flags,
-      status: answer.status,
-      errorNumber: 0,
-      retryAfterSeconds: 0,
-      originalRequest: answer.requestId,
-    },
-    answer.body,
+function replay(turn: Turn, pending: Pending, { status, requestId, body }: KeptAnswer): void {
+  const flags = answerFlags.replayed;
+  answer(
+    turn,
+    pending,
+    { status, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: requestId },
+    body,
   );
 }
 
@@ -211,7 +212,7 @@ export function runCommand(
     answerRefusal(state, turn, pending, unavailable);
     return;
   }
-  const context: Context = { ...state.context(scope, turn.nowMs, request), addressAllowed };
+  const context = state.context(scope, turn.nowMs, request, addressAllowed);
   const command = { operation: route.operation as CommandOperation, id, params } as unknown as Command;
   const decision = decide(state.records, command, context);
   const { outcome } = decision;
@@ -260,24 +261,39 @@ export function answerOutcome(state: ShardState, turn: Turn, pending: Pending, o
   answerBody(turn, pending, bodyOf(outcome, false)!);
 }
 
-function answerBody(turn: Turn, { to, limits }: Pending, body: string, moreFlags = 0): void {
-  const flags = answerFlags.hasLimits | moreFlags;
-  const frame = { correlation: to.correlation, status: 200, flags, errorNumber: 0 };
-  turn.answersTo(to.peer).put({ ...frame, ...limits, retryAfterSeconds: 0, originalRequest: '' }, body);
+function answerBody(turn: Turn, pending: Pending, body: string, flags = 0): void {
+  answer(
+    turn,
+    pending,
+    { status: 200, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' },
+    body,
+  );
 }
 
 export function answerRefusal(state: ShardState, turn: Turn, pending: Pending, refusal: Refusal): void {
-  const { to, limits, request } = pending;
+  const status = statusOf(refusal);
+  const errorNumber = errorNumbers.get(refusal.code)!;
+  const retryAfterSeconds = refusal.retryAfterSeconds ?? 0;
+  const body = state.errorBody(refusal, pending.request);
+  answer(turn, pending, { status, flags: 0, errorNumber, retryAfterSeconds, originalRequest: '' }, body);
+}
+
+type AnswerFields = Omit<AnswerFrame, keyof LimitHeaders | 'correlation' | 'body'>;
+
+/** Every answer carries the headers about the limits. */
+function answer(turn: Turn, { to, limits }: Pending, fields: AnswerFields, body: string | Uint8Array): void {
   turn.answersTo(to.peer).put(
     {
-      ...limits,
       correlation: to.correlation,
-      status: statusOf(refusal),
-      flags: answerFlags.hasLimits,
-      errorNumber: errorNumbers.get(refusal.code)!,
-      retryAfterSeconds: refusal.retryAfterSeconds ?? 0,
-      originalRequest: '',
+      status: fields.status,
+      flags: fields.flags | answerFlags.hasLimits,
+      errorNumber: fields.errorNumber,
+      limit: limits.limit,
+      remaining: limits.remaining,
+      resetSeconds: limits.resetSeconds,
+      retryAfterSeconds: fields.retryAfterSeconds,
+      originalRequest: fields.originalRequest,
     },
-    state.errorBody(refusal, request),
+    body,
   );
 }

@@ -129,8 +129,16 @@ export class ShardState {
     };
   }
 
-  /** The context of a command; `request` null when no API request caused it. */
-  context(scope: Scope, nowMs: number, request: OperationRequest | null): Context {
+  /**
+   * The context of a command; `request` null when no API request caused it, `addressAllowed` null when it has not asked
+   * about an address.
+   */
+  context(
+    scope: Scope,
+    nowMs: number,
+    request: OperationRequest | null,
+    addressAllowed: boolean | null = null,
+  ): Context {
     return {
       nowMs,
       org: scope.org,
@@ -142,7 +150,7 @@ export class ShardState {
       request,
       endpoints: this.#endpointsOf(scope),
       endpointsBusy: scope.endpointsBusy,
-      addressAllowed: null,
+      addressAllowed,
       newId: (prefix) => this.#ids.next(prefix, scope.slot, nowMs),
       randomText: this.#randomText,
       randomBelow: (limit) => this.#randomBelow(limit),
