@@ -143,7 +143,7 @@ async function until<T>(
   for (;;) {
     const found = await find();
     if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`what was waited for did not happen:\n${output()}`);
+    if (performance.now() > deadline) throw new Error(`this did not come true: ${find}\n${output()}`);
     await wait(10);
   }
 }

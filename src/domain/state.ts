@@ -2,9 +2,8 @@
 // checkpoint is writing (`frozen`), clean records that were used lately, and behind them the checkpoint itself. A
 // layer hides what lies below it for the records it holds. `apply` is the only writer, live and in replay.
 //
-// Memory is bounded: a checkpoint moves dirty records to the clean cache, and the cache holds two generations of at
-// most half the configured weight each; what is not used for a whole generation is forgotten. An ordinary record weighs
-// 1, a large one more.
+// Memory is bounded: a checkpoint moves dirty records to the clean cache, and the cache forgets what was not used for
+// longest once it weighs more than is configured. An ordinary record weighs 1, a large one more.
 
 import { assert } from '../core/assert.ts';
 import { SortedKeys } from '../core/sorted-keys.ts';
@@ -36,8 +35,11 @@ class Layer {
   readonly records = new Map<string, StoredRecord>();
   weight = 0;
   readonly #indexes = new Map<string, SortedKeys>();
+  /** Ids of records that do not stay in memory once they are on disk. */
+  readonly #leaving: string[] = [];
 
   put(record: StoredRecord): void {
+    if (isLeaving(record)) this.#leaving.push(record.id);
     const before = this.records.get(record.id);
     const rows = indexRowsOf(record);
     this.weight += weightOf(record);
@@ -62,48 +64,102 @@ class Layer {
   scan(index: string, range: ScanRange): Iterable<string> {
     return this.#indexes.get(index)?.scan(range) ?? [];
   }
+
+  /** Takes the records out that do not stay in memory, and names them. */
+  takeLeaving(): string[] {
+    const ids = this.#leaving.filter((id) => isLeaving(this.records.get(id)));
+    for (const id of ids) {
+      const record = this.records.get(id);
+      if (record === undefined) continue;
+      this.weight -= weightOf(record);
+      this.records.delete(id);
+    }
+    return ids;
+  }
 }
 
-/** Clean records in two generations: a record that is used moves to the young one. */
+function isLeaving(record: StoredRecord | undefined): boolean {
+  return record !== undefined && (record.removed === true || record.kind === 'attempt');
+}
+
+/** The cache is that many generations, of one weight each. */
+const generationsMax = 8;
+
+interface Generation {
+  readonly records: Map<string, StoredRecord>;
+  weight: number;
+}
+
+/**
+ * Clean records in generations: a record that is used moves to the youngest, and what weighs too much falls off with
+ * the oldest. A copy that stays behind in an older generation is hidden by the younger one, and goes before it.
+ */
 class CleanCache {
-  #young = new Map<string, StoredRecord>();
-  #old = new Map<string, StoredRecord>();
-  #youngWeight = 0;
+  /** Youngest first; never empty. */
+  readonly #generations: Generation[] = [{ records: new Map(), weight: 0 }];
+  #weight = 0;
+  readonly #weightMax: number;
   readonly #generationWeightMax: number;
 
   constructor(weightMax: number) {
-    this.#generationWeightMax = Math.max(1, Math.floor(weightMax / 2));
+    this.#weightMax = weightMax;
+    this.#generationWeightMax = Math.max(1, Math.floor(weightMax / generationsMax));
   }
 
   get size(): number {
-    return this.#young.size + this.#old.size;
+    return this.#generations.reduce((size, { records }) => size + records.size, 0);
   }
 
   get(id: string): StoredRecord | undefined {
-    const young = this.#young.get(id);
-    if (young !== undefined) return young;
-    const old = this.#old.get(id);
-    if (old !== undefined) this.put(old);
-    return old;
+    for (const generation of this.#generations) {
+      const record = generation.records.get(id);
+      if (record === undefined) continue;
+      if (generation !== this.#generations[0]) this.put(record);
+      return record;
+    }
+    return undefined;
   }
 
   put(record: StoredRecord): void {
-    this.delete(record.id);
     const weight = weightOf(record);
-    if (this.#youngWeight + weight > this.#generationWeightMax) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#youngWeight = 0;
+    if (this.#generations[0]!.weight + weight > this.#generationWeightMax) this.#begin(new Map(), 0);
+    const young = this.#generations[0]!;
+    const before = young.records.get(record.id);
+    const added = before === undefined ? weight : weight - weightOf(before);
+    young.records.set(record.id, record);
+    young.weight += added;
+    this.#weight += added;
+    this.#forget();
+  }
+
+  /** Takes over the records of a layer: as a generation of their own, when they are many enough and not too many. */
+  adopt({ records, weight }: Layer): void {
+    if (weight < this.#generationWeightMax || weight > this.#weightMax / 2) {
+      for (const record of records.values()) this.put(record);
+    } else this.#begin(records, weight);
+  }
+
+  #begin(records: Map<string, StoredRecord>, weight: number): void {
+    this.#generations.unshift({ records, weight });
+    this.#weight += weight;
+    this.#forget();
+  }
+
+  #forget(): void {
+    while (this.#weight > this.#weightMax && this.#generations.length > 1) {
+      this.#weight -= this.#generations.pop()!.weight;
     }
-    this.#young.set(record.id, record);
-    this.#youngWeight += weight;
   }
 
   delete(id: string): void {
-    const young = this.#young.get(id);
-    if (young !== undefined) this.#youngWeight -= weightOf(young);
-    this.#young.delete(id);
-    this.#old.delete(id);
+    for (const generation of this.#generations) {
+      const record = generation.records.get(id);
+      if (record === undefined) continue;
+      generation.records.delete(id);
+      const weight = weightOf(record);
+      generation.weight -= weight;
+      this.#weight -= weight;
+    }
   }
 }
 
@@ -182,11 +238,10 @@ export class State implements View {
 
   /** Ends a checkpoint: the backing now holds what was frozen. Attempts, large and hardly ever read, leave memory. */
   thaw(): void {
-    assert(this.#frozen !== null, 'no checkpoint is running');
-    for (const record of this.#frozen.records.values()) {
-      if (record.removed || record.kind === 'attempt') this.#clean.delete(record.id);
-      else this.#clean.put(record);
-    }
+    const frozen = this.#frozen;
+    assert(frozen !== null, 'no checkpoint is running');
+    for (const id of frozen.takeLeaving()) this.#clean.delete(id);
+    this.#clean.adopt(frozen);
     this.#frozen = null;
   }
 }

@@ -81,7 +81,7 @@ export interface CheckpointInput {
   /** The last sequence that the records reflect. */
   readonly sequence: number;
   /** Idempotency keys used since the last checkpoint. */
-  readonly keptKeys: readonly KeptKey[];
+  readonly keptKeys: Iterable<KeptKey> & { readonly length: number };
 }
 
 /** The checkpoint of one shard: its state as of a sequence, for cold reads and for a recovery that replays little. */

@@ -11,16 +11,53 @@ const hourMs = 3_600_000;
 const digestBytes = 16;
 const rowBytes = 2 * digestBytes + 24;
 
+const firstRows = 64;
+
+/** Keys in the order in which they were used, packed as rows: many of them cost the garbage collector nothing. */
+export class KeptKeyList implements Iterable<KeptKey> {
+  #bytes = Buffer.allocUnsafeSlow(firstRows * rowBytes);
+  length = 0;
+
+  push({ keyDigest, fingerprint, usedAtMs, location }: KeptKey): void {
+    assert(keyDigest.length === digestBytes && fingerprint.length === digestBytes, 'digests have 16 bytes');
+    const start = this.length * rowBytes;
+    if (start === this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(start * 2);
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+    }
+    const bytes = this.#bytes;
+    bytes.set(keyDigest, start);
+    bytes.set(fingerprint, start + digestBytes);
+    bytes.writeDoubleLE(usedAtMs, start + 32);
+    bytes.writeDoubleLE(location.record, start + 40);
+    bytes.writeDoubleLE(location.offset, start + 48);
+    this.length++;
+  }
+
+  /** The rows of all keys so far: a view, good until the next `push`. */
+  get rows(): Buffer {
+    return this.#bytes.subarray(0, this.length * rowBytes);
+  }
+
+  [Symbol.iterator](): Generator<KeptKey> {
+    return unpackRows(this.rows);
+  }
+}
+
 /** Packs the keys by the hour in which they were used. */
-export function packKeptKeys(keys: readonly KeptKey[], sequence: number): [key: Buffer, rows: Buffer][] {
-  const byHour = new Map<number, KeptKey[]>();
+export function packKeptKeys(keys: Iterable<KeptKey>, sequence: number): [key: Buffer, rows: Buffer][] {
+  const byHour = new Map<number, KeptKeyList>();
   for (const kept of keys) {
     const hour = Math.floor(kept.usedAtMs / hourMs);
-    const rows = byHour.get(hour);
-    if (rows === undefined) byHour.set(hour, [kept]);
-    else rows.push(kept);
+    let list = byHour.get(hour);
+    if (list === undefined) {
+      list = new KeptKeyList();
+      byHour.set(hour, list);
+    }
+    list.push(kept);
   }
-  return [...byHour].map(([hour, rows]) => [valueKey(hour, sequence), packRows(rows)]);
+  return [...byHour].map(([hour, list]) => [valueKey(hour, sequence), list.rows]);
 }
 
 /** The smallest key of a value with rows that were used at or after `timeMs`, or in the same hour. */
@@ -33,22 +70,6 @@ function valueKey(hour: number, sequence: number): Buffer {
   key.writeUInt32BE(hour, 0);
   key.writeDoubleBE(sequence, 4);
   return key;
-}
-
-function packRows(keys: readonly KeptKey[]): Buffer {
-  const bytes = Buffer.allocUnsafe(keys.length * rowBytes);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  let start = 0;
-  for (const { keyDigest, fingerprint, usedAtMs, location } of keys) {
-    assert(keyDigest.length === digestBytes && fingerprint.length === digestBytes, 'digests have 16 bytes');
-    bytes.set(keyDigest, start);
-    bytes.set(fingerprint, start + digestBytes);
-    view.setFloat64(start + 32, usedAtMs, true);
-    view.setFloat64(start + 40, location.record, true);
-    view.setFloat64(start + 48, location.offset, true);
-    start += rowBytes;
-  }
-  return bytes;
 }
 
 /** Unpacks one value. The digests are views of a copy of `bytes`: whoever keeps them long copies them. */

@@ -14,6 +14,7 @@ import { dueRecords } from '../domain/due.ts';
 import { operationIndex } from '../domain/indexes.ts';
 import type { OperationRecord } from '../domain/record.ts';
 import type { Journal, KeptKey } from '../journal/journal.ts';
+import { KeptKeyList } from '../journal/kept-rows.ts';
 import type { ShardAccount } from './account.ts';
 import { type DeliveryOutcome, drainEndpoints, handOut, pruneDeliveries, takeReports } from './deliver.ts';
 import { answerRefusal, execute, type Pending, runCommand } from './execute.ts';
@@ -83,7 +84,7 @@ export class Shard {
   #finished = false;
   #lastDurable: Promise<void> = Promise.resolve();
   /** Idempotency keys used since the last checkpoint began. */
-  #newKeys: KeptKey[] = [];
+  #newKeys = new KeptKeyList();
   #lastCheckpointMs: number;
   #checkpointing: Promise<void> | null = null;
   #timeQueued = false;
@@ -368,7 +369,7 @@ export class Shard {
     const sequence = log.nextSequence - 1;
     const records = this.state.records.freeze();
     const keptKeys = this.#newKeys;
-    this.#newKeys = [];
+    this.#newKeys = new KeptKeyList();
     // What is not in the log yet must not be in the checkpoint.
     await this.#lastDurable;
     // A checkpoint may hold all turns: then nothing in the log tells when the last one was.
