@@ -15,7 +15,7 @@ import { routeTable } from './routes.ts';
 export type Params = Record<string, unknown>;
 
 interface RouteValidator {
-  readonly check: (value: unknown) => boolean;
+  readonly check: (params: Params) => boolean;
   readonly errors: (value: unknown) => readonly SchemaError[];
   readonly properties: Readonly<Record<string, Schema>>;
   readonly defaults: readonly (readonly [string, unknown])[];
@@ -39,6 +39,7 @@ interface Schema {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
   readonly maxProperties?: number;
   readonly items?: Schema;
 }
@@ -50,14 +51,28 @@ const validators: ReadonlyMap<Route, RouteValidator> = new Map(
 function compileRoute(route: Route): RouteValidator {
   const compiled = Compile(route.params as TSchema);
   const properties = route.params.properties as Record<string, Schema>;
+  const sets = Object.keys(properties).filter((name) => properties[name]!.uniqueItems === true);
+  const rest = sets.length === 0 ? compiled : Compile(withoutUniqueItems(route.params, sets) as TSchema);
   return {
-    check: (value) => compiled.Check(value),
+    check: (params) => rest.Check(params) && sets.every((name) => isSet(params[name])),
     errors: (value) => compiled.Errors(value),
     properties,
     defaults: Object.entries(properties)
       .filter(([, schema]) => schema.default !== undefined)
       .map(([name, schema]) => [name, schema.default] as const),
   };
+}
+
+/** The library hashes every item to tell whether they differ, which takes as long as all the rest: see `isSet`. */
+function withoutUniqueItems(schema: Route['params'], names: readonly string[]): object {
+  const properties = schema.properties as Record<string, Schema>;
+  const relaxed = names.map((name) => [name, { ...properties[name], uniqueItems: false }]);
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(relaxed) } };
+}
+
+/** Whether the texts of a list differ, or there is no list. */
+function isSet(items: unknown): boolean {
+  return !Array.isArray(items) || items.length < 2 || new Set(items).size === items.length;
 }
 
 /** Fills in the route's defaults for parameters that are absent; changes `params`. */

@@ -152,14 +152,7 @@ export class Api {
 
   #answer(call: ApiCall, answer: AnswerFrame): void {
     const { exchange } = call;
-    const headers: Header[] = [];
-    if (answer.flags & answerFlags.hasLimits) {
-      headers.push(
-        ['RateLimit-Limit', String(answer.limit)],
-        ['RateLimit-Remaining', String(answer.remaining)],
-        ['RateLimit-Reset', String(answer.resetSeconds)],
-      );
-    }
+    const headers = (answer.flags & answerFlags.hasLimits) === 0 ? [] : limitHeaders(answer);
     if (answer.flags & answerFlags.more) {
       this.#finished(call, answer.status, 0, false);
       const { org, livemode } = call.key!;
@@ -168,7 +161,7 @@ export class Api {
       return;
     }
     const replayed = (answer.flags & answerFlags.replayed) !== 0;
-    headers.unshift(jsonType);
+    headers.push(jsonType);
     if (replayed) headers.push(['Idempotent-Replayed', 'true'], ['Original-Request', answer.originalRequest]);
     if (answer.retryAfterSeconds > 0) headers.push(['Retry-After', String(answer.retryAfterSeconds)]);
     exchange.answer(answer.status, headers, answer.body);
@@ -208,6 +201,14 @@ export class Api {
       replayed,
     });
   }
+}
+
+function limitHeaders({ limit, remaining, resetSeconds }: AnswerFrame): Header[] {
+  return [
+    ['RateLimit-Limit', String(limit)],
+    ['RateLimit-Remaining', String(remaining)],
+    ['RateLimit-Reset', String(resetSeconds)],
+  ];
 }
 
 /** No content type counts as JSON. */

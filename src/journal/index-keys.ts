@@ -7,6 +7,8 @@ import type { IndexRow, ScanRange } from '../domain/backing.ts';
 
 const nameBytesMax = 400;
 const sortKeyBytesMax = 1_500;
+/** The most bytes that one UTF-16 unit takes in UTF-8. */
+const utf8BytesMax = 3;
 /** Marks a name that stands for a longer one. */
 const hashedMark = '\u0001';
 
@@ -20,8 +22,9 @@ export function indexKey({ index, sortKey }: IndexRow): Buffer {
 
 /** LMDB's keys are short: a long name, or one that would blur where the sort key begins, is replaced by its digest. */
 function shortName(index: string): string {
-  const isPlain =
-    Buffer.byteLength(index) <= nameBytesMax && !index.includes('\u0000') && !index.startsWith(hashedMark);
+  // Hardly any name is so long that its bytes must be counted.
+  const isShort = index.length * utf8BytesMax <= nameBytesMax || Buffer.byteLength(index) <= nameBytesMax;
+  const isPlain = isShort && !index.includes('\u0000') && !index.startsWith(hashedMark);
   return isPlain ? index : hashedMark + hash('sha256', index, 'hex');
 }
 
