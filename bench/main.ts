@@ -1,19 +1,19 @@
 // `npm run bench`: how many payment intents the service creates, reads and replays in a second, and what share that
 // is of a bare uWebSockets.js server. The service runs as in production: a process of its own, every write on disk
 // (fsync) before its answer, log level `info` (written to /dev/null), its limits raised. The load comes from
-// autocannon in this process, on the same machine. Servers and kinds of requests take turns in short rounds, so that
+// autocannon in this process, on the same machine, from few connections and from many. Servers and kinds of requests take turns in short rounds, so that
 // what else the machine does falls on all of them alike.
 
 import { parseArgs } from 'node:util';
 import { drive, type Load } from './load.ts';
-import { type Round, type Row, summarize, table } from './report.ts';
+import { type Round, type Summary, summarize, table } from './report.ts';
 import { type ServiceTarget, startBareServer, startService, type Target } from './targets.ts';
 
 const usage = `npm run bench -- [options]
 
   --seconds N       length of one round of one kind of request (2)
   --rounds N        rounds, of which the median counts (5)
-  --connections N   connections that send one request at a time (100)
+  --connections N   connections that send one request at a time; several numbers, with commas: a table each (100,256)
   --json            print JSON
 `;
 
@@ -28,7 +28,8 @@ const body = JSON.stringify({
 const note =
   'CPU µs: processor time of the measured process for one request. ratio: requests/s, as a share of the bare server\n' +
   'with a body (create, replay) or without (retrieve). autocannon runs on the same machine and is what limits the bare\n' +
-  'server: the ratio is against what autocannon can drive.';
+  'server: the ratio is against what autocannon can drive. With few connections, waiting for the disk limits creations;\n' +
+  'with many, the processor does.';
 
 interface Scenario extends Load {
   readonly name: string;
@@ -41,20 +42,20 @@ function readOptions() {
     options: {
       seconds: { type: 'string', default: '2' },
       rounds: { type: 'string', default: '5' },
-      connections: { type: 'string', default: '100' },
+      connections: { type: 'string', default: '100,256' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const positive = (name: 'seconds' | 'rounds' | 'connections') => {
-    const value = Number(values[name]);
+  const positive = (name: 'seconds' | 'rounds' | 'connections', text = values[name]) => {
+    const value = Number(text);
     if (!(value > 0)) throw new Error(`--${name} must be a positive number`);
     return value;
   };
   return {
     seconds: positive('seconds'),
     rounds: Math.ceil(positive('rounds')),
-    connections: Math.ceil(positive('connections')),
+    connections: values.connections.split(',').map((text) => Math.ceil(positive('connections', text))),
     json: values.json,
     help: values.help,
   };
@@ -129,31 +130,42 @@ async function measure(scenario: Scenario, connections: number, seconds: number)
   return { ...measured, cpuMicroseconds };
 }
 
+/** The scenarios in turn, round by round; the first round warms up and does not count. */
+async function series(
+  scenarios: readonly Scenario[],
+  connections: number,
+  rounds: number,
+  seconds: number,
+): Promise<Summary[]> {
+  for (const scenario of scenarios) await measure(scenario, connections, warmUpSeconds);
+  const rows = scenarios.map(({ name, comparedWith }) => ({ name, comparedWith, rounds: [] as Round[] }));
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, scenario] of scenarios.entries()) {
+      rows[i]!.rounds.push(await measure(scenario, connections, seconds));
+    }
+  }
+  return summarize(rows);
+}
+
 async function main(): Promise<void> {
   const options = readOptions();
   if (options.help) {
     process.stdout.write(usage);
     return;
   }
-  const { seconds, rounds, connections } = options;
+  const { seconds, rounds } = options;
   const service = await startService();
   const bare = await startBareServer();
   try {
     const scenarios = await scenariosOf(service, bare);
-    for (const scenario of scenarios) await measure(scenario, connections, warmUpSeconds);
-    const rows: (Row & { rounds: Round[] })[] = scenarios.map(({ name, comparedWith }) => ({
-      name,
-      comparedWith,
-      rounds: [],
-    }));
-    for (let round = 0; round < rounds; round++) {
-      for (const [i, scenario] of scenarios.entries()) {
-        rows[i]!.rounds.push(await measure(scenario, connections, seconds));
-      }
+    const tables = [];
+    for (const connections of options.connections) {
+      const results = await series(scenarios, connections, rounds, seconds);
+      tables.push({ connections, results });
+      if (!options.json) process.stdout.write(`${connections} connections\n\n${table(results)}\n\n`);
     }
-    const summaries = summarize(rows);
-    const shown = { seconds, rounds, connections, results: summaries };
-    process.stdout.write(options.json ? `${JSON.stringify(shown)}\n` : `${table(summaries)}\n\n${note}\n`);
+    const shown = { seconds, rounds, tables };
+    process.stdout.write(options.json ? `${JSON.stringify(shown)}\n` : `${note}\n`);
   } finally {
     await Promise.all([service.stop(), bare.stop()]);
   }
