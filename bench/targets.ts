@@ -26,10 +26,18 @@ export interface ServiceTarget extends Target {
   readonly key: string;
 }
 
+/** What is to end with the bench. */
+const folders: string[] = [];
+const children: ChildProcess[] = [];
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 /** An empty folder, removed when the bench ends. */
-function temporaryFolder(): string {
+export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
 }
 
@@ -64,7 +72,7 @@ async function start(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  process.on('exit', () => child.kill('SIGKILL'));
+  children.push(child);
   const url = `http://127.0.0.1:${port}`;
   await ready(child, url + readyPath);
   return {

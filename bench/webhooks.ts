@@ -5,14 +5,13 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createAuthority } from '../test/webhooks/certificates.ts';
-import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';
+import { type ServiceTarget, startService, temporaryFolder, unlimitedKey } from './targets.ts';
 import type { Figures } from './webhook-receiver.ts';
 
 const { values } = parseArgs({
@@ -26,8 +25,7 @@ const { values } = parseArgs({
 
 const endpointsPerOrganization = 16;
 const connections = 100;
-const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 class Receiver {
   readonly #child: ChildProcess;

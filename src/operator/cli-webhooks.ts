@@ -3,11 +3,12 @@
 
 import type { Command } from 'commander';
 import { type CliContext, wholeNumber } from './cli-context.ts';
-import type {
-  PresentedAttempt,
-  PresentedDelivery,
-  PresentedEndpoint,
-  PresentedSecret,
+import {
+  listedMax,
+  type PresentedAttempt,
+  type PresentedDelivery,
+  type PresentedEndpoint,
+  type PresentedSecret,
 } from './present-webhooks.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 
@@ -22,7 +23,7 @@ export function addWebhookCommands(program: Command, { run }: CliContext): void 
     .action((org, _, command) => run(command, 'webhooks.list', { org }, endpoints));
   webhooks
     .command('deliveries <ENDPOINT>')
-    .description("list an endpoint's deliveries, newest first")
+    .description(`list an endpoint's deliveries, newest first, at most ${listedMax}`)
     .option('--failed', 'only those that were given up')
     .action((endpoint, { failed = false }, command) =>
       run(command, 'webhooks.deliveries', { endpoint, failedOnly: failed }, deliveries),
@@ -85,7 +86,8 @@ function deliveries(list: readonly PresentedDelivery[]): string {
     formatTime(delivery.created),
   ]);
   const headings = ['id', 'type', 'status', 'attempts', 'next attempt', 'event', 'created'];
-  return formatTable(headings, rows, 'There is no such delivery.');
+  const table = formatTable(headings, rows, 'There is no such delivery.');
+  return list.length < listedMax ? table : `${table}\n\nThe newest ${listedMax}: there may be older ones.`;
 }
 
 function attempts(list: readonly PresentedAttempt[]): string {

@@ -10,10 +10,15 @@ import type { AttemptRecord, DeliveryRecord, ReviewRecord, WebhookEndpointRecord
 import { defineCommand, type OperatorCommand } from './operator-command.ts';
 import { OperatorFailure } from './operator-protocol.ts';
 import type { OperatorServices } from './operator-services.ts';
-import { presentAttempt, presentDelivery, presentEndpoint, presentSecrets } from './present-webhooks.ts';
+import {
+  listedMax,
+  presentAttempt,
+  presentDelivery,
+  presentEndpoint,
+  presentSecrets,
+} from './present-webhooks.ts';
 import { trigger } from './trigger.ts';
 
-const listedMax = 1_000;
 const followedPerStep = 100;
 const followIntervalMs = 100;
 

@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Type } from 'typebox';
 import { keyStatus } from '../../src/directory/api-key.ts';
 import { runCli } from '../../src/operator/cli.ts';
 import { CliFailure, type CliHost } from '../../src/operator/cli-context.ts';
+import { defineCommand } from '../../src/operator/operator-command.ts';
+import { listedMax, type PresentedDelivery } from '../../src/operator/present-webhooks.ts';
 import { type Fixture, openFixture, reviewOf, startMs } from './fixture.ts';
 
 interface Outcome {
@@ -307,6 +310,37 @@ describe('as a process', () => {
       assert.match(outcome.error, error);
       assert.equal(outcome.error.trimEnd().split('\n').length, 1, 'one line');
       assert.deepEqual([outcome.code, outcome.out], [code, '']);
+    });
+  }
+});
+
+describe('webhooks deliveries', () => {
+  const deliveriesParams = { endpoint: Type.String(), failedOnly: Type.Boolean() };
+  const delivery: PresentedDelivery = {
+    id: 'whd_1',
+    endpoint: 'we_1',
+    event: 'evt_1',
+    type: 'payment_intent.created',
+    status: 'succeeded',
+    attempts: 1,
+    next_attempt: null,
+    created: '2026-11-01T10:00:00.000Z',
+  };
+  for (const [count, says] of [
+    [listedMax - 1, false],
+    [listedMax, true],
+  ] as const) {
+    test(`of ${count} it ${says ? 'says' : 'does not say'} that there may be more`, async () => {
+      const list = Array.from({ length: count }, () => delivery);
+      const answer = defineCommand('webhooks.deliveries', deliveriesParams, async () => list);
+      const full = await openFixture([answer]);
+      const { out } = await run('webhooks', 'deliveries', 'we_1', '--data-dir', full.dataDir);
+      await full.close();
+      assert.equal(
+        out.trimEnd().split('\n')[count],
+        'whd_1  payment_intent.created  succeeded  1         -             evt_1  2026-11-01T10:00:00Z',
+      );
+      assert.equal(/there may be older ones/.test(out), says);
     });
   }
 });
