@@ -48,9 +48,9 @@ function outcomeOf({ status }: DeliveryRecord): DeliveryOutcome {
 export function handOut(state: ShardState, turn: Turn): boolean {
   const { outbox, webhooks } = state;
   if (webhooks === null) return false;
-  const batch = state.readOnly ? { endpoints: [], deliveries: [] } : outbox.take(turn.nowMs);
+  const batch = state.readOnly ? { endpoints: [], complete: false, deliveries: [] } : outbox.take(turn.nowMs);
   const { recorded } = turn;
-  if (batch.endpoints.length + batch.deliveries.length + recorded.length > 0) {
+  if (batch.complete || batch.endpoints.length + batch.deliveries.length + recorded.length > 0) {
     turn.post(webhooks, { outbox: { ...batch, recorded } });
   }
   return !state.readOnly && outbox.isReady;

@@ -1,6 +1,7 @@
 // The outbox: which deliveries a shard hands to the webhook thread, and when. Deliveries lie in the journal; for each
-// endpoint the webhook thread holds a window of them, oldest first, and gets more as it reports attempts. So memory is
-// bounded there and here, however many wait, and a delivery is out once at a time.
+// endpoint the webhook thread holds a window of them, oldest first, and gets more as it reports attempts; windows are
+// small once many deliveries of all endpoints together are out. So memory is bounded there and here, however many wait,
+// and a delivery is out once at a time.
 //
 // For each endpoint a cursor stands in the index of its due deliveries: whatever lies before it and still waits is out.
 // A delivery that comes to lie before the cursor sends it back to the start. One that is sent again while it is out is
@@ -21,6 +22,10 @@ export const windowSize = 32;
 const perTurnMax = 256;
 /** What one endpoint gets before the next one has its turn. */
 const perEndpointMax = 16;
+/** Deliveries of all endpoints together that may be out while each still gets its whole window. */
+export const outMax = 16_384;
+/** What an endpoint may have out beyond that: as many as can be in flight to it. */
+const smallWindowSize = 5;
 
 interface Out {
   /** Which attempt of the delivery is next, from 0. */
@@ -48,6 +53,10 @@ export class Outbox {
   readonly #ready = new Set<string>();
   /** Endpoints whose state the webhook thread doesn't know yet. */
   readonly #changed = new Set<string>();
+  /** Deliveries of all endpoints that are out. */
+  #outCount = 0;
+  /** The webhook thread is new, and has heard of no endpoint yet. */
+  #isOpening = false;
   /** Events as JSON text, for the length of one `take`: most go to several endpoints. */
   readonly #bodies = new Map<string, string>();
   /** Deleted endpoints with deliveries that haven't ended, and the sort key to go on after. */
@@ -71,6 +80,8 @@ export class Outbox {
 
   /** A new webhook thread has nothing yet: it gets to know every endpoint, and all that waits. */
   open(): void {
+    this.#isOpening = true;
+    this.#outCount = 0;
     for (const [id, queue] of this.#queues) {
       queue.out.clear();
       queue.resent.clear();
@@ -91,6 +102,7 @@ export class Outbox {
     const { id, status } = endpoint;
     this.#changed.add(id);
     if (status === 'deleted') {
+      this.#outCount -= this.#queues.get(id)?.out.size ?? 0;
       this.#queues.delete(id);
       this.#ready.delete(id);
       if (!endpoint.draining) this.draining.delete(id);
@@ -133,6 +145,7 @@ export class Outbox {
     const queue = this.#queues.get(endpoint);
     if (queue?.out.get(delivery)?.number !== number) return;
     queue.out.delete(delivery);
+    this.#outCount--;
     queue.resent.delete(delivery);
     this.#ready.add(endpoint);
   }
@@ -144,13 +157,15 @@ export class Outbox {
 
   /** There may be something to hand out. */
   get isReady(): boolean {
-    return this.#ready.size > 0 || this.#changed.size > 0;
+    return this.#ready.size > 0 || this.#changed.size > 0 || this.#isOpening;
   }
 
   /** What is to be handed out now, endpoints by turns, and which endpoints changed. */
   take(nowMs: number): Omit<OutboxBatch, 'recorded'> {
     const endpoints = [...this.#changed].map((id) => this.#changeOf(id));
     this.#changed.clear();
+    const complete = this.#isOpening;
+    this.#isOpening = false;
     const deliveries: DueDelivery[] = [];
     this.#bodies.clear();
     for (const id of this.#ready) {
@@ -159,7 +174,7 @@ export class Outbox {
       this.#ready.delete(id);
       if (this.#handOut(id, nowMs, deliveries)) this.#ready.add(id);
     }
-    return { endpoints, deliveries };
+    return { endpoints, complete, deliveries };
   }
 
   #changeOf(id: string): EndpointChange {
@@ -174,7 +189,8 @@ export class Outbox {
     const queue = this.#queues.get(id);
     if (queue === undefined || !queue.enabled || queue.nextDueMs > nowMs) return false;
     this.#handOutAgain(queue, deliveries);
-    const room = Math.min(windowSize - queue.out.size, perEndpointMax);
+    const window = this.#outCount < outMax ? windowSize : smallWindowSize;
+    const room = Math.min(window - queue.out.size, perEndpointMax);
     if (room <= 0) return false;
     let count = 0;
     queue.nextDueMs = Infinity;
@@ -187,11 +203,12 @@ export class Outbox {
       }
       queue.cursor = timeKey(record.due_at_ms) + record.id;
       if (queue.out.has(record.id)) continue;
+      this.#outCount++;
       queue.out.set(record.id, { number: record.attempt_count, dueMs: record.due_at_ms });
       deliveries.push(this.#dueDelivery(record));
       count++;
     }
-    return queue.nextDueMs <= nowMs && queue.out.size < windowSize;
+    return queue.nextDueMs <= nowMs && queue.out.size < window;
   }
 
   /** Hands out again, first, what was sent again while it is out: it takes no more room than it has. */

@@ -101,6 +101,8 @@ export interface EndpointReport extends AttemptReport {
 /** To the webhook thread. */
 export interface OutboxBatch {
   readonly endpoints: readonly EndpointChange[];
+  /** The endpoints are all that this shard has: the first batch after the thread was connected. */
+  readonly complete: boolean;
   readonly deliveries: readonly DueDelivery[];
   /** The attempts that are recorded now. */
   readonly recorded: readonly Omit<EndpointReport, 'result'>[];

@@ -5,8 +5,8 @@
 // Slow receivers hold their slots for long. Once half of all slots are taken an endpoint gets one slot at a time, so
 // that many tar pits together still leave room for everybody else.
 //
-// A report is sent again until its shard says that it is durable; few are on their way at a time. Nothing else is kept: what was not reported when
-// the thread ends is handed out again.
+// A report is sent again until its shard says that it is durable; few are on their way at a time. Nothing else is kept:
+// what was not reported when the thread ends is handed out again.
 
 import type { Clock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
@@ -88,7 +88,7 @@ export class Dispatcher {
   }
 
   /** Takes what a shard hands out and acknowledges. */
-  take(shard: number, { endpoints, deliveries, recorded }: OutboxBatch): void {
+  take(shard: number, { endpoints, complete, deliveries, recorded }: OutboxBatch): void {
     for (const each of recorded) this.#recorded(shard, each);
     if (recorded.length > 0 && this.#unrecordedBy(shard).hasUnsent) this.#leave(shard);
     for (const { id, state } of endpoints) {
@@ -97,6 +97,7 @@ export class Dispatcher {
       actor.change(state);
       this.#settle(actor);
     }
+    if (complete) this.#dropOthers(shard, new Set(endpoints.map(({ id }) => id)));
     for (const delivery of deliveries) {
       const actor = this.#actors.get(delivery.endpoint);
       if (actor === undefined) continue;
@@ -104,6 +105,15 @@ export class Dispatcher {
       this.#settle(actor);
     }
     this.#pump();
+  }
+
+  /** A shard that was away may have deleted an endpoint and not come to say so: its others are all named. */
+  #dropOthers(shard: number, named: ReadonlySet<string>): void {
+    for (const actor of this.#actors.values()) {
+      if (actor.shard !== shard || named.has(actor.id)) continue;
+      actor.change(null);
+      this.#settle(actor);
+    }
   }
 
   #recorded(shard: number, { endpoint, delivery, number }: OutboxBatch['recorded'][number]): void {

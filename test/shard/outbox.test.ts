@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Change, DeliveryRecord, EventRecord, WebhookEndpointRecord } from '../../src/domain/record.ts';
 import { State } from '../../src/domain/state.ts';
-import { Outbox, windowSize } from '../../src/shard/outbox.ts';
+import { Outbox, outMax, windowSize } from '../../src/shard/outbox.ts';
 
 const nowMs = 1_000_000;
 const common = { org: 'org_1', livemode: false, created: 1000 };
@@ -211,4 +211,36 @@ test('a new webhook thread gets everything again, and so does a shard that start
     ids,
   );
   assert.deepEqual(again.depth(nowMs + 500), { waiting: 3, oldestMs: 500 });
+});
+
+test('only the first batch for a new webhook thread names every endpoint there is', () => {
+  const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
+  const named = () => {
+    const { endpoints, complete } = bench.outbox.take(nowMs);
+    return { ids: endpoints.map(({ id }) => id), complete };
+  };
+  bench.outbox.open();
+  assert.equal(bench.outbox.isReady, true);
+  assert.deepEqual(named(), { ids: ['we_a', 'we_b'], complete: true });
+  bench.apply(endpoint('we_b', 'disabled'));
+  assert.deepEqual(named(), { ids: ['we_b'], complete: false });
+  const empty = new Outbox(new State());
+  empty.open();
+  assert.equal(empty.isReady, true);
+  assert.equal(empty.take(nowMs).complete, true);
+  assert.equal(empty.isReady, false);
+});
+
+test('once many deliveries are out, an endpoint gets as many as can be in flight to it', () => {
+  const full = Array.from({ length: outMax / windowSize }, (_, i) => `we_${i}`);
+  const bench = new Bench(...full.map((id) => endpoint(id)), endpoint('we_late'));
+  for (const id of full) bench.deliver(id, windowSize);
+  assert.equal(bench.take().length, outMax);
+  const late = bench.deliver('we_late', windowSize);
+  assert.deepEqual(bench.take(), late.slice(0, 5));
+  bench.record(late[0]!, done);
+  assert.deepEqual(bench.take(), late.slice(5, 6));
+  bench.apply(endpoint('we_0', 'deleted'));
+  bench.outbox.tick(nowMs);
+  assert.deepEqual(bench.take(), late.slice(6), 'there is room again');
 });

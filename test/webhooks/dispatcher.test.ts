@@ -66,7 +66,7 @@ class Bench {
   }
 
   take(batch: Partial<OutboxBatch>, shard = 0): void {
-    this.dispatcher.take(shard, { endpoints: [], deliveries: [], recorded: [], ...batch });
+    this.dispatcher.take(shard, { endpoints: [], complete: false, deliveries: [], recorded: [], ...batch });
   }
 
   /** Hands out `count` deliveries to an endpoint. */
@@ -285,6 +285,23 @@ test('a shard that is there anew hears what it has not recorded; what is in flig
   assert.deepEqual(
     bench.underWay.map(({ delivery }) => delivery),
     ['a1', 'a2', 'a3', 'a4', 'a5'],
+  );
+});
+
+test('a shard that is there anew and no longer names an endpoint has deleted it: what waits is dropped', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a'), enabled('b')] });
+  bench.take({ endpoints: [enabled('other')] }, 1);
+  bench.hand('a', 7);
+  bench.hand('b', 6);
+  bench.hand('other', 6);
+  bench.dispatcher.connected(0);
+  bench.take({ endpoints: [enabled('b')], complete: true });
+  assert.equal(bench.dispatcher.counts().queued, 2, 'one of b, one of the other shard');
+  for (const attempt of [...bench.underWay]) await attempt.end();
+  assert.deepEqual(
+    bench.underWay.map(({ delivery }) => delivery),
+    ['b5', 'other5'],
   );
 });
 
