@@ -52,7 +52,8 @@ async function listen(listening: Listening, dataDir: string, org: string | null)
   const { host } = listening;
   let after: string | null = null;
   let organization = org;
-  let isAway = false;
+  /** Why nothing can be followed just now. */
+  let trouble: string | null = null;
   // Events are handled one after the other, in the order in which they happened.
   const onItem = async (item: unknown) => {
     if ('organization' in (item as object)) {
@@ -60,7 +61,7 @@ async function listen(listening: Listening, dataDir: string, org: string | null)
       if (after === null) greet(listening, start);
       organization = start.organization;
       after = start.after;
-      isAway = false;
+      trouble = null;
     } else {
       const event = item as FollowedEvent;
       await handle(listening, event);
@@ -73,8 +74,8 @@ async function listen(listening: Listening, dataDir: string, org: string | null)
     } catch (error) {
       const isGone = error instanceof OperatorFailure && error.kind === 'failed';
       if (!isGone || after === null) throw error;
-      if (!isAway) host.writeError('payments: the service is away: waiting for it\n');
-      isAway = true;
+      if (error.message !== trouble) host.writeError(`payments: ${error.message} (trying again)\n`);
+      trouble = error.message;
     }
     await wait(reconnectMs);
   }
