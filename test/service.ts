@@ -53,13 +53,15 @@ export interface Service {
   kill(): Promise<void>;
 }
 
-/** What is to end with the test process. */
+/** What is to end with the test process, also when the runner ends it because it took too long. */
 const folders: string[] = [];
 const children = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
+
+process.once('SIGTERM', () => process.exit(143));
 
 /** An empty folder for a service's data; removed when the test process ends. */
 export function temporaryFolder(): string {

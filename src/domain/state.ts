@@ -114,7 +114,10 @@ class CleanCache {
     for (const generation of this.#generations) {
       const record = generation.records.get(id);
       if (record === undefined) continue;
-      if (generation !== this.#generations[0]) this.put(record);
+      if (generation !== this.#generations[0]) {
+        this.#drop(generation, record);
+        this.put(record);
+      }
       return record;
     }
     return undefined;
@@ -146,20 +149,27 @@ class CleanCache {
   }
 
   #forget(): void {
-    while (this.#weight > this.#weightMax && this.#generations.length > 1) {
-      this.#weight -= this.#generations.pop()!.weight;
+    while (this.#generations.length > 1) {
+      const oldest = this.#generations.at(-1)!;
+      if (this.#weight <= this.#weightMax && oldest.records.size > 0) return;
+      this.#weight -= oldest.weight;
+      this.#generations.pop();
     }
+  }
+
+  #drop(generation: Generation, record: StoredRecord): void {
+    generation.records.delete(record.id);
+    const weight = weightOf(record);
+    generation.weight -= weight;
+    this.#weight -= weight;
   }
 
   delete(id: string): void {
     for (const generation of this.#generations) {
       const record = generation.records.get(id);
-      if (record === undefined) continue;
-      generation.records.delete(id);
-      const weight = weightOf(record);
-      generation.weight -= weight;
-      this.#weight -= weight;
+      if (record !== undefined) this.#drop(generation, record);
     }
+    this.#forget();
   }
 }
 

@@ -368,6 +368,7 @@ export class Shard {
     const { log, checkpoint } = this.#journal;
     const sequence = log.nextSequence - 1;
     const records = this.state.records.freeze();
+    const { size } = records;
     const keptKeys = this.#newKeys;
     this.#newKeys = new KeptKeyList();
     // What is not in the log yet must not be in the checkpoint.
@@ -377,7 +378,7 @@ export class Shard {
     await checkpoint.write({ records, sequence, keptKeys });
     this.state.records.thaw();
     this.#lastCheckpointMs = this.#now();
-    this.#options.observer.checkpointed(records.size, (performance.now() - startedAt) / 1000);
+    this.#options.observer.checkpointed(size, (performance.now() - startedAt) / 1000);
     await checkpoint.dropKeptKeys(this.#lastCheckpointMs - segmentsKeptMs);
     await log.dropSegments(sequence, this.#lastCheckpointMs - segmentsKeptMs);
   }

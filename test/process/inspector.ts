@@ -52,6 +52,7 @@ async function evaluateInThreads(service: Service, expression: string): Promise<
   let told = 0;
   const send = (method: string, params: object) => socket.send(JSON.stringify({ id: ++id, method, params }));
   socket.addEventListener('open', () => send('NodeWorker.enable', { waitForDebuggerOnStart: false }));
+  socket.addEventListener('close', () => finished.reject(new Error('the inspector is gone')));
   socket.addEventListener('error', () => finished.reject(new Error('the inspector does not answer')));
   socket.addEventListener('message', ({ data }) => {
     const { method, params, id: answered } = JSON.parse(String(data)) as Message;

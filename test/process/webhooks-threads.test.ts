@@ -43,6 +43,7 @@ for (const entry of ['webhook-thread.ts', 'shard-thread.ts']) {
       await eventually(() => receiver.requests.length > perRound * (round - 1) + 10);
       await endThread(service, { entry });
       await Promise.all(sending);
+      await eventually(() => service.output().split('started again').length > round);
       await eventually(async () => (await create()).status === 200);
     }
     const committed: string[] = [];
