@@ -262,7 +262,7 @@ test('two changes that meet during a slow look-up: one is told to come again', a
 });
 
 /** Each costs seconds: more of them on demand. */
-const kills = Number(process.env.PAYMENTS_TEST_KILLS ?? 4);
+const kills = Number(process.env.TEST_KILLS ?? 4);
 
 test(`${kills} kills while delivering: all that was committed arrives, nothing else, never more than five at a time`, async () => {
   let open = 0;

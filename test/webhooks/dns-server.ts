@@ -62,6 +62,8 @@ export async function startDnsServer(respond: (question: Question) => Reply): Pr
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
+  // A test that fails must end although it has not closed it.
+  socket.unref();
   const { port } = socket.address() as AddressInfo;
   return {
     address: `127.0.0.1:${port}`,

@@ -83,6 +83,8 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   server.on('tlsClientError', () => {});
   server.listen(port, host);
   await once(server, 'listening');
+  // A test that fails must end although it has not closed its receiver.
+  server.unref();
 
   const { port: boundPort } = server.address() as AddressInfo;
   const authority = host.includes(':') ? `[${host}]` : host;
