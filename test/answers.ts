@@ -56,7 +56,7 @@ function assertFits(schema: object, value: unknown, what: string): void {
 /** Fails unless the answer to `method` `path` (with its query string) is described. */
 export function assertDescribed(method: string, path: string, answer: SeenAnswer): void {
   const what = `${method} ${path} ${answer.status}`;
-  const match = matchRoute(method.toLowerCase(), path.split('?')[0]!);
+  const match = matchRoute(method, path.split('?')[0]!);
   if (match === null) {
     assert.ok(answer.status >= 400, `${what}: there is no such route`);
     assertBody(errorContent, method, answer, what);

@@ -29,7 +29,7 @@ export const bucketNames: Record<Bucket, Record<Language, string>> = {
 export const defaultDailyCap = { requests: 10_000, payment_creations: 1_000 } as const;
 
 export const headerBytesMax = 16 * 1024;
-export const bodyBytesMax = 256 * 1024;
+export const bodyBytesMax = 256 * 1024 - 1;
 export const idempotencyKeyCharactersMax = 255;
 export const idempotencyRetentionMs = 24 * 3600 * 1000;
 export const keptAnswerBytesMax = 64 * 1024;

@@ -84,6 +84,11 @@ export const requestMessages = {
     fr: 'Envoyez un seul et unique paramètre parmi les suivants : {names}.',
     ar: 'أرسل مُعاملًا واحدًا فقط من المُعاملات التالية: {names}.',
   },
+  'parameter_invalid.all_events': {
+    en: 'Send * alone for all events, or the event types one by one.',
+    fr: 'Envoyez * seul pour tous les événements, ou bien les types d’événements un par un.',
+    ar: 'أرسل * وحدها لتلقي كل الأحداث، أو أرسل أنواع الأحداث واحدًا واحدًا.',
+  },
   'parameter_invalid.expires_at': {
     en: 'expires_at must be a Unix time from 30 minutes to 24 hours from now.',
     fr: 'expires_at doit être un horodatage Unix situé entre 30 minutes et 24 heures à compter de maintenant.',

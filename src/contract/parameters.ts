@@ -1,7 +1,7 @@
 // The parameters that routes take, as schemas. Limits on lengths count characters. The kind of value decides which
 // message a wrong one gets (see validate.ts).
 
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import * as limits from './limits.ts';
 import {
   cancellationReasons,
@@ -27,6 +27,8 @@ export const paymentMethodList = Type.Array(paymentMethodType, {
   default: ['card'],
 });
 export const shortText = Type.String({ minLength: 1, maxLength: limits.textCharactersMax });
+/** In an update: an empty text removes what is there. */
+export const clearable = <S extends TSchema>(text: S) => Type.Union([Type.Literal(''), text]);
 export const longText = Type.String({ minLength: 1, maxLength: limits.descriptionCharactersMax });
 export const email = Type.String({ format: 'email', maxLength: limits.textCharactersMax });
 export const address = Type.String({

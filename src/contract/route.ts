@@ -57,3 +57,9 @@ export const customerFields = {
   phone: Type.Optional(p.shortText),
   description: Type.Optional(p.longText),
 };
+export const customerChanges = {
+  email: Type.Optional(p.clearable(p.email)),
+  name: Type.Optional(p.clearable(p.shortText)),
+  phone: Type.Optional(p.clearable(p.shortText)),
+  description: Type.Optional(p.clearable(p.longText)),
+};

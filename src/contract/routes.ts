@@ -8,6 +8,7 @@ import * as r from './resources.ts';
 import {
   attemptFilters,
   command,
+  customerChanges,
   customerFields,
   exported,
   exportParams,
@@ -215,7 +216,7 @@ export const routes = [
     operation: 'update_customer',
     path: '/v1/customers/{id}',
     idempotency: 'optional',
-    params: params({ ...customerFields, metadata: optional(p.metadataChanges) }),
+    params: params({ ...customerChanges, metadata: optional(p.metadataChanges) }),
     result: r.Customer,
     refusals: ['resource_missing'],
     summary: 'Update a customer',

@@ -42,6 +42,8 @@ interface Schema {
   readonly uniqueItems?: boolean;
   readonly maxProperties?: number;
   readonly items?: Schema;
+  /** Of which the last one says the most. */
+  readonly anyOf?: readonly Schema[];
 }
 
 const validators: ReadonlyMap<Route, RouteValidator> = new Map(
@@ -131,6 +133,7 @@ function describe(schema: Schema, path: readonly string[]): Refusal {
   const param = path.join('.');
   const invalid = (message: NonNullable<Refusal['message']>, values: Refusal['values'] = {}): Refusal =>
     refuse('parameter_invalid', { param, message, values });
+  if (schema.anyOf !== undefined) return describe(schema.anyOf.at(-1)!, path);
   if (schema.enum !== undefined) {
     return invalid('parameter_invalid.choice', { choices: schema.enum.join(', ') });
   }

@@ -24,7 +24,8 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
   const refusal = refusePayment(draft, params);
   if (refusal !== null) return refused(refusal);
   const id = context.newId('cs');
-  const { intent } = openIntent(draft, params, id);
+  // The metadata is the session's own: its events carry it.
+  const { intent } = openIntent(draft, { ...params, metadata: {} }, id);
   const session = draft.put<CheckoutSessionRecord>({
     kind: 'checkout_session',
     id,

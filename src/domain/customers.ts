@@ -35,13 +35,19 @@ export function updateCustomer(draft: Draft, params: ParamsOf<'update_customer'>
   if (refusal !== null) return refused(refusal);
   const customer = draft.put<CustomerRecord>({
     ...before,
-    email: params.email ?? before.email,
-    name: params.name ?? before.name,
-    phone: params.phone ?? before.phone,
-    description: params.description ?? before.description,
+    email: changed(params.email, before.email),
+    name: changed(params.name, before.name),
+    phone: changed(params.phone, before.phone),
+    description: changed(params.description, before.description),
     metadata,
   });
   return answered(presentCustomer(customer));
+}
+
+/** The text that was sent, none when it is empty, or what there was before. */
+function changed(sent: string | undefined, before: string | null): string | null {
+  if (sent === undefined) return before;
+  return sent === '' ? null : sent;
 }
 
 export function deleteCustomer(draft: Draft, _params: object, id: string): Outcome {

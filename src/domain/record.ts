@@ -213,7 +213,10 @@ export interface OperationRecord extends Common {
   readonly return_url: string | null;
   /** The network has taken the order; the final outcome follows by notification. */
   readonly accepted: boolean;
-  /** The API request that waits for the outcome, so that its answer can be kept with its idempotency key. */
+  /**
+   * The API request that caused it: its events name it. Where it waits for the outcome it has its digests, so that the
+   * answer can be kept with its idempotency key.
+   */
   readonly request: OperationRequest | null;
 }
 

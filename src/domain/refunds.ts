@@ -47,7 +47,8 @@ export function createRefund(draft: Draft, params: ParamsOf<'create_refund'>): O
     payment_intent: charge.payment_intent,
     charge: charge.id,
     refund: refund.id,
-    request: null,
+    // It is answered at once: the operation names the request for its events, and no answer waits to be kept.
+    request: context.request && { ...context.request, key_digest: null, fingerprint: null },
   });
   const resource = presentRefund(refund);
   draft.emit('refund.created', resource);

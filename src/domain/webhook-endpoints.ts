@@ -1,7 +1,7 @@
 // Webhook endpoints: where a merchant's server wants to hear of events. An address is looked up before it is
 // accepted, which takes time; meanwhile other changes to the endpoints of the same mode are refused as busy.
 
-import { refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors.ts';
 import { webhookEndpointsMax } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes.ts';
 import { isApiVersion, refuseVersion } from '../contract/versions.ts';
@@ -33,8 +33,16 @@ function checkAddress(draft: Draft, url: string): Outcome | null {
   return addressAllowed ? null : refused(refuse('url_not_allowed', { param: 'url' }));
 }
 
+/** `*` stands for all types, so it stands alone. */
+function refuseMixedEvents(types: readonly string[]): Refusal | null {
+  if (types.length === 1 || !types.includes('*')) return null;
+  return refuse('parameter_invalid', { param: 'enabled_events', message: 'parameter_invalid.all_events' });
+}
+
 export function createWebhookEndpoint(draft: Draft, params: ParamsOf<'create_webhook_endpoint'>): Outcome {
   const { context } = draft;
+  const mixed = refuseMixedEvents(params.enabled_events);
+  if (mixed !== null) return refused(mixed);
   const version = params.api_version ?? context.apiVersion;
   if (!isApiVersion(version)) return refused(refuseVersion('api_version'));
   if (context.endpointsBusy) return refused(refuse('webhook_endpoints_busy'));
@@ -75,6 +83,8 @@ export function updateWebhookEndpoint(
   params: ParamsOf<'update_webhook_endpoint'>,
   id: string,
 ): Outcome {
+  const mixed = refuseMixedEvents(params.enabled_events ?? []);
+  if (mixed !== null) return refused(mixed);
   const found = changeableEndpoint(draft, id);
   if ('refusal' in found) return found;
   const before = found.record;

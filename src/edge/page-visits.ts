@@ -48,7 +48,7 @@ export function visitPage(pages: Pages, exchange: Exchange, head: RequestHead): 
 
 async function answerVisit(pages: Pages, exchange: Exchange, head: RequestHead, body: Buffer): Promise<void> {
   const request: PageRequest = {
-    method: head.method.toUpperCase(),
+    method: head.method,
     path: head.path,
     query: head.query,
     headers: {

@@ -2,15 +2,15 @@
 // is needed later is copied here, in one pass over the headers. The pass also finds what makes a message ambiguous: a
 // header that decides about framing, authority or identity and comes twice.
 //
-// uWebSockets.js cuts bytes above 127 off the end of a header's value as if they were spaces. So an Idempotency-Key with
-// such a byte at its end is taken without it; anywhere else it is refused.
+// uWebSockets.js cuts bytes above 127 off both ends of a header's value as if they were spaces, before anybody can see
+// them. So an Idempotency-Key with such bytes at an end is taken without them; in between they are refused.
 
 import type { HttpRequest } from 'uWebSockets.js';
 import { type Refusal, refuse } from '../contract/errors.ts';
 import { bodyBytesMax, headerBytesMax } from '../contract/limits.ts';
 
 export interface RequestHead {
-  /** Lower case, as uWebSockets.js gives it. */
+  /** As it was sent: methods are told apart by case. */
   readonly method: string;
   readonly path: string;
   /** Without the question mark. */
@@ -48,7 +48,7 @@ export function readHead(request: HttpRequest): RequestHead {
   const coding = headers.get('transfer-encoding');
   refusal ??= refuseFraming(bytes, length, coding);
   return {
-    method: request.getMethod(),
+    method: request.getCaseSensitiveMethod(),
     path,
     query,
     authorization: headers.get('authorization'),

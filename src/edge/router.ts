@@ -38,10 +38,10 @@ routeTable.forEach((route, number) => {
       node = child;
     }
   }
-  node.routes.set(route.method.toLowerCase(), number);
+  node.routes.set(route.method, number);
 });
 
-/** The route for a lower-case method and a path without its query string, or null. */
+/** The route for a method and a path without its query string, or null. */
 export function matchRoute(method: string, path: string): Match | null {
   let node: Node = root;
   let id = '';
@@ -64,6 +64,6 @@ export function matchRoute(method: string, path: string): Match | null {
 
 /** The refusal of a request that no route, or nothing at all, is there for. */
 export function unknownAddress({ method, path }: Pick<RequestHead, 'method' | 'path'>): Refusal {
-  const values = { method: method.toUpperCase(), path: path.slice(0, 200) };
+  const values = { method, path: path.slice(0, 200) };
   return refuse('unrecognized_request_url', { values });
 }

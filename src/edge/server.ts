@@ -42,7 +42,7 @@ export function listen(options: ServerOptions): Promise<Server> {
     const exchange = new Exchange(response, exchanges, options.newRequestId(options.clock()));
     exchange.guard(() => {
       const head = readHead(request);
-      exchange.isHead = head.method === 'head';
+      exchange.isHead = head.method === 'HEAD';
       if (head.path === '/v1' || head.path.startsWith('/v1/')) options.onApi(exchange, head);
       else options.onSite(exchange, head);
     });

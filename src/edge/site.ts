@@ -54,7 +54,7 @@ export function createSite(options: SiteOptions): Handler {
   };
   return (exchange, head) => {
     const { method, path, refusal } = head;
-    const page = method === 'get' || method === 'head' ? documents[path] : undefined;
+    const page = method === 'GET' || method === 'HEAD' ? documents[path] : undefined;
     if (refusal !== null) refuseVisit(exchange, head, refusal, true);
     else if (page !== undefined) page(exchange, head);
     else if (pages.matches(path)) visitPage(pages, exchange, head);

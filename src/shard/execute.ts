@@ -4,6 +4,7 @@
 
 import { errorNumbers, isKept, type Refusal, refuse, statusOf, unavailable } from '../contract/errors.ts';
 import { idempotencyKeyCharactersMax, keptAnswerBytesMax } from '../contract/limits.ts';
+import { page } from '../contract/parameters.ts';
 import type { Route } from '../contract/route.ts';
 import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes.ts';
 import { fillDefaults, type Params, parseQuery, validateParams } from '../contract/validate.ts';
@@ -83,12 +84,9 @@ function refuseText(parsed: Parsed): Refusal | null {
 
 /** A list with any parameter besides the limit and the cursors counts as a search. */
 function isFiltered(queryText: string): boolean {
-  return (
-    queryText !== '' &&
-    queryText
-      .split('&')
-      .some((pair) => pair !== '' && !/^(limit|starting_after|ending_before)(=|$)/.test(pair))
-  );
+  if (queryText === '') return false;
+  const names = [...new URLSearchParams(queryText).keys()];
+  return names.some((name) => !Object.hasOwn(page, name));
 }
 
 function refuseKey(route: Route, frame: RequestFrame): Refusal | null {

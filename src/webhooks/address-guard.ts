@@ -47,7 +47,6 @@ export function checkWebhookUrl(text: string, options: AddressOptions = {}): Che
   if (scheme === undefined || authority === undefined) return refused('not an absolute https URL');
   if (scheme.toLowerCase() === 'http' && !options.allowHttp) return refused('must use https');
   if (authority.includes('@')) return refused('holds a user name or password');
-  if (text.includes('#')) return refused('holds a fragment');
 
   const url = URL.parse(text);
   if (url === null) return refused('not a valid URL');

@@ -191,6 +191,13 @@ checkBodies('create_customer', [
   ['a name of 256', JSON.stringify({ name: 'ا'.repeat(256) }), ['parameter_invalid.text', 'name']],
 ]);
 
+checkBodies('update_customer', [
+  ['empty texts', '{"email":"","name":"","phone":"","description":""}', null],
+  ['no e-mail address', '{"email":"amina"}', ['parameter_invalid.email', 'email']],
+  ['a number', '{"phone":1}', ['parameter_invalid.text', 'phone']],
+  ['a name of 256', JSON.stringify({ name: 'ا'.repeat(256) }), ['parameter_invalid.text', 'name']],
+]);
+
 checkBodies('create_webhook_endpoint', [
   ['future types', '{"url":"https://a.b","enabled_events":["payout.paid","*"]}', null],
   [

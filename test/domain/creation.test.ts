@@ -107,6 +107,9 @@ test('customer: created, updated in part, read', () => {
   update({ name: 'Amina B.' }, { ...amina, name: 'Amina B.' });
   update({ metadata: { a: '', b: '3', c: '4' } }, { name: 'Amina B.', metadata: { b: '3', c: '4' } });
   update({ metadata: {} }, { metadata: { b: '3', c: '4' } });
+  update({ email: '', phone: '' }, { email: null, name: 'Amina B.', phone: null, description: 'VIP' });
+  update({ name: '', description: '' }, { email: null, name: null, phone: null, description: null });
+  update({ email: amina.email }, { email: amina.email, name: null });
   assert.equal(stage.read('retrieve_customer', {}, id).metadata.b, '3');
 });
 

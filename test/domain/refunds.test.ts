@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OperationRecord } from '../../src/domain/record.ts';
 import { createIntent, openAttempt, payByCard, scenes } from './scenes.ts';
-import { Stage } from './stage.ts';
+import { type Json, Stage } from './stage.ts';
 
 const full = { amount: 10_000 };
 
@@ -47,6 +47,28 @@ test('succeeded', () => {
   assert.equal(stage.read('retrieve_refund', {}, id).status, 'succeeded');
   const { amount_refunded, refunded } = stage.read('retrieve_charge', {}, charge);
   assert.deepEqual([amount_refunded, refunded], [4_000, false]);
+});
+
+test('all its events name the request that asked for it, whose answer was given long ago', () => {
+  const stage = new Stage();
+  const { charge } = payByCard(stage, full);
+  const request = {
+    ...stage.context().request!,
+    request_id: `req_${'r'.repeat(24)}`,
+    idempotency_key: 'refund-1',
+  };
+  const { decision } = stage.when('create_refund', { charge }, '', { request });
+  const [operation] = decision.operations;
+  assert.deepEqual(operation!.request, { ...request, key_digest: null, fingerprint: null });
+  stage.settle(operation!);
+  const events = stage.read('list_events', { limit: 3 }).data as Json[];
+  assert.deepEqual(
+    events.map((event) => [event.type, event.request]),
+    ['charge.refunded', 'refund.updated', 'refund.created'].map((type) => [
+      type,
+      { id: request.request_id, idempotency_key: 'refund-1' },
+    ]),
+  );
 });
 
 test('failed: what it held is refundable again', () => {

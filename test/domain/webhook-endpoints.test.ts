@@ -45,6 +45,16 @@ test('an address that is not allowed', () => {
   update({ url, metadata: { a: 'b' } }).expect({ answer: { url, metadata: { a: 'b' } } });
 });
 
+test('all events are asked for by * alone', () => {
+  const stage = new Stage();
+  const id = create(stage);
+  const mixed = { enabled_events: ['*', 'refund.failed'] };
+  const refusal = { refusal: ['parameter_invalid', 'enabled_events'] } as const;
+  stage.when('create_webhook_endpoint', { ...wanted, ...mixed }).expect(refusal);
+  stage.when('update_webhook_endpoint', mixed, id).expect(refusal);
+  stage.when('update_webhook_endpoint', { enabled_events: ['*'] }, id).expect({ answer: wanted });
+});
+
 test('a new address in an update is checked, too', () => {
   const stage = new Stage();
   const id = create(stage);

@@ -197,7 +197,7 @@ export class Actor {
   #put(request: string, sent: Sent): Promise<Answer> {
     const [method, address] = request.split(' ') as [string, string];
     const [path, query = ''] = address.split('?') as [string, string?];
-    const match = matchRoute(method.toLowerCase(), path);
+    const match = matchRoute(method, path);
     assert.ok(match, `${request} has no route`);
     const { body, key, livemode = false, language = 'en' } = sent;
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Actor, settled } from './actor.ts';
+import { Actor, account, settled } from './actor.ts';
 
 const create = 'POST /v1/payment_intents';
 const card = { amount: 12_000, currency: 'mad' };
@@ -30,6 +30,26 @@ test('leaving the version of a webhook endpoint out and naming the own one is th
   const named = { ...endpoint, api_version: '2026-11-01' };
   assert.equal((await actor.send('POST /v1/webhook_endpoints', { body: named, key: 'a' })).replayed, true);
 });
+
+for (const [query, isSearch] of [
+  ['limit=1&starting_after=&ending_before=', false],
+  ['%6Cimit=1&starting%5Fafter', false],
+  ['status=succeeded', true],
+  ['limit=1&%73tatus=succeeded', true],
+] as const) {
+  test(`a list by ${query} is ${isSearch ? 'a' : 'no'} search`, async () => {
+    const actor = new Actor();
+    const { buckets } = account.limits.test;
+    const test = {
+      ...account.limits.test,
+      buckets: { ...buckets, search: { ...buckets.search!, perMinute: 6 } },
+    };
+    actor.shard.putAccount({ ...account, limits: { ...account.limits, test } });
+    const { remaining } = await actor.send(`GET /v1/payment_intents?${query}`);
+    // Six a minute, and ten seconds' worth of burst.
+    assert.equal(remaining === 6, isSearch);
+  });
+}
 
 test('a webhook address that could not be looked up is refused for now, and the same key looks again', async () => {
   const actor = new Actor();

@@ -238,7 +238,7 @@ test('an export is admitted with its limits, and its pages come one by one', asy
   const first = await actor.send(create, { body: intent, key: 'a' });
   const admitted = await actor.send('GET /v1/exports/payment_intents?format=ndjson');
   assert.deepEqual([admitted.status, admitted.text], [200, '']);
-  const { route } = matchRoute('get', '/v1/exports/payment_intents')!;
+  const { route } = matchRoute('GET', '/v1/exports/payment_intents')!;
   const page = await actor.ask({
     kind: 'export_page',
     route,
