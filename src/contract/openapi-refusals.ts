@@ -141,7 +141,7 @@ function checkedCodes(route: Route): ErrorCode[] {
   if (route.idempotency !== 'ignored') {
     codes.push('idempotency_key_reused', 'idempotency_in_progress', 'idempotency_error');
   }
-  if ((route.params.required ?? []).length > 0) codes.push('parameter_missing');
+  if ((route.params.required ?? []).length > 0 || route.exactlyOne) codes.push('parameter_missing');
   return codes;
 }
 

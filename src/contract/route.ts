@@ -19,6 +19,8 @@ export interface Route {
   readonly testOnly?: true;
   /** Body of a POST, query string of a GET. */
   readonly params: TObject;
+  /** Names of which a request has one and only one. */
+  readonly exactlyOne?: readonly [string, string];
   readonly result: TSchema;
   /** Refusals on the merits, for the documentation; the common ones are not repeated. */
   readonly refusals: readonly ErrorCode[];

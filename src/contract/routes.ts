@@ -156,9 +156,9 @@ export const routes = [
       reason: optional(p.refundReason),
       metadata: optional(p.metadata),
     }),
+    exactlyOne: ['payment_intent', 'charge'],
     result: r.Refund,
     refusals: [
-      'parameter_missing',
       'resource_missing',
       'amount_too_large',
       'refund_unsupported_payment_method',

@@ -88,9 +88,7 @@ export function fillDefaults(route: Route, params: Params): void {
 export function validateParams(route: Route, params: Params): Refusal | null {
   const validator = validators.get(route)!;
   if (validator.check(params)) {
-    return 'starting_after' in params && 'ending_before' in params
-      ? refuse('parameter_invalid', { param: 'ending_before', message: 'parameter_invalid.cursors' })
-      : null;
+    return refuseNone(route, params) ?? refuseBoth(route, params) ?? refuseCursors(params);
   }
   for (const name of Object.keys(params)) {
     if (!Object.hasOwn(validator.properties, name)) return refuse('parameter_unknown', { param: name });
@@ -99,7 +97,27 @@ export function validateParams(route: Route, params: Params): Refusal | null {
   for (const name of required) {
     if (!Object.hasOwn(params, name)) return refuse('parameter_missing', { param: name });
   }
-  return firstInvalid(validator, params);
+  return refuseNone(route, params) ?? firstInvalid(validator, params);
+}
+
+function refuseNone({ exactlyOne }: Route, params: Params): Refusal | null {
+  if (exactlyOne === undefined || exactlyOne.some((name) => Object.hasOwn(params, name))) return null;
+  return refuse('parameter_missing', { param: exactlyOne[0] });
+}
+
+function refuseBoth({ exactlyOne }: Route, params: Params): Refusal | null {
+  if (exactlyOne === undefined || !exactlyOne.every((name) => Object.hasOwn(params, name))) return null;
+  const values = { names: exactlyOne.join(', ') };
+  return refuse('parameter_invalid', {
+    param: exactlyOne[1],
+    message: 'parameter_invalid.exactly_one',
+    values,
+  });
+}
+
+function refuseCursors(params: Params): Refusal | null {
+  if (!('starting_after' in params && 'ending_before' in params)) return null;
+  return refuse('parameter_invalid', { param: 'ending_before', message: 'parameter_invalid.cursors' });
 }
 
 function firstInvalid({ errors: errorsOf, properties }: RouteValidator, params: Params): Refusal {

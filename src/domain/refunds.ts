@@ -57,16 +57,8 @@ export function createRefund(draft: Draft, params: ParamsOf<'create_refund'>): O
 
 /** The succeeded card charge that is to be refunded. */
 function paidCharge(draft: Draft, params: ParamsOf<'create_refund'>) {
-  const names = 'payment_intent, charge';
-  if (params.payment_intent !== undefined && params.charge !== undefined) {
-    const message = 'parameter_invalid.exactly_one';
-    return { refusal: refuse('parameter_invalid', { param: 'charge', message, values: { names } }) };
-  }
   if (params.charge !== undefined) return refundableCharge(draft, params.charge, 'charge');
-  if (params.payment_intent === undefined) {
-    return { refusal: refuse('parameter_missing', { param: 'payment_intent' }) };
-  }
-  const found = find(draft.view, draft.context, 'payment_intent', params.payment_intent, 'payment_intent');
+  const found = find(draft.view, draft.context, 'payment_intent', params.payment_intent!, 'payment_intent');
   if ('refusal' in found) return found;
   const intent = found.record;
   if (intent.status !== 'succeeded') {

@@ -191,6 +191,21 @@ checkBodies('create_customer', [
   ['a name of 256', JSON.stringify({ name: 'ا'.repeat(256) }), ['parameter_invalid.text', 'name']],
 ]);
 
+const amount = { amount: 10_000 };
+checkBodies('create_refund', [
+  ['by its payment', JSON.stringify({ ...amount, payment_intent: 'pi_x' }), null],
+  ['by its charge', JSON.stringify({ ...amount, charge: 'ch_x' }), null],
+  ['by neither', JSON.stringify(amount), ['parameter_missing', 'payment_intent']],
+  ['by neither, and invalid', '{"reason":"bad"}', ['parameter_missing', 'payment_intent']],
+  ['by neither, and unknown', '{"reasons":"bad"}', ['parameter_unknown', 'reasons']],
+  ['by both', '{"charge":"ch_x","payment_intent":"pi_x"}', ['parameter_invalid.exactly_one', 'charge']],
+  [
+    'by both, and invalid',
+    '{"charge":"ch_x","payment_intent":"pi_x","amount":0}',
+    ['parameter_invalid.integer', 'amount'],
+  ],
+]);
+
 checkBodies('update_customer', [
   ['empty texts', '{"email":"","name":"","phone":"","description":""}', null],
   ['no e-mail address', '{"email":"amina"}', ['parameter_invalid.email', 'email']],

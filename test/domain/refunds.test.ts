@@ -123,11 +123,9 @@ test('the message names what remains', () => {
 
 test('which charge', () => {
   const stage = new Stage();
-  const { charge, intent } = payByCard(stage);
+  const { intent } = payByCard(stage);
   const refused = (params: object, code: string, param: string | null) =>
     stage.when('create_refund', params).expect({ refusal: [code, param] });
-  refused({}, 'parameter_missing', 'payment_intent');
-  refused({ charge, payment_intent: intent }, 'parameter_invalid', 'charge');
   refused({ charge: 'ch_x' }, 'resource_missing', 'charge');
   refused({ payment_intent: 'pi_x' }, 'resource_missing', 'payment_intent');
   refused({ charge: intent }, 'resource_missing', 'charge');
