@@ -14,6 +14,8 @@ export type { Logger };
 const writeBytesMax = 4096;
 const writeBytesMin = 3072;
 const flushIntervalMs = 250;
+/** Lines beyond this are dropped while they can't be written. */
+const unwrittenBytesMax = 1024 * 1024;
 const terminal = 1;
 
 const patterns: readonly [RegExp, string][] = [
@@ -62,9 +64,19 @@ function openBuffered(): DestinationStream {
     sync: true,
     minLength: writeBytesMin,
     maxWrite: writeBytesMax,
+    maxLength: unwrittenBytesMax,
     periodicFlush: flushIntervalMs,
   });
-  process.on('exit', () => destination.flushSync());
+  // Lines that nobody takes, because the reader is gone or the disk is full, are no reason to end, nor to stay.
+  let isRefused = false;
+  destination.on('error', () => {
+    isRefused = true;
+  });
+  process.on('exit', () => {
+    // `flushSync` tries for ever what can't be written; `flush` tries once.
+    destination.flush();
+    if (!isRefused) destination.flushSync();
+  });
   return destination;
 }
 

@@ -78,6 +78,15 @@ test('what is in flight is answered, although it waits for a network', async () 
   for (const answer of answers) assert.equal((await answer).json.status, 'requires_action');
 });
 
+test('it runs on, and stops, although nobody reads its output any more', async () => {
+  const service = await startService({ env: { ...env, PAYMENTS_LOG_LEVEL: 'info' } });
+  service.process.stdout!.destroy();
+  service.process.stderr!.destroy();
+  const { key } = await newOrganization(service);
+  for (let i = 0; i < 100; i++) assert.equal((await service.call('/v1/account', { key })).status, 200);
+  await stopWith(service, 'SIGTERM');
+});
+
 test('told several times, it stops once', async () => {
   const service = await startService({ env });
   await stopWith(service, 'SIGTERM', 'SIGINT', 'SIGTERM');
