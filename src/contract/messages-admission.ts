@@ -94,6 +94,11 @@ export const admissionMessages = {
     fr: 'Le service est en cours de rétablissement. Renvoyez la requête dans un instant, avec la même Idempotency-Key.',
     ar: 'يجري استعادة الخدمة. أعد إرسال الطلب بعد لحظات، باستخدام Idempotency-Key نفسها.',
   },
+  'api_error.answer_lost': {
+    en: 'A request with this Idempotency-Key was carried out, and its answer can no longer be read. It is not carried out again: look at what it made instead.',
+    fr: 'Une requête avec cette Idempotency-Key a été exécutée, et sa réponse ne peut plus être lue. Elle ne sera pas exécutée de nouveau : consultez plutôt ce qu’elle a créé.',
+    ar: 'نُفِّذ طلب بهذا المفتاح Idempotency-Key ولم يعد بالإمكان قراءة الرد عليه. لن يُنفَّذ مرة أخرى: راجع ما أنشأه بدلًا من ذلك.',
+  },
   'api_error.timeout': {
     en: 'The answer took too long. Send the request again with the same Idempotency-Key.',
     fr: 'La réponse a mis trop de temps à arriver. Renvoyez la requête avec la même Idempotency-Key.',

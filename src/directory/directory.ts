@@ -4,12 +4,15 @@
 // settled, so whoever awaits it knows that the change is durable and in force.
 
 import { randomFillSync } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import type { Bucket } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import { createRandomText } from '../core/ids.ts';
 import type { BucketOverride } from '../domain/limits-in-force.ts';
 import type { Mode } from '../domain/record.ts';
+import { fileDefect } from '../journal/page-check.ts';
 import { type ApiKey, digestOf, type KeyKind, keyKinds, newKey, revoked, rolled } from './api-key.ts';
 import {
   activate,
@@ -44,6 +47,11 @@ const format = 1;
 const formatRow = 'format';
 const mapSize = 2 ** 30;
 
+/** The folder can't be used as it is; the message says what to do. */
+export class DirectoryDamaged extends Error {
+  override name = 'DirectoryDamaged';
+}
+
 export class Directory {
   readonly #store: RootDatabase<unknown, string>;
   readonly #now: Clock;
@@ -55,16 +63,22 @@ export class Directory {
   readonly #listeners = new Set<ChangeListener>();
 
   /**
-   * Opens the directory in `folder`, creating it when it isn't there. Throws when the folder can't be opened or was
-   * written by another version.
+   * Opens the directory in `folder`, creating it when it isn't there. Throws `DirectoryDamaged` when the folder was
+   * damaged or written by another version.
    */
   constructor(folder: string, now: Clock) {
     this.#now = now;
+    const file = join(folder, 'data.mdb');
+    const defect = existsSync(file) ? fileDefect(file, 'leaves') : null;
+    if (defect !== null) {
+      throw new DirectoryDamaged(`${file} is damaged: ${defect}. Restore the data folder from a backup`);
+    }
     // Without overlapping syncs a transaction that has returned is on disk.
     this.#store = open<unknown, string>({ path: folder, overlappingSync: false, mapSize });
     const found = this.#store.get(formatRow);
     if (found === undefined) this.#store.transactionSync(() => this.#store.putSync(formatRow, format));
-    else if (found !== format) throw new Error(`${folder} has format ${found}; this version reads ${format}`);
+    else if (found !== format)
+      throw new DirectoryDamaged(`${folder} has format ${found}; this version reads ${format}`);
     for (const value of this.#rows('org_')) this.#remember(value as Organization, []);
     for (const value of this.#rows('key_')) this.#rememberKey(value as ApiKey);
   }

@@ -37,13 +37,15 @@ interface Format {
 }
 
 const formatFile = 'format.json';
-/** What may lie in a folder that is to become a data folder: an attempt to create one, and what file systems put there. */
+/** What may lie in a folder that is to become one, empty folders aside: an attempt to do so, and what file systems put there. */
 const harmless = ['format.json.new', 'lost+found'];
 
 export interface DataFolder {
   readonly path: string;
   readonly shards: number;
   readonly generation: number;
+  /** Organizations and keys. */
+  readonly directory: string;
   shardDir(number: number): string;
 }
 
@@ -75,9 +77,11 @@ export async function lockDataFolder(path: string): Promise<() => Promise<void>>
 export function openDataFolder(path: string, configuredShards: number, defaultShards: number): DataFolder {
   const format = readFormat(path);
   if (format === null) {
-    const shards = configuredShards || defaultShards;
-    writeFormat(path, { service: 'payments-service', version: 1, shards, generation: 0 });
-    return folderOf(path, shards, 0);
+    const folder = folderOf(path, configuredShards || defaultShards, 0);
+    const { shards, generation } = folder;
+    for (const part of partsOf(folder)) mkdirSync(part, { recursive: true });
+    writeFormat(path, { service: 'payments-service', version: 1, shards, generation });
+    return folder;
   }
   if (configuredShards !== 0 && configuredShards !== format.shards) {
     throw new DataFolderError(
@@ -85,8 +89,18 @@ export function openDataFolder(path: string, configuredShards: number, defaultSh
         `set PAYMENTS_SHARDS=${format.shards}, or move the data with "payments reshard --shards ${configuredShards}" while the service is stopped`,
     );
   }
+  const folder = folderOf(path, format.shards, format.generation);
+  const missing = partsOf(folder).find((part) => !existsSync(part));
+  if (missing !== undefined) {
+    throw new DataFolderError(`${missing} is missing: restore all of ${path} from a backup`);
+  }
   removeOtherGenerations(path, format.generation);
-  return folderOf(path, format.shards, format.generation);
+  return folder;
+}
+
+/** What a data folder has from the start and never loses. */
+function partsOf({ shards, directory, shardDir }: DataFolder): string[] {
+  return [directory, ...Array.from({ length: shards }, (_, number) => shardDir(number))];
 }
 
 /** The layout of a folder that exists, whatever is configured. Throws `DataFolderError`. */
@@ -110,7 +124,8 @@ export function putInForce({ path, shards, generation }: DataFolder): void {
 
 function folderOf(path: string, shards: number, generation: number): DataFolder {
   const parent = generation === 0 ? path : join(path, `generation-${generation}`);
-  return { path, shards, generation, shardDir: (number) => join(parent, `shard-${number}`) };
+  const shardDir = (number: number) => join(parent, `shard-${number}`);
+  return { path, shards, generation, directory: join(path, 'directory'), shardDir };
 }
 
 function removeOtherGenerations(path: string, current: number): void {
@@ -146,24 +161,29 @@ function make(path: string): void {
 function readFormat(path: string): Format | null {
   const file = join(path, formatFile);
   if (!existsSync(file)) {
-    const isForeign = (name: string) => !name.startsWith('operator.') && !harmless.includes(name);
+    const isForeign = (name: string) =>
+      !name.startsWith('operator.') && !harmless.includes(name) && !isEmptyFolder(join(path, name));
     const foreign = readdirSync(path).find(isForeign);
     if (foreign === undefined) return null;
     throw new DataFolderError(
       `${path} holds ${foreign} and no ${formatFile}: it is not a data folder of this service. Choose an empty one with PAYMENTS_DATA_DIR`,
     );
   }
-  let format: Partial<Format>;
+  let format: Partial<Format> | null;
   try {
-    format = JSON.parse(readFileSync(file, 'utf8')) as Partial<Format>;
+    format = JSON.parse(readFileSync(file, 'utf8')) as Partial<Format> | null;
   } catch {
     throw new DataFolderError(`${file} can't be read: restore it from a backup`);
   }
-  const { service, version, shards, generation = 0 } = format;
+  const { service, version, shards, generation = 0 } = format ?? {};
   if (service !== 'payments-service' || version !== 1 || !Number.isInteger(shards)) {
     throw new DataFolderError(`${file} was written by another program or version: use the one that wrote it`);
   }
   return { service, version, shards: shards!, generation };
+}
+
+function isEmptyFolder(path: string): boolean {
+  return statSync(path).isDirectory() && readdirSync(path).length === 0;
 }
 
 function writeFormat(path: string, format: Format): void {

@@ -3,9 +3,8 @@
 
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { Directory } from '../directory/directory.ts';
+import { Directory, DirectoryDamaged } from '../directory/directory.ts';
 import { CliFailure } from '../operator/cli-context.ts';
 import { openOperatorServer } from '../operator/operator-server.ts';
 import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf, shardCountOf } from './config.ts';
@@ -33,7 +32,10 @@ export async function serve(config: Config): Promise<void> {
     await run(config, told, closers);
   } catch (error) {
     const isClear =
-      error instanceof ConfigError || error instanceof DataFolderError || error instanceof ThreadFailure;
+      error instanceof ConfigError ||
+      error instanceof DataFolderError ||
+      error instanceof DirectoryDamaged ||
+      error instanceof ThreadFailure;
     throw isClear ? new CliFailure(error.message) : error;
   } finally {
     await closeAll(closers);
@@ -54,7 +56,7 @@ async function run(
   closers.push(await lockDataFolder(config.dataDir));
   const folder = openDataFolder(config.dataDir, config.shards, shardCountOf(config, availableParallelism()));
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
-  const directory = new Directory(join(folder.path, 'directory'), Date.now);
+  const directory = new Directory(folder.directory, Date.now);
   closers.push(() => directory.closeStore());
   const registry = new Registry();
   const metrics = createSupervisorMetrics(registry);

@@ -100,6 +100,12 @@ const shard: Shard = new Shard(
     checkAddress: createAddressCheck(config),
     deliveriesKeptMs: config.webhooks.attemptsKeptDays * 86_400_000,
     observer: metrics.observer,
+    onAnswerLost: (reason) =>
+      logger.error(
+        { reason },
+        'a kept answer cannot be read: its request is not run again, and its retries are answered with an error. ' +
+          'Stop the service and restore the segment of the log from a backup',
+      ),
     onFailure: fail,
   },
   accounts,

@@ -33,6 +33,8 @@ export interface Pending {
   readonly request: OperationRequest;
 }
 
+const answerLost = refuse('api_error', { message: 'api_error.answer_lost' });
+
 /** Takes one public request through the gates and executes it. */
 export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: RequestFrame): void {
   const route = routeTable[frame.route]!;
@@ -155,8 +157,10 @@ function answerFromRecord(state: ShardState, turn: Turn, pending: Pending): bool
   if (record === undefined) return false;
   if (!equal(record.fingerprint, fingerprint!)) {
     answerRefusal(state, turn, pending, refuse('idempotency_key_reused'));
-  } else if (record.answer === null) {
+  } else if (record.answer === 'running') {
     answerRefusal(state, turn, pending, refuse('idempotency_in_progress'));
+  } else if (record.answer === 'lost') {
+    answerRefusal(state, turn, pending, answerLost);
   } else {
     replay(turn, pending, record.answer);
   }

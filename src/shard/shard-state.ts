@@ -11,7 +11,7 @@ import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { QueryContext } from '../domain/query.ts';
 import type { OperationRecord, OperationRequest, WebhookEndpointRecord } from '../domain/record.ts';
 import { State } from '../domain/state.ts';
-import type { Journal, KeptAnswer } from '../journal/journal.ts';
+import { type AnswerLocation, type Journal, JournalDamaged, type KeptAnswer } from '../journal/journal.ts';
 import type { Availability, ShardAccount } from './account.ts';
 import type { Pending } from './execute.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
@@ -26,8 +26,16 @@ export interface ShardStateOptions {
   readonly availability: Availability;
   readonly fillRandom: FillRandom;
   readonly hotRecordsMax: number;
+  /** A kept answer can't be read, and why: nothing is wrong but that. */
+  readonly onAnswerLost: (reason: string) => void;
   /** Looks a webhook address up and answers whether it may be used. */
   readonly checkAddress: (pending: Pending, url: string) => void;
+}
+
+export interface KnownKey {
+  readonly fingerprint: Uint8Array;
+  /** None while its first request runs, and none when it can't be read any more. */
+  readonly answer: KeptAnswer | 'running' | 'lost';
 }
 
 /** A hosted page that waits for a payment network. */
@@ -184,20 +192,30 @@ export class ShardState {
     turn.operations.push(...decision.operations);
   }
 
-  /** What is known of an idempotency key; no answer yet while its first request runs. Undefined: a new key. */
-  keptAnswer(
-    turn: Turn,
-    keyDigest: Uint8Array,
-  ): { readonly fingerprint: Uint8Array; readonly answer: KeptAnswer | null } | undefined {
+  /** What is known of an idempotency key. Undefined: a new key. */
+  keptAnswer(turn: Turn, keyDigest: Uint8Array): KnownKey | undefined {
     const key = keyOf(keyDigest);
     const running = this.#running.get(key);
-    if (running !== undefined) return { fingerprint: running, answer: null };
+    if (running !== undefined) return { fingerprint: running, answer: 'running' };
     const kept = turn.kept.get(key);
     if (kept !== undefined) return kept;
     const indexed = this.index.get(keyDigest, turn.nowMs);
     if (indexed === undefined) return undefined;
-    const answer = this.#options.journal.log.readAnswer(indexed.location);
-    return answer === undefined ? undefined : { fingerprint: indexed.fingerprint, answer };
+    return { fingerprint: indexed.fingerprint, answer: this.#readKept(indexed.location) };
+  }
+
+  /** A key that is known was used: where its answer is damaged or gone, its request must not run again all the same. */
+  #readKept(location: AnswerLocation): KnownKey['answer'] {
+    let reason = `the log record ${location.record} is missing`;
+    try {
+      const answer = this.#options.journal.log.readAnswer(location);
+      if (answer !== undefined) return answer;
+    } catch (error) {
+      if (!(error instanceof JournalDamaged)) throw error;
+      reason = error.message;
+    }
+    this.#options.onAnswerLost(reason);
+    return 'lost';
   }
 
   errorBody(refusal: Refusal, request: Pick<OperationRequest, 'language' | 'request_id'>): string {

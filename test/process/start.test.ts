@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -98,6 +98,8 @@ describe('a start is refused', () => {
       { PAYMENTS_DATA_DIR: dataDir },
       /format\.json was written by another program or version/,
     );
+    writeFileSync(join(dataDir, 'format.json'), 'null');
+    await assertRefused({ PAYMENTS_DATA_DIR: dataDir }, /written by another program or version/);
     writeFileSync(join(dataDir, 'format.json'), '{"serv');
     await assertRefused(
       { PAYMENTS_DATA_DIR: dataDir },
@@ -128,6 +130,30 @@ describe('a start is refused', () => {
     const env = { PAYMENTS_DATA_DIR: dataDir, PAYMENTS_LOG_LEVEL: 'silent' };
     await assertRefused(env, /data\.mdb is damaged: .*Restore .*shard-0 from a backup/);
   });
+
+  for (const part of ['directory', 'shard-0', 'shard-1']) {
+    test(`in a folder whose ${part} is missing: nothing is put in its place`, async () => {
+      const dataDir = await usedFolder('2');
+      rmSync(join(dataDir, part), { recursive: true });
+      const expected = new RegExp(`${part} is missing: restore all of .* from a backup`);
+      await assertRefused({ PAYMENTS_DATA_DIR: dataDir }, expected);
+      assert(!existsSync(join(dataDir, part)));
+    });
+  }
+
+  const damages: readonly (readonly [name: string, damage: (file: string) => void])[] = [
+    ['cut short', (file) => truncateSync(file, 5_000)],
+    ['emptied', (file) => truncateSync(file, 0)],
+    ['overwritten', (file) => writeFileSync(file, Buffer.alloc(100_000, 1))],
+  ];
+  for (const [name, damage] of damages) {
+    test(`with a directory that was ${name}`, async () => {
+      const dataDir = await usedFolder('1');
+      damage(join(dataDir, 'directory', 'data.mdb'));
+      const expected = /directory\/data\.mdb is damaged: .* Restore the data folder from a backup/;
+      await assertRefused({ PAYMENTS_DATA_DIR: dataDir }, expected);
+    });
+  }
 
   test('with certificates that can not be used', async () => {
     const folder = temporaryFolder();
@@ -181,7 +207,7 @@ describe('a start is refused', () => {
 test('a folder in which a first start was cut short is no foreign one', async () => {
   const dataDir = temporaryFolder();
   writeFileSync(join(dataDir, 'format.json.new'), '{"ser');
-  mkdirSync(join(dataDir, 'lost+found'));
+  for (const name of ['lost+found', 'directory', 'shard-0']) mkdirSync(join(dataDir, name));
   const service = await startService({ dataDir });
   assert.equal(await service.stop(), 0);
 });

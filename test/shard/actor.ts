@@ -10,7 +10,7 @@ import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { NetworkOutcome } from '../../src/domain/operations.ts';
 import type { OperationRecord } from '../../src/domain/record.ts';
 import { matchRoute } from '../../src/edge/router.ts';
-import type { Journal } from '../../src/journal/journal.ts';
+import type { Journal, Log } from '../../src/journal/journal.ts';
 import { MemoryJournal } from '../../src/journal/memory-journal.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
 import {
@@ -74,7 +74,11 @@ interface LookUp {
 }
 
 /** A journal whose turns become durable when the test says so. */
-function heldJournal(journal: Journal, gate: () => Promise<void>): Journal {
+function heldJournal(
+  journal: Journal,
+  gate: () => Promise<void>,
+  readAnswer: () => Log['readAnswer'] | null,
+): Journal {
   const { log } = journal;
   return {
     checkpoint: journal.checkpoint,
@@ -88,7 +92,7 @@ function heldJournal(journal: Journal, gate: () => Promise<void>): Journal {
         const { locations, durable } = log.append(turn);
         return { locations, durable: gate().then(() => durable) };
       },
-      readAnswer: (location) => log.readAnswer(location),
+      readAnswer: (location) => (readAnswer() ?? log.readAnswer.bind(log))(location),
       dropSegments: (sequence, olderThanMs) => log.dropSegments(sequence, olderThanMs),
       close: () => log.close(),
     },
@@ -107,6 +111,10 @@ export class Actor {
   readonly networkCalls: OperationRecord[] = [];
   readonly lookUps: LookUp[] = [];
   readonly failures: unknown[] = [];
+  /** Why kept answers could not be read. */
+  readonly answersLost: string[] = [];
+  /** Stands in for reading a kept answer from the log. */
+  readAnswer: Log['readAnswer'] | null = null;
   /** Records in each checkpoint that was written. */
   readonly checkpoints: number[] = [];
   journal = new MemoryJournal(indexRowsOf);
@@ -125,7 +133,11 @@ export class Actor {
   }
 
   #start(known: ShardAccount): Shard {
-    const journal = heldJournal(this.journal, () => this.#gate?.promise ?? Promise.resolve());
+    const journal = heldJournal(
+      this.journal,
+      () => this.#gate?.promise ?? Promise.resolve(),
+      () => this.readAnswer,
+    );
     return new Shard(
       {
         journal,
@@ -153,6 +165,7 @@ export class Actor {
           checkpointed: (records) => this.checkpoints.push(records),
           attempted() {},
         },
+        onAnswerLost: (reason) => this.answersLost.push(reason),
         onFailure: (error) => this.failures.push(error),
       },
       [known],

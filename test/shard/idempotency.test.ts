@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { JournalDamaged } from '../../src/journal/journal.ts';
 import { Actor, type Answer, account, isOpen, settled } from './actor.ts';
 
 const create = 'POST /v1/payment_intents';
@@ -40,6 +41,31 @@ test('the kept answer is replayed byte for byte, and nothing runs again', async 
   }
   assert.equal(await listed(actor), 1);
 });
+
+for (const [what, readAnswer] of [
+  ['is damaged', () => assert.fail(new JournalDamaged('there is no sound answer at offset 0'))],
+  ['is gone with its segment', () => undefined],
+] as const) {
+  test(`a kept answer that ${what}: the request does not run again, and all else goes on`, async () => {
+    const actor = new Actor();
+    const first = await actor.send(create, { body: intent, key: 'a' });
+    actor.readAnswer = readAnswer;
+    const again = await actor.send(create, { body: intent, key: 'a' });
+    assert.deepEqual([again.status, again.json.error.code, again.replayed], [500, 'api_error', false]);
+    assert.match(again.json.error.message, /carried out/);
+    assert.equal(actor.answersLost.length, 1);
+    const other = { ...intent, amount: 99_900 };
+    assert.equal(
+      (await actor.send(create, { body: other, key: 'a' })).json.error.code,
+      'idempotency_key_reused',
+    );
+    assert.equal((await actor.send(create, { body: intent, key: 'b' })).status, 200);
+    assert.equal(await listed(actor), 2);
+    assert.deepEqual(actor.failures, []);
+    actor.readAnswer = null;
+    assertReplay(await actor.send(create, { body: intent, key: 'a' }), first);
+  });
+}
 
 test('the same key twice in one turn: the second is a replay of the first', async () => {
   const actor = new Actor();
