@@ -70,9 +70,9 @@ export const operationMessages = {
     ar: 'هذه المراجعة مغلقة بالفعل.',
   },
   'invalid_request.delivery_state': {
-    en: 'This delivery cannot be sent again: its endpoint is {status}.',
-    fr: 'Cet envoi ne peut pas être renouvelé : le statut de son point de terminaison est « {status} ».',
-    ar: 'لا يمكن تكرار هذا الإرسال: حالة نقطة النهاية الخاصة به هي «{status}».',
+    en: 'Nothing can be sent to this endpoint while it is {status}.',
+    fr: 'Rien ne peut être envoyé à ce point de terminaison : son statut est « {status} ».',
+    ar: 'لا يمكن إرسال أي شيء إلى نقطة النهاية هذه: حالتها «{status}».',
   },
   card_declined: {
     en: 'The card was declined.',

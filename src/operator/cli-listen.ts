@@ -61,11 +61,11 @@ async function listen(listening: Listening, dataDir: string, org: string | null)
       if (after === null) greet(listening, start);
       organization = start.organization;
       after = start.after;
-      trouble = null;
     } else {
       const event = item as FollowedEvent;
       await handle(listening, event);
       after = event.id;
+      trouble = null;
     }
   };
   for (;;) {

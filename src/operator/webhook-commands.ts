@@ -96,10 +96,7 @@ const isSent = (type: string): type is EventType => sentEventTypes.includes(type
 function typeThatHappens(type: string): EventType {
   if (isSent(type)) return type;
   if ((futureEventTypes as readonly string[]).includes(type)) {
-    throw new OperatorFailure(
-      'refused',
-      `${type} does not happen yet: payouts and balances are not part of the API`,
-    );
+    throw new OperatorFailure('refused', `${type} can be subscribed to, but does not happen yet`);
   }
   throw new OperatorFailure(
     'usage',

@@ -67,7 +67,8 @@ export function checkFiles(config: Config): void {
   const ca = readNamed('webhooks.caFile', config.webhooks.caFile);
   checkPem('tlsCertFile', { cert });
   checkPem('tlsKeyFile', { cert, key });
-  checkPem('webhooks.caFile', { ca });
+  // Among authorities the TLS library passes over what is no certificate.
+  checkPem('webhooks.caFile', { cert: ca });
 }
 
 function readNamed(path: string, file: string | null): Buffer | undefined {

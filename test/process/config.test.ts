@@ -13,6 +13,7 @@ import {
   shardCountOf,
 } from '../../src/process/config.ts';
 import { configKeys, variableOf } from '../../src/process/config-schema.ts';
+import { createAuthority } from '../webhooks/certificates.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'config-'));
@@ -167,11 +168,16 @@ test('every key has a variable of its own', () => {
   assert.ok(configKeys.every((key) => key.description !== ''));
 });
 
-test('checkFiles names the variable of a file that is not there', () => {
+test('checkFiles names the variable of a file that is not there, or holds no certificate', () => {
   const caFile = join(folder, 'ca.pem');
   const config = loadConfig({ PAYMENTS_WEBHOOKS_CA_FILE: caFile }, configDir);
   refusal(() => checkFiles(config), /^PAYMENTS_WEBHOOKS_CA_FILE names .*ca\.pem, which does not exist/);
-  writeFileSync(caFile, '');
+  for (const text of ['', '127.0.0.1 localhost\n']) {
+    writeFileSync(caFile, text);
+    refusal(() => checkFiles(config), /^PAYMENTS_WEBHOOKS_CA_FILE names a file that can't be used for TLS/);
+  }
+  const authority = createAuthority().cert;
+  writeFileSync(caFile, `${authority}\n${createAuthority().cert}`);
   checkFiles(config);
 });
 

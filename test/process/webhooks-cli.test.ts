@@ -128,7 +128,7 @@ test('a sample goes to its endpoint alone, a type that does not happen nowhere',
   assert.equal(JSON.parse(request.body.toString()).type, 'refund.failed');
   const refused = await run('webhooks', 'sample', endpoint, '--type', 'payout.paid');
   assert.equal(refused.code, 1);
-  assert.match(refused.error, /payout.paid does not happen yet/);
+  assert.match(refused.error, /payout.paid can be subscribed to, but does not happen yet/);
   assert.equal((await run('webhooks', 'sample', endpoint, '--type', 'nonsense')).code, 2);
 });
 
