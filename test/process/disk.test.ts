@@ -107,13 +107,19 @@ function smallDisk(context: TestContext, folder: string): boolean {
   return mounted;
 }
 
-/** Takes all room on a disk but `left` bytes. */
-function fill(folder: string, left: number): void {
+/** Takes all room on a disk but `left` bytes. Nothing else may be writing there. */
+function fillNearly(folder: string, left: number): void {
   const { status, stderr } = spawnSync('sh', [
     '-c',
     `free=$(df -B1 --output=avail '${folder}' | tail -1); fallocate -l $((free - ${left})) '${folder}/filler'`,
   ]);
   assert.equal(status, 0, String(stderr));
+}
+
+/** Takes all room on a disk, whoever else is writing there. */
+function fill(folder: string): void {
+  const { stderr } = spawnSync('sh', ['-c', `cat /dev/zero > '${folder}/filler'`]);
+  assert.match(String(stderr), /No space left on device/);
 }
 
 test('a full disk: writes are told to come back, reads go on, and room is noticed', async (context) => {
@@ -129,7 +135,7 @@ test('a full disk: writes are told to come back, reads go on, and room is notice
   assert.equal(kept.status, 200);
 
   // Nearly full: noticed before anything fails.
-  fill(folder, 32 * 1024 * 1024);
+  fillNearly(folder, 32 * 1024 * 1024);
   await service.until(async () => (await readOnly(service)) || undefined);
   assertUnavailable(await create(service, far, 'refused'));
   assert.equal((await service.call(`/v1/payment_intents/${kept.json.id}`, { key: far.key })).text, kept.text);
@@ -148,7 +154,7 @@ test('a full disk: writes are told to come back, reads go on, and room is notice
   const merchants = [new Merchant(context, 'near', near.key), new Merchant(context, 'far', far.key)] as const;
   for (const merchant of merchants) merchant.work(service.url, 4);
   await service.until(() => merchants[1].acknowledged > 20 || undefined);
-  fill(folder, 0);
+  fill(folder);
   await service.until(async () => (await readOnly(service)) || undefined);
   const answer = await service.call(`/v1/payment_intents/${kept.json.id}`, { key: far.key });
   assert.equal(answer.text, kept.text);
