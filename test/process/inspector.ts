@@ -40,13 +40,14 @@ export async function endThread(
 
 /**
  * Evaluates `expression` in every thread besides the main one, and returns how many said `told`.
- * Settles when each of them has answered: closing the inspector any earlier may take the question back.
+ * Settles when each of them has answered: closing the inspector any earlier may take the question back. A thread that
+ * is started meanwhile, such as one that takes the place of the one that was told, is not asked.
  */
 async function evaluateInThreads(service: Service, expression: string): Promise<number> {
   const socket = new WebSocket(/Debugger listening on (ws:\S+)/.exec(service.output())![1]!);
   const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
   const waiting = new Set<string>();
-  const asked = new Set<string>();
+  let listed = false;
   const finished = Promise.withResolvers<void>();
   let id = 0;
   let told = 0;
@@ -57,16 +58,16 @@ async function evaluateInThreads(service: Service, expression: string): Promise<
   socket.addEventListener('message', ({ data }) => {
     const { method, params, id: answered } = JSON.parse(String(data)) as Message;
     const sessionId = params?.sessionId ?? '';
-    if (method === 'NodeWorker.attachedToWorker' && !asked.has(sessionId)) {
-      asked.add(sessionId);
+    if (method === 'NodeWorker.attachedToWorker' && !listed) {
       waiting.add(sessionId);
       send('NodeWorker.sendMessageToWorker', { sessionId, message });
     }
+    // Every thread that there is was attached by the time that the first message is answered.
+    if (answered === 1) listed = true;
     const ended = method === 'NodeWorker.detachedFromWorker';
     const answer = method === 'NodeWorker.receivedMessageFromWorker';
     if ((ended || answer) && waiting.delete(sessionId) && data.includes('told')) told++;
-    // Every thread that there is was attached by the time that the first message is answered.
-    if (waiting.size === 0 && (answered === 1 || ended || answer)) finished.resolve();
+    if (listed && waiting.size === 0) finished.resolve();
   });
   try {
     await finished.promise;
