@@ -1,8 +1,8 @@
 // `npm run bench`: how many payment intents the service creates, reads and replays in a second, and what share that
 // is of a bare uWebSockets.js server. The service runs as in production: a process of its own, every write on disk
 // (fsync) before its answer, log level `info` (written to /dev/null), its limits raised. The load comes from
-// autocannon in this process, on the same machine, from few connections and from many. Servers and kinds of requests take turns in short rounds, so that
-// what else the machine does falls on all of them alike.
+// autocannon in this process, on the same machine, from few connections and from many. Servers and kinds of requests
+// take turns in short rounds, so that what else the machine does falls on all of them alike.
 
 import { parseArgs } from 'node:util';
 import { drive, type Load } from './load.ts';

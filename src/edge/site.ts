@@ -32,8 +32,9 @@ export function createSite(options: SiteOptions): Handler {
   const documents: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => exchange.answer(200, [text], 'ok\n'),
     '/readyz': (exchange) => {
-      const ready = shards.every(({ connected }) => connected);
-      exchange.answer(ready ? 200 : 503, [text], ready ? 'ready\n' : 'a shard is recovering\n');
+      const missing = shards.flatMap(({ connected }, number) => (connected ? [] : [number]));
+      if (missing.length === 0) exchange.answer(200, [text], 'ready\n');
+      else exchange.answer(503, [text], `not ready: shard ${missing.join(', ')}\n`);
     },
     '/openapi.json': (exchange) => exchange.answer(200, [json, noSniff], openapi),
     '/docs/errors': (exchange) =>
