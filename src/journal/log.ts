@@ -13,7 +13,14 @@ import {
   type Log,
   type Turn,
 } from './journal.ts';
-import { readKeptAnswer, type Segment, type Segments, segmentBytes, turnTimeMs } from './segments.ts';
+import {
+  readKeptAnswer,
+  type Segment,
+  type Segments,
+  segmentBytes,
+  turnTimeMs,
+  writtenMs,
+} from './segments.ts';
 
 export interface LogOptions {
   readonly segments: Segments;
@@ -139,8 +146,7 @@ export class SegmentedLog implements Log {
     while (this.#segments.list.length > 1) {
       const [oldest, next] = this.#segments.list as [Segment, Segment];
       if (next.firstSequence - 1 > sequence) return;
-      const lastTimeMs = turnTimeMs(this.#segments, oldest, 'last');
-      if (lastTimeMs !== undefined && lastTimeMs >= olderThanMs) return;
+      if (lastTimeMs(this.#segments, oldest) >= olderThanMs) return;
       await this.#segments.dropOldest();
     }
   }
@@ -155,10 +161,21 @@ export class SegmentedLog implements Log {
 
 /** When the segment began; infinitely late when it is empty, infinitely early (so that it ends) when it is damaged. */
 function firstTimeMs(segments: Segments, segment: Segment): number {
+  const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'first') ?? Number.POSITIVE_INFINITY);
+  return timeMs ?? Number.NEGATIVE_INFINITY;
+}
+
+/** When the last turn of a segment was; infinitely early when it is empty, at the latest then when it is damaged. */
+function lastTimeMs(segments: Segments, segment: Segment): number {
+  const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'last') ?? Number.NEGATIVE_INFINITY);
+  return timeMs ?? writtenMs(segment);
+}
+
+function unlessDamaged<T>(read: () => T): T | undefined {
   try {
-    return turnTimeMs(segments, segment, 'first') ?? Number.POSITIVE_INFINITY;
+    return read();
   } catch (error) {
-    if (error instanceof JournalDamaged) return Number.NEGATIVE_INFINITY;
+    if (error instanceof JournalDamaged) return undefined;
     throw error;
   }
 }

@@ -110,7 +110,18 @@ export function segmentBytes(segment: Segment): number {
   return statSync(dataFile(segment.folder)).size;
 }
 
-/** When the segment's first or last turn was, Unix milliseconds; undefined when it holds none. */
+/**
+ * When the segment's file was last written, which is when its last turn was or later, Unix milliseconds; infinitely
+ * early when there is no file.
+ */
+export function writtenMs(segment: Segment): number {
+  const stats = statSync(dataFile(segment.folder), { throwIfNoEntry: false });
+  return stats?.mtimeMs ?? Number.NEGATIVE_INFINITY;
+}
+
+/**
+ * When the segment's first or last turn was, Unix milliseconds; undefined when it holds none. Throws `JournalDamaged`.
+ */
 export function turnTimeMs(
   segments: Segments,
   segment: Segment,

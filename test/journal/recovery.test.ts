@@ -127,6 +127,19 @@ test('damage before the end stops the journal and names what to do', async (cont
   await journal.close();
 });
 
+test('a damaged segment that only holds answers is dropped when its time has come, like any other', async (context) => {
+  const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn, checkpointed: 9 });
+  flipInFile(dir, 1, 1, 4);
+  rmSync(join(segmentFolder(dir, 5), 'data.mdb'));
+  const journal = await open(dir);
+  const segments = () => readdirSync(join(dir, 'log')).map(Number);
+  await journal.log.dropSegments(9, Date.now() - 60_000);
+  assert.deepEqual(segments(), [1, 5, 8]);
+  await journal.log.dropSegments(9, Date.now() + 60_000);
+  assert.deepEqual(segments(), [8]);
+  await journal.close();
+});
+
 test('damage in the middle of a segment stops the journal', async (context) => {
   const dir = await written(context, [4, 3, 2]);
   flipInFile(dir, 1, 5, 3);
