@@ -13,6 +13,9 @@ export interface AnswerLocation {
   readonly offset: number;
 }
 
+/** Where an answer lies that is lost: no record is there. Its key stays known all the same. */
+export const nowhere: AnswerLocation = { record: 0, offset: 0 };
+
 /** An answer kept for replay with its idempotency key. */
 export interface KeptAnswer {
   /** HTTP status of the first answer. */
@@ -67,7 +70,10 @@ export interface Log {
     readonly locations: readonly (AnswerLocation | null)[];
     readonly durable: Promise<void>;
   };
-  /** Reads a kept answer back, from memory while its turn is being written, from disk afterwards. Undefined when its segment was dropped. */
+  /**
+   * Reads a kept answer back, from memory while its turn is being written, from disk afterwards. Undefined when its
+   * segment was dropped, or it lies `nowhere`; throws `JournalDamaged` when it is damaged.
+   */
   readAnswer(location: AnswerLocation): KeptAnswer | undefined;
   /** Drops every whole segment whose records are all at or below `sequence` and older than `olderThanMs` (Unix milliseconds). */
   dropSegments(sequence: number, olderThanMs: number): Promise<void>;

@@ -13,11 +13,12 @@ import { indexRowsOf } from '../domain/indexes.ts';
 import type { Change } from '../domain/record.ts';
 import { syncPath } from '../journal/environment.ts';
 import {
-  type Entry,
   type Journal,
   JournalDamaged,
   JournalFailure,
+  type KeptAnswer,
   type KeptKey,
+  nowhere,
 } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { CliFailure, type Resharded } from '../operator/cli-context.ts';
@@ -167,25 +168,41 @@ async function completeCheckpoint({ log, checkpoint, replay }: Journal): Promise
   return lastMs;
 }
 
-/** Appends every answer that is still kept to the log of every target, in the order in which they were given. */
+/** A key, and its answer; null when that is lost. */
+interface Moving {
+  readonly key: KeptKey;
+  readonly answer: KeptAnswer | null;
+}
+
+/**
+ * Appends every answer that is still kept to the log of every target, in the order in which they were given. A key
+ * whose answer is lost moves along: its request must not run again.
+ */
 async function moveAnswers(sources: readonly Journal[], targets: readonly Journal[], sinceMs: number) {
   let answers = 0;
-  let batch: { readonly usedAtMs: number; readonly entry: Entry }[] = [];
+  let batch: Moving[] = [];
   const flush = async () => {
-    const entries = batch;
+    const full = batch;
     batch = [];
-    await Promise.all(targets.map((target) => appendAnswers(target, entries)));
+    await Promise.all(targets.map((target) => appendAnswers(target, full)));
   };
   for (const { key, source } of inOrderOfTime(sources, sinceMs)) {
-    const answer = source.log.readAnswer(key.location);
-    if (answer === undefined) continue;
-    const { keyDigest, fingerprint, usedAtMs } = key;
-    batch.push({ usedAtMs, entry: { changes: [], kept: { ...answer, keyDigest, fingerprint } } });
-    answers++;
+    const answer = readAnswer(source, key);
+    batch.push({ key, answer });
+    if (answer !== null) answers++;
     if (batch.length === batchSize) await flush();
   }
   await flush();
   return answers;
+}
+
+function readAnswer({ log }: Journal, { location }: KeptKey): KeptAnswer | null {
+  try {
+    return log.readAnswer(location) ?? null;
+  } catch (error) {
+    if (error instanceof JournalDamaged) return null;
+    throw error;
+  }
 }
 
 /** The kept keys of all sources, each of which has its own in order. */
@@ -203,22 +220,19 @@ function* inOrderOfTime(sources: readonly Journal[], sinceMs: number) {
   }
 }
 
-async function appendAnswers(
-  { log, checkpoint }: Journal,
-  answers: readonly { readonly usedAtMs: number; readonly entry: Entry }[],
-): Promise<void> {
+async function appendAnswers({ log, checkpoint }: Journal, moving: readonly Moving[]): Promise<void> {
   const durable: Promise<void>[] = [];
   const keptKeys: KeptKey[] = [];
-  for (let start = 0, end = 0; start < answers.length; start = end) {
+  for (let start = 0, end = 0; start < moving.length; start = end) {
     // A turn has one time.
-    const timeMs = answers[start]!.usedAtMs;
-    while (answers[end]?.usedAtMs === timeMs) end++;
-    const entries = answers.slice(start, end).map(({ entry }) => entry);
+    const timeMs = moving[start]!.key.usedAtMs;
+    while (moving[end]?.key.usedAtMs === timeMs) end++;
+    const turn = moving.slice(start, end);
+    const entries = turn.map(({ key, answer }) => ({ changes: [], kept: answer && { ...key, ...answer } }));
     const appended = log.append({ firstSequence: log.nextSequence, timeMs, entries });
     durable.push(appended.durable);
-    for (const [i, { kept }] of entries.entries()) {
-      const { keyDigest, fingerprint } = kept!;
-      keptKeys.push({ keyDigest, fingerprint, usedAtMs: timeMs, location: appended.locations[i]! });
+    for (const [i, { key }] of turn.entries()) {
+      keptKeys.push({ ...key, location: appended.locations[i] ?? nowhere });
     }
   }
   await Promise.all(durable);

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
@@ -131,6 +131,48 @@ test('killed at any moment, it leaves the folder as it was or as it is to be', a
     assert.equal(await service.stop(), 0);
   }
   assert(outcomes.has('killed'));
+});
+
+test('a key whose answer is damaged or gone stays used: its request does not run again', async () => {
+  const dataDir = temporaryFolder();
+  const path = '/v1/payment_intents';
+  const body = { amount: 12_000, currency: 'mad' };
+  let service = await startService({ dataDir, env: { ...env, PAYMENTS_SHARDS: '1' } });
+  const { key } = await newOrganization(service);
+  const retry = (idempotencyKey: string) => service.call(path, { key, body, idempotencyKey });
+  const restart = async (between: () => unknown) => {
+    assert.equal(await service.stop(), 0);
+    await between();
+    service = await startService({ dataDir, env });
+  };
+  const segmentOf = (created: { request_id: string }) => {
+    const log = join(dataDir, 'shard-0', 'log');
+    const file = readdirSync(log).map((name) => join(log, name, 'data.mdb'));
+    return file.find((path) => readFileSync(path).includes(created.request_id))!;
+  };
+  const requestOf = async (key: string) => ({ request_id: (await retry(key)).headers.get('request-id')! });
+  const gone = await requestOf('gone');
+  await restart(() => rmSync(dirname(segmentOf(gone)), { recursive: true }));
+  const damaged = await requestOf('damaged');
+  await restart(() => {
+    const file = segmentOf(damaged);
+    const text = readFileSync(file, 'latin1').replaceAll(
+      damaged.request_id,
+      'req_x'.padEnd(damaged.request_id.length, '0'),
+    );
+    writeFileSync(file, text, 'latin1');
+  });
+  const kept = await requestOf('kept');
+  for (const shards of [2, 1]) {
+    await restart(async () => assert.equal((await reshard(dataDir, shards)).error, ''));
+    for (const lost of ['gone', 'damaged']) {
+      const { status, json } = await retry(lost);
+      assert.deepEqual([status, json.error?.code], [500, 'api_error'], lost);
+    }
+    const replay = await retry('kept');
+    assert.equal(replay.headers.get('original-request'), kept.request_id);
+  }
+  assert.equal(await service.stop(), 0);
 });
 
 test('a folder that can not be resharded is left alone, with one line that says why', async () => {
