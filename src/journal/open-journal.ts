@@ -24,16 +24,25 @@ export interface JournalOptions {
 
 const megabyte = 1 << 20;
 const dayMs = 24 * 60 * 60 * 1_000;
+const stateMapSize = 65_536 * megabyte;
+
+/** Makes what of a journal is not in `dir` yet: an empty log, an empty checkpoint, both on disk when this settles. */
+export async function createJournal(dir: string, mapSize = stateMapSize): Promise<void> {
+  mkdirSync(join(dir, 'log'), { recursive: true });
+  const state = join(dir, 'state');
+  if (!existsSync(state)) await createEnvironment(state, mapSize);
+  for (const folder of [dir, dirname(dir)]) syncPath(folder);
+}
 
 /** Opens a shard's journal and recovers it. Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const { dir, warn } = options;
   const segmentBytesMax = options.segmentBytesMax ?? 256 * megabyte;
   const logMapSize = options.mapSizes?.log ?? Math.max(2 * segmentBytesMax, 64 * megabyte);
-  const stateMapSize = options.mapSizes?.state ?? 65_536 * megabyte;
-  const checkpoint = await openCheckpoint(dir, stateMapSize, options.indexRowsOf);
+  const mapSize = options.mapSizes?.state ?? stateMapSize;
+  await createJournal(dir, mapSize);
+  const checkpoint = openCheckpoint(dir, mapSize, options.indexRowsOf);
   const segments = new Segments(join(dir, 'log'), logMapSize);
-  for (const folder of [dir, dirname(dir)]) syncPath(folder);
   try {
     const afterSequence = checkpoint.sequence;
     const recovered = await recoverLog(segments, afterSequence, warn);
@@ -57,12 +66,9 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   }
 }
 
-async function openCheckpoint(dir: string, mapSize: number, indexRowsOf: IndexRowsOf) {
-  mkdirSync(dir, { recursive: true });
-  const folder = join(dir, 'state');
-  if (!existsSync(folder)) await createEnvironment(folder, mapSize);
+function openCheckpoint(dir: string, mapSize: number, indexRowsOf: IndexRowsOf): LmdbCheckpoint {
   try {
-    return new LmdbCheckpoint({ folder, mapSize, indexRowsOf });
+    return new LmdbCheckpoint({ folder: join(dir, 'state'), mapSize, indexRowsOf });
   } catch (error) {
     if (!(error instanceof JournalDamaged)) throw error;
     throw new JournalDamaged(`${error.message}. Restore ${dir} from a backup.`, { cause: error });

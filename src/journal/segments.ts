@@ -2,7 +2,7 @@
 // that dropping old records is deleting a folder. Called by the log and by its recovery. A folder appears under its
 // name only when it is complete, and leaves its name before it is deleted: a crash leaves no half segment behind.
 
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { readAnswer, readTurnHeader, turnDefect } from './codec.ts';
@@ -28,11 +28,10 @@ export class Segments {
   readonly #open: Segment[] = [];
   readonly #closing = new Set<Promise<void>>();
 
-  /** Lists the segments in `logFolder`, which is created if need be, and removes what a crash left unfinished. */
+  /** Lists the segments in `logFolder` and removes what a crash left unfinished. */
   constructor(logFolder: string, mapSize: number) {
     this.folder = logFolder;
     this.#mapSize = mapSize;
-    mkdirSync(logFolder, { recursive: true });
     for (const name of readdirSync(logFolder).sort()) {
       if (/^\d+\.(new|dropped)$/.test(name)) rmSync(join(logFolder, name), { recursive: true });
       else if (/^\d{16}$/.test(name))

@@ -21,7 +21,9 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { Directory } from '../directory/directory.ts';
 import { syncPath } from '../journal/environment.ts';
+import { createJournal } from '../journal/open-journal.ts';
 
 /** What is wrong with the data folder, in one line. */
 export class DataFolderError extends Error {
@@ -34,10 +36,12 @@ interface Format {
   readonly shards: number;
   /** How often the folder was resharded. */
   readonly generation: number;
+  /** False until all parts have been made: from then on one that is missing was lost. */
+  readonly complete: boolean;
 }
 
 const formatFile = 'format.json';
-/** What may lie in a folder that is to become one, empty folders aside: an attempt to do so, and what file systems put there. */
+/** What may lie in a folder that is to become one: an attempt to do so, and what file systems put there. */
 const harmless = ['format.json.new', 'lost+found'];
 
 export interface DataFolder {
@@ -74,37 +78,54 @@ export async function lockDataFolder(path: string): Promise<() => Promise<void>>
  * Opens the folder that this process has taken. `configuredShards` 0 takes what the folder is laid out for, or
  * `defaultShards` for a new one. Throws `DataFolderError`.
  */
-export function openDataFolder(path: string, configuredShards: number, defaultShards: number): DataFolder {
+export async function openDataFolder(
+  path: string,
+  configuredShards: number,
+  defaultShards: number,
+): Promise<DataFolder> {
   const format = readFormat(path);
-  if (format === null) {
-    const folder = folderOf(path, configuredShards || defaultShards, 0);
-    const { shards, generation } = folder;
-    for (const part of partsOf(folder)) mkdirSync(part, { recursive: true });
-    writeFormat(path, { service: 'payments-service', version: 1, shards, generation });
-    return folder;
-  }
-  if (configuredShards !== 0 && configuredShards !== format.shards) {
+  if (format !== null && configuredShards !== 0 && configuredShards !== format.shards) {
     throw new DataFolderError(
       `${path} is laid out for ${format.shards} shards and the configuration asks for ${configuredShards}: ` +
         `set PAYMENTS_SHARDS=${format.shards}, or move the data with "payments reshard --shards ${configuredShards}" while the service is stopped`,
     );
   }
-  const folder = folderOf(path, format.shards, format.generation);
-  const missing = partsOf(folder).find((part) => !existsSync(part));
-  if (missing !== undefined) {
-    throw new DataFolderError(`${missing} is missing: restore all of ${path} from a backup`);
-  }
-  removeOtherGenerations(path, format.generation);
+  const shards = format?.shards ?? (configuredShards || defaultShards);
+  const folder = folderOf(path, shards, format?.generation ?? 0);
+  if (format?.complete) refuseIncomplete(folder);
+  else await makeParts(folder);
+  removeOtherGenerations(path, folder.generation);
   return folder;
 }
 
-/** What a data folder has from the start and never loses. */
-function partsOf({ shards, directory, shardDir }: DataFolder): string[] {
-  return [directory, ...Array.from({ length: shards }, (_, number) => shardDir(number))];
+/** Makes all parts, or those that an earlier start had no time to make. */
+async function makeParts(folder: DataFolder): Promise<void> {
+  writeFormat(folder, false);
+  await new Directory(folder.directory, Date.now).closeStore();
+  syncPath(folder.directory);
+  for (const dir of shardDirsOf(folder)) await createJournal(dir);
+  writeFormat(folder, true);
+}
+
+/** Nothing is put in the place of what was lost: an empty directory would lock all merchants out, an empty shard forget. */
+function refuseIncomplete(folder: DataFolder): void {
+  const { path, directory } = folder;
+  const parts = [directory, join(directory, 'data.mdb')];
+  for (const dir of shardDirsOf(folder)) {
+    parts.push(dir, join(dir, 'log'), join(dir, 'state'), join(dir, 'state', 'data.mdb'));
+  }
+  const missing = parts.find((part) => !existsSync(part));
+  if (missing !== undefined) {
+    throw new DataFolderError(`${missing} is missing: restore all of ${path} from a backup`);
+  }
+}
+
+function shardDirsOf({ shards, shardDir }: DataFolder): string[] {
+  return Array.from({ length: shards }, (_, number) => shardDir(number));
 }
 
 /** The layout of a folder that exists, whatever is configured. Throws `DataFolderError`. */
-export function existingDataFolder(path: string): DataFolder {
+export async function existingDataFolder(path: string): Promise<DataFolder> {
   const format = existsSync(path) ? readFormat(path) : null;
   if (format === null) throw new DataFolderError(`${path} is no data folder of this service`);
   return openDataFolder(path, 0, format.shards);
@@ -116,10 +137,10 @@ export function nextGeneration({ path, generation }: DataFolder, shards: number)
 }
 
 /** Puts a generation in force, durably and in one step, and removes the others. */
-export function putInForce({ path, shards, generation }: DataFolder): void {
-  syncPath(path);
-  writeFormat(path, { service: 'payments-service', version: 1, shards, generation });
-  removeOtherGenerations(path, generation);
+export function putInForce(folder: DataFolder): void {
+  syncPath(folder.path);
+  writeFormat(folder, true);
+  removeOtherGenerations(folder.path, folder.generation);
 }
 
 function folderOf(path: string, shards: number, generation: number): DataFolder {
@@ -161,8 +182,7 @@ function make(path: string): void {
 function readFormat(path: string): Format | null {
   const file = join(path, formatFile);
   if (!existsSync(file)) {
-    const isForeign = (name: string) =>
-      !name.startsWith('operator.') && !harmless.includes(name) && !isEmptyFolder(join(path, name));
+    const isForeign = (name: string) => !name.startsWith('operator.') && !harmless.includes(name);
     const foreign = readdirSync(path).find(isForeign);
     if (foreign === undefined) return null;
     throw new DataFolderError(
@@ -175,18 +195,15 @@ function readFormat(path: string): Format | null {
   } catch {
     throw new DataFolderError(`${file} can't be read: restore it from a backup`);
   }
-  const { service, version, shards, generation = 0 } = format ?? {};
+  const { service, version, shards, generation = 0, complete = true } = format ?? {};
   if (service !== 'payments-service' || version !== 1 || !Number.isInteger(shards)) {
     throw new DataFolderError(`${file} was written by another program or version: use the one that wrote it`);
   }
-  return { service, version, shards: shards!, generation };
+  return { service, version, shards: shards!, generation, complete };
 }
 
-function isEmptyFolder(path: string): boolean {
-  return statSync(path).isDirectory() && readdirSync(path).length === 0;
-}
-
-function writeFormat(path: string, format: Format): void {
+function writeFormat({ path, shards, generation }: DataFolder, complete: boolean): void {
+  const format: Format = { service: 'payments-service', version: 1, shards, generation, complete };
   const file = join(path, formatFile);
   writeFileSync(`${file}.new`, `${JSON.stringify(format)}\n`, { flush: true });
   renameSync(`${file}.new`, file);

@@ -54,7 +54,8 @@ async function run(
   const baseUrl = baseUrlOf(config, port);
   const url = baseUrlOf({ ...config, baseUrl: null }, port);
   closers.push(await lockDataFolder(config.dataDir));
-  const folder = openDataFolder(config.dataDir, config.shards, shardCountOf(config, availableParallelism()));
+  const defaultShards = shardCountOf(config, availableParallelism());
+  const folder = await openDataFolder(config.dataDir, config.shards, defaultShards);
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
   const directory = new Directory(folder.directory, Date.now);
   closers.push(() => directory.closeStore());

@@ -77,7 +77,7 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
   const release = await lockDataFolder(options.dataDir);
   const journals: Journal[] = [];
   try {
-    const old = existingDataFolder(options.dataDir);
+    const old = await existingDataFolder(options.dataDir);
     const { shards: to } = options;
     if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
     const next = nextGeneration(old, to);

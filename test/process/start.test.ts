@@ -4,7 +4,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -131,7 +139,15 @@ describe('a start is refused', () => {
     await assertRefused(env, /data\.mdb is damaged: .*Restore .*shard-0 from a backup/);
   });
 
-  for (const part of ['directory', 'shard-0', 'shard-1']) {
+  const parts = [
+    'directory',
+    'directory/data.mdb',
+    'shard-0',
+    'shard-1/log',
+    'shard-1/state',
+    'shard-0/state/data.mdb',
+  ];
+  for (const part of parts) {
     test(`in a folder whose ${part} is missing: nothing is put in its place`, async () => {
       const dataDir = await usedFolder('2');
       rmSync(join(dataDir, part), { recursive: true });
@@ -207,9 +223,17 @@ describe('a start is refused', () => {
 test('a folder in which a first start was cut short is no foreign one', async () => {
   const dataDir = temporaryFolder();
   writeFileSync(join(dataDir, 'format.json.new'), '{"ser');
-  for (const name of ['lost+found', 'directory', 'shard-0']) mkdirSync(join(dataDir, name));
-  const service = await startService({ dataDir });
-  assert.equal(await service.stop(), 0);
+  mkdirSync(join(dataDir, 'lost+found'));
+  const first = await startService({ dataDir });
+  assert.equal(await first.stop(), 0);
+  // Killed before all parts were made.
+  const format = join(dataDir, 'format.json');
+  const written = readFileSync(format, 'utf8');
+  writeFileSync(format, written.replace('"complete":true', '"complete":false'));
+  rmSync(join(dataDir, 'shard-0'), { recursive: true });
+  const second = await startService({ dataDir });
+  assert.equal(await second.stop(), 0);
+  assert.equal(readFileSync(format, 'utf8'), written);
 });
 
 test('over TLS', async () => {
