@@ -3,7 +3,9 @@
 // What it keeps: it returns public addresses only, and a name with one answer that is not public is refused whole.
 //
 // It asks the DNS servers itself (c-ares). `dns.lookup` would occupy libuv's few threads, where some slow names hold
-// up everybody, and would read the machine's own host file.
+// up everybody, and would read the machine's own host file. Each question has a c-ares channel of its own: one that is
+// shared waits the shorter for a server the faster that server has answered others, drops what comes later than that,
+// and takes a server's failure for an answer.
 
 import { Resolver } from 'node:dns/promises';
 import { isLocalhost, isPublicAddress } from './address-guard.ts';
@@ -31,15 +33,27 @@ export class ResolutionFailure extends Error {
   }
 }
 
-export function createResolver({ servers, timeoutMs, allowPrivate = false }: ResolverOptions): Resolve {
-  // c-ares waits twice as long for its second try: both fit the whole time.
-  const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 });
-  if (servers !== undefined) resolver.setServers(servers);
+type Family = 'resolve4' | 'resolve6';
+
+export function createResolver(options: ResolverOptions): Resolve {
+  const { timeoutMs, allowPrivate = false } = options;
 
   return async function resolve(host) {
     if (allowPrivate && isLocalhost(host)) return ['127.0.0.1', '::1'];
 
-    const answers = await settledWithin(timeoutMs, [resolver.resolve4(host), resolver.resolve6(host)]);
+    const servers = options.servers ?? new Resolver().getServers();
+    const over = new AbortController();
+    const ask = (family: Family) => {
+      const questions = servers.map((server) => () => {
+        const channel = new Resolver({ timeout: timeoutMs, tries: 1 });
+        channel.setServers([server]);
+        over.signal.addEventListener('abort', () => channel.cancel());
+        return channel[family](host);
+      });
+      return firstAnswer([...questions, ...questions], timeoutMs, over.signal);
+    };
+    const answers = await settledWithin(timeoutMs, [ask('resolve4'), ask('resolve6')]);
+    over.abort();
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length === 0) throw failureOf(answers);
     if (!allowPrivate && !addresses.every(isPublicAddress)) {
@@ -48,6 +62,36 @@ export function createResolver({ servers, timeoutMs, allowPrivate = false }: Res
     }
     return addresses;
   };
+}
+
+/**
+ * Asks one question after the other until it is over, the next as soon as one fails or is not answered for its share of
+ * the time. The first answer counts, also a late one, and "there is no such name" is one; without any, the last failure.
+ */
+function firstAnswer(
+  questions: readonly (() => Promise<string[]>)[],
+  timeoutMs: number,
+  over: AbortSignal,
+): Promise<string[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<string[]>();
+  const left = questions.values();
+  let open = 0;
+  let timer: NodeJS.Timeout;
+  const askNext = () => {
+    clearTimeout(timer);
+    const { value: question } = left.next();
+    if (question === undefined || over.aborted) return;
+    open++;
+    timer = setTimeout(askNext, timeoutMs / (questions.length + 1));
+    question().then(resolve, (error: NodeJS.ErrnoException) => {
+      open--;
+      if (absent.has(error.code!)) return reject(error);
+      askNext();
+      if (open === 0) reject(error);
+    });
+  };
+  askNext();
+  return promise.finally(() => clearTimeout(timer));
 }
 
 /** Settles all queries; one that takes longer counts as timed out, and what the other one answered is used. */

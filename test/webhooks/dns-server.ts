@@ -47,15 +47,17 @@ export function addressRecords(question: Question, addresses: readonly string[])
   return { records: fitting.map((data) => ({ type: question.type, data })) };
 }
 
-export async function startDnsServer(respond: (question: Question) => Reply): Promise<DnsServer> {
+export async function startDnsServer(
+  respond: (question: Question) => Reply | Promise<Reply>,
+): Promise<DnsServer> {
   const socket = createSocket('udp4');
   const questions: Question[] = [];
-  socket.on('message', (message, from) => {
+  socket.on('message', async (message, from) => {
     const { name, type, end } = readQuestion(message);
     const asked = questions.filter((earlier) => earlier.name === name && earlier.type === type).length;
     const question = { name, type, asked };
     questions.push(question);
-    const reply = respond(question);
+    const reply = await respond(question);
     if (reply === 'silence') return;
     const answer = 'raw' in reply ? reply.raw : encodeAnswer(message.subarray(0, end), name, reply);
     socket.send(answer, from.port, from.address);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createResolver, ResolutionFailure, type ResolverOptions } from '../../src/webhooks/resolver.ts';
 import {
   addressRecords,
@@ -13,7 +14,7 @@ import {
 const v4 = '8.8.8.8';
 const v6 = '2606:4700:4700::1111';
 
-const zone: Record<string, (question: Question) => Reply> = {
+const zone: Record<string, (question: Question) => Reply | Promise<Reply>> = {
   'both.example': (question) => addressRecords(question, [v4, v6]),
   'v4.example': (question) => addressRecords(question, [v4, '1.1.1.1']),
   'v6.example': (question) => addressRecords(question, [v6]),
@@ -43,6 +44,7 @@ const zone: Record<string, (question: Question) => Reply> = {
     question.type === 'A' ? addressRecords(question, [v4]) : { responseCode: serverFailure },
   'silent.example': () => 'silence',
   'half-silent.example': (question) => (question.type === 'A' ? addressRecords(question, [v4]) : 'silence'),
+  'slow.example': (question) => wait(1_200, addressRecords(question, [v4])),
   'garbage.example': () => ({ raw: Buffer.from('not a DNS message at all') }),
   localhost: (question) => addressRecords(question, [v4]),
 };
@@ -130,6 +132,27 @@ test('one slow name does not delay others', async () => {
   const first = await Promise.race([...slow, resolve('both.example')]);
   assert.deepEqual(first, [v4, v6]);
   await Promise.all(slow);
+});
+
+test('a slow name has all of its time, however fast others are answered', async () => {
+  const resolve = resolver();
+  for (let round = 0; round < 20; round++) await resolve('v4.example');
+  const slow = resolve('slow.example');
+  while ((await Promise.race([slow, wait(20)])) === undefined) await resolve('v4.example');
+  assert.deepEqual(await slow, [v4]);
+});
+
+test('one of several servers that fails, is silent, or is not there leaves the word to the others', async () => {
+  const sick = await startDnsServer(({ name }) =>
+    name === 'v4.example' ? { responseCode: serverFailure } : 'silence',
+  );
+  after(() => sick.close());
+  for (const first of [sick.address, '127.0.0.1:1']) {
+    const resolve = resolver({ servers: [first, server.address], timeoutMs: 1_000 });
+    assert.deepEqual(await resolve('v4.example'), [v4, '1.1.1.1']);
+    assert.deepEqual(await resolve('v6.example'), [v6]);
+    await assert.rejects(resolve('unknown.example'), /^ResolutionFailure: host not found$/);
+  }
 });
 
 test('private answers and localhost are for development only', async () => {
