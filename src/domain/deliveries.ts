@@ -54,15 +54,18 @@ export interface AttemptReport {
   readonly delivery: string;
   /** Which attempt of the delivery it was, from 0: a report that comes twice is recorded once. */
   readonly number: number;
+  /** It was the attempt for which a resent delivery had gone ahead of the others. */
+  readonly first: boolean;
   readonly result: AttemptResult;
 }
 
 /**
  * Records an attempt: a 2xx ends the delivery, anything else schedules the next attempt with ±10 % jitter, until the
- * schedule is used up. An attempt of a delivery that has ended meanwhile is only listed.
+ * schedule is used up. An attempt of a delivery that has ended, or was sent again, meanwhile is only listed.
  */
-export function recordAttempt(draft: Draft, { delivery: id, number, result }: AttemptReport): Outcome {
+export function recordAttempt(draft: Draft, report: AttemptReport): Outcome {
   const { context } = draft;
+  const { delivery: id, number, result } = report;
   const delivery = draft.get('delivery', id);
   if (delivery === undefined || delivery.attempt_count !== number) return { body: '{}' };
   draft.put<AttemptRecord>({
@@ -75,7 +78,8 @@ export function recordAttempt(draft: Draft, { delivery: id, number, result }: At
     ...result,
   });
   const isDeleted = draft.get('webhook_endpoint', delivery.endpoint)?.status === 'deleted';
-  const after = progress(context, delivery, result, isDeleted);
+  const isResent = delivery.due_at_ms === dueFirstMs && !report.first;
+  const after = isResent ? {} : progress(context, delivery, result, isDeleted);
   draft.put<DeliveryRecord>({ ...delivery, attempt_count: number + 1, ...after });
   return { body: '{}' };
 }

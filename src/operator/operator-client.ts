@@ -22,6 +22,7 @@ export async function callOperator(
 ): Promise<unknown> {
   const socket = connect({ path: socketAddressOf(dataDir), signal: options.signal });
   socket.setEncoding('utf8').write(encodeLine({ command, params }));
+  const lost = new OperatorFailure('failed', options.onItem === undefined ? unanswered : goneOn);
   let received = '';
   try {
     for await (const text of socket) {
@@ -35,9 +36,9 @@ export async function callOperator(
       }
     }
   } catch (error) {
-    throw explained(error as NodeJS.ErrnoException, dataDir);
+    throw explained(error as NodeJS.ErrnoException, dataDir, lost);
   }
-  throw new OperatorFailure('failed', unanswered);
+  throw lost;
 }
 
 /** No server listens on the data folder's socket. */
@@ -47,8 +48,10 @@ export class NoServer extends OperatorFailure {
 
 const unanswered =
   'the server stopped before it answered: the command may have taken effect, look before you send it again';
+const goneOn = 'the server has stopped';
 
-function explained(error: NodeJS.ErrnoException, dataDir: string): Error {
+/** What an error of the socket means; `lost` when the server went away. */
+function explained(error: NodeJS.ErrnoException, dataDir: string, lost: OperatorFailure): Error {
   const path = socketPathOf(dataDir);
   switch (error.code) {
     case 'ENOENT':
@@ -63,7 +66,7 @@ function explained(error: NodeJS.ErrnoException, dataDir: string): Error {
       return new OperatorFailure('refused', `${path} belongs to another user: run the command as that user`);
     case 'ECONNRESET':
     case 'EPIPE':
-      return new OperatorFailure('failed', unanswered);
+      return lost;
     default:
       return error;
   }

@@ -20,7 +20,10 @@ export function createWebhookMetrics(registry: Registry) {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const inFlight = gauge('payments_webhook_attempts_in_flight', 'Webhook attempts in flight');
   const queued = gauge('payments_webhook_deliveries_in_memory', 'Webhook deliveries next in line');
-  const failing = gauge('payments_webhook_endpoints_failing', 'Endpoints whose last attempt failed');
+  const failing = gauge(
+    'payments_webhook_endpoints_failing',
+    'Enabled endpoints whose last attempt since the start failed',
+  );
   return {
     attempted({ duration_ms, failure }: AttemptResult): void {
       (failure === null ? succeeded : failed).observe(duration_ms / 1000);

@@ -105,7 +105,7 @@ export interface OutboxBatch {
   readonly complete: boolean;
   readonly deliveries: readonly DueDelivery[];
   /** The attempts that are recorded now. */
-  readonly recorded: readonly Omit<EndpointReport, 'result'>[];
+  readonly recorded: readonly Pick<EndpointReport, 'endpoint' | 'delivery' | 'number'>[];
 }
 
 /** An endpoint as it is now; `state` null when it was deleted. */

@@ -157,7 +157,8 @@ export class Dispatcher {
       this.#report(actor, delivery, result);
       this.#freed(actor);
     } catch (error) {
-      onTrouble(error);
+      // Whoever has paused it ends what is still under way then.
+      if (this.#running) onTrouble(error);
       later(() => {
         actor.undone(delivery);
         this.#freed(actor);
@@ -176,7 +177,8 @@ export class Dispatcher {
   }
 
   #report({ id: endpoint, shard }: EndpointActor, delivery: DueDelivery, result: AttemptResult): void {
-    this.#unrecordedBy(shard).add({ endpoint, delivery: delivery.id, number: delivery.number, result });
+    const { id, number, first } = delivery;
+    this.#unrecordedBy(shard).add({ endpoint, delivery: id, number, first, result });
     this.#leave(shard);
   }
 

@@ -20,8 +20,8 @@ export class EndpointActor {
   #inFlight = 0;
   /** It stands in the dispatcher's line. */
   inLine = false;
-  /** Its last attempt failed. */
-  isFailing = false;
+  /** The last attempt failed. */
+  #hasFailed = false;
 
   constructor(id: string, shard: number) {
     this.id = id;
@@ -36,6 +36,11 @@ export class EndpointActor {
     return this.#inFlight;
   }
 
+  /** It takes deliveries, and the last that was tried failed. */
+  get isFailing(): boolean {
+    return this.#hasFailed && this.#state?.enabled === true;
+  }
+
   /** Nothing is known of it that would be missed. */
   get isForgettable(): boolean {
     return this.#state === null && this.#held.size === 0;
@@ -45,7 +50,6 @@ export class EndpointActor {
   change(state: EndpointChange['state']): void {
     this.#state = state;
     if (state !== null) return;
-    this.isFailing = false;
     for (const { id } of this.#queue.splice(0)) this.#held.delete(id);
   }
 
@@ -83,7 +87,7 @@ export class EndpointActor {
   /** An attempt is over; its delivery stays held until `release`. */
   ended(failed: boolean): void {
     this.#inFlight--;
-    this.isFailing = failed && this.#state !== null;
+    this.#hasFailed = failed;
   }
 
   /** An attempt could not be made: its delivery goes back to the front. */

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { dueFirstMs } from '../../src/domain/deliveries.ts';
 import { attemptIndex } from '../../src/domain/indexes.ts';
 import type { AttemptResult, DeliveryRecord } from '../../src/domain/record.ts';
 import { createIntent } from './scenes.ts';
@@ -23,10 +24,15 @@ function deliver(stage: Stage): { endpoint: string; delivery: string } {
   return { endpoint, delivery: decision.changes.find(({ kind }) => kind === 'delivery')!.id };
 }
 
-/** The next attempt ended; the delivery afterwards. */
-function attempt(stage: Stage, delivery: string, status: number | null): DeliveryRecord {
+/** The next attempt, handed out as the delivery is now unless told otherwise, ended; the delivery afterwards. */
+function attempt(
+  stage: Stage,
+  delivery: string,
+  status: number | null,
+  first = stage.get('delivery', delivery).due_at_ms === dueFirstMs,
+): DeliveryRecord {
   const number = stage.get('delivery', delivery).attempt_count;
-  stage.when('record_attempt', { delivery, number, result: result(stage, status) });
+  stage.when('record_attempt', { delivery, number, first, result: result(stage, status) });
   return stage.get('delivery', delivery);
 }
 
@@ -87,7 +93,7 @@ test('a report that comes twice, or out of turn, is recorded once', () => {
   const stage = new Stage();
   const { delivery } = deliver(stage);
   const report = (number: number) =>
-    stage.when('record_attempt', { delivery, number, result: result(stage, 500) });
+    stage.when('record_attempt', { delivery, number, first: false, result: result(stage, 500) });
   report(1).expect({ changes: [] });
   report(0).expect({ changes: ['attempt 500', 'delivery pending'] });
   const after = stage.get('delivery', delivery);
@@ -97,7 +103,7 @@ test('a report that comes twice, or out of turn, is recorded once', () => {
 
 test('the result for a delivery that is gone', () => {
   const stage = new Stage();
-  const params = { delivery: 'whd_x', number: 0, result: result(stage, 200) };
+  const params = { delivery: 'whd_x', number: 0, first: false, result: result(stage, 200) };
   stage.when('record_attempt', params).expect({ changes: [] });
 });
 
@@ -112,6 +118,18 @@ for (const status of [200, 500]) {
     assert.deepEqual([due_at_ms, tries, attempt_count], [0, 0, 4]);
     assert.equal(attempt(stage, delivery, 500).status, 'pending');
     assert.equal(attempt(stage, delivery, 200).status, 'succeeded');
+  });
+}
+
+for (const status of [200, 500]) {
+  test(`sent again during an attempt: it leaves again, whatever comes of that one (${status})`, () => {
+    const stage = new Stage();
+    const { delivery } = deliver(stage);
+    stage.given('resend_delivery', { delivery });
+    const during = attempt(stage, delivery, status, false);
+    assert.deepEqual([during.status, during.due_at_ms, during.tries], ['pending', 0, 0]);
+    assert.equal(attempt(stage, delivery, 200).status, 'succeeded');
+    assert.deepEqual(statuses(stage, delivery), [status, 200]);
   });
 }
 

@@ -101,7 +101,9 @@ class Run {
         const number = this.stage.world.state.get('delivery', delivery)?.attempt_count ?? 0;
         const failure = how % 2 === 0 ? null : 'refused';
         const result = { at_ms: 0, duration_ms: 1, status: 200, failure, answer: '' };
-        this.#fold(this.stage.when(what, { delivery, number, result }).decision.changes);
+        this.#fold(
+          this.stage.when(what, { delivery, number, first: how % 3 === 0, result }).decision.changes,
+        );
         return;
       }
       case 'resend_delivery':

@@ -34,7 +34,7 @@ class Webhooks {
   /** Reports attempts that failed; `open` as after a start of either side. */
   async report(open: boolean, ...attempts: readonly DueDelivery[]): Promise<void> {
     const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'answered 500', answer: '' };
-    const reports = attempts.map(({ id, endpoint, number }) => ({ delivery: id, endpoint, number, result }));
+    const reports = attempts.map(({ id, ...rest }) => ({ ...rest, delivery: id, result }));
     this.actor.shard.receive({ outbox: { open, reports } }, this.#peer);
     await settled();
   }

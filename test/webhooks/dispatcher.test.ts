@@ -173,6 +173,23 @@ test('a disabled endpoint keeps what waits and goes on when it is enabled; a del
   assert.deepEqual(bench.dispatcher.counts(), { inFlight: 0, queued: 0, failing: 0 });
 });
 
+test('an enabled endpoint whose last attempt failed is failing', async () => {
+  const bench = new Bench();
+  const { state } = enabled('a');
+  const failing = () => bench.dispatcher.counts().failing;
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 2);
+  assert.equal(failing(), 0);
+  await bench.underWay[0]!.end({ ...success, status: 500, failure: 'answered 500' });
+  assert.equal(failing(), 1);
+  bench.take({ endpoints: [{ id: 'a', state: { ...state!, enabled: false } }] });
+  assert.equal(failing(), 0);
+  bench.take({ endpoints: [enabled('a')] });
+  assert.equal(failing(), 1);
+  await bench.underWay[0]!.end();
+  assert.equal(failing(), 0);
+});
+
 test('address and secrets are those in force when the attempt starts', async () => {
   const bench = new Bench();
   const secrets = [
@@ -314,6 +331,15 @@ test('an attempt that could not be made is made later, and is no attempt of the 
   for (const run of bench.waiting) run();
   await bench.underWay[0]!.end();
   assert.deepEqual(bench.reports, ['a0']);
+});
+
+test('an attempt that is ended with the thread is no trouble', async () => {
+  const bench = new Bench();
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 1);
+  bench.dispatcher.pause();
+  await bench.underWay[0]!.fail();
+  assert.deepEqual([bench.troubles, bench.reports], [0, []]);
 });
 
 test('paused, it starts nothing', () => {
