@@ -119,6 +119,9 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
     case 'event':
       field('type', record.type);
       break;
+    case 'review':
+      if (record.open) field('open', 'true');
+      break;
     case 'webhook_endpoint':
       rows.push({ index: endpointIndex, sortKey: id });
       break;

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander';
 import { modes } from '../directory/organization.ts';
 import type { CliContext } from './cli-context.ts';
+import { listedMax } from './operator-protocol.ts';
 import type { PresentedReview } from './present.ts';
 import { formatTable, formatTime } from './table.ts';
 
@@ -10,7 +11,7 @@ export function addReviewCommands(program: Command, { run }: CliContext): void {
   const review = program.command('review').description('payments where something does not add up');
   review
     .command('list <ORG>')
-    .description("list an organization's open reviews, newest first")
+    .description(`list an organization's open reviews, newest first, at most ${listedMax} of a mode`)
     .option('--all', 'closed ones too')
     .addOption(new Option('--mode <mode>', 'one side of the organization only').choices(modes))
     .action((org, { all = false, mode = null }, command) =>
@@ -39,7 +40,7 @@ function list(reviews: readonly PresentedReview[]): string {
     formatTime(review.created),
   ]);
   const headings = ['id', 'mode', 'state', 'reason', 'expected', 'received', 'payment', 'created'];
-  return formatTable(headings, rows, 'There is no such review.');
+  return formatTable(headings, rows, 'There is no such review.', listedMax);
 }
 
 function closed(review: PresentedReview): string {

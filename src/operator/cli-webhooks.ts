@@ -3,12 +3,12 @@
 
 import type { Command } from 'commander';
 import { type CliContext, wholeNumber } from './cli-context.ts';
-import {
-  listedMax,
-  type PresentedAttempt,
-  type PresentedDelivery,
-  type PresentedEndpoint,
-  type PresentedSecret,
+import { listedMax } from './operator-protocol.ts';
+import type {
+  PresentedAttempt,
+  PresentedDelivery,
+  PresentedEndpoint,
+  PresentedSecret,
 } from './present-webhooks.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 
@@ -86,8 +86,7 @@ function deliveries(list: readonly PresentedDelivery[]): string {
     formatTime(delivery.created),
   ]);
   const headings = ['id', 'type', 'status', 'attempts', 'next attempt', 'event', 'created'];
-  const table = formatTable(headings, rows, 'There is no such delivery.');
-  return list.length < listedMax ? table : `${table}\n\nThe newest ${listedMax}: there may be older ones.`;
+  return formatTable(headings, rows, 'There is no such delivery.', listedMax);
 }
 
 function attempts(list: readonly PresentedAttempt[]): string {

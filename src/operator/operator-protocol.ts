@@ -32,6 +32,9 @@ export class OperatorFailure extends Error {
 
 export const requestCharactersMax = 1024 * 1024;
 
+/** A command that lists what the shards hold answers at most this many of a list, the newest. */
+export const listedMax = 1_000;
+
 /** Bytes that the address of a UNIX socket can have on every system (103 on macOS, 107 on Linux). */
 const addressBytesMax = 103;
 

@@ -18,7 +18,10 @@ import {
 } from './operator-protocol.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { processCommands } from './process-commands.ts';
+import { reviewCommands } from './review-commands.ts';
 import { webhookCommands } from './webhook-commands.ts';
+
+const allCommands = [...directoryCommands, ...processCommands, ...reviewCommands, ...webhookCommands];
 
 /** A connection must have sent its command within this time. */
 const requestTimeoutMs = 10_000;
@@ -38,7 +41,7 @@ export async function openOperatorServer(options: {
   readonly commands?: readonly OperatorCommand[];
   readonly onFailure: (command: string, error: unknown) => void;
 }): Promise<OperatorServer> {
-  const { dataDir, commands = [...directoryCommands, ...processCommands, ...webhookCommands] } = options;
+  const { dataDir, commands = allCommands } = options;
   const table = new Map(commands.map((command) => [command.name, command]));
   const address = socketAddressOf(dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });

@@ -4,7 +4,6 @@
 import type { CommandOperation } from '../contract/routes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Directory } from '../directory/directory.ts';
-import type { Mode, ReviewRecord } from '../domain/record.ts';
 import type { InternalRequest } from '../shard/protocol.ts';
 
 export interface OperatorServices {
@@ -14,15 +13,6 @@ export interface OperatorServices {
   metricsText(): Promise<string>;
   /** The configuration in force, secrets hidden. */
   config(): readonly ConfigLine[];
-  readonly reviews: {
-    /** Reviews of an organization, newest first; `mode` null means both. */
-    list(
-      org: string,
-      filter: { readonly mode: Mode | null; readonly openOnly: boolean },
-    ): Promise<readonly ReviewRecord[]>;
-    /** Closes an open review and settles when that is durable. */
-    close(id: string, as: 'approved' | 'refunded'): Promise<ReviewRecord>;
-  };
   /** Asks the shard that an organization, or the object with this id, lives in. */
   askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer>;
   /** Sends an organization's own request in test mode, as if it had come over HTTP, and returns the answer's body. */

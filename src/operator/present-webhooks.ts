@@ -3,9 +3,6 @@
 
 import type { AttemptRecord, DeliveryRecord, Mode, WebhookEndpointRecord } from '../domain/record.ts';
 
-/** A command that lists shows at most this many, the newest. */
-export const listedMax = 1_000;
-
 export interface PresentedEndpoint {
   readonly id: string;
   readonly organization: string;

@@ -1,10 +1,14 @@
 // Text tables for terminals: columns aligned on the left, two spaces apart, no lines.
 
-/** The rows under their headings, or `empty` when there are none. Cells must be free of control characters. */
+/**
+ * The rows under their headings, or `empty` when there are none; `rowsMax` is how many such a list has at most, if it
+ * may leave rows out. Cells must be free of control characters.
+ */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   empty: string,
+  rowsMax = Number.POSITIVE_INFINITY,
 ): string {
   if (rows.length === 0) return empty;
   const widths = headings.map((heading, i) =>
@@ -15,7 +19,8 @@ export function formatTable(
       .map((cell, i) => cell + ' '.repeat(widths[i]! - widthOf(cell)))
       .join('  ')
       .trimEnd();
-  return [headings.map((heading) => heading.toUpperCase()), ...rows].map(line).join('\n');
+  const table = [headings.map((heading) => heading.toUpperCase()), ...rows].map(line).join('\n');
+  return rows.length < rowsMax ? table : `${table}\n\nThe newest ${rows.length}: there may be older ones.`;
 }
 
 /** Names and values of one thing, a line each. */

@@ -4,19 +4,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { type EventType, futureEventTypes, sentEventTypes } from '../contract/vocabulary.ts';
-import type { InternalParams } from '../domain/command.ts';
 import { attemptIndex, fieldIndex, kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { AttemptRecord, DeliveryRecord, ReviewRecord, WebhookEndpointRecord } from '../domain/record.ts';
 import { defineCommand, type OperatorCommand } from './operator-command.ts';
 import { OperatorFailure } from './operator-protocol.ts';
 import type { OperatorServices } from './operator-services.ts';
-import {
-  listedMax,
-  presentAttempt,
-  presentDelivery,
-  presentEndpoint,
-  presentSecrets,
-} from './present-webhooks.ts';
+import { presentAttempt, presentDelivery, presentEndpoint, presentSecrets } from './present-webhooks.ts';
+import { command, recordOf, records } from './shard-records.ts';
 import { trigger } from './trigger.ts';
 
 const followedPerStep = 100;
@@ -104,29 +98,8 @@ function typeThatHappens(type: string): EventType {
   );
 }
 
-async function records<R>(services: OperatorServices, orgOrId: string, index: string): Promise<R[]> {
-  const { body } = await services.askShard(orgOrId, { kind: 'records', index, limit: listedMax });
-  return JSON.parse(body) as R[];
-}
-
-async function recordOf<R>(services: OperatorServices, id: string, prefix: string, what: string): Promise<R> {
-  if (!id.startsWith(prefix))
-    throw new OperatorFailure('refused', `${id} is no ${what}: its id starts with ${prefix}`);
-  return JSON.parse((await services.askShard(id, { kind: 'record', id })).body) as R;
-}
-
 function endpointOf(services: OperatorServices, id: string): Promise<WebhookEndpointRecord> {
   return recordOf(services, id, 'we_', 'webhook endpoint');
-}
-
-async function command<O extends keyof InternalParams>(
-  services: OperatorServices,
-  id: string,
-  operation: O,
-  params: InternalParams[O],
-): Promise<unknown> {
-  const request = { kind: 'command', operation, id, params, language: 'en' } as const;
-  return JSON.parse((await services.askShard(id, request)).body);
 }
 
 /** The organization that was named; without a name the only one there is. */

@@ -4,17 +4,12 @@ import { messageOf } from '../contract/errors.ts';
 import { slotOfId } from '../core/ids.ts';
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
-import { kindIndex, scopeOf } from '../domain/indexes.ts';
-import type { ReviewRecord } from '../domain/record.ts';
 import { OperatorFailure } from '../operator/operator-protocol.ts';
 import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/operator-services.ts';
 import type { InternalRequest } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import type { Supervisor } from './supervisor.ts';
 import { createTestCaller } from './test-caller.ts';
-
-/** The most that one of the operators' lists shows. */
-const listedMax = 1_000;
 
 export function operatorServices(options: {
   readonly directory: Directory;
@@ -44,32 +39,6 @@ export function operatorServices(options: {
     directory,
     metricsText,
     config,
-    reviews: {
-      async list(org, { mode, openOnly }) {
-        const modes = mode === null ? [true, false] : [mode === 'live'];
-        const lists = await Promise.all(
-          modes.map((livemode) =>
-            askShard(org, {
-              kind: 'records',
-              index: kindIndex('review', scopeOf(org, livemode)),
-              limit: listedMax,
-            }).then(({ body }) => JSON.parse(body) as ReviewRecord[]),
-          ),
-        );
-        return lists.flat().filter(({ open }) => open || !openOnly);
-      },
-      async close(id, as) {
-        const request = {
-          kind: 'command',
-          operation: 'close_review',
-          id,
-          params: { as },
-          language: 'en',
-        } as const;
-        await askShard(id, request);
-        return JSON.parse((await askShard(id, { kind: 'record', id })).body) as ReviewRecord;
-      },
-    },
     askShard,
     callApi: createTestCaller((org) => clients[supervisor.shardOf(org)]!),
   };

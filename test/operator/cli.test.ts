@@ -7,10 +7,12 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { keyStatus } from '../../src/directory/api-key.ts';
+import type { ReviewRecord } from '../../src/domain/record.ts';
 import { runCli } from '../../src/operator/cli.ts';
 import { CliFailure, type CliHost } from '../../src/operator/cli-context.ts';
 import { defineCommand } from '../../src/operator/operator-command.ts';
-import { listedMax, type PresentedDelivery } from '../../src/operator/present-webhooks.ts';
+import { listedMax } from '../../src/operator/operator-protocol.ts';
+import type { PresentedDelivery } from '../../src/operator/present-webhooks.ts';
 import { type Fixture, openFixture, reviewOf, startMs } from './fixture.ts';
 
 interface Outcome {
@@ -200,6 +202,25 @@ test('review list and close', async () => {
   assert.deepEqual(await json('review', 'list', id, '--all', '--mode', 'live'), []);
   assert.equal((await run('review', 'close', 'prv_1', '--as', 'approved')).code, 1);
   assert.equal((await run('review', 'list', 'org_unknown')).code, 1);
+});
+
+test('open reviews are found behind any number of closed ones, both modes in order of creation', async () => {
+  const { id } = await json('org', 'create', '--name', 'Many reviews');
+  const put = (number: number, more: Partial<ReviewRecord>) => {
+    const review = reviewOf(id, `prv_m${String(number).padStart(4, '0')}`);
+    fixture.reviews.set(review.id, { ...review, ...more });
+  };
+  put(0, { livemode: true });
+  put(1, {});
+  for (let number = 2; number < 2 + listedMax; number++)
+    put(number, { open: false, closed_reason: 'approved' });
+  put(2 + listedMax, { livemode: true });
+  const listed = await json('review', 'list', id);
+  assert.deepEqual(
+    listed.map((review: { id: string }) => review.id),
+    ['prv_m1002', 'prv_m0001', 'prv_m0000'],
+  );
+  assert.match((await run('review', 'list', id, '--all')).out, /there may be older ones\.\n$/);
 });
 
 test('config is the server’s, or without one what a start would use', async () => {

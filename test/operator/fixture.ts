@@ -1,11 +1,12 @@
 // A running operators' socket for the tests: the real server and the real directory in a folder of their own, with
-// reviews, metrics and configuration made up.
+// a shard that knows reviews only, metrics and configuration made up.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createManualClock } from '../../src/core/clock.ts';
 import { Directory } from '../../src/directory/directory.ts';
+import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { ReviewRecord } from '../../src/domain/record.ts';
 import type { OperatorCommand } from '../../src/operator/operator-command.ts';
 import { OperatorFailure } from '../../src/operator/operator-protocol.ts';
@@ -34,24 +35,20 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     directory,
     metricsText: async () => '# TYPE up gauge\nup 1\n',
     config: () => [{ key: 'port', variable: 'PAYMENTS_PORT', value: 1234, description: 'port' }],
-    reviews: {
-      list: async (org, { mode, openOnly }) =>
-        [...reviews.values()].filter(
-          (review) =>
-            review.org === org &&
-            (mode === null || review.livemode === (mode === 'live')) &&
-            (review.open || !openOnly),
-        ),
-      close: async (id, as) => {
-        const review = reviews.get(id);
-        if (!review?.open) throw new OperatorFailure('refused', 'there is no open review with this id');
-        const closed = { ...review, open: false, closed_reason: as };
-        reviews.set(id, closed);
-        return closed;
-      },
-    },
-    askShard: async () => {
-      throw new OperatorFailure('refused', 'no shard runs here');
+    askShard: async (_, request) => {
+      if (request.kind === 'records') {
+        const listed = [...reviews.values()]
+          .reverse()
+          .filter((review) => indexRowsOf(review).some(({ index }) => index === request.index));
+        return { body: JSON.stringify(listed.slice(0, request.limit)) };
+      }
+      const review = 'id' in request ? reviews.get(request.id) : undefined;
+      if (review === undefined) throw new OperatorFailure('refused', 'there is nothing with this id');
+      if (request.kind !== 'command') return { body: JSON.stringify(review) };
+      if (!review.open) throw new OperatorFailure('refused', 'the review is closed');
+      const { as } = request.params as { as: 'approved' | 'refunded' };
+      reviews.set(review.id, { ...review, open: false, closed_reason: as });
+      return { body: '{}' };
     },
     callApi: async () => null,
   };
