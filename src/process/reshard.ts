@@ -25,6 +25,7 @@ import { CliFailure, type Resharded } from '../operator/cli-context.ts';
 import { callOperator, NoServer } from '../operator/operator-client.ts';
 import { clockLevel, readClock, writeClock } from '../shard/levels.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
+import { keyOf } from '../shard/turn.ts';
 import type { Config } from './config-schema.ts';
 import {
   type DataFolder,
@@ -205,8 +206,12 @@ function readAnswer({ log }: Journal, { location }: KeptKey): KeptAnswer | null 
   }
 }
 
-/** The kept keys of all sources, each of which has its own in order. */
+/**
+ * The kept keys of all sources, each of which has its own in order. One that several of them have, from an earlier
+ * reshard, comes once.
+ */
 function* inOrderOfTime(sources: readonly Journal[], sinceMs: number) {
+  const yielded = { usedAtMs: 0, digests: new Set<string>() };
   const heads = sources.map((source) => {
     const keys = source.checkpoint.keptKeys(sinceMs)[Symbol.iterator]();
     return { source, keys, next: keys.next() };
@@ -215,7 +220,12 @@ function* inOrderOfTime(sources: readonly Journal[], sinceMs: number) {
     const waiting = heads.filter(({ next }) => !next.done);
     if (waiting.length === 0) return;
     const first = waiting.reduce((a, b) => (b.next.value.usedAtMs < a.next.value.usedAtMs ? b : a));
-    yield { key: first.next.value as KeptKey, source: first.source };
+    const key = first.next.value as KeptKey;
+    if (key.usedAtMs !== yielded.usedAtMs) yielded.digests.clear();
+    yielded.usedAtMs = key.usedAtMs;
+    const digest = keyOf(key.keyDigest);
+    if (!yielded.digests.has(digest)) yield { key, source: first.source };
+    yielded.digests.add(digest);
     first.next = first.keys.next();
   }
 }
