@@ -7,12 +7,14 @@ import { randomFillSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
+import { pack, unpack } from 'msgpackr';
 import type { Bucket } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import { createRandomText } from '../core/ids.ts';
 import type { BucketOverride } from '../domain/limits-in-force.ts';
 import type { Mode } from '../domain/record.ts';
 import { fileDefect } from '../journal/page-check.ts';
+import { seal, unseal } from '../journal/seal.ts';
 import { type ApiKey, digestOf, type KeyKind, keyKinds, newKey, revoked, rolled } from './api-key.ts';
 import {
   activate,
@@ -53,7 +55,8 @@ export class DirectoryDamaged extends Error {
 }
 
 export class Directory {
-  readonly #store: RootDatabase<unknown, string>;
+  readonly #store: RootDatabase<Buffer, string>;
+  readonly #file: string;
   readonly #now: Clock;
   readonly #randomText = createRandomText(randomFillSync);
   readonly #organizations = new Map<string, Organization>();
@@ -68,17 +71,15 @@ export class Directory {
    */
   constructor(folder: string, now: Clock) {
     this.#now = now;
-    const file = join(folder, 'data.mdb');
-    const defect = existsSync(file) ? fileDefect(file, 'leaves') : null;
-    if (defect !== null) {
-      throw new DirectoryDamaged(`${file} is damaged: ${defect}. Restore the data folder from a backup`);
-    }
+    this.#file = join(folder, 'data.mdb');
+    const defect = existsSync(this.#file) ? fileDefect(this.#file, 'leaves') : null;
+    if (defect !== null) throw this.#damaged(defect);
     // Without overlapping syncs a transaction that has returned is on disk.
-    this.#store = open<unknown, string>({ path: folder, overlappingSync: false, mapSize });
+    this.#store = open({ path: folder, encoding: 'binary', overlappingSync: false, mapSize });
     const found = this.#store.get(formatRow);
-    if (found === undefined) this.#store.transactionSync(() => this.#store.putSync(formatRow, format));
-    else if (found !== format)
-      throw new DirectoryDamaged(`${folder} has format ${found}; this version reads ${format}`);
+    if (found === undefined) this.#store.transactionSync(() => this.#put(formatRow, format));
+    else if (this.#decode(formatRow, found) !== format)
+      throw new DirectoryDamaged(`${folder} was written by another version: use the one that wrote it`);
     for (const value of this.#rows('org_')) this.#remember(value as Organization, []);
     for (const value of this.#rows('key_')) this.#rememberKey(value as ApiKey);
   }
@@ -209,16 +210,31 @@ export class Directory {
 
   async #commit(organization: Organization, keys: readonly ApiKey[]): Promise<void> {
     this.#store.transactionSync(() => {
-      this.#store.putSync(organization.id, organization);
-      for (const key of keys) this.#store.putSync(key.id, key);
+      this.#put(organization.id, organization);
+      for (const key of keys) this.#put(key.id, key);
     });
     this.#remember(organization, keys);
     const change = { organization, keys: this.keysOf(organization.id) };
     await Promise.all([...this.#listeners].map((listener) => listener(change)));
   }
 
-  #rows(prefix: string): Iterable<unknown> {
-    return this.#store.getRange({ start: prefix, end: `${prefix}\uffff` }).map(({ value }) => value);
+  *#rows(prefix: string): Generator<unknown> {
+    const rows = this.#store.getRange({ start: prefix, end: `${prefix}\uffff` });
+    for (const { key, value } of rows) yield this.#decode(key, value);
+  }
+
+  #put(row: string, value: unknown): void {
+    this.#store.putSync(row, seal(pack(value)));
+  }
+
+  #decode(row: string, bytes: Buffer): unknown {
+    const packed = unseal(bytes);
+    if (packed === null) throw this.#damaged(`the row ${row} is not as it was written`);
+    return unpack(packed);
+  }
+
+  #damaged(defect: string): DirectoryDamaged {
+    return new DirectoryDamaged(`${this.#file} is damaged: ${defect}. Restore the data folder from a backup`);
   }
 
   #remember(organization: Organization, keys: readonly ApiKey[]): void {

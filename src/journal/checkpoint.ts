@@ -1,7 +1,7 @@
 // The checkpoint on LMDB: the shard's state as of a sequence. Called by the shard through the port: it writes what
 // changed, and reads what memory doesn't hold.
 //
-// Tables: `records` (id → record), `index` (name and sort key → nothing), `kept` (idempotency keys, see kept-rows.ts),
+// Tables: `records` (id → record, sealed), `index` (name and sort key → nothing), `kept` (idempotency keys, see kept-rows.ts),
 // `levels` (scope → bytes), `meta` (format, and the sequence).
 //
 // A checkpoint is many small transactions, and a crash may come between any two. That is harmless: the sequence goes
@@ -17,6 +17,7 @@ import type { Change } from '../domain/record.ts';
 import { decodeRecord, encodeRecord } from './codec.ts';
 import {
   commit,
+  dataFile,
   type Environment,
   guardRead,
   openEnvironment,
@@ -31,7 +32,7 @@ import {
   JournalFailure,
   type KeptKey,
 } from './journal.ts';
-import { hourKey, packKeptKeys, unpackRows } from './kept-rows.ts';
+import { hourKey, packKeptKeys, unpackKeptKeys } from './kept-rows.ts';
 
 const format = 1;
 const transactionRecordsMax = 1_000;
@@ -100,8 +101,19 @@ export class LmdbCheckpoint implements Checkpoint {
     if (key.length === 0 || key.length > keyBytesMax) return undefined;
     return this.#read(() => {
       const bytes = this.#records.getBinaryFast(key);
-      return bytes === undefined ? undefined : decodeRecord(view(bytes));
+      return bytes === undefined ? undefined : this.#decode(key, view(bytes));
     });
+  }
+
+  #decode(key: Uint8Array, bytes: Buffer): Change {
+    const record = decodeRecord(bytes);
+    const id = Buffer.from(key).toString();
+    if (record?.id === id) return record;
+    throw this.#damaged(`the record ${id} is not as it was written`);
+  }
+
+  #damaged(defect: string): JournalDamaged {
+    return new JournalDamaged(`${dataFile(this.#folder)} is damaged: ${defect}`);
   }
 
   *scan(index: string, range: ScanRange): Generator<string> {
@@ -183,7 +195,9 @@ export class LmdbCheckpoint implements Checkpoint {
       // A value at a time: whoever asks may wait in between, and a read transaction of the library ends then.
       const [row] = this.#read(() => [...this.#kept.getRange({ start, exclusiveStart, limit: 1 })]);
       if (row === undefined) return;
-      for (const kept of unpackRows(row.value)) if (kept.usedAtMs >= sinceMs) yield kept;
+      const keys = unpackKeptKeys(row.value);
+      if (keys === null) throw this.#damaged('idempotency keys are not as they were written');
+      for (const kept of keys) if (kept.usedAtMs >= sinceMs) yield kept;
       start = Buffer.from(row.key);
     }
   }
@@ -198,7 +212,7 @@ export class LmdbCheckpoint implements Checkpoint {
     for (let last: Uint8Array = nothing; ; ) {
       const range = { start: last, exclusiveStart: true, limit: transactionRecordsMax };
       const rows = this.#read(() => [...this.#records.getRange(range)]);
-      for (const { value } of rows) yield decodeRecord(value);
+      for (const { key, value } of rows) yield this.#decode(key, value);
       if (rows.length < transactionRecordsMax) return;
       last = rows.at(-1)!.key;
     }

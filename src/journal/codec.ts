@@ -1,7 +1,7 @@
 // How a turn lies in the log, and how one record lies in the checkpoint. Called by the log, by recovery and by the
 // checkpoint. Every value describes itself: none needs another one, or the code of another day, to be read.
 //
-// A log record, little-endian:
+// A checkpointed record is msgpack, sealed (see seal.ts). A log record, little-endian:
 //
 //   0  format (u8)     1  zeros     4  CRC-32 of everything from 8 on (u32)
 //   8  first sequence (f64)   16  last sequence (f64)   24  time, Unix ms (f64)
@@ -19,6 +19,7 @@ import { Packr } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import type { Change, Metadata, StoredRecord } from '../domain/record.ts';
 import type { AnswerLocation, KeptAnswer, KeptKey, ReplayedEntry, Turn } from './journal.ts';
+import { seal, unseal } from './seal.ts';
 
 const format = 1;
 const headerBytes = 40;
@@ -158,14 +159,13 @@ export function readAnswer(bytes: Buffer, offset: number): KeptAnswer | null {
 
 /** Encodes one record for the checkpoint. */
 export function encodeRecord(record: Change): Buffer {
-  return recordPackr.pack(toPacked(record));
+  return seal(recordPackr.pack(toPacked(record)));
 }
 
-/** Decodes a record of the checkpoint. Throws when the bytes are none. */
-export function decodeRecord(bytes: Uint8Array): Change {
-  const record = recordPackr.unpack(bytes);
-  if (typeof record?.kind !== 'string') throw new TypeError('these bytes hold no record');
-  return fromPacked(record);
+/** Decodes a record of the checkpoint; null when the bytes are damaged. */
+export function decodeRecord(bytes: Buffer): Change | null {
+  const packed = unseal(bytes);
+  return packed && fromPacked(recordPackr.unpack(packed));
 }
 
 function toPacked(record: StoredRecord): unknown {

@@ -2,10 +2,11 @@
 // recovery reads a million of them in a fraction of a second and an hour is dropped by deleting a few values.
 //
 // A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian: byte order is order in time.
-// A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log record (f64), offset (f64), little-endian.
+// A value is sealed (see seal.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log record (f64), offset (f64), little-endian.
 
 import { assert } from '../core/assert.ts';
 import type { KeptKey } from './journal.ts';
+import { seal, unseal } from './seal.ts';
 
 const hourMs = 3_600_000;
 const digestBytes = 16;
@@ -46,7 +47,7 @@ export class KeptKeyList implements Iterable<KeptKey> {
 }
 
 /** Packs the keys by the hour in which they were used. */
-export function packKeptKeys(keys: Iterable<KeptKey>, sequence: number): [key: Buffer, rows: Buffer][] {
+export function packKeptKeys(keys: Iterable<KeptKey>, sequence: number): [key: Buffer, value: Buffer][] {
   const byHour = new Map<number, KeptKeyList>();
   for (const kept of keys) {
     const hour = Math.floor(kept.usedAtMs / hourMs);
@@ -57,7 +58,7 @@ export function packKeptKeys(keys: Iterable<KeptKey>, sequence: number): [key: B
     }
     list.push(kept);
   }
-  return [...byHour].map(([hour, list]) => [valueKey(hour, sequence), list.rows]);
+  return [...byHour].map(([hour, list]) => [valueKey(hour, sequence), seal(list.rows)]);
 }
 
 /** The smallest key of a value with rows that were used at or after `timeMs`, or in the same hour. */
@@ -72,8 +73,14 @@ function valueKey(hour: number, sequence: number): Buffer {
   return key;
 }
 
-/** Unpacks one value. The digests are views of a copy of `bytes`: whoever keeps them long copies them. */
-export function* unpackRows(bytes: Uint8Array): Generator<KeptKey> {
+/** The keys of one value; null when it is damaged. */
+export function unpackKeptKeys(value: Buffer): Iterable<KeptKey> | null {
+  const rows = unseal(value);
+  return rows && unpackRows(rows);
+}
+
+/** Unpacks rows. The digests are views of a copy of `bytes`: whoever keeps them long copies them. */
+function* unpackRows(bytes: Uint8Array): Generator<KeptKey> {
   const copy = new Uint8Array(bytes).buffer;
   const view = new DataView(copy);
   for (let start = 0; start < copy.byteLength; start += rowBytes) {

@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { open } from 'lmdb';
+import { pack } from 'msgpackr';
 import { createManualClock } from '../../src/core/clock.ts';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { Directory, type DirectoryChange } from '../../src/directory/directory.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
+import { seal } from '../../src/journal/seal.ts';
 
 const startMs = 1_793_491_200_000;
 
@@ -140,10 +142,26 @@ describe('Directory', () => {
 
   test('a folder of another format is refused', async () => {
     const other = join(folder, 'other');
-    const store = open({ path: other });
-    await store.put('format', 99);
+    const store = open<Buffer, string>({ path: other, encoding: 'binary' });
+    await store.put('format', seal(pack(99)));
     await store.close();
-    assert.throws(() => new Directory(other, clock.now), /has format 99/);
+    assert.throws(() => new Directory(other, clock.now), /was written by another version/);
+  });
+
+  test('a row that is not as it was written is refused, and named', async () => {
+    const other = join(folder, 'damaged');
+    const made = new Directory(other, clock.now);
+    const { organization } = await made.createOrganization('Souk');
+    await made.closeStore();
+    const store = open<Buffer, string>({ path: other, encoding: 'binary' });
+    const row = Buffer.from(store.get(organization.id)!);
+    row[row.indexOf('Souk')]! ^= 1;
+    await store.put(organization.id, row);
+    await store.close();
+    const expected = new RegExp(
+      `data\\.mdb is damaged: the row ${organization.id} is not as it was written\\. Restore`,
+    );
+    assert.throws(() => new Directory(other, clock.now), expected);
   });
 });
 

@@ -84,9 +84,15 @@ test('a record of the checkpoint comes back as it was', () => {
   );
 });
 
-test('bytes that are no record are refused', () => {
-  for (const bytes of [Buffer.alloc(0), Buffer.alloc(500), Buffer.from('{"kind":1}')])
-    assert.throws(() => decodeRecord(bytes));
+test('a record of the checkpoint of which any bit has flipped is none, nor is anything else', () => {
+  const bytes = encodeRecord(paymentIntent(1));
+  for (let position = 0; position < bytes.length; position++) {
+    const damaged = Buffer.from(bytes);
+    damaged[position]! ^= 0x10;
+    assert.equal(decodeRecord(damaged), null, `byte ${position}`);
+  }
+  for (const other of [Buffer.alloc(0), Buffer.alloc(4), Buffer.alloc(500), Buffer.from('{"kind":1}')])
+    assert.equal(decodeRecord(other), null);
 });
 
 test('a turn with more sorts of records than msgpack has room for comes back', () => {
