@@ -99,6 +99,11 @@ export const admissionMessages = {
     fr: 'Une requête avec cette Idempotency-Key a été exécutée, et sa réponse ne peut plus être lue. Elle ne sera pas exécutée de nouveau : consultez plutôt ce qu’elle a créé.',
     ar: 'نُفِّذ طلب بهذا المفتاح Idempotency-Key ولم يعد بالإمكان قراءة الرد عليه. لن يُنفَّذ مرة أخرى: راجع ما أنشأه بدلًا من ذلك.',
   },
+  'api_error.record_damaged': {
+    en: 'Something that this request needs can’t be read. Nothing was changed; the operator of the service has to restore it.',
+    fr: 'Un élément nécessaire à cette requête ne peut pas être lu. Rien n’a été modifié ; l’exploitant du service doit le restaurer.',
+    ar: 'تعذّرت قراءة شيء يحتاجه هذا الطلب. لم يتغيّر شيء، وعلى مشغّل الخدمة استعادته.',
+  },
   'api_error.timeout': {
     en: 'The answer took too long. Send the request again with the same Idempotency-Key.',
     fr: 'La réponse a mis trop de temps à arriver. Renvoyez la requête avec la même Idempotency-Key.',

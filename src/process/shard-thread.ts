@@ -100,11 +100,11 @@ const shard: Shard = new Shard(
     checkAddress: createAddressCheck(config),
     deliveriesKeptMs: config.webhooks.attemptsKeptDays * 86_400_000,
     observer: metrics.observer,
-    onAnswerLost: (reason) =>
+    onDamage: (reason) =>
       logger.error(
         { reason },
-        'a kept answer cannot be read: its request is not run again, and its retries are answered with an error. ' +
-          'Stop the service and restore the segment of the log from a backup',
+        'something that is stored cannot be read: requests that need it are answered with an error and are not run. ' +
+          'Stop the service and restore the data folder from a backup',
       ),
     onFailure: fail,
   },

@@ -5,7 +5,7 @@ import { messageOf, refuse, statusOf, unavailable } from '../contract/errors.ts'
 import { type ExportOperation, routeTable } from '../contract/routes.ts';
 import { fillDefaults, parseQuery } from '../contract/validate.ts';
 import { assert } from '../core/assert.ts';
-import { type Command, decide } from '../domain/decide.ts';
+import type { Command } from '../domain/decide.ts';
 import type { Outcome } from '../domain/decision.ts';
 import { pendingDeliveries } from '../domain/deliveries.ts';
 import { dueRecords } from '../domain/due.ts';
@@ -24,19 +24,22 @@ type Of<K extends InternalRequest['kind']> = Extract<InternalRequest, { kind: K 
 
 /** Executes one internal request. */
 export function executeInternal(state: ShardState, turn: Turn, to: ReplyTo, request: InternalRequest): void {
-  const answer = answerInternal(state, turn, to, request);
+  const answer =
+    request.kind === 'command'
+      ? internalCommand(state, turn, to, request)
+      : state.read(
+          () => answerQuestion(state, turn, request),
+          (refusal) => answerOf({ refusal }, 'en'),
+        );
   if (answer !== null) turn.reply(to, answer);
 }
 
-function answerInternal(
+function answerQuestion(
   state: ShardState,
   turn: Turn,
-  to: ReplyTo,
-  request: InternalRequest,
-): InternalAnswer | null {
+  request: Exclude<InternalRequest, { kind: 'command' }>,
+): InternalAnswer {
   switch (request.kind) {
-    case 'command':
-      return internalCommand(state, turn, to, request);
     case 'view_payment':
       return viewOf(state, turn, request);
     case 'export_page':
@@ -73,8 +76,11 @@ function internalCommand(
   request: Of<'command'>,
 ): InternalAnswer | null {
   const { operation, id, params, language } = request;
-  const subject = subjectOf(state, id);
-  if (subject === undefined) return answerOf({ refusal: missing(id, null) }, language);
+  const subject = state.read(
+    () => subjectOf(state, id) ?? { refusal: missing(id, null) },
+    (refusal) => ({ refusal }),
+  );
+  if ('refusal' in subject) return answerOf(subject, language);
   if (state.readOnly) return answerOf({ refusal: unavailable }, language);
   const cause = subject.kind === 'operation' ? subject.request : null;
   const outcome = decideFor(state, turn, subject, { operation, id, params } as unknown as Command, cause);
@@ -97,7 +103,7 @@ export function decideFor(
   cause: OperationRequest | null,
 ): Outcome {
   const scope = state.scope(subject.org, subject.livemode, turn.nowMs);
-  const decision = decide(state.records, command, state.context(scope, turn.nowMs, cause));
+  const decision = state.decide(command, () => state.context(scope, turn.nowMs, cause));
   state.apply(turn, decision);
   const kept = cause === null ? null : keep(state, cause, decision.outcome);
   turn.record(decision.changes, kept);

@@ -9,7 +9,7 @@ import type { Route } from '../contract/route.ts';
 import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes.ts';
 import { fillDefaults, type Params, parseQuery, validateParams } from '../contract/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
-import { type Command, decide } from '../domain/decide.ts';
+import type { Command } from '../domain/decide.ts';
 import type { Outcome } from '../domain/decision.ts';
 import { fillImpliedParams } from '../domain/implied-params.ts';
 import { query } from '../domain/query.ts';
@@ -67,8 +67,15 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     answerRefusal(state, turn, pending, parsed.refusal);
     return;
   }
-  fillImpliedParams(state.records, route.operation, frame.id, parsed.params, request.api_version);
   const { params } = parsed;
+  const unreadable = state.read(
+    () => fillImpliedParams(state.records, route.operation, frame.id, params, request.api_version),
+    (refusal) => refusal,
+  );
+  if (unreadable) {
+    answerRefusal(state, turn, pending, unreadable);
+    return;
+  }
   const keyed = withKey(request, scope, route, frame, params);
   const ready: Pending = { to, route, scope, limits, id: frame.id, params, request: keyed };
   if (answerFromRecord(state, turn, ready)) return;
@@ -194,12 +201,11 @@ function run(state: ShardState, turn: Turn, pending: Pending): void {
     return;
   }
   const context = state.queryContext(scope, turn.nowMs);
-  answerOutcome(
-    state,
-    turn,
-    pending,
-    query(state.records, route.operation as QueryOperation, params, context, id),
+  const outcome = state.read(
+    () => query(state.records, route.operation as QueryOperation, params, context, id),
+    (refusal) => ({ refusal }),
   );
+  answerOutcome(state, turn, pending, outcome);
 }
 
 /** Decides a command; `addressAllowed` is the verdict on the address that it asked about before. */
@@ -214,9 +220,8 @@ export function runCommand(
     answerRefusal(state, turn, pending, unavailable);
     return;
   }
-  const context = state.context(scope, turn.nowMs, request, addressAllowed);
   const command = { operation: route.operation as CommandOperation, id, params } as unknown as Command;
-  const decision = decide(state.records, command, context);
+  const decision = state.decide(command, () => state.context(scope, turn.nowMs, request, addressAllowed));
   const { outcome } = decision;
   if ('checksAddress' in outcome) {
     state.checkAddress(pending, outcome.checksAddress);

@@ -1,11 +1,12 @@
 // Everything that one shard holds in memory, and how it is asked for: records, scopes, the idempotency index, the
 // requests that wait. Owned by the shard's turn; nothing here waits or does I/O except reads of the checkpoint.
 
-import { errorBody, type Refusal } from '../contract/errors.ts';
+import { errorBody, type Refusal, refuse } from '../contract/errors.ts';
 import type { Language } from '../contract/vocabulary.ts';
 import { assert } from '../core/assert.ts';
 import { createIdFactory, createRandomText, type FillRandom, type IdFactory } from '../core/ids.ts';
 import { createMoroccoCalendar } from '../core/morocco-day.ts';
+import { type Command, decide } from '../domain/decide.ts';
 import type { Context, Decision, Settings } from '../domain/decision.ts';
 import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { QueryContext } from '../domain/query.ts';
@@ -26,11 +27,13 @@ export interface ShardStateOptions {
   readonly availability: Availability;
   readonly fillRandom: FillRandom;
   readonly hotRecordsMax: number;
-  /** A kept answer can't be read, and why: nothing is wrong but that. */
-  readonly onAnswerLost: (reason: string) => void;
+  /** A record or a kept answer can't be read, and why: nothing is wrong but that. */
+  readonly onDamage: (reason: string) => void;
   /** Looks a webhook address up and answers whether it may be used. */
   readonly checkAddress: (pending: Pending, url: string) => void;
 }
+
+const recordDamaged = refuse('api_error', { message: 'api_error.record_damaged' });
 
 export interface KnownKey {
   readonly fingerprint: Uint8Array;
@@ -138,6 +141,28 @@ export class ShardState {
   }
 
   /**
+   * Does what reads and changes nothing. Coming upon a damaged record it is refused: whoever asks for that record hears
+   * so, and all else goes on.
+   */
+  read<T, R>(read: () => T, refused: (refusal: Refusal) => R): T | R {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof JournalDamaged)) throw error;
+      this.#options.onDamage(error.message);
+      return refused(recordDamaged);
+    }
+  }
+
+  /** Decides a command; it changes nothing yet. */
+  decide(command: Command, makeContext: () => Context): Decision {
+    return this.read(
+      () => decide(this.records, command, makeContext()),
+      (refusal) => ({ changes: [], operations: [], outcome: { refusal } }),
+    );
+  }
+
+  /**
    * The context of a command; `request` null when no API request caused it, `addressAllowed` null when it has not asked
    * about an address.
    */
@@ -214,7 +239,7 @@ export class ShardState {
       if (!(error instanceof JournalDamaged)) throw error;
       reason = error.message;
     }
-    this.#options.onAnswerLost(reason);
+    this.#options.onDamage(reason);
     return 'lost';
   }
 

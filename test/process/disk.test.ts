@@ -96,6 +96,41 @@ test('a damaged record at the end of a log is removed, with a warning', async ()
   assert.equal(await service.stop(), 0);
 });
 
+test('a damaged object of the checkpoint is answered with an error, and all else goes on', async () => {
+  const dataDir = temporaryFolder();
+  const first = await startService({ dataDir, env });
+  const [, shop] = await shopOnEachShard(first, 2);
+  const { key } = shop!;
+  const made = [];
+  for (const name of ['damaged', 'sound']) made.push(await create(first, shop!, `the ${name} one`));
+  const [damaged, sound] = made.map(({ json }) => json.id) as [string, string];
+  assert.equal(await first.stop(), 0);
+  const file = join(dataDir, 'shard-1', 'state', 'data.mdb');
+  const bytes = readFileSync(file, 'latin1');
+  writeFileSync(file, bytes.replaceAll('the damaged one', 'the damagfd one'), 'latin1');
+
+  const service = await startService({ dataDir, env });
+  const refused: [path: string, call: object][] = [
+    [`/v1/payment_intents/${damaged}`, {}],
+    ['/v1/payment_intents', {}],
+    [`/v1/payment_intents/${damaged}/confirm`, { body: {}, idempotencyKey: 'confirm' }],
+    [`/v1/payment_intents/${damaged}/cancel`, { body: {}, idempotencyKey: 'cancel' }],
+    ['/v1/refunds', { body: { payment_intent: damaged }, idempotencyKey: 'refund' }],
+  ];
+  for (const [path, call] of refused) {
+    const { status, json } = await service.call(path, { key, ...call });
+    assert.deepEqual([status, json.error?.code], [500, 'api_error'], path);
+  }
+  const read = await service.call(`/v1/payment_intents/${sound}`, { key });
+  assert.equal(read.text, made[1]!.text);
+  assert.equal((await create(service, shop!, 'later')).status, 200);
+  assert.equal((await create(service, shop!, 'the damaged one')).text, made[0]!.text, 'its answer is kept');
+  const said = new RegExp(`state/data\\.mdb is damaged: the record ${damaged} is not as it was written`);
+  await service.until(() => said.test(service.output()) || undefined);
+  assert.doesNotMatch(service.output(), /started again|stays down/);
+  assert.equal(await service.stop(), 0);
+});
+
 /** Moves a shard's folder to a file system of its own; null where this process may not mount one. */
 function smallDisk(context: TestContext, folder: string): boolean {
   const kept = `${folder}.kept`;

@@ -112,7 +112,7 @@ export class Actor {
   readonly lookUps: LookUp[] = [];
   readonly failures: unknown[] = [];
   /** Why kept answers could not be read. */
-  readonly answersLost: string[] = [];
+  readonly damages: string[] = [];
   /** Stands in for reading a kept answer from the log. */
   readAnswer: Log['readAnswer'] | null = null;
   /** Records in each checkpoint that was written. */
@@ -165,7 +165,7 @@ export class Actor {
           checkpointed: (records) => this.checkpoints.push(records),
           attempted() {},
         },
-        onAnswerLost: (reason) => this.answersLost.push(reason),
+        onDamage: (reason) => this.damages.push(reason),
         onFailure: (error) => this.failures.push(error),
       },
       [known],

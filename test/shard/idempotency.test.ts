@@ -53,7 +53,7 @@ for (const [what, readAnswer] of [
     const again = await actor.send(create, { body: intent, key: 'a' });
     assert.deepEqual([again.status, again.json.error.code, again.replayed], [500, 'api_error', false]);
     assert.match(again.json.error.message, /carried out/);
-    assert.equal(actor.answersLost.length, 1);
+    assert.equal(actor.damages.length, 1);
     const other = { ...intent, amount: 99_900 };
     assert.equal(
       (await actor.send(create, { body: other, key: 'a' })).json.error.code,
