@@ -12,6 +12,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const pinned = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const entry = join(root, 'src', 'process', 'payments.ts');
 
+// npm and npx put a shell in between, which hands no signal on: when it is gone, it was told to end.
+const parent = process.ppid;
+const ended = () => process.ppid !== parent && process.kill(process.pid, 'SIGTERM');
+if (process.env.npm_command !== undefined) setInterval(ended, 200).unref();
+
 if (process.versions.node.startsWith('22.') && process.features.typescript) {
   await import(entry);
 } else if (existsSync(pinned)) {

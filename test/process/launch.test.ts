@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -49,6 +49,35 @@ test("the machine's own Node runs the pinned one", async (context) => {
     // The service ends with its launcher, even one that could not pass on a signal.
     if (!child.stdout.readableEnded) await once(child.stdout.resume(), 'close');
     await assert.rejects(fetch(`${url}/readyz`));
+  }
+});
+
+test('who ends npm or npx ends the service', async () => {
+  for (const [command, ...args] of [
+    ['npm', 'start'],
+    ['npx', '--no', 'payments', 'serve'],
+  ] as const) {
+    const dataDir = temporaryFolder();
+    const env = {
+      ...process.env,
+      NODE_ENV: 'test',
+      PAYMENTS_PORT: '0',
+      PAYMENTS_DATA_DIR: dataDir,
+      PATH: path.join(':'),
+    };
+    const child: Served = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+      output += chunk;
+      if (output.includes('Listening on') && output.endsWith('\n')) break;
+    }
+    const url = /Listening on (\S+)/.exec(output)![1]!;
+    assert.equal((await fetch(`${url}/readyz`)).status, 200);
+    child.kill('SIGTERM');
+    await once(child.stdout.resume(), 'close');
+    await assert.rejects(fetch(`${url}/readyz`));
+    // It has ended in order: its socket is gone.
+    assert.equal(existsSync(join(dataDir, 'operator.sock')), false);
   }
 });
 
