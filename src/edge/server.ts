@@ -25,11 +25,15 @@ export interface ServerOptions {
 export interface Server {
   readonly port: number;
   readonly exchanges: Exchanges;
-  /** Takes no new connections, waits up to `graceMs` for the exchanges under way, then closes. */
+  /**
+   * Takes no new connections, waits up to `graceMs` for the exchanges under way and for requests that are on their way
+   * on connections there are, then closes.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
 const sweepMs = 500;
+const quietMs = 50;
 
 /** Listens; rejects when the address can't be had. */
 export function listen(options: ServerOptions): Promise<Server> {
@@ -59,7 +63,7 @@ export function listen(options: ServerOptions): Promise<Server> {
       const stop = async (graceMs: number) => {
         uws.us_listen_socket_close(socket);
         exchanges.closing = true;
-        await emptied(exchanges, graceMs);
+        await quiet(exchanges, graceMs);
         clearInterval(sweeper);
         app.close();
       };
@@ -78,9 +82,12 @@ function sweep(exchanges: Exchanges, options: ServerOptions): void {
   }
 }
 
-async function emptied(exchanges: Exchanges, graceMs: number): Promise<void> {
+/** Settles when no exchange was open for a moment: a request may have been sent before its client hears of the stop. */
+async function quiet(exchanges: Exchanges, graceMs: number): Promise<void> {
   const deadline = performance.now() + graceMs;
-  while (exchanges.open.size > 0 && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  let openAt = performance.now();
+  for (let now = openAt; now < deadline && now < openAt + quietMs; now = performance.now()) {
+    await new Promise((resolve) => setTimeout(resolve, quietMs / 10));
+    if (exchanges.open.size > 0) openAt = performance.now();
   }
 }
