@@ -4,8 +4,8 @@
 // dashes allowed between them, with 13 to 19 digits in all, a known issuer prefix and a valid Luhn sum. A bank account
 // number (24 digits) is none, whatever part of it would pass.
 //
-// Customers type Arabic-Indic digits (٠ to ٩) and fullwidth ones as well: the search takes them for digits. The other
-// functions take ASCII digits only.
+// Customers type Arabic-Indic digits (٠ to ٩), Persian (۰ to ۹) and fullwidth ones as well: the search takes them for
+// digits. The functions about numbers take ASCII digits only.
 
 import { assert } from './assert.ts';
 
@@ -41,9 +41,9 @@ const issuerRanges: readonly (readonly [number, number, CardBrand])[] = [
 const digitsMin = 13;
 const digitsMax = 19;
 // Greedy from a run's first digit, so that a match is always the whole run.
-const digitRuns = /[0-9٠-٩０-９](?:[ -]?[0-9٠-٩０-９]){12,}/g;
-const foreignDigits = /[٠-٩０-９]/g;
-const asciiDigits = /^[0-9]+$/;
+const digitRuns = /[0-9٠-٩۰-۹０-９](?:[ -]?[0-9٠-٩۰-۹０-９]){12,}/g;
+const foreignDigits = /[٠-٩۰-۹０-９]/g;
+const onlyAsciiDigits = /^[0-9]+$/;
 
 /** True when `text` holds something that looks like a card number. */
 export function findCardNumber(text: string): boolean {
@@ -69,17 +69,17 @@ function mayHoldRun(text: string): boolean {
 
 function isRunCharacter(code: number): boolean {
   if (code < 0x660) return (code >= 0x30 && code <= 0x39) || code === 0x20 || code === 0x2d;
-  return code <= 0x669 || (code >= 0xff10 && code <= 0xff19);
+  return code <= 0x669 || (code >= 0x6f0 && code <= 0x6f9) || (code >= 0xff10 && code <= 0xff19);
 }
 
 function looksLikeCard(run: string): boolean {
-  const digits = run.replace(/[ -]/g, '').replace(foreignDigits, toAscii);
+  const digits = asciiDigits(run.replace(/[ -]/g, ''));
   return digits.length <= digitsMax && cardBrand(digits) !== null && luhnValid(digits);
 }
 
-/** Both foreign ranges start at a multiple of 16, so the low four bits are the digit's value. */
-function toAscii(digit: string): string {
-  return String(digit.charCodeAt(0) & 15);
+/** The text with Arabic-Indic, Persian and fullwidth digits as ASCII ones: each range starts at a multiple of 16. */
+export function asciiDigits(text: string): string {
+  return text.replace(foreignDigits, (digit) => String(digit.charCodeAt(0) & 15));
 }
 
 /** The brand that issues numbers with this prefix; null when no brand does, or with fewer than six digits. */
@@ -91,12 +91,12 @@ export function cardBrand(digits: string): CardBrand | null {
 
 /** True when `digits` is two or more ASCII digits, the last of which is the check digit of the others (ISO/IEC 7812-1). */
 export function luhnValid(digits: string): boolean {
-  return digits.length > 1 && asciiDigits.test(digits) && luhnSum(digits, false) % 10 === 0;
+  return digits.length > 1 && onlyAsciiDigits.test(digits) && luhnSum(digits, false) % 10 === 0;
 }
 
 /** The digit to append to `digits` (ASCII, at least one) to make them valid. */
 export function luhnCheckDigit(digits: string): string {
-  assert(asciiDigits.test(digits), 'a check digit is made from digits');
+  assert(onlyAsciiDigits.test(digits), 'a check digit is made from digits');
   return String((10 - (luhnSum(digits, true) % 10)) % 10);
 }
 

@@ -13,7 +13,9 @@ export function fillImpliedParams(
   params: Params,
   apiVersion: string,
 ): void {
-  if (operation === 'create_webhook_endpoint') params.api_version ??= apiVersion;
+  if (operation === 'create_webhook_endpoint' && params.api_version === undefined) {
+    params.api_version = apiVersion;
+  }
   if (operation === 'confirm_payment_intent' && params.payment_method_type === undefined) {
     const types = view.get('payment_intent', id)?.payment_method_types;
     if (types?.length === 1) params.payment_method_type = types[0];

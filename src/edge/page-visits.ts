@@ -5,7 +5,7 @@ import { slotOfId } from '../core/ids.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import type { Exchange } from './exchange.ts';
-import type { PagePort, PageRequest, ShownPayment } from './pages/page-port.ts';
+import type { PageAnswer, PagePort, PageRequest, ShownPayment } from './pages/page-port.ts';
 import type { Pages } from './pages/pages.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -60,8 +60,7 @@ async function answerVisit(pages: Pages, exchange: Exchange, head: RequestHead, 
     remoteAddress: exchange.remoteAddress,
     body,
   };
-  // Whoever waits for a slow network is shown the page as it is, which waits on.
-  exchange.onTimeout = () => exchange.answer(303, [['Location', head.path]], '');
-  const answer = await pages.handle(request);
-  exchange.answer(answer.status, answer.headers, answer.body);
+  const reply = ({ status, headers, body }: PageAnswer) => exchange.answer(status, headers, body);
+  exchange.onTimeout = () => reply(pages.goOn(request));
+  reply(await pages.handle(request));
 }

@@ -94,8 +94,10 @@ async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
     // An exit in order would wait for, or abort in, the threads that hang.
     process.kill(process.pid, 'SIGKILL');
   }, stopMsMax);
-  for (const close of closers.reverse()) await close();
+  const failures: unknown[] = [];
+  for (const close of closers.reverse()) await close().catch((error: unknown) => failures.push(error));
   clearTimeout(timer);
+  if (failures.length > 0) throw failures[0];
 }
 
 /** The configured port, or a free one for 0; throws when it is taken. Edges share a port, so they can't tell themselves. */

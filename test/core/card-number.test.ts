@@ -29,6 +29,7 @@ const found: [string, string][] = [
   ['15 digits', '378282246310005'],
   ['19 digits', cardWith('6200', 19)],
   ['Arabic-Indic digits', arabicIndic('4111 1111 1111 1111')],
+  ['Persian digits', '۴۱۱۱-۱۱۱۱-۱۱۱۱-۱۱۱۱'],
   ['fullwidth digits', fullwidth('4111-1111-1111-1111')],
   ['digits of several scripts', `4111${arabicIndic('1111')}${fullwidth('1111')}1111`],
   ['on its own line', 'a\n4111111111111111\nb'],
@@ -65,6 +66,7 @@ test('the search agrees with one that looks at every character', () => {
   const naive = (text: string) =>
     text
       .replace(/[٠-٩]/g, (d) => String(d.charCodeAt(0) - 0x660))
+      .replace(/[۰-۹]/g, (d) => String(d.charCodeAt(0) - 0x6f0))
       .split(/[^0-9 -]|[ -]{2,}/)
       .map((run) => run.replace(/[ -]/g, ''))
       .some((run) => run.length >= 13 && run.length <= 19 && cardBrand(run) !== null && luhnValid(run));
@@ -77,7 +79,7 @@ test('the search agrees with one that looks at every character', () => {
   const piece = fc.oneof(
     card,
     fc.constantFrom(...'0123456789'),
-    fc.constantFrom(' ', '-', 'a', '.', '٤', '\n'),
+    fc.constantFrom(' ', '-', 'a', '.', '٤', '۴', '\n'),
   );
   let hits = 0;
   fc.assert(

@@ -31,6 +31,13 @@ test('leaving the version of a webhook endpoint out and naming the own one is th
   assert.equal((await actor.send('POST /v1/webhook_endpoints', { body: named, key: 'a' })).replayed, true);
 });
 
+test('null is no way to leave a parameter out', async () => {
+  const actor = new Actor();
+  const endpoint = { url: 'https://hooks.example/a', enabled_events: ['*'], api_version: null };
+  const { json } = await actor.send('POST /v1/webhook_endpoints', { body: endpoint });
+  assert.deepEqual([json.error.code, json.error.param], ['parameter_invalid', 'api_version']);
+});
+
 for (const [query, isSearch] of [
   ['limit=1&starting_after=&ending_before=', false],
   ['%6Cimit=1&starting%5Fafter', false],

@@ -1,7 +1,7 @@
 // The card form as it was sent: three texts become a typed card, or the names of the fields that can't be right. What
 // was typed goes nowhere else: not into an error, not back into the form.
 
-import { luhnValid } from '../../core/card-number.ts';
+import { asciiDigits, luhnValid } from '../../core/card-number.ts';
 import type { CardProblem, TypedCard } from '../../networks/network.ts';
 
 export type CardField = CardProblem['problem'];
@@ -20,9 +20,4 @@ export function readCard(form: URLSearchParams): TypedCard | { readonly problems
   if (!/^\d{3,4}$/.test(cvc)) problems.push('cvc');
   if (problems.length > 0) return { problems };
   return { number, expMonth, expYear: year < 100 ? 2000 + year : year, cvc };
-}
-
-/** Arabic-Indic, Persian and fullwidth digits as ASCII ones: each range starts at a multiple of 16. */
-function asciiDigits(text: string): string {
-  return text.replace(/[٠-٩۰-۹０-９]/g, (digit) => String(digit.charCodeAt(0) & 15));
 }

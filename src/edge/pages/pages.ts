@@ -35,8 +35,10 @@ export interface PagesOptions {
 export interface Pages {
   /** True for the paths of these pages, the unknown ones below them included. */
   matches(path: string): boolean;
-  /** Answers a visit; never rejects. */
+  /** Answers a visit, and wipes the request's body; never rejects. */
   handle(request: PageRequest): Promise<PageAnswer>;
+  /** Answers a visit that waits for long: the customer goes on to the page as it is, which waits on. */
+  goOn(request: PageRequest): PageAnswer;
 }
 
 /** Addresses whose visits are counted at a time. */
@@ -105,10 +107,10 @@ export function createPages(options: PagesOptions): Pages {
 
   return {
     matches: isPagePath,
-    async handle(request) {
-      const answered = await answer(request);
-      request.body.fill(0);
-      return request.method === 'HEAD' ? { ...answered, body: '' } : answered;
+    handle: (request) => answer(request).finally(() => request.body.fill(0)),
+    goOn(request) {
+      const visit = visitOf(request, routeOf(request.path), null, prefix);
+      return redirect(linkTo(visit, visit.path));
     },
   };
 }

@@ -26,7 +26,7 @@ describe('a visit', () => {
     });
   }
 
-  test('with another method is refused, and HEAD answers without a body', async () => {
+  test('with another method is refused, and HEAD is answered as GET is', async () => {
     const service = createService();
     const { charge } = await createConfirmed(service, 'cash');
     const visitor = createVisitor(service.pages);
@@ -34,7 +34,7 @@ describe('a visit', () => {
     const posted = await visitor.ask('POST', `/voucher/${charge}`);
     assert.deepEqual([posted.status, posted.header('allow')], [405, 'GET, HEAD']);
     const head = await visitor.ask('HEAD', `/voucher/${charge}`);
-    assert.deepEqual([head.status, head.body], [200, '']);
+    assert.deepEqual([head.status, head.body], [200, (await visitor.get(`/voucher/${charge}`)).body]);
   });
 
   test('beyond the limit waits', async () => {
@@ -119,6 +119,16 @@ describe('a visit', () => {
     const paid = await visitor.send(goodCard);
     for (const { body } of [chosen, paid]) assert.doesNotMatch(body, /javascript:|data:/);
     assert.match(titleOf(paid.body), /Payment complete/);
+  });
+
+  test('that waits for long goes on to the page as it is, in the language that was chosen', async () => {
+    const { pages } = createService({ baseUrl: 'https://shop.example/payments' });
+    const headers = { acceptLanguage: '', cookie: '', forwardedFor: '', secFetchSite: '' };
+    const request = { method: 'POST', path: '/pay/ch_1/challenge', query: 'lang=fr&done=1', headers };
+    const { status, headers: sent } = pages.goOn({ ...request, remoteAddress: '', body: Buffer.alloc(0) });
+    assert.equal(status, 303);
+    assert.equal(new Map(sent).get('location'), '/payments/pay/ch_1?lang=fr');
+    assert.equal(new Map(sent).get('cache-control'), 'no-store');
   });
 
   test('behind a proxy that takes a prefix off, every link has it; over https the cookie is bound to the host', async () => {
