@@ -89,6 +89,18 @@ export const responseHeaders = {
     schema: { type: 'integer', minimum: 1 },
     example: 2,
   },
+  'WWW-Authenticate': {
+    description: 'The two ways to send a key.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'Bearer, Basic',
+  },
+  'Content-Disposition': {
+    description: 'The name of the file that a browser saves.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'attachment; filename="payment_intents.csv"',
+  },
 } as const satisfies Record<string, Json>;
 
 type ResponseHeader = keyof typeof responseHeaders;
@@ -110,6 +122,8 @@ export function headerRefs(route: Route, status: number): Json {
   // An address that no name server answered for is refused for now.
   const looksUp = status === 400 && route.refusals.includes('url_not_allowed');
   if (looksUp || retryAfterStatuses.includes(status)) names.push('Retry-After');
+  if (status === 401) names.push('WWW-Authenticate');
+  if (status === 200 && route.kind === 'export') names.push('Content-Disposition');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 

@@ -2,9 +2,9 @@
 // limits: nothing is said twice, so it can't say something else than the service does. Served at /openapi.json and
 // copied to docs/openapi.json.
 
-import type { TObject } from 'typebox';
 import { assert } from '../core/assert.ts';
 import { errorCodes } from './errors.ts';
+import { csvLine, exportColumns } from './export-format.ts';
 import { bucketNames } from './limits.ts';
 import { introduction, meaningOf, pathIds, signatureMeaning, tags } from './openapi-descriptions.ts';
 import { type ExampleObjects, exampleEvent, exampleIds, exampleObjects } from './openapi-examples.ts';
@@ -14,7 +14,7 @@ import { describeRefusals, exampleRefusal, type RefusalComponents } from './open
 import { describeSchema, ErrorAnswer, type Json, type SchemaComponents } from './openapi-schemas.ts';
 import * as resources from './resources.ts';
 import type { Route } from './route.ts';
-import { type Operation, routeTable } from './routes.ts';
+import { type ExportOperation, type Operation, routeTable } from './routes.ts';
 import { type EventType, newestApiVersion, sentEventTypes } from './vocabulary.ts';
 
 /** What the parts of a description are made from and add to. */
@@ -161,21 +161,16 @@ function describeAnswer(route: Route, writing: Writing): Json {
   return { 'application/json': { schema: describeSchema(route.result, writing.schemas), example } };
 }
 
-/** An export's rows, one a line: in the order of the resource's fields, whose nested values are JSON text in CSV. */
 function describeExport(route: Route, writing: Writing): Json {
   const rows = exampleAnswers(writing.objects)[route.operation as Operation] as unknown as readonly Json[];
   const schema = describeSchema(route.result, writing.schemas);
   const name = String(schema.$ref).split('/').at(-1);
-  const cell = (value: unknown) => {
-    const text = value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  const fields = Object.keys((route.result as TObject).properties);
-  const lines = [fields, ...rows.map((row) => fields.map((field) => cell(row[field])))];
+  const columns = exportColumns[route.operation as ExportOperation];
+  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column]))];
   return {
     'text/csv': {
       schema: { type: 'string', description: `A line of field names, then a line for each ${name}` },
-      example: lines.map((line) => `${line.join(',')}\r\n`).join(''),
+      example: lines.map(csvLine).join(''),
     },
     'application/x-ndjson': {
       schema: { type: 'string', description: `A line for each ${name}, as JSON` },

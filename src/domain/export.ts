@@ -1,6 +1,7 @@
-// Exports: all objects of a kind, newest first, as CSV (RFC 4180) or NDJSON. Handed out in pages, each a range over
+// Exports: all objects of a kind, newest first, as CSV or NDJSON. Handed out in pages, each a range over
 // the index from where the last one ended, so that nothing is held while a slow reader takes its time.
 
+import { csvLine, exportColumns } from '../contract/export-format.ts';
 import type { ExportOperation } from '../contract/routes.ts';
 import type { Caller } from './find.ts';
 import { filtered, type PageParams } from './pages.ts';
@@ -20,26 +21,11 @@ export interface ExportPage {
 type Exported = PaymentIntentRecord | ChargeRecord | RefundRecord;
 type Row = Readonly<Record<string, unknown>>;
 
-const exportsByOperation = {
-  export_payment_intents: {
-    kind: 'payment_intent',
-    prefix: 'pi',
-    columns:
-      'id,created,livemode,amount,amount_received,currency,status,payment_method_types,latest_charge,customer,description,canceled_at,cancellation_reason,checkout_session,metadata',
-  },
-  export_charges: {
-    kind: 'charge',
-    prefix: 'ch',
-    columns:
-      'id,created,livemode,amount,amount_refunded,currency,status,paid,refunded,failure_code,failure_message,decline_code,payment_intent,payment_method_details,metadata',
-  },
-  export_refunds: {
-    kind: 'refund',
-    prefix: 're',
-    columns:
-      'id,created,livemode,amount,currency,charge,payment_intent,reason,status,failure_reason,metadata',
-  },
-} as const satisfies Record<ExportOperation, { kind: string; prefix: string; columns: string }>;
+const kinds = {
+  export_payment_intents: { kind: 'payment_intent', prefix: 'pi' },
+  export_charges: { kind: 'charge', prefix: 'ch' },
+  export_refunds: { kind: 'refund', prefix: 're' },
+} as const satisfies Record<ExportOperation, { kind: string; prefix: string }>;
 
 /** The page after `cursor` (empty: the first one, with the column names in CSV). */
 export function exportPage(
@@ -49,8 +35,8 @@ export function exportPage(
   context: QueryContext,
   cursor: string,
 ): ExportPage {
-  const { kind, prefix, columns } = exportsByOperation[operation];
-  const names = columns.split(',');
+  const { kind, prefix } = kinds[operation];
+  const names = exportColumns[operation];
   const csv = params.format !== 'ndjson';
   const range = { ...params, descending: true, ...(cursor !== '' && { starting_after: cursor }) };
   let text = csv && cursor === '' ? csvLine(names) : '';
@@ -75,16 +61,4 @@ function rowOf(record: Exported, view: View, context: QueryContext): Row {
     case 'refund':
       return present.presentRefund(record);
   }
-}
-
-function csvLine(values: readonly unknown[]): string {
-  return `${values.map(csvField).join(',')}\r\n`;
-}
-
-/** Texts stand as they are: CSV and NDJSON say the same. */
-function csvField(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
