@@ -1,9 +1,7 @@
 // Money: amounts are whole centimes, in the API, in records and here; no amount is ever a fraction. The hosted pages
-// show amounts through `formatAmount`, which works on the digits alone.
+// show them to people, by their digits alone.
 
 import { assert } from './assert.ts';
-
-const amountMax = 99_999_999;
 
 const noBreakSpace = '\u00a0';
 // The isolate keeps the number before the word, and both apart from what surrounds them, in pages of either direction.
@@ -11,11 +9,6 @@ const rightToLeftIsolate = '\u2067';
 const popIsolate = '\u2069';
 
 const arabicNames: Readonly<Record<string, string>> = { mad: 'درهم' };
-
-/** True for an amount that a request may ask for: a whole number of centimes from 1 to 99,999,999. */
-export function isAmount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= amountMax;
-}
 
 /**
  * An amount for people: `1 234,50 MAD` in French, `MAD 1,234.50` in English, `1 234,50 درهم` in Arabic, written with

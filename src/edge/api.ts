@@ -152,7 +152,7 @@ export class Api {
 
   #answer(call: ApiCall, answer: AnswerFrame): void {
     const { exchange } = call;
-    const headers = (answer.flags & answerFlags.hasLimits) === 0 ? [] : limitHeaders(answer);
+    const headers = limitHeaders(answer);
     if (answer.flags & answerFlags.more) {
       this.#finished(call, answer.status, 0, false);
       const { org, livemode } = call.key!;

@@ -85,8 +85,10 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
 /** Parses an ISO 8601 date, or time with its zone, into Unix milliseconds, for commander. A date means its start in UTC. */
 export function isoTime(text: string): number {
   const ms = Date.parse(text);
-  const form = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
-  if (form.test(text) && !Number.isNaN(ms)) return ms;
+  const form = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+  const day = form.exec(text)?.[1];
+  // A day that no month has is taken for one of the next month: it reads otherwise when it is written again.
+  if (day !== undefined && !Number.isNaN(ms) && new Date(day).toISOString().startsWith(day)) return ms;
   throw new InvalidArgumentError(
     'It must be a date such as 2026-12-31, or a time such as 2026-12-31T18:00:00Z.',
   );

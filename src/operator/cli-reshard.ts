@@ -1,9 +1,8 @@
 // `payments reshard`: the one command that changes a data folder by itself, while no server runs on it.
 
 import type { Command } from 'commander';
+import { shardsMax } from '../shard/shard-map.ts';
 import { type CliContext, type CommonOptions, type Resharded, wholeNumber } from './cli-context.ts';
-
-const shardsMax = 64;
 
 export function addReshardCommand(program: Command, { host, print }: CliContext): void {
   program

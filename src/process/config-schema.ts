@@ -3,6 +3,7 @@
 // may be absent is `null`; groups are one level deep. `config.ts` fills it in.
 
 import { type Static, type TSchema, Type } from 'typebox';
+import { shardsMax } from '../shard/shard-map.ts';
 
 /** Milliseconds that `setTimeout` can hold. */
 const timerMsMax = 2_147_483_647;
@@ -19,7 +20,7 @@ export const configSchema = group({
   host: text('address to listen on'),
   port: count(0, 65_535, 'port to listen on; 0 takes a free one'),
   dataDir: text('folder that holds all data'),
-  shards: count(0, 64, 'shard threads; 0: one fewer than the cores, at least one'),
+  shards: count(0, shardsMax, 'shard threads; 0: one fewer than the cores, at least one'),
   edges: count(1, 64, 'threads that accept connections'),
   logLevel: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     description: 'least severe log lines that are written',

@@ -293,7 +293,7 @@ function answer(turn: Turn, { to, limits }: Pending, fields: AnswerFields, body:
     {
       correlation: to.correlation,
       status: fields.status,
-      flags: fields.flags | answerFlags.hasLimits,
+      flags: fields.flags,
       errorNumber: fields.errorNumber,
       limit: limits.limit,
       remaining: limits.remaining,

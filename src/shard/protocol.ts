@@ -20,7 +20,7 @@ import type { WebhookEndpointRecord } from '../domain/record.ts';
 /** Bits of a request's flags. */
 export const requestFlags = { livemode: 1, hasIdempotencyKey: 2, wrongContentType: 4 } as const;
 /** Bits of an answer's flags. */
-export const answerFlags = { replayed: 1, hasLimits: 2, more: 4 } as const;
+export const answerFlags = { replayed: 1, more: 2 } as const;
 
 export interface RequestFrame {
   readonly correlation: number;

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { open } from 'lmdb';
 import { pack } from 'msgpackr';
-import { createManualClock } from '../../src/core/clock.ts';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { Directory, type DirectoryChange } from '../../src/directory/directory.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 import { seal } from '../../src/journal/seal.ts';
+import { createManualClock } from '../manual-clock.ts';
 
 const startMs = 1_793_491_200_000;
 

@@ -15,7 +15,6 @@ import type { Route } from '../../src/contract/route.ts';
 import { type QueryOperation, routeTable } from '../../src/contract/routes.ts';
 import { fillDefaults, type Params, validateParams } from '../../src/contract/validate.ts';
 import { languages, newestApiVersion } from '../../src/contract/vocabulary.ts';
-import { createManualClock } from '../../src/core/clock.ts';
 import { createIdFactory, createRandomText } from '../../src/core/ids.ts';
 import { slotOf } from '../../src/core/slot.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
@@ -33,6 +32,7 @@ import type {
   RecordOf,
 } from '../../src/domain/record.ts';
 import { State } from '../../src/domain/state.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { MemoryBacking } from './memory-backing.ts';
 
 export const settings: Settings = {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { createManualClock } from '../../src/core/clock.ts';
 import { KeyRing, type KeyRingChange, type KnownKey } from '../../src/edge/authenticate.ts';
+import { createManualClock } from '../manual-clock.ts';
 
 const nowMs = Date.UTC(2026, 10, 2, 12);
 const org = 'org_1';

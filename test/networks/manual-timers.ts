@@ -1,7 +1,7 @@
 // Timers that a test turns by hand, together with the clock they go by.
 
-import { createManualClock, type ManualClock } from '../../src/core/clock.ts';
 import type { Timers } from '../../src/networks/timers.ts';
+import { createManualClock, type ManualClock } from '../manual-clock.ts';
 
 export interface ManualTimers extends Timers {
   readonly clock: ManualClock;

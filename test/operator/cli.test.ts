@@ -265,6 +265,8 @@ describe('usage', () => {
     ['limits set o --mode test --bucket all --per-minute 5 --until tomorrow', /must be a date/],
     ['limits set o --mode test --bucket all --per-minute 5 --until 2026-12-31T10:00', /must be a date/],
     ['limits set o --mode test --bucket all --per-minute 5 --until 2026-13-01', /must be a date/],
+    ['limits set o --mode test --bucket all --per-minute 5 --until 2027-02-31', /must be a date/],
+    ['limits set o --mode test --bucket all --per-minute 5 --until 2027-02-29T10:00:00Z', /must be a date/],
     ['review close r --as ignored', /Allowed choices are approved, refunded/],
   ];
   for (const [args, expected] of wrong) {

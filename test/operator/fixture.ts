@@ -4,7 +4,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createManualClock } from '../../src/core/clock.ts';
 import { Directory } from '../../src/directory/directory.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { ReviewRecord } from '../../src/domain/record.ts';
@@ -12,6 +11,7 @@ import type { OperatorCommand } from '../../src/operator/operator-command.ts';
 import { OperatorFailure } from '../../src/operator/operator-protocol.ts';
 import { openOperatorServer } from '../../src/operator/operator-server.ts';
 import type { OperatorServices } from '../../src/operator/operator-services.ts';
+import { createManualClock } from '../manual-clock.ts';
 
 export const startMs = Date.UTC(2026, 10, 1, 10);
 

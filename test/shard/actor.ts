@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { languages } from '../../src/contract/vocabulary.ts';
-import { createManualClock } from '../../src/core/clock.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { NetworkOutcome } from '../../src/domain/operations.ts';
 import type { OperationRecord } from '../../src/domain/record.ts';
@@ -24,6 +23,7 @@ import {
 } from '../../src/shard/protocol.ts';
 import { Shard } from '../../src/shard/shard.ts';
 import type { Peer } from '../../src/shard/turn.ts';
+import { createManualClock } from '../manual-clock.ts';
 
 export const startMs = Date.UTC(2026, 10, 2, 12);
 export const org = 'org_000000000000000000000001';
@@ -270,7 +270,7 @@ export class Actor {
         replayed: (flags & answerFlags.replayed) !== 0,
         originalRequest: frame.originalRequest,
         retryAfterSeconds: frame.retryAfterSeconds,
-        remaining: (flags & answerFlags.hasLimits) === 0 ? null : frame.remaining,
+        remaining: frame.remaining,
       });
       this.#waiting.delete(correlation);
     });

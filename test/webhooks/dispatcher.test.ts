@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createManualClock } from '../../src/core/clock.ts';
 import type { AttemptResult } from '../../src/domain/record.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch, OutboxMessage } from '../../src/shard/protocol.ts';
 import type { AttemptInput } from '../../src/webhooks/attempt.ts';
 import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
+import { createManualClock } from '../manual-clock.ts';
 
 const success: AttemptResult = { at_ms: 0, duration_ms: 1, status: 200, failure: null, answer: '' };
 const enabled = (id: string): EndpointChange => ({

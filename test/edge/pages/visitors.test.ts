@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createManualClock } from '../../../src/core/clock.ts';
 import { createVisitors } from '../../../src/edge/pages/visitors.ts';
+import { createManualClock } from '../../manual-clock.ts';
 
 function setUp(options: { trustedProxies?: string[]; visitorsMax?: number } = {}) {
   const clock = createManualClock(0);
