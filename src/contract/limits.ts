@@ -12,11 +12,6 @@ export const defaultLimits = {
   test: { all: 600, writes: 150, payment_creation: 60, search: 30 },
 } as const satisfies Record<'live' | 'test', Record<Bucket, number>>;
 
-/** What a bucket holds on top of its per-minute limit: ten seconds' worth, rounded to a whole request. */
-export function burstOf(perMinute: number): number {
-  return Math.round(perMinute / 6);
-}
-
 /** The names of the buckets in messages. */
 export const bucketNames: Record<Bucket, Record<Language, string>> = {
   all: { en: 'all requests', fr: 'toutes les requêtes', ar: 'جميع الطلبات' },
@@ -49,6 +44,11 @@ export const methodAmountMin = { card: 100, cash: 10_000 } as const;
 export const listLimitMax = 100;
 export const listLimitDefault = 10;
 export const webhookEndpointsMax = 16;
+/** Deliveries in flight to one endpoint. */
+export const deliveriesInFlightMax = 5;
+
+/** For how long a key or a secret that was rolled can go on working. */
+export const overlapSecondsMax = 365 * 24 * 3600;
 
 export const sessionSecondsMin = 30 * 60;
 export const sessionSecondsMax = 24 * 3600;

@@ -2,7 +2,8 @@
 // paid by card, one of 480.00 MAD with a cash code. All of it is test mode, and every object fits its schema.
 
 import type { Static } from 'typebox';
-import { burstOf, defaultLimits } from './limits.ts';
+import { burstOf } from '../core/token-bucket.ts';
+import { defaultLimits } from './limits.ts';
 import type * as r from './resources.ts';
 import { type EventType, newestApiVersion } from './vocabulary.ts';
 

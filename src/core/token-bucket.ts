@@ -19,9 +19,14 @@ export interface TokenBucket {
   updatedAtMs: number;
 }
 
+/** What a bucket holds on top of its per-minute limit: ten seconds' worth, rounded to a whole request. */
+export function burstOf(perMinute: number): number {
+  return Math.round(perMinute / 6);
+}
+
 /** How many requests a full bucket lets through at once. */
 export function capacityOf(perMinute: number): number {
-  return perMinute + Math.round(perMinute / 6);
+  return perMinute + burstOf(perMinute);
 }
 
 /** A full bucket. `perMinute` is a whole number of at least 1. */

@@ -3,6 +3,7 @@
 // exists once, in the answer to whoever created it.
 
 import { hash } from 'node:crypto';
+import { overlapSecondsMax } from '../contract/limits.ts';
 import type { Mode } from '../domain/record.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
@@ -31,9 +32,6 @@ export interface ApiKey {
 export type KeyStatus = 'active' | 'revoked' | 'expired';
 
 const randomWidth = 40;
-
-/** The longest overlap of a rolled key with its successor. */
-export const overlapSecondsMax = 365 * 24 * 3600;
 
 /** The start of every key of a mode and kind. */
 export function keyPrefix(mode: Mode, kind: KeyKind): string {

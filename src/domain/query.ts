@@ -1,8 +1,9 @@
 // Queries: what reads. They see what the commands before them in the same turn have decided, and are answered
 // together with those, after the commit: nobody is told what could still be lost.
 
-import { buckets, burstOf } from '../contract/limits.ts';
+import { buckets } from '../contract/limits.ts';
 import type { ParamsOf, QueryOperation } from '../contract/routes.ts';
+import { burstOf } from '../core/token-bucket.ts';
 import { answered, type Context, type Outcome } from './decision.ts';
 import { pendingDeliveries } from './deliveries.ts';
 import { eventJson } from './events.ts';

@@ -17,7 +17,7 @@ import { type ApiVersion, apiVersions, languages } from '../contract/vocabulary.
 import type { Clock } from '../core/clock.ts';
 import { slotOf } from '../core/slot.ts';
 import type { ShardClient } from '../shard/client.ts';
-import { type AnswerFrame, answerFlags, requestFlags } from '../shard/protocol.ts';
+import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import type { KeyRing, KnownKey } from './authenticate.ts';
 import type { Exchange, Header } from './exchange.ts';
@@ -63,8 +63,6 @@ const timedOut = refuse('api_error', { message: 'api_error.timeout', status: 503
 const jsonType: Header = ['Content-Type', 'application/json'];
 const noBody = Buffer.alloc(0);
 const routeNames = routeTable.map(({ method, path }) => `${method} ${path}`);
-/** A version number on the wire that stands for "none was named". */
-const noVersion = 255;
 
 export class Api {
   readonly #options: ApiOptions;

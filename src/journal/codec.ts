@@ -18,12 +18,18 @@ import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import type { Change, Metadata, StoredRecord } from '../domain/record.ts';
-import type { AnswerLocation, KeptAnswer, KeptKey, ReplayedEntry, Turn } from './journal.ts';
+import {
+  type AnswerLocation,
+  digestBytes,
+  type KeptAnswer,
+  type KeptKey,
+  type ReplayedEntry,
+  type Turn,
+} from './journal.ts';
 import { seal, unseal } from './seal.ts';
 
 const format = 1;
 const headerBytes = 40;
-const digestBytes = 16;
 // Where the fields of an answer lie, from its start.
 const keyDigestAt = 4;
 const fingerprintAt = keyDigestAt + digestBytes;

@@ -7,6 +7,9 @@
 import type { Backing } from '../domain/backing.ts';
 import type { Change } from '../domain/record.ts';
 
+/** Digests of keys and requests have this many bytes. */
+export const digestBytes = 16;
+
 /** Where a kept answer lies: the log record (by its first sequence) and the byte offset in that record's answers. */
 export interface AnswerLocation {
   readonly record: number;

@@ -5,11 +5,10 @@
 // A value is sealed (see seal.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log record (f64), offset (f64), little-endian.
 
 import { assert } from '../core/assert.ts';
-import type { KeptKey } from './journal.ts';
+import { digestBytes, type KeptKey } from './journal.ts';
 import { seal, unseal } from './seal.ts';
 
 const hourMs = 3_600_000;
-const digestBytes = 16;
 const rowBytes = 2 * digestBytes + 24;
 
 const firstRows = 64;

@@ -1,7 +1,8 @@
 // `payments key …`: API keys. A key is named by its id (`key_…`) or by its whole text, which is never printed back.
 
 import { type Command, Option } from 'commander';
-import { keyKinds, overlapSecondsMax } from '../directory/api-key.ts';
+import { overlapSecondsMax } from '../contract/limits.ts';
+import { keyKinds } from '../directory/api-key.ts';
 import { type CliContext, modeOption, wholeNumber } from './cli-context.ts';
 import type { PresentedKey } from './present.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';

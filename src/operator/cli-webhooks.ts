@@ -2,6 +2,7 @@
 // again, secrets, and events made to happen in test mode.
 
 import type { Command } from 'commander';
+import { overlapSecondsMax } from '../contract/limits.ts';
 import { type CliContext, wholeNumber } from './cli-context.ts';
 import { listedMax } from './operator-protocol.ts';
 import type {
@@ -12,7 +13,6 @@ import type {
 } from './present-webhooks.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 
-const overlapSecondsMax = 31_536_000;
 const answerShownMax = 200;
 
 export function addWebhookCommands(program: Command, { run }: CliContext): void {

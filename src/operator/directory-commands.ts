@@ -2,7 +2,8 @@
 // and every thread has taken it over.
 
 import { Type } from 'typebox';
-import { keyKinds, overlapSecondsMax } from '../directory/api-key.ts';
+import { overlapSecondsMax } from '../contract/limits.ts';
+import { keyKinds } from '../directory/api-key.ts';
 import type { Organization } from '../directory/organization.ts';
 import { bucketSchema, defineCommand, modeSchema, type OperatorCommand } from './operator-command.ts';
 import type { OperatorServices } from './operator-services.ts';

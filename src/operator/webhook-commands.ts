@@ -3,6 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
+import { overlapSecondsMax } from '../contract/limits.ts';
 import { type EventType, futureEventTypes, sentEventTypes } from '../contract/vocabulary.ts';
 import { attemptIndex, fieldIndex, kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { AttemptRecord, DeliveryRecord, ReviewRecord, WebhookEndpointRecord } from '../domain/record.ts';
@@ -64,7 +65,7 @@ export const webhookCommands: readonly OperatorCommand[] = [
   }),
   defineCommand(
     'webhooks.roll-secret',
-    { endpoint: text, overlapSeconds: Type.Integer({ minimum: 0, maximum: 31_536_000 }) },
+    { endpoint: text, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
     async ({ endpoint: id, overlapSeconds }, services) => {
       await command(services, id, 'roll_secret', { overlapSeconds });
       return { id, secrets: presentSecrets(await endpointOf(services, id), services.now()) };

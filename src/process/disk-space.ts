@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'n
 import { join } from 'node:path';
 
 /** Below this the disk counts as full: what is in the log already must still find room in a checkpoint. */
-const freeBytesMin = 64 * 1024 * 1024;
+export const freeBytesMin = 64 * 1024 * 1024;
 const probeBytes = 1024 * 1024;
 
 /** Whether there is room in `folder`. `thorough` also writes and removes a file: a quota shows in nothing else. */

@@ -35,6 +35,7 @@ import {
   nextGeneration,
   putInForce,
 } from './data-folder.ts';
+import { freeBytesMin } from './disk-space.ts';
 
 export interface ReshardOptions {
   readonly dataDir: string;
@@ -65,8 +66,6 @@ export async function reshardStopped(config: Config, shards: number): Promise<Re
 }
 
 const batchSize = 1_000;
-/** What must stay free on the disk. */
-const freeBytesMin = 64 * 1024 * 1024;
 
 /**
  * Reshards the folder and settles when the new layout is in force. Throws `DataFolderError` when the folder can't be

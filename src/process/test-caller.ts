@@ -8,10 +8,7 @@ import { slotOf } from '../core/slot.ts';
 import { OperatorFailure } from '../operator/operator-protocol.ts';
 import type { OperatorServices } from '../operator/operator-services.ts';
 import type { ShardClient } from '../shard/client.ts';
-import { requestFlags } from '../shard/protocol.ts';
-
-/** No version header: the organization's own version. */
-const noVersion = 255;
+import { noVersion, requestFlags } from '../shard/protocol.ts';
 
 export function createTestCaller(shardOf: (org: string) => ShardClient): OperatorServices['callApi'] {
   const ids = createIdFactory(createRandomText(randomFillSync));

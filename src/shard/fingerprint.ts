@@ -3,8 +3,7 @@
 
 import { hash } from 'node:crypto';
 import type { Params } from '../contract/validate.ts';
-
-export const digestBytes = 16;
+import { digestBytes } from '../journal/journal.ts';
 
 /** By way of text, because a buffer of its own for every hash costs twice as much, and again when it is collected. */
 function digest(text: string): Uint8Array {

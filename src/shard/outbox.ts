@@ -8,6 +8,7 @@
 // handed out again, so that the webhook thread moves it ahead of those that wait there. Nothing here is durable: when either
 // side is started again all that waits is handed out again, and reports say which attempt they are about.
 
+import { deliveriesInFlightMax } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import { dueFirstMs, pendingDeliveries } from '../domain/deliveries.ts';
 import { eventJson } from '../domain/events.ts';
@@ -25,7 +26,7 @@ const perEndpointMax = 16;
 /** Deliveries of all endpoints together that may be out while each still gets its whole window. */
 export const outMax = 16_384;
 /** What an endpoint may have out beyond that: as many as can be in flight to it. */
-const smallWindowSize = 5;
+const smallWindowSize = deliveriesInFlightMax;
 
 interface Out {
   /** Which attempt of the delivery is next, from 0. */

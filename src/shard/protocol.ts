@@ -19,6 +19,8 @@ import type { WebhookEndpointRecord } from '../domain/record.ts';
 
 /** Bits of a request's flags. */
 export const requestFlags = { livemode: 1, hasIdempotencyKey: 2, wrongContentType: 4 } as const;
+/** The request names no version: the organization's own counts. */
+export const noVersion = 255;
 /** Bits of an answer's flags. */
 export const answerFlags = { replayed: 1, more: 2 } as const;
 
@@ -27,6 +29,7 @@ export interface RequestFrame {
   readonly route: number;
   readonly flags: number;
   readonly language: number;
+  /** Its place in the list of versions, or `noVersion`. */
   readonly version: number;
   readonly org: string;
   readonly requestId: string;

@@ -10,6 +10,7 @@
 
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { urlCharactersMax } from '../contract/limits.ts';
 
 /** Loosened for development only; both are false in production. */
 export interface AddressOptions {
@@ -31,7 +32,6 @@ export type CheckedUrl =
     }
   | { readonly ok: false /** A short English reason. */; readonly reason: string };
 
-const lengthMax = 2048;
 /** Controls, invisible format characters, lone surrogates, every kind of space, and the backslash. */
 const strayCharacter = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\\]/u;
 const schemeAndAuthority = /^(https?):\/\/([^/?#]+)/i;
@@ -40,7 +40,8 @@ const nameLabel = /^[a-z0-9_-]{1,63}$/;
 
 /** Whether `text` may be the URL of a webhook endpoint. Names are not resolved here. */
 export function checkWebhookUrl(text: string, options: AddressOptions = {}): CheckedUrl {
-  if (text.length > lengthMax && [...text].length > lengthMax) return refused('longer than 2048 characters');
+  if (text.length > urlCharactersMax && [...text].length > urlCharactersMax)
+    return refused(`longer than ${urlCharactersMax} characters`);
   if (strayCharacter.test(text)) return refused('holds a space, a control character or a backslash');
 
   const [, scheme, authority] = schemeAndAuthority.exec(text) ?? [];

@@ -8,12 +8,13 @@
 // A report is sent again until its shard says that it is durable; few are on their way at a time. Nothing else is kept:
 // what was not reported when the thread ends is handed out again.
 
+import { deliveriesInFlightMax } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
 import type { AttemptResult } from '../domain/record.ts';
 import type { DueDelivery, OutboxBatch, OutboxMessage } from '../shard/protocol.ts';
 import type { AttemptInput } from './attempt.ts';
-import { EndpointActor, inFlightMax } from './endpoint-actor.ts';
+import { EndpointActor } from './endpoint-actor.ts';
 import { ReportWindow } from './report-window.ts';
 
 export interface DispatcherOptions {
@@ -126,7 +127,7 @@ export class Dispatcher {
   /** Puts an actor into the line when it has something to do, and forgets it when it is over. */
   #settle(actor: EndpointActor): void {
     if (actor.isForgettable) this.#actors.delete(actor.id);
-    if (actor.inLine || !actor.canStart(inFlightMax)) return;
+    if (actor.inLine || !actor.canStart(deliveriesInFlightMax)) return;
     actor.inLine = true;
     this.#line.push(actor);
   }
@@ -138,9 +139,9 @@ export class Dispatcher {
       const actor = this.#line.shift();
       if (actor === undefined) return;
       actor.inLine = false;
-      const limit = this.#inFlight < concurrency / 2 ? inFlightMax : 1;
+      const limit = this.#inFlight < concurrency / 2 ? deliveriesInFlightMax : 1;
       if (actor.canStart(limit)) void this.#attempt(actor);
-      else if (actor.canStart(inFlightMax)) this.#held.add(actor);
+      else if (actor.canStart(deliveriesInFlightMax)) this.#held.add(actor);
     }
   }
 

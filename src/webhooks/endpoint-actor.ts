@@ -4,9 +4,6 @@
 
 import type { DueDelivery, EndpointChange } from '../shard/protocol.ts';
 
-/** Attempts in flight to one endpoint, at most. */
-export const inFlightMax = 5;
-
 export class EndpointActor {
   readonly id: string;
   /** The shard that its organization lives in. */

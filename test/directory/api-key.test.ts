@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { overlapSecondsMax } from '../../src/contract/limits.ts';
 import { createRandomText } from '../../src/core/ids.ts';
 import {
   type ApiKey,
@@ -9,7 +10,6 @@ import {
   keyPrefix,
   keyStatus,
   newKey,
-  overlapSecondsMax,
   revoked,
   rolled,
 } from '../../src/directory/api-key.ts';

@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { routeTable } from '../../src/contract/routes.ts';
 import { fillDefaults, type Params } from '../../src/contract/validate.ts';
-import { canonicalJson, digestBytes, digestKey, digestRequest } from '../../src/shard/fingerprint.ts';
+import { digestBytes } from '../../src/journal/journal.ts';
+import { canonicalJson, digestKey, digestRequest } from '../../src/shard/fingerprint.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const route = routeTable.find(({ operation }) => operation === 'create_payment_intent')!;
