@@ -125,9 +125,23 @@ function firstInvalid({ errors: errorsOf, properties }: RouteValidator, params: 
   const errors = errorsOf(
     Object.fromEntries(names.map((name) => [name, shortened(properties[name]!, params[name])])),
   );
-  const wrong = names.find((name) => errors.some((error) => pathOf(error)[0] === name)) ?? names[0]!;
-  const error = errors.find((candidate) => pathOf(candidate)[0] === wrong);
-  return describe(properties[wrong]!, error === undefined ? [wrong] : pathOf(error));
+  // What is told of a whole object with unknown names is told of each name, too.
+  const paths = errors.filter(({ keyword }) => keyword !== 'additionalProperties').map(pathOf);
+  const wrong = names.find((name) => paths.some(([first]) => first === name)) ?? names[0]!;
+  const members = Object.keys(Object(params[wrong]));
+  const [path = [wrong]] = paths
+    .filter(([first]) => first === wrong)
+    .sort(([, a = ''], [, b = '']) => members.indexOf(a) - members.indexOf(b));
+  return describe(properties[wrong]!, path);
+}
+
+/** Which of two refusals of `params` comes first, the order of the document deciding between invalid values. */
+export function firstRefusal(params: Params, a: Refusal | null, b: Refusal | null): Refusal | null {
+  if (a === null || b === null) return a ?? b;
+  if (a.code !== b.code) return a;
+  const names = Object.keys(params);
+  const position = ({ param }: Refusal) => names.indexOf(param!.split('.')[0]!);
+  return position(b) < position(a) ? b : a;
 }
 
 /**

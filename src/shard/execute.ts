@@ -7,7 +7,7 @@ import { idempotencyKeyCharactersMax, keptAnswerBytesMax } from '../contract/lim
 import { page } from '../contract/parameters.ts';
 import type { Route } from '../contract/route.ts';
 import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes.ts';
-import { fillDefaults, type Params, parseQuery, validateParams } from '../contract/validate.ts';
+import { fillDefaults, firstRefusal, type Params, parseQuery, validateParams } from '../contract/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
 import type { Command } from '../domain/decide.ts';
 import type { Outcome } from '../domain/decision.ts';
@@ -79,7 +79,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
   const keyed = withKey(request, scope, route, frame, params);
   const ready: Pending = { to, route, scope, limits, id: frame.id, params, request: keyed };
   if (answerFromRecord(state, turn, ready)) return;
-  const invalid = parsed.invalid ?? validateParams(route, params) ?? refuseText(parsed);
+  const invalid = parsed.invalid ?? firstRefusal(params, validateParams(route, params), refuseText(parsed));
   if (invalid !== null) {
     answerRefusal(state, turn, ready, invalid);
     return;

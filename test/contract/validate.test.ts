@@ -118,6 +118,11 @@ checkBodies('create_payment_intent', [
     ['parameter_invalid.metadata', `metadata.${emoji.repeat(41)}`],
   ],
   ['metadata: key with a line break', intent({ metadata: { 'a\nb': 'v' } }), null],
+  [
+    'metadata: of a wrong value and a wrong key the first',
+    intent({ metadata: { z: 1, [emoji.repeat(41)]: 'v', a: 2 } }),
+    ['parameter_invalid.metadata', 'metadata.z'],
+  ],
   ['metadata: empty key', intent({ metadata: { '': 'v' } }), ['parameter_invalid.metadata', 'metadata.']],
   [
     'metadata: key with slash and tilde',

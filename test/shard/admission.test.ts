@@ -38,6 +38,17 @@ test('null is no way to leave a parameter out', async () => {
   assert.deepEqual([json.error.code, json.error.param], ['parameter_invalid', 'api_version']);
 });
 
+for (const [body, param] of [
+  [{ metadata: { a: '4242424242424242' }, amount: 'x', currency: 'mad' }, 'metadata.a'],
+  [{ amount: 'x', metadata: { a: '4242424242424242' }, currency: 'mad' }, 'amount'],
+  [{ amount: 'x', metadata: { a: '4242424242424242' } }, 'currency'],
+] as const) {
+  test(`of an invalid value and a card number the first is told: ${JSON.stringify(body)}`, async () => {
+    const { json } = await new Actor().send('POST /v1/payment_intents', { body, key: 'a' });
+    assert.equal(json.error.param, param);
+  });
+}
+
 for (const [query, isSearch] of [
   ['limit=1&starting_after=&ending_before=', false],
   ['%6Cimit=1&starting%5Fafter', false],
