@@ -1,4 +1,4 @@
-// Identifiers: `prefix_` and 29 base-62 characters, sortable by creation.
+// Identifiers: `prefix_` and 25 base-62 characters, sortable by creation.
 //
 //   pi_ 0VTK3JqA 1f 0c 6uXo9dWb2kQpZ
 //       │        │  │  └ 13 random characters (77 bits): an id can't be guessed

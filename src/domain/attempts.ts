@@ -165,7 +165,7 @@ export function failAttempt(draft: Draft, charge: ChargeRecord, failure: Failure
   return failed;
 }
 
-/** An attempt whose time is up fails, unless the network is being asked about it; the charge as it is then. */
+/** An attempt whose time is up fails, unless a call to its network is under way; the charge as it is then. */
 export function failOverdue(draft: Draft, charge: ChargeRecord): ChargeRecord {
   const { nowMs, language } = draft.context;
   if (charge.status !== 'pending' || nowMs < charge.expires_at_ms) return charge;

@@ -9,7 +9,7 @@ interface Node {
   readonly children: Map<string, Node>;
   /** The node for `{id}`. */
   wildcard: Node | null;
-  /** Route numbers by lower-case method. */
+  /** Route numbers by method. */
   readonly routes: Map<string, number>;
 }
 

@@ -113,7 +113,8 @@ export class LmdbCheckpoint implements Checkpoint {
   }
 
   #damaged(defect: string): JournalDamaged {
-    return new JournalDamaged(`${dataFile(this.#folder)} is damaged: ${defect}`);
+    const file = dataFile(this.#folder);
+    return new JournalDamaged(`${file} is damaged: ${defect}. Restore the data folder from a backup`);
   }
 
   *scan(index: string, range: ScanRange): Generator<string> {

@@ -71,6 +71,6 @@ function openCheckpoint(dir: string, mapSize: number, indexRowsOf: IndexRowsOf):
     return new LmdbCheckpoint({ folder: join(dir, 'state'), mapSize, indexRowsOf });
   } catch (error) {
     if (!(error instanceof JournalDamaged)) throw error;
-    throw new JournalDamaged(`${error.message}. Restore ${dir} from a backup.`, { cause: error });
+    throw new JournalDamaged(`${error.message}. Restore the data folder from a backup`, { cause: error });
   }
 }

@@ -149,7 +149,7 @@ function damaged(segments: Segments, index: number, sequence: number, what: stri
   const kept = Math.min(sequence, firstSequence) - 1;
   return new JournalDamaged(
     `The log of ${shardFolder} is damaged in segment ${basename(folder)} (${folder}) at sequence ${sequence}: ${what}. ` +
-      `Either restore ${shardFolder} from a backup; or accept the loss of every change after sequence ${kept} that ` +
+      `Either restore the data folder from a backup; or accept the loss of every change after sequence ${kept} that ` +
       `the checkpoint does not hold, and move away ${rest.join(', ')}, then start again.`,
   );
 }

@@ -42,7 +42,10 @@ export const webhookCommands: readonly OperatorCommand[] = [
         records<WebhookEndpointRecord>(services, id, kindIndex('webhook_endpoint', scopeOf(id, livemode))),
       ),
     );
-    return lists.flat().map(presentEndpoint);
+    return lists
+      .flat()
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .map(presentEndpoint);
   }),
   defineCommand(
     'webhooks.deliveries',

@@ -39,7 +39,11 @@ export const configSchema = group({
   }),
   simulator: group({
     latencyMs: count(0, 3_600_000, 'time that the simulated networks take to answer'),
-    refundSettleMs: count(0, timerMsMax, 'time until a simulated refund succeeds'),
+    refundSettleMs: count(
+      0,
+      timerMsMax,
+      'time until a simulated refund, or a card payment that lingers, is settled',
+    ),
   }),
   attempts: group({
     cardAttemptSeconds: count(1, 86_400, 'life of a card page'),

@@ -193,7 +193,7 @@ function readFormat(path: string): Format | null {
   try {
     format = JSON.parse(readFileSync(file, 'utf8')) as Partial<Format> | null;
   } catch {
-    throw new DataFolderError(`${file} can't be read: restore it from a backup`);
+    throw new DataFolderError(`${file} can't be read: restore all of ${path} from a backup`);
   }
   const { service, version, shards, generation = 0, complete = true } = format ?? {};
   if (service !== 'payments-service' || version !== 1 || !Number.isInteger(shards)) {
