@@ -200,7 +200,7 @@ function refuseCombinations(settings: Settings, environment: Environment): void 
   const [certificate, key] = [setting('tlsCertFile'), setting('tlsKeyFile')];
   if ((certificate.value === null) !== (key.value === null)) {
     const [given, absent] = certificate.value === null ? [key, 'tlsCertFile'] : [certificate, 'tlsKeyFile'];
-    throw new ConfigError(`${given.where} is set without ${absent}: set both, or neither`);
+    throw new ConfigError(`${given.where} is set without ${variableOf(absent)}: set both, or neither`);
   }
   for (const path of ['webhooks.allowPrivate', 'webhooks.allowHttp', 'webhooks.caFile']) {
     const { value, where } = setting(path);

@@ -109,7 +109,12 @@ async function makeParts(folder: DataFolder): Promise<void> {
 
 /** Nothing is put in the place of what was lost: an empty directory would lock all merchants out, an empty shard forget. */
 function refuseIncomplete(folder: DataFolder): void {
-  const { path, directory } = folder;
+  const { path, directory, shards, shardDir } = folder;
+  if (existsSync(shardDir(shards))) {
+    throw new DataFolderError(
+      `${join(path, formatFile)} names ${shards} shards and there is ${shardDir(shards)}: restore all of ${path} from a backup`,
+    );
+  }
   const parts = [directory, join(directory, 'data.mdb')];
   for (const dir of shardDirsOf(folder)) {
     parts.push(dir, join(dir, 'log'), join(dir, 'state'), join(dir, 'state', 'data.mdb'));

@@ -110,9 +110,9 @@ describe('loadConfig', () => {
     [{ PAYMENTS_ZZZZZZZZZZZZZZZZ: '1' }, /^PAYMENTS_ZZZZZZZZZZZZZZZZ is no known variable: remove it/],
     [
       { PAYMENTS_TLS_CERT_FILE: 'a' },
-      /^PAYMENTS_TLS_CERT_FILE is set without tlsKeyFile: set both, or neither$/,
+      /^PAYMENTS_TLS_CERT_FILE is set without PAYMENTS_TLS_KEY_FILE: set both, or neither$/,
     ],
-    [{ PAYMENTS_TLS_KEY_FILE: 'a' }, /^PAYMENTS_TLS_KEY_FILE is set without tlsCertFile/],
+    [{ PAYMENTS_TLS_KEY_FILE: 'a' }, /^PAYMENTS_TLS_KEY_FILE is set without PAYMENTS_TLS_CERT_FILE/],
     [
       { ...production, PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true' },
       /^PAYMENTS_WEBHOOKS_ALLOW_PRIVATE is set, which/,

@@ -157,6 +157,14 @@ describe('a start is refused', () => {
     });
   }
 
+  test('in a folder with a shard that its format does not count', async () => {
+    const dataDir = await usedFolder('2');
+    const format = join(dataDir, 'format.json');
+    writeFileSync(format, readFileSync(format, 'utf8').replace('"shards":2', '"shards":1'));
+    const expected = /format\.json names 1 shards and there is .*shard-1: restore all of .* from a backup/;
+    await assertRefused({ PAYMENTS_DATA_DIR: dataDir }, expected);
+  });
+
   const damages: readonly (readonly [name: string, damage: (file: string) => void])[] = [
     ['cut short', (file) => truncateSync(file, 5_000)],
     ['emptied', (file) => truncateSync(file, 0)],
