@@ -2,6 +2,7 @@
 // fields and the forms of real ones; the ids in them name nothing.
 
 import type { EventType } from '../contract/vocabulary.ts';
+import { declined } from './attempts.ts';
 import type { Context } from './decision.ts';
 import * as present from './present.ts';
 import type {
@@ -22,7 +23,7 @@ export function sampleObject(context: Context, type: EventType): object {
   const samples = new Samples(context);
   switch (type) {
     case 'payment_intent.created':
-      return samples.intent('requires_payment_method');
+      return samples.intent('requires_payment_method', { latest_charge: null });
     case 'payment_intent.payment_failed':
       return samples.intent('requires_payment_method', { last_payment_error: samples.decline });
     case 'payment_intent.requires_action':
@@ -81,13 +82,7 @@ class Samples {
   }
 
   get decline() {
-    return {
-      type: 'card_error',
-      code: 'card_declined',
-      decline_code: 'insufficient_funds',
-      message: 'The card has insufficient funds.',
-      charge: this.#ids.ch,
-    } as const;
+    return { ...declined('insufficient_funds', this.#context.language), charge: this.#ids.ch };
   }
 
   intent(status: IntentStatus, more: Partial<PaymentIntentRecord> = {}) {

@@ -2,6 +2,7 @@
 // shard of its organization as bytes, and the shard's answer to the client. Nothing here knows what a route does.
 
 import {
+  type ErrorCode,
   errorBody,
   errorCodes,
   errors,
@@ -152,7 +153,7 @@ export class Api {
     const { exchange } = call;
     const headers = limitHeaders(answer);
     if (answer.flags & answerFlags.more) {
-      this.#finished(call, answer.status, 0, false);
+      this.#finished(call, answer.status, null, false);
       const { org, livemode } = call.key!;
       const request = { route: call.match!.route, org, livemode, query: call.head.query };
       exchange.guard(() => streamExport(exchange, headers, this.shardOf(org), request));
@@ -163,7 +164,7 @@ export class Api {
     if (replayed) headers.push(['Idempotent-Replayed', 'true'], ['Original-Request', answer.originalRequest]);
     if (answer.retryAfterSeconds > 0) headers.push(['Retry-After', String(answer.retryAfterSeconds)]);
     exchange.answer(answer.status, headers, answer.body);
-    this.#finished(call, answer.status, answer.errorNumber, replayed);
+    this.#finished(call, answer.status, errorCodes[answer.errorNumber - 1] ?? null, replayed);
   }
 
   /** Refuses a request here, before or instead of its shard. */
@@ -183,10 +184,10 @@ export class Api {
       baseUrl,
     });
     exchange.answer(status, headers, body, { close });
-    this.#finished(call, status, errorCodes.indexOf(refusal.code) + 1, false);
+    this.#finished(call, status, refusal.code, false);
   }
 
-  #finished(call: ApiCall, status: number, errorNumber: number, replayed: boolean): void {
+  #finished(call: ApiCall, status: number, code: ErrorCode | null, replayed: boolean): void {
     const answeredAtMs = this.#options.clock();
     this.#options.onAnswered({
       answeredAtMs,
@@ -194,7 +195,7 @@ export class Api {
       org: call.key?.org ?? null,
       route: call.match === null ? null : routeNames[call.match.route]!,
       status,
-      code: errorCodes[errorNumber - 1] ?? null,
+      code,
       durationMs: Math.round(performance.now() - call.exchange.startedAt),
       replayed,
     });
