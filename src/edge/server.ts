@@ -33,7 +33,8 @@ export interface Server {
 }
 
 const sweepMs = 500;
-const quietMs = 50;
+const quietTurns = 10;
+const quietTurnMs = 10;
 
 /** Listens; rejects when the address can't be had. */
 export function listen(options: ServerOptions): Promise<Server> {
@@ -82,12 +83,14 @@ function sweep(exchanges: Exchanges, options: ServerOptions): void {
   }
 }
 
-/** Settles when no exchange was open for a moment: a request may have been sent before its client hears of the stop. */
+/**
+ * Settles when no exchange was open for some turns of the event loop: what had been sent on a connection when its client
+ * could not know of the stop is read by then.
+ */
 async function quiet(exchanges: Exchanges, graceMs: number): Promise<void> {
   const deadline = performance.now() + graceMs;
-  let openAt = performance.now();
-  for (let now = openAt; now < deadline && now < openAt + quietMs; now = performance.now()) {
-    await new Promise((resolve) => setTimeout(resolve, quietMs / 10));
-    if (exchanges.open.size > 0) openAt = performance.now();
+  for (let turns = 0; turns < quietTurns && performance.now() < deadline; turns++) {
+    await new Promise((resolve) => setTimeout(resolve, quietTurnMs));
+    if (exchanges.open.size > 0) turns = 0;
   }
 }

@@ -1,6 +1,9 @@
-// A server whose handlers are wrong: what they throw, at once or later, ends their own exchange and nothing else.
+// A server whose handlers are wrong: what they throw, at once or later, ends their own exchange and nothing else; and
+// one that is stopped while it is used.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { listen, type Server } from '../../src/edge/server.ts';
@@ -8,8 +11,8 @@ import { listen, type Server } from '../../src/edge/server.ts';
 const bugs: string[] = [];
 let server: Server;
 
-before(async () => {
-  server = await listen({
+const start = () =>
+  listen({
     host: '127.0.0.1',
     port: 0,
     tls: null,
@@ -27,6 +30,9 @@ before(async () => {
       });
     },
   });
+
+before(async () => {
+  server = await start();
 });
 
 after(() => server.stop(0));
@@ -49,4 +55,22 @@ for (const { path, bug } of [
 test('an exchange that takes too long gets the answer that its handler has for that', async () => {
   const answer = await get('/waits');
   assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/v1']);
+});
+
+test('a stop answers what was sent on connections before they could know of it, and says that it was the last', async () => {
+  const stopping = await start();
+  const request = 'GET /v1 HTTP/1.1\r\nHost: pay\r\n\r\n';
+  const ask = async (socket: Socket) => {
+    socket.write(request);
+    const [chunk] = await once(socket, 'data');
+    return String(chunk);
+  };
+  const sockets = Array.from({ length: 8 }, () => connect(stopping.port, '127.0.0.1'));
+  for (const answer of await Promise.all(sockets.map(ask))) assert.doesNotMatch(answer, /connection: close/i);
+  const stopped = stopping.stop(5_000);
+  for (const answer of await Promise.all(sockets.map(ask))) {
+    assert.match(answer, /^HTTP\/1\.1 200 OK/);
+    assert.match(answer, /connection: close/i);
+  }
+  await stopped;
 });

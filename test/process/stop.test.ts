@@ -53,31 +53,6 @@ test('stopped under load, it loses nothing that it acknowledged', async (t) => {
   assert.equal(await again.stop(), 0);
 });
 
-test('no request that was sent on a connection is dropped: the answer before it says that there is no next one', async () => {
-  for (let round = 0; round < 4; round++) {
-    const service = await startService({ env });
-    const { key } = await newOrganization(service);
-    const head = `GET /v1/account HTTP/1.1\r\nHost: pay\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-    const clients = await Promise.all(Array.from({ length: 16 }, () => open(service, head)));
-    let answered = 0;
-    const ends = clients.map(async ({ socket }) => {
-      for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
-        assert.match(String(chunk), /^HTTP\/1\.1 200 OK/);
-        answered++;
-        if (/^connection: close/im.test(String(chunk))) return 'told';
-        socket.write(head);
-      }
-      return 'dropped';
-    });
-    await service.until(() => answered > 200 || undefined);
-    await stopWith(service, 'SIGTERM');
-    assert.deepEqual(
-      (await Promise.all(ends)).filter((end) => end !== 'told'),
-      [],
-    );
-  }
-});
-
 test('what is in flight is answered, although it waits for a network', async () => {
   const service = await startService({ env: { ...env, PAYMENTS_SIMULATOR_LATENCY_MS: '800' } });
   const { key } = await newOrganization(service);
