@@ -103,7 +103,10 @@ function progress(
 /** When a resent delivery is due: before all that wait, so that it leaves at once however many there are. */
 export const dueFirstMs = 0;
 
-/** Queues a delivery again, ahead of the others and from the start of the schedule; refused while its endpoint is disabled or gone. */
+/**
+ * Queues a delivery again, ahead of the others and from the start of the schedule; refused while its endpoint is
+ * disabled or gone.
+ */
 export function resendDelivery(draft: Draft, params: { delivery: string }): Outcome {
   const delivery = draft.get('delivery', params.delivery);
   if (delivery === undefined) {

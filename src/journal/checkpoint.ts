@@ -1,8 +1,8 @@
 // The checkpoint on LMDB: the shard's state as of a sequence. Called by the shard through the port: it writes what
 // changed, and reads what memory doesn't hold.
 //
-// Tables: `records` (id → record, sealed), `index` (name and sort key → nothing), `kept` (idempotency keys, see kept-rows.ts),
-// `levels` (scope → bytes), `meta` (format, and the sequence).
+// Tables: `records` (id → record, sealed), `index` (name and sort key → nothing), `kept` (idempotency keys, see
+// kept-rows.ts), `levels` (scope → bytes), `meta` (format, and the sequence).
 //
 // A checkpoint is many small transactions, and a crash may come between any two. That is harmless: the sequence goes
 // in the last transaction, so after such a crash `records` is ahead of `sequence`, and the log is replayed from
@@ -101,13 +101,12 @@ export class LmdbCheckpoint implements Checkpoint {
     if (key.length === 0 || key.length > keyBytesMax) return undefined;
     return this.#read(() => {
       const bytes = this.#records.getBinaryFast(key);
-      return bytes === undefined ? undefined : this.#decode(key, view(bytes));
+      return bytes === undefined ? undefined : this.#decode(id, view(bytes));
     });
   }
 
-  #decode(key: Uint8Array, bytes: Buffer): Change {
+  #decode(id: string, bytes: Buffer): Change {
     const record = decodeRecord(bytes);
-    const id = Buffer.from(key).toString();
     if (record?.id === id) return record;
     throw this.#damaged(`the record ${id} is not as it was written`);
   }
@@ -213,7 +212,7 @@ export class LmdbCheckpoint implements Checkpoint {
     for (let last: Uint8Array = nothing; ; ) {
       const range = { start: last, exclusiveStart: true, limit: transactionRecordsMax };
       const rows = this.#read(() => [...this.#records.getRange(range)]);
-      for (const { key, value } of rows) yield this.#decode(key, value);
+      for (const { key, value } of rows) yield this.#decode(Buffer.from(key).toString(), value);
       if (rows.length < transactionRecordsMax) return;
       last = rows.at(-1)!.key;
     }

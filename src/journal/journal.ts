@@ -78,7 +78,7 @@ export interface Log {
    * segment was dropped, or it lies `nowhere`; throws `JournalDamaged` when it is damaged.
    */
   readAnswer(location: AnswerLocation): KeptAnswer | undefined;
-  /** Drops every whole segment whose records are all at or below `sequence` and older than `olderThanMs` (Unix milliseconds). */
+  /** Drops every segment whose records are all at or below `sequence` and older than `olderThanMs`, Unix milliseconds. */
   dropSegments(sequence: number, olderThanMs: number): Promise<void>;
   close(): Promise<void>;
 }

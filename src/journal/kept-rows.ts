@@ -2,7 +2,8 @@
 // recovery reads a million of them in a fraction of a second and an hour is dropped by deleting a few values.
 //
 // A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian: byte order is order in time.
-// A value is sealed (see seal.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log record (f64), offset (f64), little-endian.
+// A value is sealed (see seal.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log record (f64),
+// offset (f64), little-endian.
 
 import { assert } from '../core/assert.ts';
 import { digestBytes, type KeptKey } from './journal.ts';
