@@ -2,7 +2,8 @@
 // changed, and reads what memory doesn't hold.
 //
 // Tables: `records` (id → record, sealed), `index` (name and sort key → nothing), `kept` (idempotency keys, see
-// kept-rows.ts), `levels` (scope → bytes), `meta` (format, and the sequence).
+// kept-rows.ts), `levels` (scope → bytes), `meta` (format, the sequence, and the log's
+// newest segment).
 //
 // A checkpoint is many small transactions, and a crash may come between any two. That is harmless: the sequence goes
 // in the last transaction, so after such a crash `records` is ahead of `sequence`, and the log is replayed from
@@ -43,6 +44,7 @@ const keyBytesMax = 1_978;
 const nothing = Buffer.alloc(0);
 const sequenceKey = Buffer.from('sequence');
 const formatKey = Buffer.from('format');
+const segmentKey = Buffer.from('segment');
 
 /** The rows of all indexes that a record belongs to. */
 export type IndexRowsOf = (record: Change) => readonly IndexRow[];
@@ -93,6 +95,16 @@ export class LmdbCheckpoint implements Checkpoint {
 
   get sequence(): number {
     return this.#sequence;
+  }
+
+  /** The first sequence of the newest segment that the log ever had, as far as it was noted; 0: none. */
+  get newestSegment(): number {
+    return this.#read(() => this.#meta.get(segmentKey))?.readDoubleLE(0) ?? 0;
+  }
+
+  /** Notes the log's newest segment, so that its loss is noticed. Rejects with `JournalFailure`. */
+  noteSegment(firstSequence: number): Promise<void> {
+    return this.#commit([{ table: this.#meta, key: segmentKey, value: sequenceBytes(firstSequence) }]);
   }
 
   get(id: string): Change | undefined {

@@ -25,6 +25,8 @@ import {
 export interface LogOptions {
   readonly segments: Segments;
   readonly nextSequence: number;
+  /** Hears of a new segment before anything is written to it, and settles when that may be. */
+  readonly onSegment: (firstSequence: number) => Promise<void>;
   /** A segment that holds more is followed by a new one. */
   readonly segmentBytesMax: number;
   /** So is a segment whose first turn is this much older than the turn to append. */
@@ -47,6 +49,7 @@ interface Active {
 
 export class SegmentedLog implements Log {
   readonly #segments: Segments;
+  readonly #onSegment: LogOptions['onSegment'];
   readonly #segmentBytesMax: number;
   readonly #segmentAgeMaxMs: number;
   #nextSequence: number;
@@ -59,6 +62,7 @@ export class SegmentedLog implements Log {
   constructor(options: LogOptions) {
     this.#segments = options.segments;
     this.#nextSequence = options.nextSequence;
+    this.#onSegment = options.onSegment;
     this.#segmentBytesMax = options.segmentBytesMax;
     this.#segmentAgeMaxMs = options.segmentAgeMaxMs;
     const newest = this.#segments.list.at(-1);
@@ -114,6 +118,7 @@ export class SegmentedLog implements Log {
       timeMs - active.firstTimeMs > this.#segmentAgeMaxMs;
     if (isDue) {
       const segment = await this.#segments.create(firstSequence);
+      await this.#onSegment(firstSequence);
       this.#active = { segment, bytes: 0, firstTimeMs: timeMs };
     }
     const target = this.#active!;

@@ -47,7 +47,10 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     const afterSequence = checkpoint.sequence;
     const recovered = await recoverLog(segments, afterSequence, warn);
     const { nextSequence } = recovered;
-    const log = new SegmentedLog({ segments, nextSequence, segmentBytesMax, segmentAgeMaxMs: dayMs });
+    await noticeLoss(segments, checkpoint, warn);
+    const onSegment = (firstSequence: number) => checkpoint.noteSegment(firstSequence);
+    const limits = { segmentBytesMax, segmentAgeMaxMs: dayMs };
+    const log = new SegmentedLog({ segments, nextSequence, onSegment, ...limits });
     return {
       log,
       checkpoint,
@@ -64,6 +67,17 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     await Promise.all([segments.close(), checkpoint.close()]);
     throw error;
   }
+}
+
+/** A newest segment that is gone leaves no other trace: what comes before it is whole. Told once. */
+async function noticeLoss(segments: Segments, checkpoint: LmdbCheckpoint, warn: Warn): Promise<void> {
+  const newest = segments.list.at(-1)?.firstSequence ?? 0;
+  const noted = checkpoint.newestSegment;
+  if (newest >= noted) return;
+  warn('The newest segment of the log is missing: what it held and the checkpoint does not is lost', {
+    segment: segments.folderOf(noted),
+  });
+  await checkpoint.noteSegment(newest);
 }
 
 function openCheckpoint(dir: string, mapSize: number, indexRowsOf: IndexRowsOf): LmdbCheckpoint {

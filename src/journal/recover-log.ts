@@ -26,14 +26,7 @@ export async function recoverLog(
   warn: Warn,
 ): Promise<RecoveredLog> {
   const { list } = segments;
-  const nothing = { nextSequence: afterSequence + 1, records: [] };
-  if (list.length === 0) {
-    if (afterSequence > 0)
-      warn('The log is empty although the checkpoint is not: it goes on after the checkpoint', {
-        sequence: afterSequence,
-      });
-    return nothing;
-  }
+  if (list.length === 0) return { nextSequence: afterSequence + 1, records: [] };
   const start = list.findLastIndex((segment) => segment.firstSequence <= afterSequence + 1);
   if (start < 0) throw missing(segments, 0, afterSequence + 1);
   const records: { segment: Segment; keys: number[] }[] = [];

@@ -44,6 +44,11 @@ export class Segments {
     return this.#list;
   }
 
+  /** Where the segment with this first sequence lies, or would. */
+  folderOf(firstSequence: number): string {
+    return join(this.folder, String(firstSequence).padStart(nameDigits, '0'));
+  }
+
   /** The segment that holds `sequence` if any does: the last that does not begin after it. */
   holding(sequence: number): Segment | undefined {
     return this.#list.findLast((segment) => segment.firstSequence <= sequence);
@@ -69,7 +74,7 @@ export class Segments {
   /** Creates the next segment and opens it. Throws when the disk does not take it. */
   async create(firstSequence: number): Promise<Segment> {
     assert(firstSequence > (this.#list.at(-1)?.firstSequence ?? 0), 'segments ascend');
-    const folder = join(this.folder, String(firstSequence).padStart(nameDigits, '0'));
+    const folder = this.folderOf(firstSequence);
     await createEnvironment(folder, this.#mapSize);
     const segment: Segment = { firstSequence, folder, environment: null };
     this.#list.push(segment);

@@ -121,7 +121,12 @@ test('damage before the end stops the journal and names what to do', async (cont
   assert(message.includes(`move away ${named.join(', ')},`), message);
   // The operator does as the message says.
   for (const folder of named) renameSync(folder, join(dir, basename(folder)));
-  const journal = await open(dir);
+  const warnings: string[] = [];
+  const journal = await open(dir, { warn: (message) => warnings.push(message) });
+  assert.deepEqual(
+    warnings.map((warning) => /is missing: .* is lost/.test(warning)),
+    [true],
+  );
   assert.deepEqual(sequencesOf(journal.replay()), upTo(4));
   await appendTurns(journal, [1]);
   await journal.close();
@@ -138,6 +143,21 @@ test('a damaged segment that only holds answers is dropped when its time has com
   await journal.log.dropSegments(9, Date.now() + 60_000);
   assert.deepEqual(segments(), [8]);
   await journal.close();
+});
+
+test('a newest segment that is gone is noticed, once', async (context) => {
+  const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn, checkpointed: 4 });
+  rmSync(segmentFolder(dir, 8), { recursive: true });
+  const warnings: object[] = [];
+  const warn = (message: string, fields: object) => warnings.push({ message, ...fields });
+  for (let start = 0; start < 2; start++) {
+    const journal = await open(dir, { warn });
+    assert.deepEqual(sequencesOf(journal.replay()), [5, 6, 7]);
+    await journal.close();
+  }
+  const message =
+    'The newest segment of the log is missing: what it held and the checkpoint does not is lost';
+  assert.deepEqual(warnings, [{ message, segment: segmentFolder(dir, 8) }]);
 });
 
 test('damage in the middle of a segment stops the journal', async (context) => {
@@ -188,9 +208,12 @@ test('a checkpoint in the middle of a turn is replayed from the next entry on', 
 test('without any segment the log goes on after the checkpoint, with a warning', async (context) => {
   const dir = await written(context, [4, 3], { checkpointed: 6 });
   rmSync(join(dir, 'log'), { recursive: true });
-  const warnings: unknown[] = [];
+  const warnings: string[] = [];
   const journal = await open(dir, { warn: (message) => warnings.push(message) });
-  assert.equal(warnings.length, 1);
+  assert.deepEqual(
+    warnings.map((warning) => /is missing: .* is lost/.test(warning)),
+    [true],
+  );
   assert.equal(journal.log.nextSequence, 7);
   await appendTurns(journal, [2]);
   await journal.close();
