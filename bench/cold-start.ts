@@ -3,14 +3,15 @@
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { drive } from './load.ts';
+import { bench, positive } from './options.ts';
 import { type ServiceTarget, startService } from './targets.ts';
 
-const { values } = parseArgs({
-  options: { intents: { type: 'string', default: '1000000' }, json: { type: 'boolean', default: false } },
-});
-const intents = Number(values.intents);
+const { intents, json } = bench('bench:cold-start', 'seconds and memory of a start on many payment intents')
+  .option('--intents <n>', 'payment intents to fill the folder with', positive, 1_000_000)
+  .option('--json', 'print JSON', false)
+  .parse()
+  .opts<{ intents: number; json: boolean }>();
 const fillSeconds = 5;
 const keyWidth = 12;
 
@@ -72,7 +73,7 @@ const starts = [
   await measure('a stop', service.dataDir, kill),
   await measure('a kill at rest', service.dataDir, stop),
 ];
-if (values.json) console.log(JSON.stringify({ intents: created, filledMib, starts }));
+if (json) console.log(JSON.stringify({ intents: created, filledMib, starts }));
 else {
   console.log(`${created} payment intents; ${filledMib} MiB at the end of the load`);
   console.table(starts);

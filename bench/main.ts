@@ -4,18 +4,17 @@
 // autocannon in this process, on the same machine, from few connections and from many. Servers and kinds of requests
 // take turns in short rounds, so that what else the machine does falls on all of them alike.
 
-import { parseArgs } from 'node:util';
 import { drive, type Load } from './load.ts';
+import { bench, counts, positive } from './options.ts';
 import { type Round, type Summary, summarize, table } from './report.ts';
 import { type ServiceTarget, startBareServer, startService, type Target } from './targets.ts';
 
-const usage = `npm run bench -- [options]
-
-  --seconds N       length of one round of one kind of request (2)
-  --rounds N        rounds, of which the median counts (5)
-  --connections N   connections that send one request at a time; several numbers, with commas: a table each (100,256)
-  --json            print JSON
-`;
+interface Options {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly connections: readonly number[];
+  readonly json: boolean;
+}
 
 const warmUpSeconds = 1;
 const seededCount = 1_000;
@@ -37,28 +36,19 @@ interface Scenario extends Load {
   readonly comparedWith: string | null;
 }
 
-function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      seconds: { type: 'string', default: '2' },
-      rounds: { type: 'string', default: '5' },
-      connections: { type: 'string', default: '100,256' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  const positive = (name: 'seconds' | 'rounds' | 'connections', text = values[name]) => {
-    const value = Number(text);
-    if (!(value > 0)) throw new Error(`--${name} must be a positive number`);
-    return value;
-  };
-  return {
-    seconds: positive('seconds'),
-    rounds: Math.ceil(positive('rounds')),
-    connections: values.connections.split(',').map((text) => Math.ceil(positive('connections', text))),
-    json: values.json,
-    help: values.help,
-  };
+function readOptions(): Options {
+  return bench('bench', 'creations, reads and replays a second, beside a bare server')
+    .option('--seconds <n>', 'length of one round of one kind of request', positive, 2)
+    .option('--rounds <n>', 'rounds, of which the median counts', positive, 5)
+    .option(
+      '--connections <n,…>',
+      'connections that send one request at a time: a table each',
+      counts,
+      [100, 256],
+    )
+    .option('--json', 'print JSON', false)
+    .parse()
+    .opts();
 }
 
 /** Texts of one width that differ: `prefix-000001`, `prefix-000002`, … */
@@ -149,10 +139,6 @@ async function series(
 
 async function main(): Promise<void> {
   const options = readOptions();
-  if (options.help) {
-    process.stdout.write(usage);
-    return;
-  }
   const { seconds, rounds } = options;
   const service = await startService();
   const bare = await startBareServer();

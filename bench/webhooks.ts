@@ -9,19 +9,30 @@ import { writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { Option } from 'commander';
 import { createAuthority } from '../test/webhooks/certificates.ts';
+import { bench, positive } from './options.ts';
 import { type ServiceTarget, startService, temporaryFolder, unlimitedKey } from './targets.ts';
 import type { Figures } from './webhook-receiver.ts';
 
-const { values } = parseArgs({
-  options: {
-    deliveries: { type: 'string', default: '40000' },
-    seconds: { type: 'string', default: '5' },
-    waiting: { type: 'string', default: '100000' },
-    only: { type: 'string', default: '' },
-  },
-});
+interface Options {
+  readonly deliveries: number;
+  readonly seconds: number;
+  readonly waiting: number;
+  readonly only?: (typeof parts)[number];
+}
+
+const parts = ['throughput', 'latency', 'tar-pit'] as const;
+const { deliveries, seconds, waiting, only } = bench(
+  'bench:webhooks',
+  'deliveries a second, and their latency',
+)
+  .option('--deliveries <n>', 'deliveries of which their number a second is measured', positive, 40_000)
+  .option('--seconds <n>', 'length of a measurement of latency', positive, 5)
+  .option('--waiting <n>', 'deliveries that wait for the tar pit', positive, 100_000)
+  .addOption(new Option('--only <part>', 'one part of the bench').choices(parts))
+  .parse()
+  .opts<Options>();
 
 const endpointsPerOrganization = 16;
 const connections = 100;
@@ -174,15 +185,14 @@ async function throughput(kind: string, receiver: Receiver): Promise<void> {
   const caller = new Caller(await startService(env));
   const keys = await caller.organizations(receiver, 64);
   await wait(1_500);
-  const count = Number(values.deliveries);
   const cpuBefore = caller.service.cpuSeconds() ?? 0;
   const startedAt = performance.now();
-  const burst = caller.burst(keys, Math.ceil(count / endpointsPerOrganization));
-  const { inFlightMax, received } = await untilReceived(receiver, count);
+  const burst = caller.burst(keys, Math.ceil(deliveries / endpointsPerOrganization));
+  const { inFlightMax, received } = await untilReceived(receiver, deliveries);
   await burst;
   const seconds = (performance.now() - startedAt) / 1000;
   const cpuMicroseconds = (((caller.service.cpuSeconds() ?? 0) - cpuBefore) / received) * 1e6;
-  show(`${kind}: ${count} deliveries to 64 endpoints`, {
+  show(`${kind}: ${deliveries} deliveries to 64 endpoints`, {
     'deliveries/s': received / seconds,
     'CPU µs each': cpuMicroseconds,
     'in flight at most': inFlightMax,
@@ -194,7 +204,6 @@ async function latency(kind: string, receiver: Receiver): Promise<void> {
   const caller = new Caller(await startService(env));
   const keys = await caller.organizations(receiver, 64);
   const busy = await unlimitedKey(caller.service.dataDir);
-  const seconds = Number(values.seconds);
   await wait(1_500);
   await caller.pace(keys, 20, 2);
   await wait(500);
@@ -216,7 +225,7 @@ async function tarPit(receiver: Receiver): Promise<void> {
   const healthy = await caller.organizations(receiver, 20);
   const stuck = await caller.organization(receiver, 'tar', 1);
   const pit = await caller.newestEndpoint(stuck);
-  await caller.burst([stuck], Number(values.waiting));
+  await caller.burst([stuck], waiting);
   const p99s: Record<string, number[]> = { 'at rest': [], 'at work': [] };
   for (let round = 0; round < 10; round++) {
     const state = round % 2 === 0 ? 'at rest' : 'at work';
@@ -224,12 +233,12 @@ async function tarPit(receiver: Receiver): Promise<void> {
     // The last attempts of the round before time out.
     await wait(11_000);
     await receiver.figures();
-    await caller.pace(healthy, 40, Number(values.seconds));
+    await caller.pace(healthy, 40, seconds);
     await wait(500);
     p99s[state]!.push((await receiver.figures()).p99Ms);
   }
   for (const [state, list] of Object.entries(p99s)) {
-    const what = `20 healthy endpoints, a tar pit with ${values.waiting} waiting ${state}`;
+    const what = `20 healthy endpoints, a tar pit with ${waiting} waiting ${state}`;
     show(what, { 'p99Ms, median of 5': list.sort((x, y) => x - y)[2]!, best: list[0]!, worst: list[4]! });
   }
   await caller.close();
@@ -237,7 +246,7 @@ async function tarPit(receiver: Receiver): Promise<void> {
 
 const plain = await Receiver.start([]);
 const secure = await Receiver.start(tls);
-const wanted = (name: string) => values.only === '' || values.only === name;
+const wanted = (name: (typeof parts)[number]) => only === undefined || only === name;
 if (wanted('throughput')) {
   await throughput('plain', plain);
   await throughput('HTTPS', secure);
@@ -246,6 +255,6 @@ if (wanted('latency')) {
   await latency('plain', plain);
   await latency('HTTPS', secure);
 }
-if (wanted('tarpit')) await tarPit(plain);
+if (wanted('tar-pit')) await tarPit(plain);
 plain.stop();
 secure.stop();
