@@ -2,6 +2,8 @@
 // its shard; each function rejects with an `OperatorFailure` when the shard refuses or is away.
 
 import type { InternalParams } from '../domain/command.ts';
+import { scopeOf } from '../domain/indexes.ts';
+import type { Mode } from '../domain/record.ts';
 import { listedMax, OperatorFailure } from './operator-protocol.ts';
 import type { OperatorServices } from './operator-services.ts';
 
@@ -11,15 +13,34 @@ export async function records<R>(services: OperatorServices, orgOrId: string, in
   return JSON.parse(body) as R[];
 }
 
-/** The record with this id; `what` it is to be, and the `prefix` of such ids, are for whoever asks for another kind. */
+/** The newest records of an organization in some modes, newest first, at most `listedMax` of each. */
+export async function recordsIn<R extends { readonly id: string }>(
+  services: OperatorServices,
+  org: string,
+  modes: readonly Mode[],
+  indexOf: (scope: string) => string,
+): Promise<R[]> {
+  const lists = await Promise.all(
+    modes.map((mode) => records<R>(services, org, indexOf(scopeOf(org, mode === 'live')))),
+  );
+  // Ids sort by creation.
+  return lists.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+/** Refuses the id of another kind of object than is meant: ids of `what` start with `prefix`. */
+export function refuseOther(id: string, prefix: string, what: string): void {
+  if (id.startsWith(prefix)) return;
+  throw new OperatorFailure('refused', `${id} is no ${what}: its id starts with ${prefix}`);
+}
+
+/** The record with this id, which is to be that of a `what`. */
 export async function recordOf<R>(
   services: OperatorServices,
   id: string,
   prefix: string,
   what: string,
 ): Promise<R> {
-  if (!id.startsWith(prefix))
-    throw new OperatorFailure('refused', `${id} is no ${what}: its id starts with ${prefix}`);
+  refuseOther(id, prefix, what);
   return JSON.parse((await services.askShard(id, { kind: 'record', id })).body) as R;
 }
 

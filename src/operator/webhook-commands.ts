@@ -5,13 +5,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../contract/limits.ts';
 import { type EventType, futureEventTypes, sentEventTypes } from '../contract/vocabulary.ts';
+import { modes } from '../directory/organization.ts';
 import { attemptIndex, fieldIndex, kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { AttemptRecord, DeliveryRecord, ReviewRecord, WebhookEndpointRecord } from '../domain/record.ts';
 import { defineCommand, type OperatorCommand } from './operator-command.ts';
 import { OperatorFailure } from './operator-protocol.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { presentAttempt, presentDelivery, presentEndpoint, presentSecrets } from './present-webhooks.ts';
-import { command, recordOf, records } from './shard-records.ts';
+import { command, recordOf, records, recordsIn } from './shard-records.ts';
 import { trigger } from './trigger.ts';
 
 const followedPerStep = 100;
@@ -37,15 +38,10 @@ export interface FollowStart {
 export const webhookCommands: readonly OperatorCommand[] = [
   defineCommand('webhooks.list', { org: text }, async ({ org }, services) => {
     const { id } = services.directory.organization(org);
-    const lists = await Promise.all(
-      [false, true].map((livemode) =>
-        records<WebhookEndpointRecord>(services, id, kindIndex('webhook_endpoint', scopeOf(id, livemode))),
-      ),
+    const listed = await recordsIn<WebhookEndpointRecord>(services, id, modes, (scope) =>
+      kindIndex('webhook_endpoint', scope),
     );
-    return lists
-      .flat()
-      .sort((a, b) => (a.id < b.id ? 1 : -1))
-      .map(presentEndpoint);
+    return listed.map(presentEndpoint);
   }),
   defineCommand(
     'webhooks.deliveries',
