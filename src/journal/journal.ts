@@ -137,3 +137,13 @@ export class JournalFailure extends Error {
 export class JournalDamaged extends Error {
   override name = 'JournalDamaged';
 }
+
+/** What `read` finds; undefined when it comes upon damage. */
+export function unlessDamaged<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof JournalDamaged) return undefined;
+    throw error;
+  }
+}

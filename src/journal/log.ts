@@ -7,11 +7,11 @@ import { encodeTurn, readAnswer } from './codec.ts';
 import { commitAppended, journalFailure } from './environment.ts';
 import {
   type AnswerLocation,
-  JournalDamaged,
   JournalFailure,
   type KeptAnswer,
   type Log,
   type Turn,
+  unlessDamaged,
 } from './journal.ts';
 import {
   readKeptAnswer,
@@ -174,13 +174,4 @@ function firstTimeMs(segments: Segments, segment: Segment): number {
 function lastTimeMs(segments: Segments, segment: Segment): number {
   const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'last') ?? Number.NEGATIVE_INFINITY);
   return timeMs ?? writtenMs(segment);
-}
-
-function unlessDamaged<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof JournalDamaged) return undefined;
-    throw error;
-  }
 }

@@ -19,6 +19,7 @@ import {
   type KeptAnswer,
   type KeptKey,
   nowhere,
+  unlessDamaged,
 } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { CliFailure, type Resharded } from '../operator/cli-context.ts';
@@ -187,7 +188,7 @@ async function moveAnswers(sources: readonly Journal[], targets: readonly Journa
     await Promise.all(targets.map((target) => appendAnswers(target, full)));
   };
   for (const { key, source } of inOrderOfTime(sources, sinceMs)) {
-    const answer = readAnswer(source, key);
+    const answer = unlessDamaged(() => source.log.readAnswer(key.location)) ?? null;
     batch.push({ key, answer });
     if (answer !== null) answers++;
     if (batch.length === batchSize) await flush();
@@ -196,21 +197,14 @@ async function moveAnswers(sources: readonly Journal[], targets: readonly Journa
   return answers;
 }
 
-function readAnswer({ log }: Journal, { location }: KeptKey): KeptAnswer | null {
-  try {
-    return log.readAnswer(location) ?? null;
-  } catch (error) {
-    if (error instanceof JournalDamaged) return null;
-    throw error;
-  }
-}
-
 /**
  * The kept keys of all sources, each of which has its own in order. One that several of them have, from an earlier
  * reshard, comes once.
  */
 function* inOrderOfTime(sources: readonly Journal[], sinceMs: number) {
-  const yielded = { usedAtMs: 0, digests: new Set<string>() };
+  /** The digests that came with the newest time. */
+  const yielded = new Set<string>();
+  let timeMs = 0;
   const heads = sources.map((source) => {
     const keys = source.checkpoint.keptKeys(sinceMs)[Symbol.iterator]();
     return { source, keys, next: keys.next() };
@@ -220,11 +214,11 @@ function* inOrderOfTime(sources: readonly Journal[], sinceMs: number) {
     if (waiting.length === 0) return;
     const first = waiting.reduce((a, b) => (b.next.value.usedAtMs < a.next.value.usedAtMs ? b : a));
     const key = first.next.value as KeptKey;
-    if (key.usedAtMs !== yielded.usedAtMs) yielded.digests.clear();
-    yielded.usedAtMs = key.usedAtMs;
+    if (key.usedAtMs !== timeMs) yielded.clear();
+    timeMs = key.usedAtMs;
     const digest = keyOf(key.keyDigest);
-    if (!yielded.digests.has(digest)) yield { key, source: first.source };
-    yielded.digests.add(digest);
+    if (!yielded.has(digest)) yield { key, source: first.source };
+    yielded.add(digest);
     first.next = first.keys.next();
   }
 }

@@ -231,16 +231,14 @@ export class ShardState {
 
   /** A key that is known was used: where its answer is damaged or gone, its request must not run again all the same. */
   #readKept(location: AnswerLocation): KnownKey['answer'] {
-    let reason = `the log record ${location.record} is missing`;
-    try {
-      const answer = this.#options.journal.log.readAnswer(location);
-      if (answer !== undefined) return answer;
-    } catch (error) {
-      if (!(error instanceof JournalDamaged)) throw error;
-      reason = error.message;
-    }
-    this.#options.onDamage(reason);
-    return 'lost';
+    return this.read(
+      () => {
+        const answer = this.#options.journal.log.readAnswer(location);
+        if (answer !== undefined) return answer;
+        throw new JournalDamaged(`the log record ${location.record} is missing`);
+      },
+      () => 'lost',
+    );
   }
 
   errorBody(refusal: Refusal, request: Pick<OperationRequest, 'language' | 'request_id'>): string {
