@@ -190,10 +190,10 @@ async function throughput(kind: string, receiver: Receiver): Promise<void> {
   const burst = caller.burst(keys, Math.ceil(deliveries / endpointsPerOrganization));
   const { inFlightMax, received } = await untilReceived(receiver, deliveries);
   await burst;
-  const seconds = (performance.now() - startedAt) / 1000;
+  const tookSeconds = (performance.now() - startedAt) / 1000;
   const cpuMicroseconds = (((caller.service.cpuSeconds() ?? 0) - cpuBefore) / received) * 1e6;
   show(`${kind}: ${deliveries} deliveries to 64 endpoints`, {
-    'deliveries/s': received / seconds,
+    'deliveries/s': received / tookSeconds,
     'CPU µs each': cpuMicroseconds,
     'in flight at most': inFlightMax,
   });

@@ -5,7 +5,6 @@
 
 import { randomFillSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { pack, unpack } from 'msgpackr';
 import type { Bucket } from '../contract/limits.ts';
@@ -13,6 +12,7 @@ import type { Clock } from '../core/clock.ts';
 import { createRandomText } from '../core/ids.ts';
 import type { BucketOverride } from '../domain/limits-in-force.ts';
 import type { Mode } from '../domain/record.ts';
+import { dataFile } from '../journal/environment.ts';
 import { fileDefect } from '../journal/page-check.ts';
 import { seal, unseal } from '../journal/seal.ts';
 import { type ApiKey, digestOf, type KeyKind, keyKinds, newKey, revoked, rolled } from './api-key.ts';
@@ -71,7 +71,7 @@ export class Directory {
    */
   constructor(folder: string, now: Clock) {
     this.#now = now;
-    this.#file = join(folder, 'data.mdb');
+    this.#file = dataFile(folder);
     const defect = existsSync(this.#file) ? fileDefect(this.#file, 'leaves') : null;
     if (defect !== null) throw this.#damaged(defect);
     // Without overlapping syncs a transaction that has returned is on disk.

@@ -1,5 +1,5 @@
-// Exports: all objects of a kind, newest first, as CSV or NDJSON. Handed out in pages, each a range over
-// the index from where the last one ended, so that nothing is held while a slow reader takes its time.
+// Exports: all objects of a kind, newest first, as CSV or NDJSON. Handed out in pages, each a range over the index from
+// where the last one ended, so that nothing is held while a slow reader takes its time.
 
 import { csvLine, exportColumns } from '../contract/export-format.ts';
 import type { ExportOperation } from '../contract/routes.ts';

@@ -2,8 +2,7 @@
 // changed, and reads what memory doesn't hold.
 //
 // Tables: `records` (id → record, sealed), `index` (name and sort key → nothing), `kept` (idempotency keys, see
-// kept-rows.ts), `levels` (scope → bytes), `meta` (format, the sequence, and the log's
-// newest segment).
+// kept-rows.ts), `levels` (scope → bytes), `meta` (format, the sequence, and the log's newest segment).
 //
 // A checkpoint is many small transactions, and a crash may come between any two. That is harmless: the sequence goes
 // in the last transaction, so after such a crash `records` is ahead of `sequence`, and the log is replayed from

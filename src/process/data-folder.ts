@@ -22,7 +22,7 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Directory } from '../directory/directory.ts';
-import { syncPath } from '../journal/environment.ts';
+import { dataFile, syncPath } from '../journal/environment.ts';
 import { createJournal } from '../journal/open-journal.ts';
 
 /** What is wrong with the data folder, in one line. */
@@ -115,9 +115,10 @@ function refuseIncomplete(folder: DataFolder): void {
       `${join(path, formatFile)} names ${shards} shards and there is ${shardDir(shards)}: restore all of ${path} from a backup`,
     );
   }
-  const parts = [directory, join(directory, 'data.mdb')];
+  const parts = [directory, dataFile(directory)];
   for (const dir of shardDirsOf(folder)) {
-    parts.push(dir, join(dir, 'log'), join(dir, 'state'), join(dir, 'state', 'data.mdb'));
+    const state = join(dir, 'state');
+    parts.push(dir, join(dir, 'log'), state, dataFile(state));
   }
   const missing = parts.find((part) => !existsSync(part));
   if (missing !== undefined) {
