@@ -136,9 +136,9 @@ export function succeedAttempt(draft: Draft, charge: ChargeRecord): ChargeRecord
   return succeeded;
 }
 
-/** The charge ends without money. */
+/** The charge ends without money. What becomes of its payment intent is for the caller to say, after this event. */
 export function closeCharge(draft: Draft, charge: ChargeRecord, failure: Failure): ChargeRecord {
-  return draft.put<ChargeRecord>({
+  const failed = draft.put<ChargeRecord>({
     ...charge,
     status: 'failed',
     failure_code: failure.code,
@@ -146,6 +146,8 @@ export function closeCharge(draft: Draft, charge: ChargeRecord, failure: Failure
     decline_code: failure.decline_code,
     challenge_token: null,
   });
+  draft.emit('charge.failed', presentCharge(failed));
+  return failed;
 }
 
 /** The attempt failed: the intent can be paid another way. */
@@ -157,7 +159,6 @@ export function failAttempt(draft: Draft, charge: ChargeRecord, failure: Failure
     last_payment_error: { ...failure, charge: charge.id },
     operation: null,
   });
-  draft.emit('charge.failed', presentCharge(failed));
   draft.emit(
     'payment_intent.payment_failed',
     presentPaymentIntent(intent, failed, draft.context.settings.baseUrl),

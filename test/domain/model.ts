@@ -154,14 +154,19 @@ export class Model {
 
   #end(payment: Payment): Expected {
     const latest = this.attempts.get(payment.latest ?? '');
+    const events: string[] = [];
     if (latest?.status === 'pending') {
       latest.status = 'failed';
       latest.challenged = false;
+      events.push('charge.failed');
     }
     payment.status = 'canceled';
-    if (payment.session === null) return ok('payment_intent.canceled');
-    payment.session.status = 'expired';
-    return ok('payment_intent.canceled', 'checkout.session.expired');
+    events.push('payment_intent.canceled');
+    if (payment.session !== null) {
+      payment.session.status = 'expired';
+      events.push('checkout.session.expired');
+    }
+    return ok(...events);
   }
 
   /** Its time is up, and nothing keeps it open. */

@@ -157,7 +157,7 @@ const transitions: readonly Transition[] = [
     on: 'cancel',
     run: (stage, { intent }) =>
       stage.when('cancel_payment_intent', { cancellation_reason: 'duplicate' }, intent),
-    events: ['payment_intent.canceled', 'checkout.session.expired'],
+    events: ['charge.failed', 'payment_intent.canceled', 'checkout.session.expired'],
     changes: ['payment_intent canceled', 'charge failed', 'checkout_session expired'],
     intent: { status: 'canceled', cancellation_reason: 'duplicate', amount_received: 0 },
   },
@@ -173,7 +173,7 @@ const transitions: readonly Transition[] = [
     from: 'code',
     on: 'the session is expired',
     run: (stage, { session }) => stage.when('expire_checkout_session', {}, session),
-    events: ['payment_intent.canceled', 'checkout.session.expired'],
+    events: ['charge.failed', 'payment_intent.canceled', 'checkout.session.expired'],
     changes: ['payment_intent canceled', 'charge failed', 'checkout_session expired'],
     intent: { status: 'canceled', cancellation_reason: null },
   },
@@ -334,6 +334,16 @@ for (const [from, what, failure] of errors) {
     );
   });
 }
+
+test('the attempt that a cancel ends is told of first, as it is then', () => {
+  const stage = new Stage();
+  const { intent, charge } = scenes.challenge(stage);
+  const { told } = stage.when('cancel_payment_intent', {}, intent);
+  const [failed, canceled] = told;
+  assert.deepEqual(failed, stage.read('retrieve_charge', {}, charge));
+  assert.deepEqual([failed.status, failed.failure_code], ['failed', 'payment_attempt_canceled']);
+  assert.equal(canceled.id, intent);
+});
 
 test('a canceled payment has no failed attempt to report, but its charge says why it ended', () => {
   const stage = new Stage();

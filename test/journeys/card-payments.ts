@@ -179,7 +179,9 @@ export function cardPayments(service: () => Service): void {
     for (const operation of ['cancel_payment_intent', 'confirm_payment_intent'] as const) {
       await shop.refused('payment_intent_unexpected_state', operation, { id });
     }
-    assert.equal((await shop.newTypes()).at(-1), 'payment_intent.canceled');
+    const [failed, last] = (await shop.news()).slice(-2);
+    assert.deepEqual([failed.type, last.type], ['charge.failed', 'payment_intent.canceled']);
+    assert.deepEqual(failed.data.object, charge);
   });
 
   test('helpers stand for the customer: complete, fail, expire, each only once', async () => {

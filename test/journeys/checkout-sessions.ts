@@ -80,7 +80,8 @@ export function checkoutSessions(service: () => Service): void {
     assert.equal(intent.status, 'canceled');
     const charge = await shop.do('retrieve_charge', { id: intent.latest_charge });
     assert.equal(charge.status, 'failed');
-    assert.deepEqual((await shop.newTypes()).slice(-2), [
+    assert.deepEqual((await shop.newTypes()).slice(-3), [
+      'charge.failed',
       'payment_intent.canceled',
       'checkout.session.expired',
     ]);
