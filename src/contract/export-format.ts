@@ -57,10 +57,17 @@ export function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvCell).join(',')}\r\n`;
 }
 
-/** Texts stand as they are: CSV and NDJSON say the same. What is nested is JSON text. */
+/** What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"). */
+const formulaStart = /^[=+\-@\t\r]/;
+
+/**
+ * What is nested is JSON text. A text that a spreadsheet would run as a formula gets a leading `'`, because others than
+ * the merchant write some of the texts; all other texts stand as they are.
+ */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const exact = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = formulaStart.test(exact) ? `'${exact}` : exact;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -103,7 +103,11 @@ export const tags: Readonly<Record<string, { readonly name: string; readonly des
     description: 'Addresses on your server that receive events.',
   },
   account: { name: 'Account', description: 'Your organization, and its limits in this mode.' },
-  exports: { name: 'Exports', description: 'Everything of one kind, streamed as CSV or NDJSON.' },
+  exports: {
+    name: 'Exports',
+    description:
+      "Everything of one kind, streamed as CSV or NDJSON. A CSV cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets a leading `'`, so that no spreadsheet runs it as a formula; NDJSON is exact.",
+  },
   test_helpers: { name: 'Test helpers', description: 'Decide outcomes in test mode. Live keys are refused.' },
 };
 

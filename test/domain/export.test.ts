@@ -1,4 +1,4 @@
-// Exports: texts come out as they went in, in both formats.
+// Exports: texts come out as they went in, in NDJSON always, in CSV unless a spreadsheet would take them for a formula.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,11 +9,16 @@ import { Stage } from './stage.ts';
 /** A description, and how it stands in a line of CSV (RFC 4180). */
 const rows: readonly (readonly [description: string, field: string])[] = [
   ['Order 1042', 'Order 1042'],
-  ['=1+1', '=1+1'],
-  ['+212 600 000000', '+212 600 000000'],
-  ['-10 %', '-10 %'],
-  ['@shop', '@shop'],
-  ['\tindented', '\tindented'],
+  ['=1+1', "'=1+1"],
+  ['=HYPERLINK("https://a.example","b")', `"'=HYPERLINK(""https://a.example"",""b"")"`],
+  ['+212 600 000000', "'+212 600 000000"],
+  ['-10 %', "'-10 %"],
+  ['@shop', "'@shop"],
+  ['\tindented', "'\tindented"],
+  ['\rreturned', `"'\rreturned"`],
+  ["'quoted", "'quoted"],
+  ['1=1, a-b', '"1=1, a-b"'],
+  [' =1+1', ' =1+1'],
   ['a, "b"', '"a, ""b"""'],
   ['two\nlines', '"two\nlines"'],
   ['طلب', 'طلب'],
