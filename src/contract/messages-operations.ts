@@ -44,6 +44,11 @@ export const operationMessages = {
     fr: 'Cette adresse de webhook n’est pas autorisée : elle doit utiliser https, ne contenir ni nom d’utilisateur ni mot de passe et désigner un hôte dont toutes les adresses sont publiques.',
     ar: 'عنوان webhook هذا غير مسموح به: يجب أن يستخدم https، وألا يتضمن اسم مستخدم أو كلمة مرور، وأن يشير إلى مضيف جميع عناوينه عامة.',
   },
+  'url_not_allowed.unresolved': {
+    en: 'The host of this webhook address did not resolve just now. Check its name and its DNS records, then send the request again.',
+    fr: 'L’hôte de cette adresse de webhook n’a pas pu être résolu à l’instant. Vérifiez son nom et ses enregistrements DNS, puis renvoyez la requête.',
+    ar: 'تعذّر الآن العثور على عنوان مضيف webhook هذا. تحقق من اسمه ومن سجلات DNS الخاصة به، ثم أعد إرسال الطلب.',
+  },
   webhook_endpoint_limit_reached: {
     en: 'There are already {max} webhook endpoints in this mode. Delete one before creating another.',
     fr: 'Ce mode compte déjà {max} points de terminaison webhook. Supprimez-en un avant d’en créer un autre.',

@@ -119,7 +119,7 @@ export function headerRefs(route: Route, status: number): Json {
   if (route.idempotency !== 'ignored' && keptStatuses.includes(status)) {
     names.push('Idempotent-Replayed', 'Original-Request');
   }
-  // An address that no name server answered for is refused for now.
+  // An address whose name does not resolve is refused for now.
   const looksUp = status === 400 && route.refusals.includes('url_not_allowed');
   if (looksUp || retryAfterStatuses.includes(status)) names.push('Retry-After');
   if (status === 401) names.push('WWW-Authenticate');

@@ -26,6 +26,13 @@ export function newSigningSecret(randomText: (length: number) => string): string
   return `svc_whsec_${randomText(secretCharacters)}`;
 }
 
+/** The name of the address does not resolve just now: the same request may do later, so this refusal is not kept. */
+export const addressUnresolved = refuse('url_not_allowed', {
+  param: 'url',
+  message: 'url_not_allowed.unresolved',
+  retryAfterSeconds: 5,
+});
+
 /** Null when the address may be used, an outcome when it must be checked first or is refused. */
 function checkAddress(draft: Draft, url: string): Outcome | null {
   const { addressAllowed } = draft.context;

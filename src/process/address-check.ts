@@ -7,7 +7,7 @@ import type { Config } from './config-schema.ts';
 
 const lookupTimeoutMs = 5_000;
 
-/** The check; it rejects when no name server answered, so that nobody can say. */
+/** The check; it rejects when the name does not resolve just now: there is no address to say anything about. */
 export function createAddressCheck({ webhooks }: Config): (url: string) => Promise<boolean> {
   const { allowHttp, allowPrivate, dnsServers } = webhooks;
   const resolve = createResolver({
@@ -20,9 +20,10 @@ export function createAddressCheck({ webhooks }: Config): (url: string) => Promi
     if (!checked.ok) return false;
     if (checked.literal !== null) return true;
     try {
-      return (await resolve(checked.host)).length > 0;
+      await resolve(checked.host);
+      return true;
     } catch (error) {
-      if (error instanceof ResolutionFailure && !error.unanswered) return false;
+      if (error instanceof ResolutionFailure && error.notPublic) return false;
       throw error;
     }
   };

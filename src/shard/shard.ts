@@ -5,7 +5,6 @@
 // A failed commit is the end of this shard: nothing of the turn is answered, and whoever runs the shard starts a new
 // one from the journal.
 
-import { refuse } from '../contract/errors.ts';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
@@ -13,6 +12,7 @@ import { FixedQueue } from '../core/fixed-queue.ts';
 import { dueRecords } from '../domain/due.ts';
 import { operationIndex } from '../domain/indexes.ts';
 import type { OperationRecord } from '../domain/record.ts';
+import { addressUnresolved } from '../domain/webhook-endpoints.ts';
 import type { Journal, KeptKey } from '../journal/journal.ts';
 import { KeptKeyList } from '../journal/kept-rows.ts';
 import type { ShardAccount } from './account.ts';
@@ -46,7 +46,7 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
   readonly checkpointRecordsMax: number;
   /** Makes a call to a payment network; its outcome comes back as a `settle_operation` command. */
   readonly callNetwork: (operation: OperationRecord) => void;
-  /** Whether a webhook address may be used; rejects when that can't be found out now. */
+  /** Whether a webhook address may be used; rejects when its name does not resolve now. */
   readonly checkAddress: (url: string) => Promise<boolean>;
   /** For how long deliveries that are over stay listed, with their attempts. */
   readonly deliveriesKeptMs: number;
@@ -64,8 +64,6 @@ type Mail =
 /** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
 const turnSizeMax = 512;
 const turnsInFlightMax = 2;
-/** The address could not be looked up: the same request may do later, so the refusal is not kept. */
-const addressUnknown = refuse('url_not_allowed', { param: 'url', retryAfterSeconds: 5 });
 /** How stale the look at what is due may be. */
 const timeIntervalMs = 50;
 /** Some hundred old deliveries are removed each time; the rest soon, so that retention keeps up. */
@@ -245,7 +243,7 @@ export class Shard {
         break;
       case 'address':
         this.state.addressChecked(mail.pending);
-        if (mail.allowed === null) answerRefusal(this.state, turn, mail.pending, addressUnknown);
+        if (mail.allowed === null) answerRefusal(this.state, turn, mail.pending, addressUnresolved);
         else runCommand(this.state, turn, mail.pending, mail.allowed);
         break;
     }

@@ -25,11 +25,11 @@ export type Resolve = (host: string) => Promise<string[]>;
 /** The host has no address that may be used; the message is a short English reason. */
 export class ResolutionFailure extends Error {
   override name = 'ResolutionFailure';
-  /** No name server said anything about the host: asking again may give another result. */
-  readonly unanswered: boolean;
-  constructor(message: string, unanswered = false) {
+  /** The host has addresses and must not be used; otherwise its name did not resolve just now, and may do so later. */
+  readonly notPublic: boolean;
+  constructor(message: string, notPublic = false) {
     super(message);
-    this.unanswered = unanswered;
+    this.notPublic = notPublic;
   }
 }
 
@@ -58,7 +58,7 @@ export function createResolver(options: ResolverOptions): Resolve {
     if (addresses.length === 0) throw failureOf(answers);
     if (!allowPrivate && !addresses.every(isPublicAddress)) {
       // The answer itself isn't told: a merchant could read an inner network's names with it.
-      throw new ResolutionFailure(`address not public: ${host}`);
+      throw new ResolutionFailure(`address not public: ${host}`, true);
     }
     return addresses;
   };
@@ -114,5 +114,5 @@ function failureOf(answers: readonly PromiseSettledResult<string[]>[]): Resoluti
   const code = codes.find((candidate) => !absent.has(candidate));
   if (code === undefined) return new ResolutionFailure('host not found');
   const message = code === 'ETIMEOUT' ? 'host lookup timed out' : `host lookup failed (${code})`;
-  return new ResolutionFailure(message, true);
+  return new ResolutionFailure(message);
 }

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import Stripe from 'stripe';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
-import { startDnsServer } from '../webhooks/dns-server.ts';
+import { addressRecords, nameError, startDnsServer } from '../webhooks/dns-server.ts';
 import { endless, type Receiver, type Respond, startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
 
@@ -241,6 +241,39 @@ test('production guards stay up: addresses inside the network are refused, at cr
     assert.equal(json.error?.code, 'url_not_allowed', url);
   }
   await service.stop();
+});
+
+test('a name that does not resolve is refused for now, an address that is not public for good', async () => {
+  let records: string[] = [];
+  const dns = await startDnsServer((question) =>
+    records.length === 0 ? { responseCode: nameError } : addressRecords(question, records),
+  );
+  const service = await startService({ env: { PAYMENTS_WEBHOOKS_DNS_SERVERS: dns.address } });
+  const { key } = await newOrganization(service);
+  const create = (idempotencyKey: string) =>
+    service.call('/v1/webhook_endpoints', {
+      key,
+      idempotencyKey,
+      body: { url: 'https://new.example/', enabled_events: ['*'] },
+    });
+  const unresolved = await create('a');
+  assert.deepEqual([unresolved.status, unresolved.json.error.code], [400, 'url_not_allowed']);
+  assert.equal(unresolved.headers.get('Retry-After'), '5');
+  assert.match(unresolved.json.error.message, /did not resolve/);
+  records = ['10.0.0.1'];
+  const refused = await create('a');
+  assert.equal(refused.json.error.code, 'url_not_allowed');
+  assert.deepEqual(
+    [refused.headers.get('Idempotent-Replayed'), refused.headers.get('Retry-After')],
+    [null, null],
+  );
+  records = ['8.8.8.8'];
+  const replay = await create('a');
+  assert.equal(replay.headers.get('Idempotent-Replayed'), 'true');
+  assert.equal(replay.text, refused.text);
+  assert.equal((await create('b')).status, 200);
+  await service.stop();
+  await dns.close();
 });
 
 test('two changes that meet during a slow look-up: one is told to come again', async () => {
