@@ -129,6 +129,11 @@ export const operationMessages = {
     fr: 'La carte a été refusée : la banque émettrice n’autorise pas ce paiement.',
     ar: 'رُفضت البطاقة: لا يسمح البنك المُصدر لها بهذا الدفع.',
   },
+  'failure.cash_refused': {
+    en: 'The payment agent refused the cash payment.',
+    fr: 'L’agent de paiement a refusé le paiement en espèces.',
+    ar: 'رفض وكيل الدفع استلام المبلغ نقدًا.',
+  },
   'failure.attempt_expired': {
     en: 'The customer did not pay in time.',
     fr: 'Le client n’a pas payé dans le délai imparti.',

@@ -99,6 +99,11 @@ export const requestMessages = {
     fr: '{param} doit être l’un des moyens de paiement de cette intention de paiement : {choices}.',
     ar: 'يجب أن تكون قيمة {param} إحدى وسائل الدفع المحددة لعملية الدفع هذه: {choices}.',
   },
+  'parameter_invalid.not_a_card': {
+    en: '{param} is for card attempts only: leave it out to fail a cash attempt.',
+    fr: '{param} ne concerne que les tentatives par carte : omettez ce paramètre pour faire échouer une tentative en espèces.',
+    ar: 'المُعامل {param} خاص بمحاولات الدفع بالبطاقة فقط: لا ترسله لإفشال محاولة دفع نقدي.',
+  },
   'parameter_invalid.idempotency_key': {
     en: 'The Idempotency-Key header takes 1 to {max} printable ASCII characters.',
     fr: 'L’en-tête Idempotency-Key accepte de 1 à {max} caractères ASCII imprimables.',

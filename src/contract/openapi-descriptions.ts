@@ -45,7 +45,7 @@ const parameters: Record<ParameterName, string> = {
     'The version of the events that the endpoint receives. Without it, the version of your account.',
   disabled: '`true` pauses deliveries, `false` resumes them.',
   format: 'The format of the export.',
-  decline_code: "The bank's reason.",
+  decline_code: "The bank's reason: `generic_decline` by default. For card attempts only.",
   number: 'The cash code that the customer shows to the agent.',
   failure_reason: 'Why the refund fails.',
 };

@@ -60,7 +60,7 @@ export const metadataChanges = Type.Record(
 
 export const cancellationReason = Type.Enum([...cancellationReasons]);
 export const refundReason = Type.Enum([...refundReasons]);
-export const declineCode = Type.Enum([...declineCodes], { default: 'generic_decline' });
+export const declineCode = Type.Enum([...declineCodes]);
 export const locale = Type.Enum([...languages]);
 export const enabledEvents = Type.Array(Type.Enum(['*', ...eventTypes]), {
   minItems: 1,

@@ -10,6 +10,7 @@ import {
   currencies,
   declineCodes,
   eventTypes,
+  failureCodes,
   languages,
   paymentIntentStatuses,
   paymentMethodTypes,
@@ -61,7 +62,7 @@ export const NextAction = Type.Union([
 export const PaymentError = Type.Object(
   {
     type: Type.Enum(['card_error', 'invalid_request_error', 'api_error']),
-    code: text,
+    code: Type.Enum([...failureCodes]),
     decline_code: nullable(Type.Enum([...declineCodes])),
     message: text,
     charge: idOf('ch'),
@@ -137,7 +138,7 @@ export const Charge = Type.Object(
     status: Type.Enum([...chargeStatuses]),
     paid: Type.Boolean(),
     refunded: Type.Boolean({ description: 'True only when the charge is refunded in full' }),
-    failure_code: nullable(text),
+    failure_code: nullable(Type.Enum([...failureCodes])),
     failure_message: nullable(text),
     decline_code: nullable(Type.Enum([...declineCodes])),
     payment_intent: idOf('pi'),

@@ -18,6 +18,15 @@ export const declineCodes = [
 ] as const;
 export type DeclineCode = (typeof declineCodes)[number];
 
+/** Why an attempt to pay failed. A declined card also has one of the codes above. */
+export const failureCodes = [
+  'card_declined',
+  'cash_payment_refused',
+  'payment_attempt_expired',
+  'payment_attempt_canceled',
+] as const;
+export type FailureCode = (typeof failureCodes)[number];
+
 /** Event types that happen. */
 export const sentEventTypes = [
   'payment_intent.created',

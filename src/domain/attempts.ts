@@ -32,6 +32,12 @@ export function declined(code: DeclineCode, language: Language): Failure {
   return { type: 'card_error', code: 'card_declined', decline_code: code, message };
 }
 
+/** The agents' network refused the money. */
+export function cashRefused(language: Language): Failure {
+  const message = format('failure.cash_refused', language, {});
+  return { type: 'invalid_request_error', code: 'cash_payment_refused', decline_code: null, message };
+}
+
 export function expiredUnpaid(language: Language): Failure {
   const message = format('failure.attempt_expired', language, {});
   return { type: 'invalid_request_error', code: 'payment_attempt_expired', decline_code: null, message };
@@ -247,9 +253,17 @@ export function completeCharge(draft: Draft, params: ParamsOf<'complete_charge'>
 export function failCharge(draft: Draft, params: ParamsOf<'fail_charge'>, id: string): Outcome {
   const found = pendingCharge(draft, id);
   if ('refusal' in found) return found;
-  dropAuthorization(draft, found.record);
-  const failure = declined(params.decline_code ?? 'generic_decline', draft.context.language);
-  return answered(presentCharge(failAttempt(draft, found.record, failure)));
+  const charge = found.record;
+  const { decline_code } = params;
+  if (charge.method === 'cash' && decline_code !== undefined) {
+    const message = 'parameter_invalid.not_a_card';
+    return refused(refuse('parameter_invalid', { param: 'decline_code', message }));
+  }
+  dropAuthorization(draft, charge);
+  const { language } = draft.context;
+  const failure =
+    charge.method === 'cash' ? cashRefused(language) : declined(decline_code ?? 'generic_decline', language);
+  return answered(presentCharge(failAttempt(draft, charge, failure)));
 }
 
 export function expireCharge(draft: Draft, _params: object, id: string): Outcome {

@@ -16,6 +16,9 @@ export function fillImpliedParams(
   if (operation === 'create_webhook_endpoint' && params.api_version === undefined) {
     params.api_version = apiVersion;
   }
+  if (operation === 'fail_charge' && params.decline_code === undefined) {
+    if (view.get('charge', id)?.method === 'card') params.decline_code = 'generic_decline';
+  }
   if (operation === 'confirm_payment_intent' && params.payment_method_type === undefined) {
     const types = view.get('payment_intent', id)?.payment_method_types;
     if (types?.length === 1) params.payment_method_type = types[0];

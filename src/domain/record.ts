@@ -5,7 +5,7 @@
 // Times are Unix milliseconds (`_ms`) where the service compares them and Unix seconds (`created`) where they are
 // only shown. Amounts are centimes. `null` stands for "has no value"; a field is never left out.
 
-import type { DeclineCode, EventType, PaymentMethodType } from '../contract/vocabulary.ts';
+import type { DeclineCode, EventType, FailureCode, PaymentMethodType } from '../contract/vocabulary.ts';
 
 /** The two sides of an organization: nothing crosses from one to the other. */
 export type Mode = 'test' | 'live';
@@ -25,7 +25,7 @@ export type Metadata = Readonly<Record<string, string>>;
 
 export interface LastPaymentError {
   readonly type: 'card_error' | 'invalid_request_error' | 'api_error';
-  readonly code: string;
+  readonly code: FailureCode;
   readonly decline_code: DeclineCode | null;
   readonly message: string;
   readonly charge: string;
@@ -68,7 +68,7 @@ export interface ChargeRecord extends Common {
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly method: PaymentMethodType;
   readonly payment_intent: string;
-  readonly failure_code: string | null;
+  readonly failure_code: FailureCode | null;
   readonly failure_message: string | null;
   readonly decline_code: DeclineCode | null;
   /** Known once the customer has typed a card. */

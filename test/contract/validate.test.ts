@@ -304,7 +304,6 @@ test('defaults stand for what is absent, and for nothing else', () => {
     metadata: null,
   });
   assert.deepEqual(filled('list_customers', {}), { limit: 10 });
-  assert.deepEqual(filled('fail_charge', {}), { decline_code: 'generic_decline' });
   assert.deepEqual(filled('update_customer', {}), {}, 'an update changes only what is sent');
 });
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { canceledBeforePaid, declined, expiredUnpaid } from '../../src/domain/attempts.ts';
+import { canceledBeforePaid, cashRefused, declined, expiredUnpaid } from '../../src/domain/attempts.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
 import { amount, card, createIntent, type Scene, type SceneName, scenes, typedCard } from './scenes.ts';
 import { type Json, minuteMs, Stage, type Step } from './stage.ts';
@@ -316,15 +316,18 @@ test('confirming: which method', () => {
 });
 
 const errors = [
-  ['declined', 'a decline', declined('lost_card', 'en')],
-  ['open', 'expiry', expiredUnpaid('en')],
+  ['declined', 'a decline', null, declined('lost_card', 'en')],
+  ['open', 'a decline by the helper', 'fail_charge', declined('generic_decline', 'en')],
+  ['open', 'expiry', 'expire_charge', expiredUnpaid('en')],
+  ['code', 'a refusal of the cash', 'fail_charge', cashRefused('en')],
+  ['code', 'expiry of a cash code', 'expire_charge', expiredUnpaid('en')],
 ] as const;
 
-for (const [from, what, failure] of errors) {
+for (const [from, what, helper, failure] of errors) {
   test(`last_payment_error after ${what}`, () => {
     const stage = new Stage();
     const scene = scenes[from](stage);
-    if (from === 'open') stage.given('expire_charge', {}, scene.charge);
+    if (helper !== null) stage.given(helper, {}, scene.charge);
     const error = stage.read('retrieve_payment_intent', {}, scene.intent).last_payment_error;
     assert.deepEqual(error, { ...failure, charge: scene.charge });
     const { failure_code, failure_message, decline_code } = stage.read('retrieve_charge', {}, scene.charge);
@@ -343,6 +346,14 @@ test('the attempt that a cancel ends is told of first, as it is then', () => {
   assert.deepEqual(failed, stage.read('retrieve_charge', {}, charge));
   assert.deepEqual([failed.status, failed.failure_code], ['failed', 'payment_attempt_canceled']);
   assert.equal(canceled.id, intent);
+});
+
+test('a cash attempt has no bank that could decline it', () => {
+  const stage = new Stage();
+  const { charge } = scenes.code(stage);
+  const params = { decline_code: 'lost_card' };
+  stage.when('fail_charge', params, charge).expect({ refusal: ['parameter_invalid', 'decline_code'] });
+  assert.equal(stage.given('fail_charge', {}, charge).failure_code, 'cash_payment_refused');
 });
 
 test('a canceled payment has no failed attempt to report, but its charge says why it ended', () => {

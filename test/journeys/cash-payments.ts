@@ -41,6 +41,34 @@ export function cashPayments(service: () => Service): void {
     await shop.refused('resource_missing', 'pay_cash', { number: '000000000000', amount: 20_000 });
   });
 
+  test('a refused cash payment says so in its own words; the next code can be paid', async () => {
+    const shop = await openShop(service());
+    const { id, latest_charge } = await shop.confirmedIntent(byCash);
+    const bankOnly = { id: latest_charge, decline_code: 'insufficient_funds' as const };
+    const { param } = await shop.refused('parameter_invalid', 'fail_charge', bankOnly);
+    assert.equal(param, 'decline_code');
+    await shop.news();
+    const refused = await shop.do('fail_charge', { id: latest_charge });
+    assert.deepEqual(
+      [refused.status, refused.failure_code, refused.decline_code],
+      ['failed', 'cash_payment_refused', null],
+    );
+    assert.match(refused.failure_message, /cash/);
+    const { last_payment_error, status } = await shop.do('retrieve_payment_intent', { id });
+    assert.equal(status, 'requires_payment_method');
+    assert.deepEqual(last_payment_error, {
+      type: 'invalid_request_error',
+      code: 'cash_payment_refused',
+      decline_code: null,
+      message: refused.failure_message,
+      charge: latest_charge,
+    });
+    assert.deepEqual(await shop.newTypes(), ['charge.failed', 'payment_intent.payment_failed']);
+    const { next_action } = await shop.do('confirm_payment_intent', { id });
+    await shop.do('pay_cash', { number: next_action.cash_display_details.number, amount: 20_000 });
+    assert.equal((await shop.do('retrieve_payment_intent', { id })).status, 'succeeded');
+  });
+
   /** Pays a code with an amount, and gives the review that this opens. */
   async function reviewOf(shop: Shop, intent: string, number: string, amount: number) {
     const before = await shop.do('retrieve_payment_intent', { id: intent });

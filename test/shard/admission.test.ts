@@ -31,6 +31,19 @@ test('leaving the version of a webhook endpoint out and naming the own one is th
   assert.equal((await actor.send('POST /v1/webhook_endpoints', { body: named, key: 'a' })).replayed, true);
 });
 
+test('failing a card attempt without a decline code and with the usual one is the same request', async () => {
+  const actor = new Actor();
+  const { json } = await actor.send(create, { body: card, key: 'a' });
+  const confirmed = actor.send(`POST /v1/payment_intents/${json.id}/confirm`, { key: 'b' });
+  await settled();
+  await actor.settle({ result: 'done' });
+  const fail = `POST /v1/test_helpers/charges/${(await confirmed).json.latest_charge}/fail`;
+  const first = await actor.send(fail, { key: 'c' });
+  assert.equal(first.status, 200);
+  const again = await actor.send(fail, { body: { decline_code: 'generic_decline' }, key: 'c' });
+  assert.deepEqual([again.replayed, again.text], [true, first.text]);
+});
+
 test('null is no way to leave a parameter out', async () => {
   const actor = new Actor();
   const endpoint = { url: 'https://hooks.example/a', enabled_events: ['*'], api_version: null };

@@ -83,14 +83,16 @@ export function failureNotice({ intent, session }: ShownPayment, visit: Visit): 
   const error = intent.last_payment_error;
   if (error === null) return null;
   const { language } = visit;
-  if (error.decline_code !== null) {
-    return notice(visit, format(`card_declined.${error.decline_code}`, language, {}));
+  switch (error.code) {
+    case 'card_declined':
+      return notice(visit, format(`card_declined.${error.decline_code!}`, language, {}));
+    case 'cash_payment_refused':
+      return notice(visit, format('failure.cash_refused', language, {}));
+    case 'payment_attempt_expired':
+      return notice(visit, say(session === null ? 'failed_title' : 'attempt_expired', language));
+    case 'payment_attempt_canceled':
+      return notice(visit, say('failed_title', language));
   }
-  const expired = error.code === 'payment_attempt_expired';
-  return notice(
-    visit,
-    expired && session !== null ? say('attempt_expired', language) : say('failed_title', language),
-  );
 }
 
 /** A message that stands before everything else and takes the focus. */

@@ -106,6 +106,23 @@ describe('a checkout session', () => {
     assert.match(again.body, /The time to pay ran out/);
   });
 
+  test('a refused cash payment leads back to the choice, and no card is spoken of', async () => {
+    const service = createService();
+    const session = await createSession(service);
+    const visitor = createVisitor(service.pages);
+    await visitor.get(`/checkout/${session.id}`);
+    const { at } = await visitor.send({ method: 'cash' });
+    await service.create('fail_charge', {}, at.split('/').at(-1)!.split('?')[0]);
+    for (const [language, text] of [
+      ['en', 'The payment agent refused the cash payment.'],
+      ['fr', 'L’agent de paiement a refusé le paiement en espèces.'],
+      ['ar', 'رفض وكيل الدفع استلام المبلغ نقدًا.'],
+    ]) {
+      const shown = await visitor.get(`/checkout/${session.id}?lang=${language}`);
+      assert.ok(shown.body.includes(text!), text);
+    }
+  });
+
   test('a method that is not offered, or none, is not taken', async () => {
     const service = createService();
     const session = await createSession(service, { payment_method_types: ['card'] });
