@@ -10,6 +10,10 @@ test('a first start creates the Sandbox, answers, stops in order, and a later st
   const body = { amount: 12_000, currency: 'mad' };
   const created = await first.call('/v1/payment_intents', { body, idempotencyKey: 'first' });
   assert.equal(created.status, 200);
+  const [sandbox] = await first.operate<{ id: string }[]>('org.list', {});
+  const keys = await first.operate<{ mode: string }[]>('key.list', { org: sandbox!.id });
+  const shown = keys.map(({ mode }) => mode);
+  assert.deepEqual(shown, ['test', 'test'], 'there is no key that nobody was shown');
   const shop = await newOrganization(first);
   const strange = await first.call(`/v1/payment_intents/${created.json.id}`, { key: shop.key });
   assert.equal(strange.json.error.code, 'resource_missing');

@@ -45,7 +45,7 @@ export const errorAdvice: Record<ErrorCode, string> = {
     'Retrieve the charge and act on its `status`. Only a pending charge can be decided.',
   refund_unsupported_payment_method: 'Return the money to the customer another way, such as a bank transfer.',
   url_not_allowed:
-    'Use an `https` address without user name and password, whose host resolves to public addresses only. To receive events on your own machine, use a tunnel. With a `Retry-After`, the host did not resolve just now: check its DNS records and send the same request again.',
+    'Use an `https` address without user name and password, whose host resolves to public addresses only. To receive test events on your own machine, use `payments listen`, which needs no address. With a `Retry-After`, the host did not resolve just now: check its DNS records and send the same request again.',
   webhook_endpoint_limit_reached:
     'Delete an endpoint that is no longer used, or let one endpoint receive more events.',
   webhook_endpoints_busy: 'Wait a moment and send the same request again. Change endpoints one at a time.',

@@ -40,9 +40,9 @@ export const operationMessages = {
     ar: 'لا يمكن رد المدفوعات النقدية.',
   },
   url_not_allowed: {
-    en: 'This webhook address is not allowed: it must use https, carry no user name or password, and name a host that resolves to public addresses only.',
-    fr: 'Cette adresse de webhook n’est pas autorisée : elle doit utiliser https, ne contenir ni nom d’utilisateur ni mot de passe et désigner un hôte dont toutes les adresses sont publiques.',
-    ar: 'عنوان webhook هذا غير مسموح به: يجب أن يستخدم https، وألا يتضمن اسم مستخدم أو كلمة مرور، وأن يشير إلى مضيف جميع عناوينه عامة.',
+    en: 'This webhook address is not allowed: it must use https, carry no user name or password, and name a host that resolves to public addresses only. For a receiver on your own machine use “payments listen”, which needs no address.',
+    fr: 'Cette adresse de webhook n’est pas autorisée : elle doit utiliser https, ne contenir ni nom d’utilisateur ni mot de passe et désigner un hôte dont toutes les adresses sont publiques. Pour un récepteur sur votre propre machine, utilisez « payments listen », qui n’a besoin d’aucune adresse.',
+    ar: 'عنوان webhook هذا غير مسموح به: يجب أن يستخدم https، وألا يتضمن اسم مستخدم أو كلمة مرور، وأن يشير إلى مضيف جميع عناوينه عامة. لاستقبال الأحداث على جهازك استخدم «payments listen» الذي لا يحتاج إلى أي عنوان.',
   },
   'url_not_allowed.unresolved': {
     en: 'The host of this webhook address did not resolve just now. Check its name and its DNS records, then send the request again.',

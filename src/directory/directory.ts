@@ -20,7 +20,6 @@ import {
   activate,
   close,
   type Methods,
-  modes,
   newOrganization,
   type Organization,
   reinstate,
@@ -41,8 +40,8 @@ export interface DirectoryChange {
 
 export type ChangeListener = (change: DirectoryChange) => void | Promise<void>;
 
-/** The texts of an organization's first keys. */
-export type FirstKeys = Readonly<Record<Mode, Readonly<Record<KeyKind, string>>>>;
+/** The texts of an organization's first keys, by mode. */
+export type FirstKeys<M extends Mode = Mode> = Readonly<Record<M, Readonly<Record<KeyKind, string>>>>;
 
 /** The layout of the rows below; another one is refused. */
 const format = 1;
@@ -120,21 +119,24 @@ export class Directory {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Creates an organization with a key of each mode and kind, and returns the keys' texts. */
-  async createOrganization(name: string): Promise<{ organization: Organization; keys: FirstKeys }> {
+  /** Creates an organization with a key of each kind in each of `keyModes`, and returns the keys' texts. */
+  async createOrganization<M extends Mode>(
+    name: string,
+    keyModes: readonly M[],
+  ): Promise<{ organization: Organization; keys: FirstKeys<M> }> {
     const nowMs = this.#now();
     const organization = newOrganization(`org_${this.#randomText(24)}`, name, nowMs);
     const made: ApiKey[] = [];
-    const texts = { test: { secret: '', publishable: '' }, live: { secret: '', publishable: '' } };
-    for (const mode of modes) {
-      for (const kind of keyKinds) {
+    const texts = keyModes.map((mode) => {
+      const kinds = keyKinds.map((kind) => {
         const { key, text } = newKey({ org: organization.id, mode, kind }, nowMs, this.#randomText);
         made.push(key);
-        texts[mode][kind] = text;
-      }
-    }
+        return [kind, text];
+      });
+      return [mode, Object.fromEntries(kinds)];
+    });
     await this.#commit(organization, made);
-    return { organization, keys: texts };
+    return { organization, keys: Object.fromEntries(texts) };
   }
 
   activate(org: string): Promise<Organization> {

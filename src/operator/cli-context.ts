@@ -4,6 +4,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { modes } from '../directory/organization.ts';
 import { callOperator } from './operator-client.ts';
+import type { OperatorErrorKind } from './operator-protocol.ts';
 import type { ConfigLine } from './operator-services.ts';
 
 /** What the command line needs from the process that it runs in. */
@@ -11,6 +12,8 @@ export interface CliHost {
   readonly version: string;
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
+  /** Asks the person at the terminal; null when there is none. */
+  confirm(question: string): Promise<boolean | null>;
   /** The data folder: the one given, else the configured one. Throws `CliFailure`. */
   dataDir(given: string | undefined): string;
   /** The configuration that a start would use; throws `CliFailure`. */
@@ -27,6 +30,15 @@ export interface Resharded {
   readonly to: number;
   readonly records: number;
   readonly answers: number;
+}
+
+/** Says in one line what went wrong: for people, or with `--json` for machines. */
+export function complain(
+  { writeError }: Pick<CliHost, 'writeError'>,
+  json: boolean,
+  error: { readonly kind: OperatorErrorKind; readonly message: string },
+): void {
+  writeError(json ? `${JSON.stringify({ error })}\n` : `payments: ${error.message}\n`);
 }
 
 /** A command can't be carried out; the message is one line. */

@@ -53,7 +53,7 @@ function list(keys: readonly PresentedKey[]): string {
     formatTime(key.created),
     formatTime(key.revoked ?? key.expires),
   ]);
-  return formatTable(['id', 'mode', 'kind', 'key', 'status', 'created', 'ends'], rows, 'There is no key.');
+  return formatTable(['id', 'mode', 'kind', 'key', 'status', 'created', 'ends'], rows);
 }
 
 function revoked(key: PresentedKey): string {

@@ -55,13 +55,13 @@ function setLimits({ run }: CliContext, org: string, options: SetOptions, comman
   } = options;
   const daily = requests !== undefined || paymentCreations !== undefined;
   const named = [bucket, perMinute, options.source, options.until].some((value) => value !== undefined);
-  if (daily === named) command.error('error: give either --bucket and --per-minute, or the --daily- options');
+  if (daily === named) command.error('give either --bucket and --per-minute, or the --daily- options');
   if (daily) {
-    if (mode === 'live') command.error('error: live mode has no daily cap: use --mode test');
+    if (mode === 'live') command.error('live mode has no daily cap: use --mode test');
     return run(command, 'limits.daily', { org, mode, requests, paymentCreations }, show);
   }
   if (bucket === undefined || perMinute === undefined) {
-    command.error('error: --bucket and --per-minute are needed together');
+    command.error('--bucket and --per-minute are needed together');
   }
   const { source = 'custom', until: untilMs = null } = options;
   return run(command, 'limits.set', { org, mode, bucket, perMinute, source, untilMs }, show);
@@ -78,6 +78,6 @@ function show({ limits, test_daily: daily }: PresentedLimits): string {
       formatTime(until),
     ]),
   );
-  const table = formatTable(['mode', 'bucket', 'per minute', 'burst', 'source', 'until'], rows, '');
+  const table = formatTable(['mode', 'bucket', 'per minute', 'burst', 'source', 'until'], rows);
   return `${table}\n\ntest mode, a day: ${daily.requests} requests, ${daily.payment_creations} payment creations`;
 }

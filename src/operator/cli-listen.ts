@@ -8,7 +8,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { createRandomText } from '../core/ids.ts';
 import { newSigningSecret } from '../domain/webhook-endpoints.ts';
 import { signatureHeader, signatureHeaderName } from '../webhooks/signature.ts';
-import type { CliContext, CliHost, CommonOptions } from './cli-context.ts';
+import { type CliContext, type CliHost, type CommonOptions, complain } from './cli-context.ts';
 import { callOperator } from './operator-client.ts';
 import { OperatorFailure } from './operator-protocol.ts';
 import type { FollowedEvent, FollowStart } from './webhook-commands.ts';
@@ -74,7 +74,9 @@ async function listen(listening: Listening, dataDir: string, org: string | null)
     } catch (error) {
       const isGone = error instanceof OperatorFailure && error.kind === 'failed';
       if (!isGone || after === null) throw error;
-      if (error.message !== trouble) host.writeError(`payments: ${error.message} (trying again)\n`);
+      if (error.message !== trouble) {
+        complain(host, listening.json, { kind: 'failed', message: `${error.message} (trying again)` });
+      }
       trouble = error.message;
     }
     await wait(reconnectMs);

@@ -2,13 +2,13 @@
 
 import { type Command, Option } from 'commander';
 import type { FirstKeys } from '../directory/directory.ts';
-import type { Methods } from '../directory/organization.ts';
 import type { Mode } from '../domain/record.ts';
-import { type CliContext, modeOption } from './cli-context.ts';
+import { type CliContext, CliFailure, modeOption } from './cli-context.ts';
 import type { PresentedOrganization } from './present.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 
-export function addOrganizationCommands(program: Command, { run }: CliContext): void {
+export function addOrganizationCommands(program: Command, context: CliContext): void {
+  const { run } = context;
   const org = program.command('org').description('organizations: who may use the service');
   org
     .command('create')
@@ -29,6 +29,11 @@ export function addOrganizationCommands(program: Command, { run }: CliContext): 
       .description(description)
       .action((id, _, command) => run(command, `org.${change}`, { org: id }, show));
   }
+  org
+    .command('close <ORG>')
+    .description("stop the organization's keys for good")
+    .option('--yes', "don't ask")
+    .action((id, { yes = false }, command) => close(context, id, yes, command));
   const onOff = (flag: string) => new Option(`${flag} <state>`, 'on or off').choices(['on', 'off']);
   org
     .command('methods <ORG>')
@@ -38,7 +43,7 @@ export function addOrganizationCommands(program: Command, { run }: CliContext): 
     .addOption(onOff('--cash'))
     .action((id, options: { mode: Mode; card?: string; cash?: string }, command: Command) => {
       const { mode, card, cash } = options;
-      if (card === undefined && cash === undefined) command.error('error: give --card or --cash, or both');
+      if (card === undefined && cash === undefined) command.error('give --card or --cash, or both');
       const methods = { ...(card && { card: card === 'on' }), ...(cash && { cash: cash === 'on' }) };
       return run(command, 'org.methods', { org: id, mode, methods }, show);
     });
@@ -48,8 +53,23 @@ const changes = {
   activate: "let the organization's live keys work",
   suspend: "stop the organization's keys until it is reinstated",
   reinstate: 'end a suspension',
-  close: "stop the organization's keys for good",
 };
+
+/** Closes an organization once somebody has said that it is meant. */
+async function close(
+  { host, call, run }: CliContext,
+  id: string,
+  yes: boolean,
+  command: Command,
+): Promise<void> {
+  if (!yes) {
+    const { name } = (await call(command, 'org.show', { org: id })) as PresentedOrganization;
+    const answer = await host.confirm(`Close ${name} (${id})? Its keys stop working, for good. [y/N] `);
+    if (answer === null) throw new CliFailure('closing cannot be undone: give --yes to say that it is meant');
+    if (!answer) throw new CliFailure(`${id} was not closed`);
+  }
+  return run(command, 'org.close', { org: id }, show);
+}
 
 function created({ id, name, keys }: { id: string; name: string; keys: FirstKeys }): string {
   const fields = formatFields({
@@ -71,23 +91,29 @@ function list(organizations: readonly PresentedOrganization[]): string {
     organization.live_activated ? 'yes' : 'no',
     formatTime(organization.created),
   ]);
-  return formatTable(['id', 'name', 'status', 'live', 'created'], rows, 'There is no organization yet.');
+  return formatTable(['id', 'name', 'status', 'live', 'created'], rows);
 }
 
 function show(organization: PresentedOrganization): string {
-  return formatFields({
+  const fields = formatFields({
     id: organization.id,
     name: organization.name,
     status: organization.status,
     'live activated': organization.live_activated ? 'yes' : 'no',
-    'test methods': methodsInWords(organization.methods.test),
-    'live methods': methodsInWords(organization.methods.live),
+    'test methods': methodsInWords(organization, 'test'),
+    'live methods': methodsInWords(organization, 'live'),
     'API version': organization.api_version,
     created: formatTime(organization.created),
   });
+  const takesLivePayments = Object.values(organization.methods.live).includes(true);
+  return organization.live_activated && !takesLivePayments ? `${fields}\n\n${noLivePayments}` : fields;
 }
 
-function methodsInWords(methods: Methods): string {
-  const on = Object.entries(methods).flatMap(([method, enabled]) => (enabled ? [method] : []));
-  return on.join(', ') || 'none';
+const noLivePayments =
+  'Its live keys work, and no payment can be taken in live mode: no method is switched on that has a payment network.';
+
+function methodsInWords({ methods, without_network: idle }: PresentedOrganization, mode: Mode): string {
+  const working = Object.entries(methods[mode]).flatMap(([method, works]) => (works ? [method] : []));
+  const missing = idle[mode].length > 0 ? ` (switched on, without a network: ${idle[mode].join(', ')})` : '';
+  return (working.join(', ') || 'none') + missing;
 }

@@ -40,7 +40,7 @@ function list(reviews: readonly PresentedReview[]): string {
     formatTime(review.created),
   ]);
   const headings = ['id', 'mode', 'state', 'reason', 'expected', 'received', 'payment', 'created'];
-  return formatTable(headings, rows, 'There is no such review.', listedMax);
+  return formatTable(headings, rows, listedMax);
 }
 
 function closed(review: PresentedReview): string {

@@ -72,7 +72,7 @@ function endpoints(list: readonly PresentedEndpoint[]): string {
     endpoint.enabled_events.join(','),
     formatTime(endpoint.created),
   ]);
-  return formatTable(['id', 'mode', 'status', 'url', 'events', 'created'], rows, 'There is no endpoint.');
+  return formatTable(['id', 'mode', 'status', 'url', 'events', 'created'], rows);
 }
 
 function deliveries(list: readonly PresentedDelivery[]): string {
@@ -86,7 +86,7 @@ function deliveries(list: readonly PresentedDelivery[]): string {
     formatTime(delivery.created),
   ]);
   const headings = ['id', 'type', 'status', 'attempts', 'next attempt', 'event', 'created'];
-  return formatTable(headings, rows, 'There is no such delivery.', listedMax);
+  return formatTable(headings, rows, listedMax);
 }
 
 function attempts(list: readonly PresentedAttempt[]): string {
@@ -97,7 +97,7 @@ function attempts(list: readonly PresentedAttempt[]): string {
     attempt.failure ?? 'delivered',
     onOneLine(attempt.answer),
   ]);
-  return formatTable(['at', 'status', 'time', 'outcome', 'answer'], rows, 'There was no attempt yet.');
+  return formatTable(['at', 'status', 'time', 'outcome', 'answer'], rows);
 }
 
 /** What a receiver answered, cut and without anything that a terminal would act on. */
@@ -115,7 +115,7 @@ function secrets({ secrets: list }: { readonly secrets: readonly PresentedSecret
     secret,
     expires === null ? 'in force' : `until ${formatTime(expires)}`,
   ]);
-  return formatTable(['secret', 'signs'], rows, 'No secret is in force.');
+  return formatTable(['secret', 'signs'], rows);
 }
 
 function sampled({ event, delivery }: { readonly event: string; readonly delivery: string }): string {

@@ -1,6 +1,7 @@
 // The command `payments`: `serve` runs the service, `reshard` changes a stopped one's data; every other command asks
-// the running service through its operators' socket. Human output by default, `--json` for machines. Exit codes: 0 done, 1 refused or failed,
-// 2 wrong usage. What went wrong is one line on standard error.
+// the running service through its operators' socket. Human output by default, `--json` for machines. Exit codes: 0 done,
+// 1 refused or failed, 2 wrong usage. What went wrong is one line on standard error: `payments: …`, or with `--json`
+// `{"error":{"kind":…,"message":…}}`.
 
 import { Command, CommanderError } from 'commander';
 import {
@@ -8,6 +9,7 @@ import {
   CliFailure,
   type CliHost,
   type CommonOptions,
+  complain,
   createContext,
 } from './cli-context.ts';
 import { addKeyCommands } from './cli-keys.ts';
@@ -36,29 +38,52 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */
 export async function runCli(args: readonly string[], host: CliHost): Promise<number> {
+  const json = args.includes('--json');
   try {
-    await buildProgram(host).parseAsync([...args], { from: 'user' });
+    await buildProgram(host, json).parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) return usageCode(error, host, json);
     if (!(error instanceof CliFailure || error instanceof OperatorFailure)) throw error;
-    host.writeError(`payments: ${error.message}\n`);
-    return error instanceof OperatorFailure && error.kind === 'usage' ? 2 : 1;
+    const kind = error instanceof OperatorFailure ? error.kind : 'failed';
+    complain(host, json, { kind, message: error.message });
+    return kind === 'usage' ? 2 : 1;
   }
 }
 
-function buildProgram(host: CliHost): Command {
+/** The exit code after help, or after wrong usage, which was complained of when it was met. */
+function usageCode(error: CommanderError, host: CliHost, json: boolean): number {
+  if (error.exitCode === 0) return 0;
+  // Without a command, people get the help.
+  const message = 'name a command: "payments --help" lists them';
+  if (json && error.code === 'commander.help') complain(host, json, { kind: 'usage', message });
+  return 2;
+}
+
+function buildProgram(host: CliHost, json: boolean): Command {
   const program = new Command('payments')
     .description('A self-hosted REST API for card and cash payments in Morocco')
     .version(host.version)
     .option('--json', 'print JSON for machines')
     .option('--data-dir <folder>', 'data folder of the service (default: as configured)')
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ writeOut: host.write, writeErr: host.writeError })
+    .configureOutput({
+      writeOut: host.write,
+      writeErr: json ? () => {} : host.writeError,
+      outputError: (text) => complain(host, json, { kind: 'usage', message: inOneLine(text) }),
+    })
     .exitOverride();
   const context = createContext(host);
   for (const addCommands of families) addCommands(program, context);
   return program;
+}
+
+/** What commander says: `error: …`, sometimes with a suggestion on a second line. */
+function inOneLine(text: string): string {
+  return text
+    .replace(/^error: /, '')
+    .trim()
+    .replace(/\s*\n\s*/g, ' ');
 }
 
 function addProcessCommands(program: Command, { host, call, print, run }: CliContext): void {
@@ -85,10 +110,10 @@ function addProcessCommands(program: Command, { host, call, print, run }: CliCon
 
 function configTable(lines: readonly ConfigLine[]): string {
   const rows = lines.map(({ key, value, variable }) => [key, valueInWords(value), variable]);
-  return formatTable(['key', 'value', 'variable'], rows, '');
+  return formatTable(['key', 'value', 'variable'], rows);
 }
 
 function valueInWords(value: unknown): string {
-  if (value === null || (Array.isArray(value) && value.length === 0)) return '-';
-  return Array.isArray(value) ? value.join(',') : String(value);
+  if (value === null) return '-';
+  return Array.isArray(value) ? value.join(',') || '[]' : String(value);
 }

@@ -4,7 +4,7 @@
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../contract/limits.ts';
 import { keyKinds } from '../directory/api-key.ts';
-import type { Organization } from '../directory/organization.ts';
+import { modes, type Organization } from '../directory/organization.ts';
 import { bucketSchema, defineCommand, modeSchema, type OperatorCommand } from './operator-command.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { presentKey, presentLimits, presentOrganization } from './present.ts';
@@ -16,18 +16,18 @@ const limit = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
 
 const organizationCommands = [
   defineCommand('org.create', { name: Type.String() }, async ({ name }, { directory }) => {
-    const { organization, keys } = await directory.createOrganization(name);
+    const { organization, keys } = await directory.createOrganization(name, modes);
     return { id: organization.id, name: organization.name, keys };
   }),
-  defineCommand('org.list', {}, async (_, { directory }) =>
-    directory.organizations().map(presentOrganization),
+  defineCommand('org.list', {}, async (_, services) =>
+    services.directory.organizations().map((organization) => presentOrganization(organization, services)),
   ),
-  defineCommand('org.show', { org }, async (params, { directory }) =>
-    presentOrganization(directory.organization(params.org)),
+  defineCommand('org.show', { org }, async (params, services) =>
+    presentOrganization(services.directory.organization(params.org), services),
   ),
   ...(['activate', 'suspend', 'reinstate', 'close'] as const).map((change) =>
-    defineCommand(`org.${change}`, { org }, async (params, { directory }) =>
-      presentOrganization(await directory[change](params.org)),
+    defineCommand(`org.${change}`, { org }, async (params, services) =>
+      presentOrganization(await services.directory[change](params.org), services),
     ),
   ),
   defineCommand(
@@ -37,8 +37,8 @@ const organizationCommands = [
       mode: modeSchema,
       methods: Type.Partial(Type.Object({ card: Type.Boolean(), cash: Type.Boolean() })),
     },
-    async ({ org, mode, methods }, { directory }) =>
-      presentOrganization(await directory.setMethods(org, mode, methods)),
+    async ({ org, mode, methods }, services) =>
+      presentOrganization(await services.directory.setMethods(org, mode, methods), services),
   ),
 ];
 

@@ -4,11 +4,14 @@
 import type { CommandOperation } from '../contract/routes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Directory } from '../directory/directory.ts';
+import type { Availability } from '../shard/account.ts';
 import type { InternalRequest } from '../shard/protocol.ts';
 
 export interface OperatorServices {
   readonly now: Clock;
   readonly directory: Directory;
+  /** The payment methods that have a network, in each mode: no other can be used, whatever is switched on. */
+  readonly availability: Availability;
   /** The metrics of the whole process in the Prometheus text format. */
   metricsText(): Promise<string>;
   /** The configuration in force, secrets hidden. */

@@ -2,6 +2,7 @@
 // prints, snake_case like the API, times as ISO 8601. A key's digest stays inside.
 
 import type { Bucket } from '../contract/limits.ts';
+import { type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
 import { type ApiKey, type KeyKind, type KeyStatus, keyStatus } from '../directory/api-key.ts';
 import {
   type Methods,
@@ -11,6 +12,7 @@ import {
 } from '../directory/organization.ts';
 import { type LimitInForce, limitsInForce } from '../domain/limits-in-force.ts';
 import type { Mode, ReviewRecord } from '../domain/record.ts';
+import type { Availability } from '../shard/account.ts';
 
 export interface PresentedOrganization {
   readonly id: string;
@@ -19,13 +21,30 @@ export interface PresentedOrganization {
   readonly live_activated: boolean;
   readonly api_version: string;
   readonly created: string;
+  /** Methods that work: switched on, and with a network. */
   readonly methods: Readonly<Record<Mode, Methods>>;
+  /** Methods that are switched on and don't work, because the service has no network for them. */
+  readonly without_network: Readonly<Record<Mode, readonly PaymentMethodType[]>>;
 }
 
-export function presentOrganization(organization: Organization): PresentedOrganization {
+export function presentOrganization(
+  organization: Organization,
+  { availability }: { readonly availability: Availability },
+): PresentedOrganization {
   const { id, name, status, liveActivated, apiVersion, created, methods } = organization;
   const shown = { id, name, status, live_activated: liveActivated, api_version: apiVersion };
-  return { ...shown, created: isoTime(created * 1000), methods };
+  const working = (mode: Mode): Methods => ({
+    card: methods[mode].card && availability[mode].card,
+    cash: methods[mode].cash && availability[mode].cash,
+  });
+  const withoutNetwork = (mode: Mode) =>
+    paymentMethodTypes.filter((method) => methods[mode][method] && !availability[mode][method]);
+  return {
+    ...shown,
+    created: isoTime(created * 1000),
+    methods: { test: working('test'), live: working('live') },
+    without_network: { test: withoutNetwork('test'), live: withoutNetwork('live') },
+  };
 }
 
 export interface PresentedKey {

@@ -1,16 +1,14 @@
 // Text tables for terminals: columns aligned on the left, two spaces apart, no lines.
 
 /**
- * The rows under their headings, or `empty` when there are none; `rowsMax` is how many such a list has at most, if it
- * may leave rows out. Cells must be free of control characters.
+ * The rows under their headings; without rows, the headings alone. `rowsMax` is how many such a list has at most, if
+ * it may leave rows out. Cells must be free of control characters.
  */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
-  empty: string,
   rowsMax = Number.POSITIVE_INFINITY,
 ): string {
-  if (rows.length === 0) return empty;
   const widths = headings.map((heading, i) =>
     Math.max(...[heading, ...rows.map((row) => row[i]!)].map(widthOf)),
   );

@@ -15,7 +15,7 @@ export async function greet(options: {
     process.stdout.write(`Listening on ${url}\n`);
     return;
   }
-  const { organization, keys } = await directory.createOrganization('Sandbox');
+  const { organization, keys } = await directory.createOrganization('Sandbox', ['test']);
   process.stdout.write(`
 Listening on ${url}
 

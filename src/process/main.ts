@@ -13,6 +13,7 @@ import { DataFolderError, lockDataFolder, openDataFolder } from './data-folder.t
 import { greet } from './first-start.ts';
 import { createLogger } from './logger.ts';
 import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
+import { availabilityOf, networksOf } from './networks.ts';
 import { operatorServices } from './operator-services.ts';
 import { Supervisor } from './supervisor.ts';
 import { ThreadFailure } from './thread.ts';
@@ -69,6 +70,7 @@ async function run(
     services: operatorServices({
       directory,
       supervisor,
+      availability: availabilityOf(networksOf(config)),
       config: () => describeConfig(config),
       metricsText: async () =>
         mergeMetrics([await registry.getMetricsAsJSON(), ...(await supervisor.metrics())]),

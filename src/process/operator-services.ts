@@ -6,6 +6,7 @@ import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
 import { OperatorFailure } from '../operator/operator-protocol.ts';
 import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/operator-services.ts';
+import type { Availability } from '../shard/account.ts';
 import type { InternalRequest } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -14,10 +15,11 @@ import { createTestCaller } from './test-caller.ts';
 export function operatorServices(options: {
   readonly directory: Directory;
   readonly supervisor: Supervisor;
+  readonly availability: Availability;
   readonly config: () => readonly ConfigLine[];
   readonly metricsText: () => Promise<string>;
 }): OperatorServices {
-  const { directory, supervisor, config, metricsText } = options;
+  const { directory, supervisor, availability, config, metricsText } = options;
   const { clients } = supervisor;
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
@@ -37,6 +39,7 @@ export function operatorServices(options: {
   return {
     now: Date.now,
     directory,
+    availability,
     metricsText,
     config,
     askShard,

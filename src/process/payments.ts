@@ -1,6 +1,8 @@
 // The entry of the command `payments`: gives the command line the configuration and the service itself, which is
 // loaded only when it is to run, so that the other commands start quickly.
 
+import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { runCli } from '../operator/cli.ts';
@@ -19,10 +21,24 @@ function configFor(dataDir: string | undefined): Config {
   }
 }
 
+async function confirm(question: string): Promise<boolean | null> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    // Somebody who ends the input has not said yes.
+    const ended = once(terminal, 'close').then(() => '');
+    const answer = await Promise.race([terminal.question(question), ended]);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
 const host: CliHost = {
   version: manifest.version,
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),
+  confirm,
   dataDir: (given) => given ?? configFor(undefined).dataDir,
   config: (dataDir) => describeConfig(configFor(dataDir)),
   async serve(dataDir) {

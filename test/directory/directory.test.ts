@@ -8,6 +8,7 @@ import { open } from 'lmdb';
 import { pack } from 'msgpackr';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { Directory, type DirectoryChange } from '../../src/directory/directory.ts';
+import { modes } from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 import { seal } from '../../src/journal/seal.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -35,7 +36,7 @@ describe('Directory', () => {
   }
 
   test('an organization starts with four keys, found by text and by id', async () => {
-    const { organization, keys } = await directory.createOrganization('Souk');
+    const { organization, keys } = await directory.createOrganization('Souk', modes);
     assert.match(organization.id, /^org_[0-9A-Za-z]{24}$/);
     const found = directory.key(keys.live.publishable);
     assert.equal(found.digest, digestOf(keys.live.publishable));
@@ -45,9 +46,9 @@ describe('Directory', () => {
   });
 
   test('everything is there after it was opened again', async () => {
-    const { organization: first } = await directory.createOrganization('First');
+    const { organization: first } = await directory.createOrganization('First', modes);
     clock.advance(1000);
-    const { organization: second, keys } = await directory.createOrganization('Second');
+    const { organization: second, keys } = await directory.createOrganization('Second', modes);
     await directory.setLimit(first.id, 'test', 'search', { perMinute: 6, source: 'custom', untilMs: null });
     await directory.rollKey(keys.test.secret, 60);
     const before = directory.snapshot();
@@ -62,14 +63,14 @@ describe('Directory', () => {
   });
 
   test('the text of a key is not on disk', async () => {
-    const { keys } = await directory.createOrganization('Souk');
+    const { keys } = await directory.createOrganization('Souk', modes);
     const data = readFileSync(join(folder, 'data.mdb')).toString('latin1');
     assert.ok(data.includes('Souk'));
     assert.ok(!data.includes(keys.test.secret.slice(12)));
   });
 
   test('a rolled key works until its overlap ends, its successor at once', async () => {
-    const { keys } = await directory.createOrganization('Souk');
+    const { keys } = await directory.createOrganization('Souk', modes);
     const { key, text, old } = await directory.rollKey(keys.test.secret, 60);
     assert.equal(directory.key(text), key);
     assert.deepEqual([key.mode, key.kind, key.org], ['test', 'secret', old.org]);
@@ -80,7 +81,7 @@ describe('Directory', () => {
   });
 
   test('a revoked key stays known as revoked', async () => {
-    const { keys } = await directory.createOrganization('Souk');
+    const { keys } = await directory.createOrganization('Souk', modes);
     await directory.revokeKey(directory.key(keys.test.secret).id);
     await reopen();
     assert.equal(keyStatus(directory.key(keys.test.secret), startMs), 'revoked');
@@ -95,7 +96,7 @@ describe('Directory', () => {
   });
 
   test('a closed organization gets no key; its keys can be revoked', async () => {
-    const { organization, keys } = await directory.createOrganization('Souk');
+    const { organization, keys } = await directory.createOrganization('Souk', modes);
     await directory.close(organization.id);
     await assert.rejects(directory.createKey(organization.id, 'test', 'secret'), DirectoryRefusal);
     await assert.rejects(directory.rollKey(keys.test.secret, 0), DirectoryRefusal);
@@ -103,7 +104,7 @@ describe('Directory', () => {
   });
 
   test('a listener gets the whole organization with its keys, and is waited for', async () => {
-    const { organization } = await directory.createOrganization('Souk');
+    const { organization } = await directory.createOrganization('Souk', modes);
     const heard: DirectoryChange[] = [];
     const gate = Promise.withResolvers<void>();
     const stop = directory.onChange(async (change) => {
@@ -128,7 +129,7 @@ describe('Directory', () => {
   });
 
   test('changes that are under way at once do not undo each other', async () => {
-    const { organization } = await directory.createOrganization('Souk');
+    const { organization } = await directory.createOrganization('Souk', modes);
     directory.onChange(() => new Promise(setImmediate));
     await Promise.all([
       directory.setMethods(organization.id, 'test', { cash: false }),
@@ -151,7 +152,7 @@ describe('Directory', () => {
   test('a row that is not as it was written is refused, and named', async () => {
     const other = join(folder, 'damaged');
     const made = new Directory(other, clock.now);
-    const { organization } = await made.createOrganization('Souk');
+    const { organization } = await made.createOrganization('Souk', modes);
     await made.closeStore();
     const store = open<Buffer, string>({ path: other, encoding: 'binary' });
     const row = Buffer.from(store.get(organization.id)!);
@@ -170,7 +171,7 @@ test('a change survives a process that is killed right after it', () => {
   const module = new URL('../../src/directory/directory.ts', import.meta.url).href;
   const program = `import { Directory } from ${JSON.stringify(module)};
     const directory = new Directory(process.argv[1], Date.now);
-    await directory.createOrganization('Souk');
+    await directory.createOrganization('Souk', ['test']);
     process.kill(process.pid, 'SIGKILL');`;
   const child = spawnSync(process.execPath, ['--input-type=module', '-e', program, folder]);
   assert.equal(child.signal, 'SIGKILL', String(child.stderr));

@@ -44,7 +44,12 @@ export function modes(service: () => Service): void {
   });
 
   test('live mode without a network takes no payment, and no test helper', async () => {
-    const live = await goLive(await openShop(service()));
+    const shop = await openShop(service());
+    const live = await goLive(shop);
+    const methods = { card: true, cash: true };
+    await service().operate('org.methods', { org: shop.org, mode: 'live', methods });
+    const { payment_methods } = await live.do('retrieve_account');
+    assert.deepEqual(payment_methods, { card: 'unavailable', cash: 'unavailable' }, 'on, without a network');
     const payment = { amount: 20_000, currency: 'mad' as const };
     for (const method of ['card', 'cash'] as const) {
       const input = { ...payment, payment_method_types: [method] };

@@ -27,6 +27,9 @@ before(async () => {
 });
 after(() => fixture.close());
 
+/** What the person at the terminal says when asked, and what they were asked; null: there is no terminal. */
+const terminal = { answer: null as boolean | null, asked: [] as string[] };
+
 /** Runs a command line in this process, on the fixture's server. */
 async function run(...args: string[]): Promise<Outcome> {
   let out = '';
@@ -38,6 +41,10 @@ async function run(...args: string[]): Promise<Outcome> {
     },
     writeError: (text) => {
       error += text;
+    },
+    confirm: async (question) => {
+      if (terminal.answer !== null) terminal.asked.push(question);
+      return terminal.answer;
     },
     dataDir: (given) => given ?? fixture.dataDir,
     config: () => [{ key: 'host', variable: 'PAYMENTS_HOST', value: '::1', description: 'host' }],
@@ -87,10 +94,40 @@ describe('org', () => {
     await run('org', 'methods', id, '--mode', 'test', '--cash', 'off');
     const methods = { test: { card: true, cash: false }, live: { card: true, cash: false } };
     assert.deepEqual(fixture.directory.organization(id).methods, methods);
-    assert.equal((await json('org', 'close', id)).status, 'closed');
+    assert.equal((await json('org', 'close', id, '--yes')).status, 'closed');
     const refused = await run('org', 'reinstate', id);
     assert.deepEqual([refused.code, refused.out], [1, '']);
     assert.match(refused.error, /^payments: organization org_\w+ is closed for good.*\n$/);
+  });
+
+  test('close asks; without a terminal it takes --yes', async () => {
+    const { id } = await json('org', 'create', '--name', 'Closing');
+    const status = () => fixture.directory.organization(id).status;
+    const refused = await run('org', 'close', id);
+    assert.deepEqual([refused.code, refused.out, status()], [1, '', 'active']);
+    assert.match(refused.error, /^payments: closing cannot be undone: give --yes .*\n$/);
+    terminal.answer = false;
+    assert.match((await run('org', 'close', id)).error, /was not closed\n$/);
+    assert.equal(status(), 'active');
+    terminal.answer = true;
+    assert.equal((await run('org', 'close', id)).code, 0);
+    terminal.answer = null;
+    assert.equal(status(), 'closed');
+    assert.equal(terminal.asked.length, 2);
+    assert.match(terminal.asked[0]!, /^Close Closing \(org_\w+\)\? /);
+  });
+
+  test('a method counts as on only where it has a network, and activating says what live mode lacks', async () => {
+    const { id } = await json('org', 'create', '--name', 'Live');
+    await run('org', 'methods', id, '--mode', 'live', '--card', 'on');
+    const shown = await json('org', 'show', id);
+    assert.deepEqual(shown.methods, { test: { card: true, cash: true }, live: { card: false, cash: false } });
+    assert.deepEqual(shown.without_network, { test: [], live: ['card'] });
+    assert.doesNotMatch((await run('org', 'show', id)).out, /no payment can be taken in live mode/);
+    const { out } = await run('org', 'activate', id);
+    assert.match(out, /^live methods +none \(switched on, without a network: card\)$/m);
+    assert.match(out, /no payment can be taken in live mode/);
+    assert.match((await run('org', 'show', id)).out, /no payment can be taken in live mode/);
   });
 
   test('human output is aligned', async () => {
@@ -190,7 +227,7 @@ describe('limits', () => {
 
 test('review list and close', async () => {
   const { id } = await json('org', 'create', '--name', 'Reviews');
-  assert.equal((await run('review', 'list', id)).out, 'There is no such review.\n');
+  assert.match((await run('review', 'list', id)).out, /^ID +MODE +.*\n$/, 'the headings alone');
   fixture.reviews.set('prv_1', reviewOf(id, 'prv_1'));
   assert.match(
     (await run('review', 'list', id)).out,
@@ -244,7 +281,7 @@ describe('usage', () => {
     ['', /^Usage: payments/],
     ['org', /^Usage: payments org/],
     ['frob', /unknown command 'frob'/],
-    ['org lst', /Did you mean list/],
+    ['org lst', /^payments: unknown command 'lst' \(Did you mean list\?\)\n$/],
     ['org create', /required option '--name <name>'/],
     ['org show', /missing required argument 'ORG'/],
     ['org show a b', /too many arguments/],
@@ -276,6 +313,33 @@ describe('usage', () => {
       assert.deepEqual([code, out], [2, '']);
     });
   }
+
+  test('with --json what goes wrong is JSON, whatever it is', async () => {
+    const errors: [args: string[], code: number, kind: string, message: RegExp][] = [
+      [[], 2, 'usage', /^name a command: /],
+      [['org'], 2, 'usage', /^name a command: /],
+      [['org', 'lst'], 2, 'usage', /^unknown command 'lst' \(Did you mean list\?\)$/],
+      [['org', 'show'], 2, 'usage', /^missing required argument 'ORG'$/],
+      [['org', 'methods', 'o', '--mode', 'test'], 2, 'usage', /^give --card or --cash/],
+      [['org', 'show', 'org_unknown'], 1, 'refused', /^there is no such organization$/],
+      [['org', 'list', '--data-dir', '/nowhere'], 1, 'failed', /^no server runs on/],
+      [['serve'], 1, 'failed', /^the port is taken/],
+    ];
+    for (const [args, code, kind, message] of errors) {
+      const outcome = await run(...args, '--json');
+      assert.deepEqual([outcome.code, outcome.out], [code, ''], args.join(' '));
+      assert.equal(outcome.error.indexOf('\n'), outcome.error.length - 1, 'one line');
+      const { error } = JSON.parse(outcome.error);
+      assert.equal(error.kind, kind);
+      assert.match(error.message, message);
+    }
+  });
+
+  test('every error has one prefix', async () => {
+    for (const args of ['org lst', 'org show', 'org list --nope', 'org show org_unknown', 'serve']) {
+      assert.match((await run(...args.split(' '))).error, /^payments: [^\n]*\n$/);
+    }
+  });
 
   const commands =
     'serve|config|metrics|org create|org list|org show|org activate|org suspend|org reinstate|org close|org methods|' +

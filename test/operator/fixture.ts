@@ -33,6 +33,8 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
   const services: OperatorServices = {
     now: clock.now,
     directory,
+    // As in the service: no network in live mode.
+    availability: { test: { card: true, cash: true }, live: { card: false, cash: false } },
     metricsText: async () => '# TYPE up gauge\nup 1\n',
     config: () => [{ key: 'port', variable: 'PAYMENTS_PORT', value: 1234, description: 'port' }],
     askShard: async (_, request) => {

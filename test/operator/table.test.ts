@@ -7,8 +7,8 @@ test('formatTable aligns columns by characters and leaves no space at the end', 
     ['a', 'é😀', ''],
     ['bbbb', 'c', 'd'],
   ];
-  assert.equal(formatTable(['id', 'name', 'x'], rows, ''), 'ID    NAME  X\na     é😀\nbbbb  c     d');
-  assert.equal(formatTable(['id'], [], 'None.'), 'None.');
+  assert.equal(formatTable(['id', 'name', 'x'], rows), 'ID    NAME  X\na     é😀\nbbbb  c     d');
+  assert.equal(formatTable(['id', 'name'], []), 'ID  NAME');
 });
 
 test('formatFields aligns values', () => {

@@ -48,6 +48,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; erro
     writeError: (text) => {
       error += text;
     },
+    confirm: async () => null,
     dataDir: () => service.dataDir,
     config: () => [],
     reshard: () => assert.fail(),
