@@ -101,7 +101,7 @@ export const requestMessages = {
   },
   'parameter_invalid.not_a_card': {
     en: '{param} is for card attempts only: leave it out to fail a cash attempt.',
-    fr: '{param} ne concerne que les tentatives par carte : omettez ce paramètre pour faire échouer une tentative en espèces.',
+    fr: '{param} ne concerne que les tentatives par carte : omettez ce paramètre pour faire échouer une tentative en espèces.',
     ar: 'المُعامل {param} خاص بمحاولات الدفع بالبطاقة فقط: لا ترسله لإفشال محاولة دفع نقدي.',
   },
   'parameter_invalid.idempotency_key': {
