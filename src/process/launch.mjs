@@ -9,7 +9,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const pinned = join(root, 'node_modules', 'node', 'bin', 'node');
+// The link that npm makes to the Node of this platform's package.
+const pinned = join(root, 'node_modules', '.bin', 'node');
 const entry = join(root, 'src', 'process', 'payments.ts');
 
 // npm and npx put a shell in between, which hands no signal on: when it is gone, it was told to end.
@@ -24,7 +25,7 @@ if (process.versions.node.startsWith('22.') && process.features.typescript) {
 } else {
   console.error(
     `payments needs Node 22, which "npm ci" installs with the project; this is Node ${process.versions.node} and ` +
-      `there is no ${pinned}. Run "npm ci" (with install scripts allowed) on Linux or macOS, x64 or arm64.`,
+      `there is no ${pinned}. Run "npm ci" (optional dependencies included) on Linux or macOS, x64 or arm64.`,
   );
   process.exitCode = 1;
 }

@@ -11,6 +11,7 @@ import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf, shar
 import type { Config } from './config-schema.ts';
 import { DataFolderError, lockDataFolder, openDataFolder } from './data-folder.ts';
 import { greet } from './first-start.ts';
+import { checkHttpServerBinary } from './http-server-binary.ts';
 import { createLogger } from './logger.ts';
 import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
 import { availabilityOf, networksOf } from './networks.ts';
@@ -49,6 +50,7 @@ async function run(
   closers: (() => Promise<unknown>)[],
 ): Promise<void> {
   checkFiles(config);
+  checkHttpServerBinary();
   // uWebSockets.js reads this when it is loaded. Headers between our limit and this one get an answer of ours.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
   const port = await freePort(config);

@@ -1,14 +1,14 @@
 // Customers in real Chromium, with scripts switched off: what the pages do must work without any.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe } from 'node:test';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { operationMessages } from '../../../src/contract/messages-operations.ts';
 import { type TestCard, testCards } from '../../../src/networks/test-cards.ts';
-import { launchBrowser, openSite, type Site } from './browser.ts';
+import { browserTest, launchBrowser, openSite, type Site } from './browser.ts';
 import { createConfirmed, createSession } from './in-process-service.ts';
 
-let browser: Browser;
+let browser: Browser | null;
 let site: Site;
 before(async () => {
   browser = await launchBrowser();
@@ -23,7 +23,7 @@ const phone = { width: 360, height: 740 };
 
 /** A fresh visitor: cookies of its own, no scripts. What the browser complains of ends up in `complaints`. */
 async function visit(options: { locale?: string } = {}) {
-  const context = await browser.newContext({
+  const context = await browser!.newContext({
     javaScriptEnabled: false,
     viewport: phone,
     locale: 'en',
@@ -74,7 +74,7 @@ describe('a customer pays by card', () => {
   after(() => visitor.context.close());
 
   for (const card of testCards) {
-    test(`${card.number}: ${card.text.en}`, async () => {
+    browserTest(`${card.number}: ${card.text.en}`, async () => {
       const { page, complaints } = visitor;
       const session = await atCardPage(page);
       await typeCard(page, card);
@@ -97,7 +97,7 @@ describe('a customer pays by card', () => {
     });
   }
 
-  test('a refused challenge is a decline; another card then pays', async () => {
+  browserTest('a refused challenge is a decline; another card then pays', async () => {
     const { context, page } = await visit();
     const session = await atCardPage(page);
     await typeCard(page, testCards.find(({ challenge }) => challenge)!);
@@ -115,7 +115,7 @@ describe('a customer pays by card', () => {
     await context.close();
   });
 
-  test('wrong fields are summed up in focus, and each line leads to its field', async () => {
+  browserTest('wrong fields are summed up in focus, and each line leads to its field', async () => {
     const { context, page } = await visit();
     await atCardPage(page);
     await page.getByLabel('Card number').fill('4111 1111 1111 1111');
@@ -129,7 +129,7 @@ describe('a customer pays by card', () => {
     await context.close();
   });
 
-  test('who gives up goes back to the basket', async () => {
+  browserTest('who gives up goes back to the basket', async () => {
     const { context, page } = await visit();
     await atCardPage(page);
     await page.getByRole('link', { name: 'Cancel and return' }).click();
@@ -138,7 +138,7 @@ describe('a customer pays by card', () => {
   });
 });
 
-test('an impatient customer pays once and sees how the payment goes', async (t) => {
+browserTest('an impatient customer pays once and sees how the payment goes', async (t) => {
   const slow = await openSite({ latencyMs: 500 });
   t.after(() => slow.close());
   const { context, page } = await visit();
@@ -168,7 +168,7 @@ test('an impatient customer pays once and sees how the payment goes', async (t) 
   await context.close();
 });
 
-test('a form on another site does nothing', async () => {
+browserTest('a form on another site does nothing', async () => {
   const { context, page } = await visit();
   const session = await atCardPage(page);
   const target = page.url();
@@ -189,7 +189,7 @@ test('a form on another site does nothing', async () => {
 });
 
 describe('a customer pays in cash', () => {
-  test('with a voucher on the screen, on paper, and paid at the agent', async () => {
+  browserTest('with a voucher on the screen, on paper, and paid at the agent', async () => {
     const { context, page, complaints } = await visit();
     const session = await createSession(site.service, { success_url: `${site.shopUrl}/thanks?session=1` });
     await page.goto(`${site.url}/checkout/${session.id}`);
@@ -219,7 +219,7 @@ describe('a customer pays in cash', () => {
     await context.close();
   });
 
-  test('an expired session says so', async () => {
+  browserTest('an expired session says so', async () => {
     const { context, page } = await visit();
     const session = await createSession(site.service);
     await site.service.create('expire_checkout_session', {}, session.id);
@@ -234,7 +234,7 @@ describe('a customer who reads Arabic', () => {
   let context: BrowserContext;
   after(() => context?.close());
 
-  test('gets the pages from right to left, can change the language and keeps it', async () => {
+  browserTest('gets the pages from right to left, can change the language and keeps it', async () => {
     const visitor = await visit({ locale: 'ar-MA' });
     context = visitor.context;
     const { page } = visitor;

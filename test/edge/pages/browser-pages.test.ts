@@ -4,17 +4,17 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { languages } from '../../../src/contract/vocabulary.ts';
 import type { SubmittedCard } from '../../../src/domain/attempts.ts';
-import { launchBrowser, openSite, type Site } from './browser.ts';
+import { browserTest, launchBrowser, openSite, type Site } from './browser.ts';
 import { createConfirmed, createSession, type Service } from './in-process-service.ts';
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-let browser: Browser;
+let browser: Browser | null;
 let site: Site;
 let axe: string;
 before(async () => {
@@ -91,9 +91,9 @@ const pages: Readonly<
 const sizes = { desk: { width: 1200, height: 800 }, phone: { width: 320, height: 640 } };
 
 for (const [name, { open, status = 200, act }] of Object.entries(pages)) {
-  test(`the page "${name}" is accessible in every language and size`, async () => {
+  browserTest(`the page "${name}" is accessible in every language and size`, async () => {
     const target = await open(site.service);
-    const context = await browser.newContext();
+    const context = await browser!.newContext();
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {

