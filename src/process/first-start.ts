@@ -19,11 +19,13 @@ export async function greet(options: {
   process.stdout.write(`
 Listening on ${url}
 
-Organization ${organization.name} (${organization.id}) was created to try the service with.
-Its test keys, shown this once:
+Organization ${organization.name} was created to try the service with. Its test keys are shown this once.
+Paste these lines into another terminal; the examples of the README use them:
 
-  secret       ${keys.test.secret}
-  publishable  ${keys.test.publishable}
+  export URL=${url}
+  export ORG=${organization.id}
+  export KEY=${keys.test.secret}
+  export PUBLISHABLE_KEY=${keys.test.publishable}
 
 Create a payment intent:
 

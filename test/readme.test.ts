@@ -1,0 +1,98 @@
+// The README as a new user follows it: its blocks are pasted into a shell, word for word, after the lines that the
+// first start prints.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { type Service, startService } from './service.ts';
+
+const root = join(import.meta.dirname, '..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+const scripts: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+).scripts;
+
+/** The npm scripts that a block names: these install, start, test or measure, each of which is a job of its own. */
+function scriptsOf(block: string): string[] {
+  return [...block.matchAll(/\bnpm (?:run )?(start|test|[a-z:-]+)/g)]
+    .map((match) => match[1]!)
+    .filter((name) => name !== 'ci');
+}
+
+const forNpm = blocks.filter((block) => /^npm /m.test(block));
+const endless = blocks.filter((block) => /^npx payments listen/m.test(block));
+const pasted = blocks.filter((block) => !forNpm.includes(block) && !endless.includes(block));
+
+/** What a user's shell has who pasted the lines that the first start printed. */
+function shellOf(service: Service) {
+  const lines = service.output().match(/^ {2}export .*$/gm)!;
+  // The folder is the default one for users; a test has its own.
+  const env = { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: service.dataDir };
+  return (block: string) =>
+    spawn('bash', ['-euo', 'pipefail', '-c', `${lines.join('\n')}\n${block}`], {
+      cwd: root,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // Of its own, so that what it started can be ended with it.
+      detached: true,
+    });
+}
+
+async function startedFor(context: TestContext): Promise<Service> {
+  const service = await startService();
+  context.after(() => service.stop());
+  return service;
+}
+
+test('the blocks of the README work as they stand, in their order', { timeout: 180_000 }, async (context) => {
+  const service = await startedFor(context);
+  assert.ok(pasted.length >= 3);
+  // One shell, as for somebody who reads from top to bottom.
+  const child = shellOf(service)(pasted.join('\n'));
+  const [out, error, [code]] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  assert.equal(code, 0, `${out}\n${error}`);
+  assert.doesNotMatch(out, /"error"/);
+  const events = await service.call('/v1/events?limit=100');
+  const types = new Set(events.json.data.map((event: { type: string }) => event.type));
+  for (const type of ['payment_intent.succeeded', 'charge.succeeded', 'payment_intent.requires_action']) {
+    assert.ok(types.has(type), type);
+  }
+  assert.equal((await service.call('/v1/checkout/sessions')).json.data.length, 1);
+  assert.match(out, /Atlas Books/);
+});
+
+test('the commands that run until they are ended start as they stand', {
+  timeout: 60_000,
+}, async (context) => {
+  const service = await startedFor(context);
+  assert.ok(endless.length >= 1);
+  for (const block of endless) {
+    const child = shellOf(service)(block);
+    const errors = textOf(child.stderr);
+    const [line] = await Promise.race([
+      once(child.stdout, 'data'),
+      once(child, 'exit').then(async () => assert.fail(`it ended: ${await errors}`)),
+    ]);
+    assert.match(String(line), /Sandbox/);
+    process.kill(-child.pid!, 'SIGKILL');
+    await once(child, 'close');
+  }
+});
+
+test('every npm script that the README names exists', () => {
+  const named = forNpm.flatMap(scriptsOf);
+  assert.ok(named.includes('start') && named.includes('bench'));
+  assert.deepEqual(
+    named.filter((name) => scripts[name] === undefined),
+    [],
+  );
+});
