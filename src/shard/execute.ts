@@ -220,6 +220,7 @@ export function runCommand(
     answerRefusal(state, turn, pending, unavailable);
     return;
   }
+  if (route.spends === 'payment_creation') scope.countCreation();
   const command = { operation: route.operation as CommandOperation, id, params } as unknown as Command;
   const decision = state.decide(command, () => state.context(scope, turn.nowMs, request, addressAllowed));
   const { outcome } = decision;

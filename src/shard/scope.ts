@@ -135,7 +135,10 @@ export class Scope {
     return route.spends === 'search' || (route.spends === 'filter' && filtered) ? [all, search] : [all];
   }
 
-  /** Counts a request in its buckets and in the day, or refuses it and counts nothing. */
+  /**
+   * Counts a request in its buckets and in the day, or refuses it and counts nothing. A payment creation counts in the
+   * day's cap of those only once it runs (`countCreation`): a replay creates nothing.
+   */
   admit(
     route: Route,
     counted: readonly bucket.TokenBucket[],
@@ -143,8 +146,7 @@ export class Scope {
     language: Language,
   ): Refusal | null {
     if (nowMs >= this.#limitsEndMs) this.#account = this.#refresh(nowMs);
-    const creation = route.spends === 'payment_creation';
-    const capRefusal = this.#refuseDay(creation, nowMs);
+    const capRefusal = this.#refuseDay(route.spends === 'payment_creation', nowMs);
     if (capRefusal !== null) return capRefusal;
     const full = bucket.spendFromAll(counted, nowMs);
     if (full !== null) {
@@ -154,8 +156,12 @@ export class Scope {
       return refuse('rate_limit_exceeded', { values, retryAfterSeconds: wait });
     }
     this.#requests++;
-    if (creation) this.#creations++;
     return null;
+  }
+
+  /** A payment creation that was let in runs. */
+  countCreation(): void {
+    this.#creations++;
   }
 
   #refuseDay(creation: boolean, nowMs: number): Refusal | null {

@@ -201,7 +201,7 @@ test('past the daily cap of payment creations everything else goes on', async ()
   for (const key of ['a', 'b']) assert.equal((await shop.create(key)).status, 200);
   const refused = await shop.create('c');
   assert.equal(refused.json.error.code, 'test_daily_cap_reached');
-  // A replay is a request like any other.
+  // The cap is looked at before the key is: past it a replay is refused, too.
   assert.equal((await shop.create('a')).json.error.code, 'test_daily_cap_reached');
   assert.equal((await shop.call('/v1/payment_intents')).json.data.length, 2);
   await shop.day(100, 4);
@@ -209,6 +209,19 @@ test('past the daily cap of payment creations everything else goes on', async ()
   assert.equal(replay.headers.get('idempotent-replayed'), 'true');
   const created = await shop.create('c');
   assert.deepEqual([created.status, created.headers.get('idempotent-replayed')], [200, null]);
+});
+
+test('the daily cap counts the payment creations that run, and no replays', async () => {
+  const shop = await newShop();
+  await shop.day(100, 3);
+  for (let i = 0; i < 10; i++) assert.equal((await shop.create('a')).status, 200);
+  // Neither a key that is used for something else nor a body that is not valid creates anything.
+  const body = { amount: 5, currency: 'eur' };
+  for (const idempotencyKey of ['a', 'b']) {
+    assert.equal((await shop.call('/v1/payment_intents', { idempotencyKey, body })).status, 400);
+  }
+  for (const key of ['b', 'c']) assert.equal((await shop.create(key)).status, 200);
+  assert.equal((await shop.create('d')).json.error.code, 'test_daily_cap_reached');
 });
 
 // Idempotency.

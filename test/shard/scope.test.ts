@@ -65,10 +65,12 @@ function scopeOf(setting: Setting = {}, nowMs = noonMs, levels: Levels | null = 
 
 const routeOf = (operation: Operation) => routeTable.find((route) => route.operation === operation)!;
 
-/** Sends one request; null when it is let in. */
+/** Sends one request, which runs if it is let in; null then. */
 function send(scope: Scope, operation: Operation, nowMs = noonMs, filtered = false): Refusal | null {
   const route = routeOf(operation);
-  return scope.admit(route, scope.bucketsOf(route, filtered), nowMs, 'en');
+  const refusal = scope.admit(route, scope.bucketsOf(route, filtered), nowMs, 'en');
+  if (refusal === null && route.spends === 'payment_creation') scope.countCreation();
+  return refusal;
 }
 
 /** How many requests are let in before the first refusal. */
