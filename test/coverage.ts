@@ -63,6 +63,7 @@ export const operations: Readonly<Record<string, Proof>> = {
   'POST /v1/payment_intents': cardPayment,
   'GET /v1/payment_intents/{id}': cardPayment,
   'GET /v1/payment_intents': filters,
+  'POST /v1/payment_intents/{id}': cards('description and metadata change at any time, and nobody is told'),
   'POST /v1/payment_intents/{id}/confirm': cardPayment,
   'POST /v1/payment_intents/{id}/cancel': canceled,
   'POST /v1/checkout/sessions': sessions('a session lives from 30 minutes to 24 hours'),

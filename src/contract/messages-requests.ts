@@ -59,6 +59,11 @@ export const requestMessages = {
     fr: 'metadata accepte au plus {keys} clés de 1 à {keyLength} caractères ; les valeurs sont des textes d’au plus {valueLength} caractères.',
     ar: 'أقصى عدد للمفاتيح في metadata هو {keys}، وعدد أحرف كل مفتاح من 1 إلى {keyLength}، والقيم نصوص لا يتجاوز عدد أحرفها {valueLength}.',
   },
+  'parameter_invalid.object': {
+    en: '{param} must be an object.',
+    fr: '{param} doit être un objet.',
+    ar: 'يجب أن تكون قيمة {param} كائنًا.',
+  },
   'parameter_invalid.encoding': {
     en: '{param} holds characters that are not valid Unicode.',
     fr: '{param} contient des caractères Unicode non valides.',

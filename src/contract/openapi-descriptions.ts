@@ -17,6 +17,7 @@ const parameters: Record<ParameterName, string> = {
     'Identifier of an object: the page starts just after it. Not together with `ending_before`.',
   ending_before: 'Identifier of an object: the page ends just before it. Not together with `starting_after`.',
   status: 'Only objects with this status.',
+  created: 'Only objects created at this time, in Unix seconds.',
   'created[gte]': 'Only objects created at or after this time, in Unix seconds.',
   'created[gt]': 'Only objects created after this time, in Unix seconds.',
   'created[lte]': 'Only objects created at or before this time, in Unix seconds.',
@@ -28,6 +29,8 @@ const parameters: Record<ParameterName, string> = {
     'Where the customer goes after paying. Arriving there proves no payment. `{CHECKOUT_SESSION_ID}` in it is replaced with the id of the session.',
   cancel_url:
     'Where the customer goes after giving up. `{CHECKOUT_SESSION_ID}` in it is replaced with the id of the session.',
+  payment_intent_data:
+    "What its payment intent gets for a description and metadata. The session's own are not handed on.",
   client_reference_id: 'Your own reference for the order or the cart.',
   locale: 'The language of the payment page. Without it, the one that the browser prefers.',
   expires_at:
@@ -50,6 +53,9 @@ const parameters: Record<ParameterName, string> = {
   failure_reason: 'Why the refund fails.',
 };
 
+const mergedMetadata =
+  'Merged into what is there: a key sent is set, an empty text removes its key, others stay.';
+
 /** Where a parameter means something else than usual. */
 const exceptions: { readonly [O in Operation]?: { readonly [N in keyof ParamsOf<O>]?: string } } = {
   list_payment_intents: { customer: 'Only payment intents of this customer.' },
@@ -61,12 +67,12 @@ const exceptions: { readonly [O in Operation]?: { readonly [N in keyof ParamsOf<
     charge: 'The charge to refund. Send either this or `payment_intent`.',
     amount: 'How much to return, in centimes. All that remains refundable by default.',
   },
-  update_customer: {
-    metadata: 'Merged into what is there: a key sent is set, an empty text removes its key, others stay.',
+  update_payment_intent: {
+    metadata: mergedMetadata,
+    description: 'A text for your own use. An empty one removes what is there.',
   },
-  update_webhook_endpoint: {
-    metadata: 'Merged into what is there: a key sent is set, an empty text removes its key, others stay.',
-  },
+  update_customer: { metadata: mergedMetadata },
+  update_webhook_endpoint: { metadata: mergedMetadata },
   complete_charge: {
     amount:
       "How much the customer pays, in centimes: the charge's amount by default. Any other amount opens a review.",
@@ -130,6 +136,8 @@ export const introduction = `Card payments and cash payments in Morocco.
 **Keys.** Send the secret key as a bearer token, or as the user name of HTTP Basic with an empty password.
 
 **Amounts** are integers in centimes. **Times** are Unix seconds. A field without a value is \`null\`, never absent.
+
+**Absence.** An optional parameter that is sent as \`null\` is the same as one that is not sent.
 
 **Retries.** Send an \`Idempotency-Key\` and retry with the same key after no answer, a 409 that says to try again, a 429 (after \`Retry-After\`) or a 5xx, waiting longer each time. Don't retry other errors.
 

@@ -173,6 +173,7 @@ function checkoutSessions(baseUrl: string) {
     cancel_url: 'https://shop.example/cart',
     customer: exampleIds.customer,
     client_reference_id: '1042',
+    description: null,
     locale: 'fr',
     expires_at: created + 24 * 3600,
     metadata: { order_id: '1042' },

@@ -31,6 +31,7 @@ export const exampleRequests: Requests = {
     customer: exampleIds.customer,
     ...since,
   },
+  update_payment_intent: { description: 'Order 1042, gift wrapped', metadata: { gift: 'yes' } },
   confirm_payment_intent: { payment_method_type: 'card', return_url: 'https://shop.example/orders/1042' },
   cancel_payment_intent: { cancellation_reason: 'requested_by_customer' },
   create_checkout_session: {
@@ -43,6 +44,7 @@ export const exampleRequests: Requests = {
     client_reference_id: '1042',
     locale: 'fr',
     metadata: { order_id: '1042' },
+    payment_intent_data: { description: 'Order 1042', metadata: { order_id: '1042' } },
   },
   list_checkout_sessions: { ...page, starting_after: exampleIds.checkout_session },
   retrieve_checkout_session: {},
@@ -99,6 +101,11 @@ export function exampleAnswers(o: ExampleObjects): Answers {
     create_payment_intent: o.intent,
     retrieve_payment_intent: o.paid,
     list_payment_intents: list('/v1/payment_intents', o.paid),
+    update_payment_intent: {
+      ...o.intent,
+      description: 'Order 1042, gift wrapped',
+      metadata: { order_id: '1042', gift: 'yes' },
+    },
     confirm_payment_intent: o.intentWithCardPage,
     cancel_payment_intent: o.canceled,
     create_checkout_session: o.session,

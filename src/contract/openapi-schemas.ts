@@ -100,6 +100,21 @@ function mapOf(patternProperties: Record<string, Json>, describe: (part: unknown
   return pattern === '^.*$' ? { additionalProperties } : { additionalProperties, propertyNames: { pattern } };
 }
 
+/** The parameters of a described object as they can be sent: null stands for the absence of one that is optional. */
+export function withNulls(described: Json): Json {
+  const required = (described.required ?? []) as readonly string[];
+  const properties = Object.entries(described.properties as Record<string, Json>).map(([name, property]) => {
+    const sent = property.properties === undefined ? property : withNulls(property);
+    return [name, required.includes(name) ? sent : orNull(sent)] as const;
+  });
+  return { ...described, properties: Object.fromEntries(properties) };
+}
+
+function orNull({ anyOf, ...schema }: Json): Json {
+  const none = { type: 'null' };
+  return anyOf === undefined ? union([schema, none]) : { ...schema, anyOf: [...(anyOf as Json[]), none] };
+}
+
 function union(members: readonly Json[]): Json {
   const [first, second, ...others] = members;
   const simple = others.length === 0 && second?.type === 'null' && typeof first?.type === 'string';

@@ -11,7 +11,13 @@ import { type ExampleObjects, exampleEvent, exampleIds, exampleObjects } from '.
 import { headerRefs, requestHeaderRefs, requestHeaders, responseHeaders } from './openapi-headers.ts';
 import { exampleAnswers, exampleRequests } from './openapi-operations.ts';
 import { describeRefusals, exampleRefusal, type RefusalComponents } from './openapi-refusals.ts';
-import { describeSchema, ErrorAnswer, type Json, type SchemaComponents } from './openapi-schemas.ts';
+import {
+  describeSchema,
+  ErrorAnswer,
+  type Json,
+  type SchemaComponents,
+  withNulls,
+} from './openapi-schemas.ts';
 import * as resources from './resources.ts';
 import type { Route } from './route.ts';
 import { type ExportOperation, type Operation, routeTable } from './routes.ts';
@@ -139,7 +145,7 @@ function describeQuery(route: Route, writing: Writing): Json[] {
 
 /** Null for a route that takes no parameters: its body may be left out. */
 function describeBody(route: Route, writing: Writing): Json | null {
-  const schema = describeSchema(route.params, writing.schemas);
+  const schema = withNulls(describeSchema(route.params, writing.schemas));
   const properties = Object.entries(schema.properties as Record<string, Json>);
   if (properties.length === 0) return null;
   const explained = properties.map(

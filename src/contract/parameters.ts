@@ -51,6 +51,14 @@ export const metadata = Type.Record(
   Type.String({ maxLength: limits.metadataValueCharactersMax }),
   { maxProperties: limits.metadataKeysMax, additionalProperties: false, default: {} },
 );
+/** What a session hands on to its payment intent. */
+export const paymentIntentData = Type.Object(
+  {
+    description: Type.Optional({ ...longText, description: "The payment intent's description." }),
+    metadata: Type.Optional({ ...metadata, description: "The payment intent's metadata." }),
+  },
+  { additionalProperties: false, default: { metadata: {} } },
+);
 /** Metadata in an update: merged into what is there; an empty text removes its key. */
 export const metadataChanges = Type.Record(
   Type.String({ pattern: `^[\\s\\S]{1,${limits.metadataKeyCharactersMax}}$` }),
@@ -78,8 +86,9 @@ export const page = {
   ending_before: Type.Optional(id),
 };
 
-/** The range over the time of creation. */
+/** The time of creation: exactly, or the range over it. */
 export const created = {
+  created: Type.Optional(timestamp),
   'created[gte]': Type.Optional(timestamp),
   'created[gt]': Type.Optional(timestamp),
   'created[lte]': Type.Optional(timestamp),

@@ -105,6 +105,7 @@ export const CheckoutSession = Type.Object(
     cancel_url: nullable(text),
     customer: nullable(idOf('cus')),
     client_reference_id: nullable(text),
+    description: nullable(text),
     locale: nullable(Type.Enum([...languages])),
     expires_at: seconds,
     metadata,

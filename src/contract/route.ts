@@ -53,15 +53,3 @@ export const attemptFilters = (statuses: readonly string[]) => ({
   status: Type.Optional(Type.Enum([...statuses])),
   ...p.created,
 });
-export const customerFields = {
-  email: Type.Optional(p.email),
-  name: Type.Optional(p.shortText),
-  phone: Type.Optional(p.shortText),
-  description: Type.Optional(p.longText),
-};
-export const customerChanges = {
-  email: Type.Optional(p.clearable(p.email)),
-  name: Type.Optional(p.clearable(p.shortText)),
-  phone: Type.Optional(p.clearable(p.shortText)),
-  description: Type.Optional(p.clearable(p.longText)),
-};

@@ -18,7 +18,16 @@ interface RouteValidator {
   readonly check: (params: Params) => boolean;
   readonly errors: (value: unknown) => readonly SchemaError[];
   readonly properties: Readonly<Record<string, Schema>>;
+  readonly absence: Absence;
+}
+
+/** What it means that a parameter is not there. */
+interface Absence {
+  /** Those that need not be there: null stands for their absence. */
+  readonly optional: ReadonlySet<string>;
   readonly defaults: readonly (readonly [string, unknown])[];
+  /** Those that have parameters of their own. */
+  readonly nested: readonly (readonly [string, Absence])[];
 }
 
 interface SchemaError {
@@ -42,6 +51,8 @@ interface Schema {
   readonly uniqueItems?: boolean;
   readonly maxProperties?: number;
   readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
   /** Of which the last one says the most. */
   readonly anyOf?: readonly Schema[];
 }
@@ -59,9 +70,20 @@ function compileRoute(route: Route): RouteValidator {
     check: (params) => rest.Check(params) && sets.every((name) => isSet(params[name])),
     errors: (value) => compiled.Errors(value),
     properties,
-    defaults: Object.entries(properties)
-      .filter(([, schema]) => schema.default !== undefined)
-      .map(([name, schema]) => [name, schema.default] as const),
+    absence: absenceIn(properties, route.params.required),
+  };
+}
+
+function absenceIn(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Absence {
+  const entries = Object.entries(properties);
+  return {
+    optional: new Set(Object.keys(properties).filter((name) => !required.includes(name))),
+    defaults: entries.flatMap(([name, schema]) =>
+      schema.default === undefined ? [] : [[name, schema.default] as const],
+    ),
+    nested: entries.flatMap(([name, schema]) =>
+      schema.properties === undefined ? [] : [[name, absenceIn(schema.properties, schema.required)] as const],
+    ),
   };
 }
 
@@ -77,11 +99,26 @@ function isSet(items: unknown): boolean {
   return !Array.isArray(items) || items.length < 2 || new Set(items).size === items.length;
 }
 
-/** Fills in the route's defaults for parameters that are absent; changes `params`. */
+/** Fills in the route's defaults for parameters that are absent, as those sent as null are; changes `params`. */
 export function fillDefaults(route: Route, params: Params): void {
-  for (const [name, value] of validators.get(route)!.defaults) {
+  fillIn(validators.get(route)!.absence, params);
+}
+
+function fillIn({ optional, defaults, nested }: Absence, params: Params): void {
+  for (const name in params) {
+    if (params[name] === null && optional.has(name)) delete params[name];
+  }
+  for (const [name, value] of defaults) {
     if (!Object.hasOwn(params, name)) params[name] = value;
   }
+  for (const [name, absence] of nested) {
+    const value = params[name];
+    if (isObject(value)) fillIn(absence, value);
+  }
+}
+
+function isObject(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Null when `params` fit the route, else the first refusal by precedence. */
@@ -90,14 +127,24 @@ export function validateParams(route: Route, params: Params): Refusal | null {
   if (validator.check(params)) {
     return refuseNone(route, params) ?? refuseBoth(route, params) ?? refuseCursors(params);
   }
-  for (const name of Object.keys(params)) {
-    if (!Object.hasOwn(validator.properties, name)) return refuse('parameter_unknown', { param: name });
-  }
+  const unknown = firstUnknown(validator.properties, params);
+  if (unknown !== null) return refuse('parameter_unknown', { param: unknown });
   const required = route.params.required ?? [];
   for (const name of required) {
     if (!Object.hasOwn(params, name)) return refuse('parameter_missing', { param: name });
   }
   return refuseNone(route, params) ?? firstInvalid(validator, params);
+}
+
+/** The path of the first name that the route does not take. */
+function firstUnknown(properties: Readonly<Record<string, Schema>>, params: Params): string | null {
+  for (const [name, value] of Object.entries(params)) {
+    if (!Object.hasOwn(properties, name)) return name;
+    const nested = properties[name]!.properties;
+    const unknown = nested !== undefined && isObject(value) ? firstUnknown(nested, value) : null;
+    if (unknown !== null) return `${name}.${unknown}`;
+  }
+  return null;
 }
 
 function refuseNone({ exactlyOne }: Route, params: Params): Refusal | null {
@@ -128,11 +175,21 @@ function firstInvalid({ errors: errorsOf, properties }: RouteValidator, params: 
   // What is told of a whole object with unknown names is told of each name, too.
   const paths = errors.filter(({ keyword }) => keyword !== 'additionalProperties').map(pathOf);
   const wrong = names.find((name) => paths.some(([first]) => first === name)) ?? names[0]!;
-  const members = Object.keys(Object(params[wrong]));
   const [path = [wrong]] = paths
     .filter(([first]) => first === wrong)
-    .sort(([, a = ''], [, b = '']) => members.indexOf(a) - members.indexOf(b));
+    .sort((a, b) => compareInDocument(params[wrong], a.slice(1), b.slice(1)));
   return describe(properties[wrong]!, path);
+}
+
+/** Which of two paths below `value` comes first in the document. */
+function compareInDocument(
+  value: unknown,
+  [a = '', ...pastA]: string[],
+  [b = '', ...pastB]: string[],
+): number {
+  const members = Object.keys(Object(value));
+  if (a !== b || pastA.length + pastB.length === 0) return members.indexOf(a) - members.indexOf(b);
+  return compareInDocument((value as Params)[a], pastA, pastB);
 }
 
 /** Which of two refusals of `params` comes first, the order of the document deciding between invalid values. */
@@ -148,9 +205,14 @@ export function firstRefusal(params: Params, a: Refusal | null, b: Refusal | nul
  * A list or metadata that is too long, cut to where it begins to be. What is said about it stays the same, and the
  * search for faults, whose time grows with the square of the length, stays short.
  */
-function shortened({ maxItems, maxProperties }: Schema, value: unknown): unknown {
+function shortened({ maxItems, maxProperties, properties }: Schema, value: unknown): unknown {
   if (Array.isArray(value)) return maxItems === undefined ? value : value.slice(0, maxItems + 1);
-  if (maxProperties === undefined || typeof value !== 'object' || value === null) return value;
+  if (!isObject(value)) return value;
+  if (properties !== undefined) {
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.map(([name, member]) => [name, shortened(properties[name]!, member)]));
+  }
+  if (maxProperties === undefined) return value;
   return Object.fromEntries(Object.entries(value).slice(0, maxProperties + 1));
 }
 
@@ -161,11 +223,14 @@ function pathOf(error: SchemaError): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-function describe(schema: Schema, path: readonly string[]): Refusal {
+/** What is wrong at `path`; `depth` of its parts lead to `schema`. */
+function describe(schema: Schema, path: readonly string[], depth = 1): Refusal {
   const param = path.join('.');
   const invalid = (message: NonNullable<Refusal['message']>, values: Refusal['values'] = {}): Refusal =>
     refuse('parameter_invalid', { param, message, values });
   if (schema.anyOf !== undefined) return describe(schema.anyOf.at(-1)!, path);
+  const member = schema.properties?.[path[depth] ?? ''];
+  if (member !== undefined) return describe(member, path, depth + 1);
   if (schema.enum !== undefined) {
     return invalid('parameter_invalid.choice', { choices: schema.enum.join(', ') });
   }
@@ -179,7 +244,7 @@ function describe(schema: Schema, path: readonly string[]): Refusal {
         ? invalid('parameter_invalid.choice', { choices: schema.items.enum.join(', ') })
         : invalid('parameter_invalid.list', { min: schema.minItems ?? 0, max: schema.maxItems ?? '' });
     case 'object':
-      return invalidMetadata(param);
+      return schema.properties === undefined ? invalidMetadata(param) : invalid('parameter_invalid.object');
     default:
       return describeText(schema, invalid);
   }

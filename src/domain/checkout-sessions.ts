@@ -24,8 +24,10 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
   const refusal = refusePayment(draft, params);
   if (refusal !== null) return refused(refusal);
   const id = context.newId('cs');
-  // The metadata is the session's own: its events carry it.
-  const { intent } = openIntent(draft, { ...params, metadata: {} }, id);
+  const { amount, currency, payment_method_types, customer, payment_intent_data } = params;
+  // Description and metadata are the session's own: its intent has what was given for it.
+  const payment = { amount, currency, payment_method_types, customer, ...payment_intent_data };
+  const { intent } = openIntent(draft, payment, id);
   const session = draft.put<CheckoutSessionRecord>({
     kind: 'checkout_session',
     id,
@@ -41,6 +43,7 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
     cancel_url: params.cancel_url ?? null,
     customer: params.customer ?? null,
     client_reference_id: params.client_reference_id ?? null,
+    description: params.description ?? null,
     locale: params.locale ?? null,
     expires_at_ms: expiresAt * 1000,
     due_at_ms: expiresAt * 1000,

@@ -4,7 +4,7 @@ import type { ParamsOf } from '../contract/routes.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
-import { initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
+import { changedText, initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
 import { presentCustomer } from './present.ts';
 import type { CustomerRecord } from './record.ts';
 
@@ -35,19 +35,13 @@ export function updateCustomer(draft: Draft, params: ParamsOf<'update_customer'>
   if (refusal !== null) return refused(refusal);
   const customer = draft.put<CustomerRecord>({
     ...before,
-    email: changed(params.email, before.email),
-    name: changed(params.name, before.name),
-    phone: changed(params.phone, before.phone),
-    description: changed(params.description, before.description),
+    email: changedText(params.email, before.email),
+    name: changedText(params.name, before.name),
+    phone: changedText(params.phone, before.phone),
+    description: changedText(params.description, before.description),
     metadata,
   });
   return answered(presentCustomer(customer));
-}
-
-/** The text that was sent, none when it is empty, or what there was before. */
-function changed(sent: string | undefined, before: string | null): string | null {
-  if (sent === undefined) return before;
-  return sent === '' ? null : sent;
 }
 
 export function deleteCustomer(draft: Draft, _params: object, id: string): Outcome {

@@ -10,7 +10,12 @@ import { pruneDeliveries, recordAttempt, resendDelivery } from './deliveries.ts'
 import { Draft } from './draft.ts';
 import { expireDue, inTime } from './due.ts';
 import { settleOperation } from './operations.ts';
-import { cancelPaymentIntent, confirmPaymentIntent, createPaymentIntent } from './payment-intents.ts';
+import {
+  cancelPaymentIntent,
+  confirmPaymentIntent,
+  createPaymentIntent,
+  updatePaymentIntent,
+} from './payment-intents.ts';
 import { createRefund, helpRefundFail, helpRefundSucceed } from './refunds.ts';
 import { closeReview } from './reviews.ts';
 import type { View } from './state.ts';
@@ -20,6 +25,7 @@ type Decider<O extends AnyCommand> = (draft: Draft, params: CommandParams<O>, id
 
 const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   create_payment_intent: createPaymentIntent,
+  update_payment_intent: updatePaymentIntent,
   confirm_payment_intent: confirmPaymentIntent,
   cancel_payment_intent: cancelPaymentIntent,
   create_checkout_session: createCheckoutSession,

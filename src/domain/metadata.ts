@@ -1,4 +1,4 @@
-// Metadata: a merchant's own notes on an object, texts by name.
+// A merchant's own notes on an object: metadata, which are texts by name, and single texts such as a description.
 
 import type { Refusal } from '../contract/errors.ts';
 import { metadataKeysMax } from '../contract/limits.ts';
@@ -14,6 +14,12 @@ export function initialMetadata(metadata: Metadata | undefined): Metadata {
 export function mergeMetadata(before: Metadata, changes: Metadata | undefined): Metadata {
   if (changes === undefined) return before;
   return Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, text]) => text !== ''));
+}
+
+/** The text that was sent, none when it is empty, or what there was before. */
+export function changedText(sent: string | undefined, before: string | null): string | null {
+  if (sent === undefined) return before;
+  return sent === '' ? null : sent;
 }
 
 /** Merging can leave more keys than metadata takes. */

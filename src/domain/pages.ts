@@ -15,6 +15,7 @@ export interface PageParams {
   readonly limit?: number;
   readonly starting_after?: string;
   readonly ending_before?: string;
+  readonly created?: number;
   readonly 'created[gte]'?: number;
   readonly 'created[gt]'?: number;
   readonly 'created[lte]'?: number;
@@ -73,8 +74,9 @@ export function filtered<K extends ListedKind>(
 
 /** The range of ids between the cursor and the bounds on `created`: ids start with their time. */
 function boundsOf(prefix: string, params: PageParams): { after?: string; before?: string } {
-  const fromSeconds = greatest(params['created[gte]'], plusOne(params['created[gt]']));
-  const toSeconds = least(plusOne(params['created[lte]']), params['created[lt]']);
+  const { created } = params;
+  const fromSeconds = greatest(greatest(params['created[gte]'], plusOne(params['created[gt]'])), created);
+  const toSeconds = least(least(plusOne(params['created[lte]']), params['created[lt]']), plusOne(created));
   const after = greatest(
     params.ending_before,
     fromSeconds === undefined ? undefined : idFloor(prefix, fromSeconds * 1000),

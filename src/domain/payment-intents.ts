@@ -1,4 +1,4 @@
-// Payment intents: create, confirm, cancel. How an attempt to pay goes on from there is in attempts.ts.
+// Payment intents: create, update, confirm, cancel. How an attempt to pay goes on from there is in attempts.ts.
 
 import { type Refusal, refuse } from '../contract/errors.ts';
 import { methodAmountMin } from '../contract/limits.ts';
@@ -9,8 +9,9 @@ import { changeable, newOperation } from './changeable.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
-import { initialMetadata } from './metadata.ts';
+import { changedText, initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
 import { presentPaymentIntent } from './present.ts';
+import { presentIntent } from './query.ts';
 import type { PaymentIntentRecord } from './record.ts';
 import { expireSession } from './session-progress.ts';
 
@@ -80,6 +81,24 @@ export function createPaymentIntent(draft: Draft, params: CreateParams): Outcome
   const refusal = refusePayment(draft, params);
   if (refusal !== null) return refused(refusal);
   return { body: openIntent(draft, params, null).json };
+}
+
+/** The merchant's own notes can be changed in every state, but not in the middle of a call to a network. */
+export function updatePaymentIntent(
+  draft: Draft,
+  params: ParamsOf<'update_payment_intent'>,
+  id: string,
+): Outcome {
+  const found = find(draft.view, draft.context, 'payment_intent', id);
+  if ('refusal' in found) return found;
+  const before = found.record;
+  if (before.operation !== null) return refused(refuse('payment_intent_busy'));
+  const metadata = mergeMetadata(before.metadata, params.metadata);
+  const refusal = refuseMetadata(metadata);
+  if (refusal !== null) return refused(refusal);
+  const description = changedText(params.description, before.description);
+  const updated = draft.put<PaymentIntentRecord>({ ...before, description, metadata });
+  return answered(presentIntent(updated, draft.view, draft.context));
 }
 
 export function confirmPaymentIntent(

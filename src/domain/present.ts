@@ -96,6 +96,8 @@ export function presentCheckoutSession(
     cancel_url: session.cancel_url,
     customer: session.customer,
     client_reference_id: session.client_reference_id,
+    // Sessions that are older than this field have none.
+    description: session.description ?? null,
     locale: session.locale,
     expires_at: Math.floor(session.expires_at_ms / 1000),
     metadata: { ...session.metadata },

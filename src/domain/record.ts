@@ -98,6 +98,7 @@ export interface CheckoutSessionRecord extends Common {
   readonly cancel_url: string | null;
   readonly customer: string | null;
   readonly client_reference_id: string | null;
+  readonly description: string | null;
   readonly locale: 'en' | 'fr' | 'ar' | null;
   readonly expires_at_ms: number;
   /** When the service looks whether to expire it: later than `expires_at_ms` while a payment is being decided. */

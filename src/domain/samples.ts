@@ -143,6 +143,7 @@ class Samples {
       cancel_url: null,
       customer: null,
       client_reference_id: null,
+      description: null,
       locale: null,
       expires_at_ms: expiresAtMs,
       due_at_ms: expiresAtMs,

@@ -43,7 +43,7 @@ checkBodies('create_payment_intent', [
   ['several missing: the first of the route', '{}', ['parameter_missing', 'amount']],
   ['several invalid: the first', '{"currency":"eur","amount":0}', ['parameter_invalid.choice', 'currency']],
   ['several invalid, turned', '{"amount":0,"currency":"eur"}', ['parameter_invalid.integer', 'amount']],
-  ['null is not absent', intent({ description: null }), ['parameter_invalid.text', 'description']],
+  ['null is none of its values', intent({ description: null }), ['parameter_invalid.text', 'description']],
   ['a required null', '{"amount":null,"currency":"mad"}', ['parameter_invalid.integer', 'amount']],
   ['__proto__', '{"amount":1,"currency":"mad","__proto__":1}', ['parameter_unknown', '__proto__']],
   ['constructor', intent({ constructor: 1 }), ['parameter_unknown', 'constructor']],
@@ -187,6 +187,62 @@ checkBodies('create_checkout_session', [
   ],
 ]);
 
+const data = (payment_intent_data: unknown, more: object = {}) =>
+  JSON.stringify({ ...valid, success_url: 'https://a.b', payment_intent_data, ...more });
+
+checkBodies('create_checkout_session', [
+  ['for its intent', data({ description: 'x', metadata: { a: 'b' } }), null],
+  ['for its intent: nothing', data({}), null],
+  [
+    'for its intent: a text',
+    data('x', { locale: 'xx' }),
+    ['parameter_invalid.object', 'payment_intent_data'],
+  ],
+  ['for its intent: a list', data([]), ['parameter_invalid.object', 'payment_intent_data']],
+  [
+    'for its intent: an unknown name comes before what is missing',
+    '{"payment_intent_data":{"amount":1}}',
+    ['parameter_unknown', 'payment_intent_data.amount'],
+  ],
+  [
+    'for its intent: unknown names in the order of the document',
+    data({ a: 1 }, { b: 1 }),
+    ['parameter_unknown', 'payment_intent_data.a'],
+  ],
+  [
+    'for its intent: __proto__',
+    data({}).replace('{}', '{"__proto__":1}'),
+    ['parameter_unknown', 'payment_intent_data.__proto__'],
+  ],
+  [
+    'for its intent: a description that is too long',
+    data({ description: 'x'.repeat(1001) }),
+    ['parameter_invalid.text', 'payment_intent_data.description'],
+  ],
+  [
+    'for its intent: wrong metadata',
+    data({ metadata: { z: 'x', b: 1, a: 2 }, description: 1 }),
+    ['parameter_invalid.metadata', 'payment_intent_data.metadata.b'],
+  ],
+  [
+    'for its intent: of two wrong ones the first',
+    data({ description: 1, metadata: [] }),
+    ['parameter_invalid.text', 'payment_intent_data.description'],
+  ],
+]);
+
+checkBodies('update_payment_intent', [
+  ['nothing', '{}', null],
+  ['an empty description', '{"description":""}', null],
+  ['the amount stays', '{"amount":1}', ['parameter_unknown', 'amount']],
+  [
+    'a description that is too long',
+    JSON.stringify({ description: 'x'.repeat(1001) }),
+    ['parameter_invalid.text', 'description'],
+  ],
+  ['metadata: a number', '{"metadata":{"a":1}}', ['parameter_invalid.metadata', 'metadata.a']],
+]);
+
 checkBodies('create_customer', [
   ['nothing', '{}', null],
   ['an e-mail address', '{"email":"Amina+shop@Example.co.ma"}', null],
@@ -251,7 +307,9 @@ const queries: readonly (readonly [query: string, params: Params | readonly [Mes
   ['limit=', ['parameter_invalid.integer', 'limit']],
   ['limit', ['parameter_invalid.integer', 'limit']],
   ['created[gte]=99999999999999999999', ['parameter_invalid.integer', 'created[gte]']],
-  ['created=5', ['parameter_unknown', 'created']],
+  ['created=5', { created: 5 }],
+  ['created=now', ['parameter_invalid.integer', 'created']],
+  ['created[]=5', ['parameter_unknown', 'created[]']],
   ['created[eq]=5', ['parameter_unknown', 'created[eq]']],
   ['starting_after=', ['parameter_invalid.text', 'starting_after']],
   ['status=paid', ['parameter_invalid.choice', 'status']],
@@ -299,12 +357,47 @@ test('defaults stand for what is absent, and for nothing else', () => {
     payment_method_types: ['card'],
     metadata: {},
   });
-  assert.deepEqual(filled('create_payment_intent', { metadata: null, payment_method_types: ['cash'] }), {
+  assert.deepEqual(filled('create_payment_intent', { metadata: {}, payment_method_types: ['cash'] }), {
     payment_method_types: ['cash'],
-    metadata: null,
+    metadata: {},
   });
   assert.deepEqual(filled('list_customers', {}), { limit: 10 });
   assert.deepEqual(filled('update_customer', {}), {}, 'an update changes only what is sent');
+});
+
+test('null stands for the absence of an optional parameter, and for nothing else', () => {
+  const filled = (operation: Operation, body: string) => {
+    const params: Params = JSON.parse(body);
+    fillDefaults(routeOf(operation), params);
+    return params;
+  };
+  const intent = { payment_method_types: ['card'], metadata: {} };
+  const absent = '{"customer":null,"description":null,"metadata":null,"payment_method_types":null}';
+  assert.deepEqual(filled('create_payment_intent', absent), intent);
+  const others = { amount: null, foo: null, ...intent };
+  assert.deepEqual(filled('create_payment_intent', '{"amount":null,"foo":null}'), others);
+  const proto = filled('create_payment_intent', '{"__proto__":null}');
+  assert.deepEqual(Object.keys(proto), ['__proto__', 'payment_method_types', 'metadata']);
+  assert.deepEqual(filled('create_refund', '{"charge":null,"payment_intent":"pi_x"}'), {
+    payment_intent: 'pi_x',
+    metadata: {},
+  });
+  assert.deepEqual(filled('update_payment_intent', '{"description":null,"metadata":{"a":null}}'), {
+    metadata: { a: null },
+  });
+});
+
+test('what a session hands on: leaving it out, in whole or in part, is the same', () => {
+  const route = routeOf('create_checkout_session');
+  const texts = ['{}', 'null', '{"metadata":null}', '{"metadata":{},"description":null}'];
+  for (const text of texts) {
+    const params: Params = JSON.parse(`{"payment_intent_data":${text}}`);
+    fillDefaults(route, params);
+    assert.deepEqual(params.payment_intent_data, { metadata: {} }, text);
+  }
+  const none: Params = {};
+  fillDefaults(route, none);
+  assert.deepEqual(none.payment_intent_data, { metadata: {} });
 });
 
 test('defaults fit the routes that have them', () => {
@@ -319,7 +412,16 @@ test('defaults fit the routes that have them', () => {
 test('faults of an overlong list or metadata are found in a moment', () => {
   const list = { url: 'https://shop.example', enabled_events: Array.from({ length: 60_000 }, () => []) };
   const notes = { ...valid, metadata: Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [i, 1])) };
+  const handedOn = {
+    ...valid,
+    success_url: 'https://a.b',
+    payment_intent_data: { metadata: notes.metadata },
+  };
   const startedAt = performance.now();
+  assert.deepEqual(verdictOf(validateParams(routeOf('create_checkout_session'), handedOn)), [
+    'parameter_invalid.metadata',
+    'payment_intent_data.metadata.0',
+  ]);
   assert.deepEqual(verdictOf(validateParams(routeOf('create_webhook_endpoint'), list)), [
     'parameter_invalid.choice',
     'enabled_events.0',

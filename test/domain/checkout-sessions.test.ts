@@ -48,6 +48,21 @@ test('created with its payment intent', () => {
   assert.deepEqual([intent.amount, intent.checkout_session, intent.metadata], [20_000, answer.id, {}]);
 });
 
+test('what its payment intent is to have is given for it; the session keeps its own', () => {
+  const stage = new Stage();
+  const own = { description: 'Basket 7', client_reference_id: 'cart-7', metadata: { a: 'session' } };
+  const intentOf = (more: object) => {
+    const answer = stage.given('create_checkout_session', { ...session, ...own, ...more });
+    assert.deepEqual([answer.description, answer.metadata], ['Basket 7', { a: 'session' }]);
+    const { description, metadata } = stage.read('retrieve_payment_intent', {}, answer.payment_intent);
+    return [description, metadata];
+  };
+  assert.deepEqual(intentOf({}), [null, {}]);
+  const data = { description: 'Order 7', metadata: { b: 'intent', empty: '' } };
+  assert.deepEqual(intentOf({ payment_intent_data: data }), ['Order 7', { b: 'intent' }]);
+  assert.deepEqual(intentOf({ payment_intent_data: { description: 'Order 7' } }), ['Order 7', {}]);
+});
+
 test('expires_at: from 30 minutes to 24 hours', () => {
   const stage = new Stage();
   const inSeconds = (seconds: number) =>

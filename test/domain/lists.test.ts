@@ -82,6 +82,10 @@ const ranges: readonly (readonly [object, number, number])[] = [
   [{ 'created[gt]': 1, 'created[lte]': 3 }, 1, 3],
   [{ 'created[gte]': 1, 'created[gt]': 2, 'created[lte]': 9, 'created[lt]': 4 }, 1, 2],
   [{ 'created[gt]': 3, 'created[lt]': 4 }, 0, 0],
+  [{ created: 2 }, 2, 3],
+  [{ created: 9 }, 0, 0],
+  [{ created: 2, 'created[gte]': 1, 'created[lte]': 2 }, 2, 3],
+  [{ created: 2, 'created[gt]': 2 }, 0, 0],
   [{ 'created[gte]': 4, 'created[lte]': 1 }, 0, 0],
 ];
 

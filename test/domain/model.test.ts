@@ -33,7 +33,7 @@ const kinds = [
   ...['confirm_payment_intent', 'confirm_payment_intent', 'confirm_payment_intent'],
   ...['settle_operation', 'settle_operation', 'settle_operation', 'settle_operation', 'settle_operation'],
   ...['submit_card', 'submit_card', 'submit_card', 'answer_challenge', 'answer_challenge'],
-  ...['cancel_payment_intent', 'expire_checkout_session'],
+  ...['cancel_payment_intent', 'expire_checkout_session', 'update_payment_intent'],
   ...[
     'complete_charge',
     'fail_charge',
@@ -175,6 +175,8 @@ class Run {
         return [of(model.payments), how === 11 ? {} : { payment_method_type: method }];
       case 'cancel_payment_intent':
         return [of(model.payments), {}];
+      case 'update_payment_intent':
+        return [of(model.payments), { description: `Order ${pick}`, metadata: { [`k${how}`]: 'x' } }];
       case 'choose_method':
         return [of(model.sessions), { method }];
       case 'expire_checkout_session':

@@ -32,6 +32,8 @@ export class Model {
         const session: Session = { id: made.session, status: 'open', endsMs, dueMs: endsMs };
         return this.#create(params, made, session);
       }
+      case 'update_payment_intent':
+        return this.#update(id);
       case 'confirm_payment_intent':
         return this.#confirm(id, params, made);
       case 'choose_method':
@@ -104,6 +106,12 @@ export class Model {
   #blocked(payment: Payment, ...allowed: Payment['status'][]): Expected | null {
     if (payment.busy) return refuse('payment_intent_busy');
     return allowed.includes(payment.status) ? null : refuse('payment_intent_unexpected_state');
+  }
+
+  #update(id: string): Expected {
+    const payment = this.payments.get(id);
+    if (payment === undefined) return refuse('resource_missing');
+    return payment.busy ? refuse('payment_intent_busy') : ok();
   }
 
   #confirm(id: string, params: Params, made: Made): Expected {

@@ -210,6 +210,7 @@ const over = 'invalid_request';
 
 type Action = readonly [AnyCommand, object, keyof Scene | null];
 const actions: Readonly<Record<string, Action>> = {
+  update: ['update_payment_intent', { description: 'Order 7' }, 'intent'],
   confirm: ['confirm_payment_intent', { payment_method_type: 'card' }, 'intent'],
   cancel: ['cancel_payment_intent', {}, 'intent'],
   expire: ['expire_checkout_session', {}, 'session'],
@@ -224,18 +225,18 @@ const actions: Readonly<Record<string, Action>> = {
 
 // biome-ignore format: a table
 const matrix: Readonly<Record<SceneName, readonly string[]>> = {
-  //            confirm cancel expire choose   submit   challenge complete fail    end      refund
-  fresh:       ['waits', 'ok',  'ok',  'waits', missing, missing,  missing, missing, missing, state],
-  opening:     [busy,    busy,  busy,  busy,    missing, missing,  missing, missing, missing, state],
-  open:        [state,   'ok',  'ok',  state,   'waits', charge,   'ok',    'ok',    'ok',    state],
-  challenge:   [state,   'ok',  'ok',  state,   'waits', 'waits',  'ok',    'ok',    'ok',    state],
-  code:        [state,   'ok',  'ok',  state,   missing, missing,  'ok',    'ok',    'ok',    state],
-  authorizing: [busy,    busy,  busy,  busy,    busy,    busy,     busy,    busy,    busy,    state],
-  accepted:    [state,   state, state, state,   state,   state,    'ok',    'ok',    'ok',    state],
-  declined:    ['waits', 'ok',  'ok',  'waits', state,   state,    charge,  charge,  charge,  state],
-  paid:        [state,   state, over,  over,    state,   state,    charge,  charge,  charge,  'ok'],
-  paid_cash:   [state,   state, over,  over,    missing, missing,  charge,  charge,  charge,  'refund_unsupported_payment_method'],
-  canceled:    [state,   state, over,  over,    state,   state,    charge,  charge,  charge,  state],
+  //            update confirm cancel expire choose   submit   challenge complete fail    end      refund
+  fresh:       ['ok',  'waits', 'ok',  'ok',  'waits', missing, missing,  missing, missing, missing, state],
+  opening:     [busy,  busy,    busy,  busy,  busy,    missing, missing,  missing, missing, missing, state],
+  open:        ['ok',  state,   'ok',  'ok',  state,   'waits', charge,   'ok',    'ok',    'ok',    state],
+  challenge:   ['ok',  state,   'ok',  'ok',  state,   'waits', 'waits',  'ok',    'ok',    'ok',    state],
+  code:        ['ok',  state,   'ok',  'ok',  state,   missing, missing,  'ok',    'ok',    'ok',    state],
+  authorizing: [busy,  busy,    busy,  busy,  busy,    busy,    busy,     busy,    busy,    busy,    state],
+  accepted:    ['ok',  state,   state, state, state,   state,   state,    'ok',    'ok',    'ok',    state],
+  declined:    ['ok',  'waits', 'ok',  'ok',  'waits', state,   state,    charge,  charge,  charge,  state],
+  paid:        ['ok',  state,   state, over,  over,    state,   state,    charge,  charge,  charge,  'ok'],
+  paid_cash:   ['ok',  state,   state, over,  over,    missing, missing,  charge,  charge,  charge,  'refund_unsupported_payment_method'],
+  canceled:    ['ok',  state,   state, over,  over,    state,   state,    charge,  charge,  charge,  state],
 };
 
 for (const name of Object.keys(matrix) as SceneName[]) {
@@ -272,6 +273,25 @@ test('creating: defaults, and the event names the request', () => {
   const [event] = stage.read('list_events').data;
   assert.deepEqual(event.request, { id: `req_${'1'.padStart(24, '0')}`, idempotency_key: 'key-1' });
   assert.deepEqual(event.data.object, step.answer);
+});
+
+test('updating merges metadata and sets the description, and changes and tells nothing else', () => {
+  const stage = new Stage();
+  const { intent, charge } = scenes.open(stage);
+  const before = stage.read('retrieve_payment_intent', {}, intent);
+  const update = (params: object) => stage.when('update_payment_intent', params, intent);
+  const set = { description: 'Order 7', metadata: { a: '1', b: '2' } };
+  update(set).expect({ answer: { ...before, ...set }, changes: ['payment_intent requires_action'] });
+  update({ metadata: { b: '', c: '3', d: '' } }).expect({
+    answer: { ...before, description: 'Order 7', metadata: { a: '1', c: '3' } },
+  });
+  update({ description: '' }).expect({ answer: { description: null, metadata: { a: '1', c: '3' } } });
+  update({}).expect({ answer: stage.read('retrieve_payment_intent', {}, intent) });
+  const many = Object.fromEntries(Array.from({ length: 49 }, (_, i) => [`k${i}`, 'x']));
+  update({ metadata: many }).expect({ refusal: ['parameter_invalid', 'metadata'] });
+  stage.given('complete_charge', {}, charge);
+  update({ metadata: { paid: 'yes' } }).expect({ answer: { status: 'succeeded', amount_received: amount } });
+  stage.when('update_payment_intent', {}, 'pi_x').expect({ refusal: 'resource_missing' });
 });
 
 test('confirming: what the customer has to do next is in the answer, and in no later one', () => {

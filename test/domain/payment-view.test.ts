@@ -41,6 +41,7 @@ const session: CheckoutSessionRecord = {
   cancel_url: null,
   customer: 'cus_1',
   client_reference_id: 'private',
+  description: 'private',
   locale: 'fr',
   expires_at_ms: 9000,
   due_at_ms: 9500,

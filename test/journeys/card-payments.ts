@@ -163,6 +163,30 @@ export function cardPayments(service: () => Service): void {
     assert.match(paid.title, /Payment complete/);
   });
 
+  test('description and metadata change at any time, and nobody is told', async () => {
+    const shop = await openShop(service());
+    const { id } = await shop.createIntent({ metadata: { order: '1' } });
+    const changes = { id, description: 'Order 1', metadata: { gift: 'yes' } };
+    const key = { idempotencyKey: 'note' };
+    const changed = await shop.do('update_payment_intent', changes, key);
+    assert.deepEqual([changed.description, changed.metadata], ['Order 1', { order: '1', gift: 'yes' }]);
+    const replayed = await shop.send('update_payment_intent', changes, key);
+    assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
+    const confirmed = await shop.do('confirm_payment_intent', { id });
+    const cleared = await shop.do('update_payment_intent', { id, description: '', metadata: { order: '' } });
+    assert.deepEqual(cleared, { ...confirmed, description: null, metadata: { gift: 'yes' } });
+    await shop.refused('parameter_unknown', 'update_payment_intent', { id, amount: 1 } as object);
+    await shop.do('complete_charge', { id: confirmed.latest_charge });
+    await shop.do('update_payment_intent', { id, metadata: { shipped: '2026-11-03' } });
+    assert.deepEqual(await shop.newTypes(), [
+      'payment_intent.created',
+      'payment_intent.requires_action',
+      'payment_intent.processing',
+      'charge.succeeded',
+      'payment_intent.succeeded',
+    ]);
+  });
+
   test('canceled while the customer is at the card page', async () => {
     const shop = await openShop(service());
     const { id, latest_charge, next_action } = await shop.confirmedIntent();

@@ -9,11 +9,12 @@ import { openShop } from './shop.ts';
 export function checkoutSessions(service: () => Service): void {
   test('a session paid by card at the second try', async () => {
     const shop = await openShop(service());
-    const order = { client_reference_id: 'cart-7', metadata: { cart: '7' }, locale: 'fr' as const };
-    const session = await shop.createSession(order);
+    const own = { client_reference_id: 'cart-7', description: 'Basket', metadata: { cart: '7' } };
+    const payment_intent_data = { description: 'Order 7', metadata: { order: '7' } };
+    const session = await shop.createSession({ ...own, payment_intent_data, locale: 'fr' });
     assert.deepEqual(
-      [session.status, session.payment_status, session.client_reference_id],
-      ['open', 'unpaid', 'cart-7'],
+      [session.status, session.payment_status, session.client_reference_id, session.description],
+      ['open', 'unpaid', 'cart-7', 'Basket'],
     );
     const customer = new Customer();
     const choice = await customer.open(session.url);
@@ -31,9 +32,10 @@ export function checkoutSessions(service: () => Service): void {
     assert.deepEqual(complete, { ...session, status: 'complete', payment_status: 'paid', url: null });
     const intent = await shop.do('retrieve_payment_intent', { id: session.payment_intent });
     assert.deepEqual(
-      [intent.status, intent.checkout_session, intent.metadata, intent.last_payment_error],
-      ['succeeded', session.id, {}, null],
+      [intent.status, intent.checkout_session, intent.last_payment_error],
+      ['succeeded', session.id, null],
     );
+    assert.deepEqual([intent.description, intent.metadata], ['Order 7', { order: '7' }]);
     const events = await shop.news();
     assert.deepEqual(
       events.slice(-3).map(({ type }) => type),

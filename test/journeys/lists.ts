@@ -71,9 +71,11 @@ export function lists(service: () => Service): void {
       const [newest, oldest] = [all[0].created, all.at(-1).created];
       const within = { 'created[gte]': oldest, 'created[lte]': newest };
       assert.deepEqual(await listAll(shop, operation, within), all);
-      for (const outside of [{ 'created[gt]': newest }, { 'created[lt]': oldest }]) {
+      for (const outside of [{ 'created[gt]': newest }, { 'created[lt]': oldest }, { created: oldest - 1 }]) {
         assert.deepEqual(await listAll(shop, operation, outside), []);
       }
+      const then = all.filter(({ created }) => created === newest);
+      assert.deepEqual(await listAll(shop, operation, { created: newest }), then);
     }
   });
 
@@ -160,7 +162,8 @@ export function lists(service: () => Service): void {
 /** A value of an object as a field of CSV. */
 function inCsv(value: unknown): string {
   if (value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 
 /** Reads CSV as RFC 4180 has it. */

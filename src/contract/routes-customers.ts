@@ -1,0 +1,72 @@
+// The rows of the table of routes that are about customers.
+
+import { Type } from 'typebox';
+import * as p from './parameters.ts';
+import * as r from './resources.ts';
+import { command, list, none, params, query, type Route } from './route.ts';
+
+const optional = Type.Optional;
+
+const customerFields = {
+  email: optional(p.email),
+  name: optional(p.shortText),
+  phone: optional(p.shortText),
+  description: optional(p.longText),
+};
+const customerChanges = {
+  email: optional(p.clearable(p.email)),
+  name: optional(p.clearable(p.shortText)),
+  phone: optional(p.clearable(p.shortText)),
+  description: optional(p.clearable(p.longText)),
+};
+
+export const customerRoutes = [
+  {
+    ...command,
+    operation: 'create_customer',
+    path: '/v1/customers',
+    idempotency: 'optional',
+    params: params({ ...customerFields, metadata: optional(p.metadata) }),
+    result: r.Customer,
+    refusals: [],
+    summary: 'Create a customer',
+  },
+  {
+    ...command,
+    operation: 'update_customer',
+    path: '/v1/customers/{id}',
+    idempotency: 'optional',
+    params: params({ ...customerChanges, metadata: optional(p.metadataChanges) }),
+    result: r.Customer,
+    refusals: ['resource_missing'],
+    summary: 'Update a customer',
+  },
+  {
+    ...list,
+    operation: 'list_customers',
+    path: '/v1/customers',
+    params: params({ ...p.page, email: optional(p.email) }),
+    result: r.listOf(r.Customer),
+    refusals: ['resource_missing'],
+    summary: 'List customers',
+  },
+  {
+    ...query,
+    operation: 'retrieve_customer',
+    path: '/v1/customers/{id}',
+    result: Type.Union([r.Customer, r.deletedOf('cus', 'customer')]),
+    refusals: ['resource_missing'],
+    summary: 'Retrieve a customer',
+  },
+  {
+    ...command,
+    method: 'DELETE',
+    operation: 'delete_customer',
+    path: '/v1/customers/{id}',
+    idempotency: 'ignored',
+    params: none,
+    result: r.deletedOf('cus', 'customer'),
+    refusals: ['resource_missing'],
+    summary: 'Delete a customer',
+  },
+] as const satisfies readonly Route[];
