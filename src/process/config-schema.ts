@@ -11,6 +11,8 @@ const timerMsMax = 2_147_483_647;
 const text = (description: string) => Type.String({ minLength: 1, description });
 const optionalText = (description: string) =>
   Type.Union([Type.String({ minLength: 1 }), Type.Null()], { description });
+const optionalCount = (minimum: number, maximum: number, description: string) =>
+  Type.Union([Type.Integer({ minimum, maximum }), Type.Null()], { description });
 const count = (minimum: number, maximum: number, description: string) =>
   Type.Integer({ minimum, maximum, description });
 const group = <T extends Record<string, TSchema>>(properties: T) =>
@@ -53,6 +55,14 @@ export const configSchema = group({
     visitsPerMinute: count(1, 1_000_000, 'page visits allowed to one address'),
     trustedProxies: Type.Array(Type.String(), { description: 'proxies whose X-Forwarded-For is believed' }),
   }),
+  metrics: group({
+    host: text('address that serves the metrics over HTTP'),
+    port: optionalCount(
+      0,
+      65_535,
+      'port that serves the metrics over HTTP; 0 takes a free one; none: not served',
+    ),
+  }),
   webhooks: group({
     retrySeconds: Type.Array(Type.Number({ minimum: 0, maximum: 2_592_000 }), {
       maxItems: 100,
@@ -94,6 +104,8 @@ export function variableOf(path: string): string {
 
 /** What a value must be, in words: "an integer from 0 to 65535". */
 export function expectationOf(schema: TSchema): string {
+  const { anyOf } = schema as TSchema & { anyOf?: TSchema[] };
+  if (anyOf !== undefined) return `${expectationOf(anyOf[0]!)}, or nothing`;
   const { type, minimum, maximum, items } = schema as TSchema & {
     type?: string;
     minimum?: number;

@@ -180,8 +180,12 @@ function put(settings: Settings, key: ConfigKey, value: unknown, where: string):
 
 /** The value that a variable's text stands for; text that stands for none is returned as it is, to be refused. */
 function parseVariable(key: ConfigKey, text: string): unknown {
-  const { type, items, anyOf } = key.schema as { type?: string; items?: { type: string }; anyOf?: unknown };
-  if (anyOf !== undefined) return text === '' ? null : text;
+  const { type, items, anyOf } = key.schema as {
+    type?: string;
+    items?: { type: string };
+    anyOf?: { type: string }[];
+  };
+  if (anyOf !== undefined) return text === '' ? null : parseScalar(anyOf[0]!.type, text);
   if (items === undefined) return parseScalar(type, text);
   if (text.trim() === '') return [];
   return text.split(',').map((item) => parseScalar(items.type, item.trim()));

@@ -14,6 +14,7 @@ import { greet } from './first-start.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
 import { createLogger } from './logger.ts';
 import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
+import { serveMetrics } from './metrics-server.ts';
 import { availabilityOf, networksOf } from './networks.ts';
 import { operatorServices } from './operator-services.ts';
 import { Supervisor } from './supervisor.ts';
@@ -67,6 +68,8 @@ async function run(
   const onEdgeEnded = (failure: ThreadFailure) => told.reject(failure);
   const options = { config, folder, directory, port, baseUrl, logger, metrics, onEdgeEnded };
   const supervisor = new Supervisor(options);
+  const metricsText = async () =>
+    mergeMetrics([await registry.getMetricsAsJSON(), ...(await supervisor.metrics())]);
   const operators = await openOperatorServer({
     dataDir: folder.path,
     services: operatorServices({
@@ -74,8 +77,7 @@ async function run(
       supervisor,
       availability: availabilityOf(networksOf(config)),
       config: () => describeConfig(config),
-      metricsText: async () =>
-        mergeMetrics([await registry.getMetricsAsJSON(), ...(await supervisor.metrics())]),
+      metricsText,
     }),
     onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
   });
@@ -83,6 +85,7 @@ async function run(
     () => operators.close(),
     () => supervisor.stop(),
   );
+  closers.push(await serveMetrics(config, metricsText, logger));
   if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
     await greet({ directory, url, production: environmentOf(process.env) === 'production' });
     logger.info({ url, baseUrl, shards: folder.shards, edges: config.edges }, `listening on ${url}`);

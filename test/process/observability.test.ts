@@ -79,6 +79,33 @@ test('each request has one line in the log, and no line holds a secret', async (
   }
 });
 
+test('the metrics are served on a port of their own, if one is set', async () => {
+  const service = await startService({
+    env: { PAYMENTS_METRICS_PORT: '0', PAYMENTS_LOG_LEVEL: 'info' },
+  });
+  const url = await service.until(
+    () => /metrics on (http:\/\/127\.0\.0\.1:\d+\/metrics)/.exec(service.output())?.[1],
+  );
+  await service.call('/v1/account');
+  const [metrics, again] = await Promise.all([fetch(url), fetch(url)]);
+  assert.equal(metrics.status, 200);
+  assert.match(metrics.headers.get('content-type')!, /^text\/plain; version=0\.0\.4/);
+  const text = await metrics.text();
+  assert.match(text, /^payments_requests_total\{route="GET \/v1\/account",status="200"\} 1$/m);
+  assert.match(text, /^payments_shard_up\{shard="0"\} 1$/m);
+  assert.equal(again.status, 200);
+  const others = [await fetch(new URL('/v1/account', url)), await fetch(url, { method: 'POST' })];
+  assert.deepEqual(
+    others.map(({ status }) => status),
+    [404, 405],
+  );
+  assert.equal((await service.call('/metrics')).status, 404, 'not on the port that merchants reach');
+
+  const taken = startService({ env: { PAYMENTS_METRICS_PORT: new URL(url).port } });
+  await assert.rejects(taken, /payments: the metrics' port \d+ on 127\.0\.0\.1 is in use: choose another/);
+  assert.equal(await service.stop(), 0);
+});
+
 test('the metrics tell what an operator asks', async () => {
   const service = await startService();
   const { key } = await newOrganization(service);
