@@ -6,10 +6,13 @@
 
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { findCardNumber } from '../core/card-number.ts';
+import { paramPath } from './echo.ts';
 import { type Refusal, refuse } from './errors.ts';
 import * as limits from './limits.ts';
 import type { Route } from './route.ts';
 import { routeTable } from './routes.ts';
+import { compileLengths, isWithin, type LengthSchema, textLengthMax } from './text-lengths.ts';
 
 /** Parsed parameters: names to JSON values. */
 export type Params = Record<string, unknown>;
@@ -37,21 +40,20 @@ interface SchemaError {
 }
 
 /** The parts of a JSON schema that decide what to say about a wrong value. */
-interface Schema {
-  readonly type?: string;
+interface Schema extends LengthSchema {
   readonly enum?: readonly unknown[];
   readonly format?: string;
   readonly default?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
-  readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly uniqueItems?: boolean;
   readonly maxProperties?: number;
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   /** Of which the last one says the most. */
   readonly anyOf?: readonly Schema[];
@@ -65,9 +67,10 @@ function compileRoute(route: Route): RouteValidator {
   const compiled = Compile(route.params as TSchema);
   const properties = route.params.properties as Record<string, Schema>;
   const sets = Object.keys(properties).filter((name) => properties[name]!.uniqueItems === true);
-  const rest = sets.length === 0 ? compiled : Compile(withoutUniqueItems(route.params, sets) as TSchema);
+  const fits = compileLengths(route.params) ?? (() => true);
+  const rest = Compile(withoutOwnChecks(route.params) as TSchema);
   return {
-    check: (params) => rest.Check(params) && sets.every((name) => isSet(params[name])),
+    check: (params) => fits(params) && rest.Check(params) && sets.every((name) => isSet(params[name])),
     errors: (value) => compiled.Errors(value),
     properties,
     absence: absenceIn(properties, route.params.required),
@@ -87,11 +90,15 @@ function absenceIn(properties: Readonly<Record<string, Schema>>, required: reado
   };
 }
 
-/** The library hashes every item to tell whether they differ, which takes as long as all the rest: see `isSet`. */
-function withoutUniqueItems(schema: Route['params'], names: readonly string[]): object {
-  const properties = schema.properties as Record<string, Schema>;
-  const relaxed = names.map((name) => [name, { ...properties[name], uniqueItems: false }]);
-  return { ...schema, properties: { ...properties, ...Object.fromEntries(relaxed) } };
+/**
+ * The schema without what is checked here: the library hashes every item of a list to tell whether they differ, which
+ * takes as long as all the rest, and counts the characters of a text that is far too long to its end.
+ */
+function withoutOwnChecks(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(withoutOwnChecks);
+  const rest = Object.entries(schema).filter(([key]) => key !== 'maxLength' && key !== 'uniqueItems');
+  return Object.fromEntries(rest.map(([key, member]) => [key, withoutOwnChecks(member)]));
 }
 
 /** Whether the texts of a list differ, or there is no list. */
@@ -128,7 +135,7 @@ export function validateParams(route: Route, params: Params): Refusal | null {
     return refuseNone(route, params) ?? refuseBoth(route, params) ?? refuseCursors(params);
   }
   const unknown = firstUnknown(validator.properties, params);
-  if (unknown !== null) return refuse('parameter_unknown', { param: unknown });
+  if (unknown !== null) return refuseUnknown(unknown, 'body');
   const required = route.params.required ?? [];
   for (const name of required) {
     if (!Object.hasOwn(params, name)) return refuse('parameter_missing', { param: name });
@@ -137,14 +144,25 @@ export function validateParams(route: Route, params: Params): Refusal | null {
 }
 
 /** The path of the first name that the route does not take. */
-function firstUnknown(properties: Readonly<Record<string, Schema>>, params: Params): string | null {
+function firstUnknown(
+  properties: Readonly<Record<string, Schema>>,
+  params: Params,
+): readonly string[] | null {
   for (const [name, value] of Object.entries(params)) {
-    if (!Object.hasOwn(properties, name)) return name;
+    if (!Object.hasOwn(properties, name)) return [name];
     const nested = properties[name]!.properties;
     const unknown = nested !== undefined && isObject(value) ? firstUnknown(nested, value) : null;
-    if (unknown !== null) return `${name}.${unknown}`;
+    if (unknown !== null) return [name, ...unknown];
   }
   return null;
+}
+
+/** A name that looks like a card number is refused for that: the refusal of an unknown parameter would repeat it. */
+function refuseUnknown(path: readonly string[], whole: 'body' | 'query'): Refusal {
+  const param = paramPath(path, whole);
+  return findCardNumber(path.at(-1)!.slice(0, limits.urlCharactersMax))
+    ? refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' })
+    : refuse('parameter_unknown', { param });
 }
 
 function refuseNone({ exactlyOne }: Route, params: Params): Refusal | null {
@@ -169,15 +187,16 @@ function refuseCursors(params: Params): Refusal | null {
 
 function firstInvalid({ errors: errorsOf, properties }: RouteValidator, params: Params): Refusal {
   const names = Object.keys(params);
-  const errors = errorsOf(
-    Object.fromEntries(names.map((name) => [name, shortened(properties[name]!, params[name])])),
+  const short: Params = Object.fromEntries(
+    names.map((name) => [name, shortened(properties[name]!, params[name])]),
   );
+  const errors = errorsOf(short);
   // What is told of a whole object with unknown names is told of each name, too.
   const paths = errors.filter(({ keyword }) => keyword !== 'additionalProperties').map(pathOf);
   const wrong = names.find((name) => paths.some(([first]) => first === name)) ?? names[0]!;
   const [path = [wrong]] = paths
     .filter(([first]) => first === wrong)
-    .sort((a, b) => compareInDocument(params[wrong], a.slice(1), b.slice(1)));
+    .sort((a, b) => compareInDocument(short[wrong], a.slice(1), b.slice(1)));
   return describe(properties[wrong]!, path);
 }
 
@@ -202,18 +221,22 @@ export function firstRefusal(params: Params, a: Refusal | null, b: Refusal | nul
 }
 
 /**
- * A list or metadata that is too long, cut to where it begins to be. What is said about it stays the same, and the
- * search for faults, whose time grows with the square of the length, stays short.
+ * A value that is too long, cut to where it begins to be. What is said about it stays the same, and the search for
+ * faults, whose time grows with the length, for lists with its square, stays short.
  */
-function shortened({ maxItems, maxProperties, properties }: Schema, value: unknown): unknown {
+function shortened(schema: Schema, value: unknown): unknown {
+  if (typeof value === 'string') {
+    const max = textLengthMax(schema);
+    return max === null || isWithin(value, max) ? value : 'x'.repeat(max + 1);
+  }
+  const { maxItems, maxProperties } = schema;
   if (Array.isArray(value)) return maxItems === undefined ? value : value.slice(0, maxItems + 1);
   if (!isObject(value)) return value;
-  if (properties !== undefined) {
-    const entries = Object.entries(value);
-    return Object.fromEntries(entries.map(([name, member]) => [name, shortened(properties[name]!, member)]));
-  }
-  if (maxProperties === undefined) return value;
-  return Object.fromEntries(Object.entries(value).slice(0, maxProperties + 1));
+  const [texts] = Object.values(schema.patternProperties ?? {});
+  const members = Object.entries(value).slice(0, maxProperties === undefined ? undefined : maxProperties + 1);
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, shortened(texts ?? schema.properties?.[name] ?? {}, member)]),
+  );
 }
 
 function pathOf(error: SchemaError): string[] {
@@ -225,7 +248,7 @@ function pathOf(error: SchemaError): string[] {
 
 /** What is wrong at `path`; `depth` of its parts lead to `schema`. */
 function describe(schema: Schema, path: readonly string[], depth = 1): Refusal {
-  const param = path.join('.');
+  const param = paramPath(path);
   const invalid = (message: NonNullable<Refusal['message']>, values: Refusal['values'] = {}): Refusal =>
     refuse('parameter_invalid', { param, message, values });
   if (schema.anyOf !== undefined) return describe(schema.anyOf.at(-1)!, path);
@@ -285,11 +308,11 @@ export function parseQuery(route: Route, query: string): ParsedQuery {
     if (pair === '') continue;
     const [name, value] = decodePair(pair);
     if (name !== null && !Object.hasOwn(properties, name)) {
-      return { refusal: refuse('parameter_unknown', { param: name }) };
+      return { refusal: refuseUnknown([name], 'query') };
     }
     if (name === null || value === null) {
       invalid ??= refuse('parameter_invalid', {
-        param: name ?? pair.slice(0, 80),
+        param: paramPath([name ?? pair], 'query'),
         message: 'parameter_invalid.encoding',
       });
     } else if (Object.hasOwn(params, name)) {

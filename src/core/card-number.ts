@@ -1,8 +1,12 @@
 // Card numbers: the Luhn check digit, the brand behind an issuer prefix, and the search for something that looks like
-// a card number in a text. Admission searches every text of every request body, so that no card number is ever stored;
-// the card page and the cash codes use the rest. What the search looks for: a maximal run of digits, single spaces or
-// dashes allowed between them, with 13 to 19 digits in all, a known issuer prefix and a valid Luhn sum. A bank account
-// number (24 digits) is none, whatever part of it would pass.
+// a card number in a text. Admission searches every text that a request brings, so that no card number is ever stored;
+// the card page and the cash codes use the rest.
+//
+// What the search looks for: 13 to 19 digits with a known issuer prefix and a valid Luhn sum, in one piece or in the
+// groups that are printed on cards, with one kind of separator throughout (spaces, dashes or dots), that touch no
+// letter, digit, dash or underscore. Identifiers that merchants really use are none of that: a UUID's groups touch its
+// dashes, a hexadecimal id's digits touch its letters. Two things that would pass are let through: a bank account number
+// (24 digits, printed in groups), and a telephone number (up to 15 digits behind a plus sign).
 //
 // Customers type Arabic-Indic digits (٠ to ٩), Persian (۰ to ۹) and fullwidth ones as well: the search takes them for
 // digits. The functions about numbers take ASCII digits only.
@@ -39,43 +43,64 @@ const issuerRanges: readonly (readonly [number, number, CardBrand])[] = [
 ];
 
 const digitsMin = 13;
-const digitsMax = 19;
-// Greedy from a run's first digit, so that a match is always the whole run.
-const digitRuns = /[0-9٠-٩۰-۹０-９](?:[ -]?[0-9٠-٩۰-۹０-９]){12,}/g;
 const foreignDigits = /[٠-٩۰-۹０-９]/g;
 const onlyAsciiDigits = /^[0-9]+$/;
 
+// Characters that nobody sees: a number with some of them in it is in one piece.
+const invisible = /\p{Default_Ignorable_Code_Point}/gu;
+const spaces = /\p{Zs}/gu;
+const dashes = /[\p{Pd}\u2212]/gu;
+
+/** One piece; 4-4-4-1 to 4-4-4-7; 4-6-4 and 4-6-5. Up to 15 digits behind a plus sign are a telephone number (E.164). */
+const printedNumbers =
+  /(?<![\p{L}\p{Nd}_-])(?:(?<!\+)\d{13,15}|\d{16,19}|\d{4}([ .-])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ .-])\d{6}\2\d{4,5})(?![\p{L}\p{Nd}_-])/gu;
+
+/** Bank, town, account (16 digits, grouped in any way) and check digits; or the groups of four of an IBAN. */
+const bankAccounts =
+  /(?<![\p{L}\p{Nd}_-]|\d[ .])(?:\d{3}([ .-])\d{3}\1(?:\d\1?){16}\d{2}|(?:MA\d{2} )?\d{4}([ .-])(?:\d{4}\2){4}\d{4})(?![\p{L}\p{Nd}_-]|[ .]\d)/giu;
+
 /** True when `text` holds something that looks like a card number. */
 export function findCardNumber(text: string): boolean {
-  if (!mayHoldRun(text)) return false;
-  return text.match(digitRuns)?.some(looksLikeCard) ?? false;
+  if (!mayHoldCardNumber(text)) return false;
+  const visible = text.replace(invisible, '').replace(spaces, ' ').replace(dashes, '-');
+  const searched = asciiDigits(visible).replace(bankAccounts, ';');
+  printedNumbers.lastIndex = 0;
+  for (;;) {
+    const match = printedNumbers.exec(searched);
+    if (match === null) return false;
+    const digits = match[0].replace(/[ .-]/g, '');
+    if (cardBrand(digits) !== null && luhnValid(digits)) return true;
+    // The next one may begin within this one: `1234 4111 1111 1111 1111`.
+    printedNumbers.lastIndex = match.index + 1;
+  }
 }
 
 /**
- * True when 13 characters in a row are ones that runs are made of. Almost every text fails here, and cheaply: it looks
- * at the last character of a span of 13 first, and when that one fits into no run, skips to the span that starts
- * behind it.
+ * False when `text` surely holds no card number, which is true of almost every text and found out cheaply. It looks for
+ * 13 characters in a row that card numbers are written with: at the last character of a span of 13 first, and when that
+ * one is none of them, at the span that starts behind it.
  */
-function mayHoldRun(text: string): boolean {
+export function mayHoldCardNumber(text: string): boolean {
   let start = 0;
   while (start + digitsMin <= text.length) {
     let at = start + digitsMin - 1;
-    while (at >= start && isRunCharacter(text.charCodeAt(at))) at--;
+    while (at >= start && isNumberCharacter(text.charCodeAt(at))) at--;
     if (at < start) return true;
     start = at + 1;
   }
   return false;
 }
 
-function isRunCharacter(code: number): boolean {
-  if (code < 0x660) return (code >= 0x30 && code <= 0x39) || code === 0x20 || code === 0x2d;
-  return code <= 0x669 || (code >= 0x6f0 && code <= 0x6f9) || (code >= 0xff10 && code <= 0xff19);
+/** Whether card numbers may be written with a character. It says yes to more than those beyond the Arabic script. */
+function isNumberCharacter(code: number): boolean {
+  if (code < 0x80) return (code >= 0x30 && code <= 0x39) || code === 0x20 || code === 0x2d || code === 0x2e;
+  if (code >= 0x700) return true;
+  if ((code >= 0x660 && code <= 0x669) || (code >= 0x6f0 && code <= 0x6f9)) return true;
+  return rareNumberCharacters.has(code);
 }
 
-function looksLikeCard(run: string): boolean {
-  const digits = asciiDigits(run.replace(/[ -]/g, ''));
-  return digits.length <= digitsMax && cardBrand(digits) !== null && luhnValid(digits);
-}
+/** No-break space, soft hyphen, grapheme joiner, Armenian hyphen, Hebrew maqaf, Arabic letter mark. */
+const rareNumberCharacters = new Set([0xa0, 0xad, 0x34f, 0x58a, 0x5be, 0x61c]);
 
 /** The text with Arabic-Indic, Persian and fullwidth digits as ASCII ones: each range starts at a multiple of 16. */
 export function asciiDigits(text: string): string {

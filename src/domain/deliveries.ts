@@ -6,6 +6,7 @@ import { refuse } from '../contract/errors.ts';
 import type { Context, Outcome } from './decision.ts';
 import { refused } from './decision.ts';
 import type { Draft } from './draft.ts';
+import { missing } from './find.ts';
 import { attemptIndex, endpointDueIndex, fieldIndex, overIndex, scopeOf, timeKey } from './indexes.ts';
 import type {
   AttemptRecord,
@@ -109,9 +110,7 @@ export const dueFirstMs = 0;
  */
 export function resendDelivery(draft: Draft, params: { delivery: string }): Outcome {
   const delivery = draft.get('delivery', params.delivery);
-  if (delivery === undefined) {
-    return refused(refuse('resource_missing', { values: { id: params.delivery } }));
-  }
+  if (delivery === undefined) return refused(missing(params.delivery, null));
   const endpoint = draft.get('webhook_endpoint', delivery.endpoint);
   if (endpoint?.status !== 'enabled') {
     const values = { status: endpoint?.status ?? 'deleted' };

@@ -1,6 +1,7 @@
 // Looking an object up on behalf of a request: only what belongs to its organization and mode is there. An object
 // that the same organization has in the other mode is missing as well, but the message says where it is.
 
+import { echo } from '../contract/echo.ts';
 import { type Refusal, refuse } from '../contract/errors.ts';
 import type { RecordKind, RecordOf, StoredRecord } from './record.ts';
 import type { View } from './state.ts';
@@ -39,6 +40,6 @@ export function missing(id: string, elsewhere: boolean | null, param?: string): 
       : elsewhere
         ? 'resource_missing.in_live'
         : 'resource_missing.in_test';
-  const values = { id: id.slice(0, 100) };
+  const values = { id: echo(id) };
   return refuse('resource_missing', param === undefined ? { message, values } : { message, values, param });
 }

@@ -1,6 +1,7 @@
 // The router: from method and path to a row of the table of routes, through a tree of path segments that is built
 // once. A trailing slash, another method or an empty segment is another address, and there is none.
 
+import { echo } from '../contract/echo.ts';
 import { type Refusal, refuse } from '../contract/errors.ts';
 import { routeTable } from '../contract/routes.ts';
 import type { RequestHead } from './request-head.ts';
@@ -64,6 +65,6 @@ export function matchRoute(method: string, path: string): Match | null {
 
 /** The refusal of a request that no route, or nothing at all, is there for. */
 export function unknownAddress({ method, path }: Pick<RequestHead, 'method' | 'path'>): Refusal {
-  const values = { method, path: path.slice(0, 200) };
+  const values = { method, path: echo(path) };
   return refuse('unrecognized_request_url', { values });
 }

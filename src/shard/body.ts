@@ -2,9 +2,11 @@
 // survive storage, and nothing that looks like a card number.
 
 import { isUtf8 } from 'node:buffer';
+import { paramPath } from '../contract/echo.ts';
 import { type Refusal, refuse } from '../contract/errors.ts';
+import { urlCharactersMax } from '../contract/limits.ts';
 import type { Params } from '../contract/validate.ts';
-import { findCardNumber } from '../core/card-number.ts';
+import { findCardNumber, mayHoldCardNumber } from '../core/card-number.ts';
 
 /** Objects and lists within each other, the body included: more than any parameter needs, and safe to recurse into. */
 export const nestingMax = 32;
@@ -36,7 +38,7 @@ export function parseBody(bytes: Buffer): ParsedBody {
   const names = namesWritten(text);
   if (names === null) return tooDeep;
   if (names !== namesIn(value)) return duplicateName;
-  return { params: value as Params, suspicious: text.includes('\\') || findCardNumber(text) };
+  return { params: value as Params, suspicious: text.includes('\\') || mayHoldCardNumber(text) };
 }
 
 const quote = 0x22;
@@ -82,26 +84,28 @@ function namesIn(value: unknown): number {
   return count;
 }
 
-/** The first text, or name, that looks like a card number or is not valid Unicode. */
-export function findForbiddenText(value: unknown, path: string): Refusal | null {
+/** The first text, or name, of a body that looks like a card number or is not valid Unicode. */
+export function findForbiddenText(params: Params): Refusal | null {
+  return forbiddenIn(params, []);
+}
+
+function forbiddenIn(value: unknown, path: readonly string[]): Refusal | null {
   if (typeof value === 'string') return forbidden(value, path);
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, member] of Object.entries(value)) {
-    const memberPath = path === '' ? name : `${path}.${name}`;
-    const refusal = forbidden(name, path === '' ? 'body' : path) ?? findForbiddenText(member, memberPath);
+    const refusal = forbidden(name, path) ?? forbiddenIn(member, [...path, name]);
     if (refusal !== null) return refusal;
   }
   return null;
 }
 
-function forbidden(text: string, param: string): Refusal | null {
-  if (!text.isWellFormed()) {
-    return refuse('parameter_invalid', {
-      param: param.toWellFormed(),
-      message: 'parameter_invalid.encoding',
-    });
-  }
-  return findCardNumber(text)
-    ? refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' })
-    : null;
+/** No parameter takes a longer text, in UTF-16 code units: it is refused for its length, and not looked through. */
+const searchedLengthMax = 2 * urlCharactersMax;
+
+function forbidden(text: string, path: readonly string[]): Refusal | null {
+  if (text.length > searchedLengthMax) return null;
+  const isWellFormed = text.isWellFormed();
+  if (isWellFormed && !findCardNumber(text)) return null;
+  const message = isWellFormed ? 'parameter_invalid.card_number' : 'parameter_invalid.encoding';
+  return refuse('parameter_invalid', { param: paramPath(path), message });
 }

@@ -9,6 +9,7 @@ import type { Route } from '../contract/route.ts';
 import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes.ts';
 import { fillDefaults, firstRefusal, type Params, parseQuery, validateParams } from '../contract/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
+import { findCardNumber } from '../core/card-number.ts';
 import type { Command } from '../domain/decide.ts';
 import type { Outcome } from '../domain/decision.ts';
 import { fillImpliedParams } from '../domain/implied-params.ts';
@@ -88,7 +89,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
 }
 
 function refuseText(parsed: Parsed): Refusal | null {
-  return parsed.suspicious ? findForbiddenText(parsed.params, '') : null;
+  return parsed.suspicious ? findForbiddenText(parsed.params) : null;
 }
 
 /** A list with any parameter besides the limit and the cursors counts as a search. */
@@ -104,12 +105,14 @@ function refuseKey(route: Route, frame: RequestFrame): Refusal | null {
     return route.idempotency === 'required' ? refuse('idempotency_key_missing') : null;
   }
   const key = frame.idempotencyKey;
-  if (key !== '' && key.length <= idempotencyKeyCharactersMax && /^[\x20-\x7e]+$/.test(key)) return null;
-  return refuse('parameter_invalid', {
-    param: 'Idempotency-Key',
-    message: 'parameter_invalid.idempotency_key',
-    values: { max: idempotencyKeyCharactersMax },
-  });
+  const param = 'Idempotency-Key';
+  if (key === '' || key.length > idempotencyKeyCharactersMax || !/^[\x20-\x7e]+$/.test(key)) {
+    const values = { max: idempotencyKeyCharactersMax };
+    return refuse('parameter_invalid', { param, message: 'parameter_invalid.idempotency_key', values });
+  }
+  return findCardNumber(key)
+    ? refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' })
+    : null;
 }
 
 interface Parsed {

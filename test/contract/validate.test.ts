@@ -400,6 +400,85 @@ test('what a session hands on: leaving it out, in whole or in part, is the same'
   assert.deepEqual(none.payment_intent_data, { metadata: {} });
 });
 
+// Lengths count code points: a text of few visible characters can be as long as a body.
+const family = '👨\u200d👩\u200d👧';
+checkBodies('create_payment_intent', [
+  ['an accent sent on its own counts', intent({ description: 'e\u0301'.repeat(500) }), null],
+  [
+    'one accent too many',
+    intent({ description: `${'e\u0301'.repeat(500)}\u0301` }),
+    ['parameter_invalid.text', 'description'],
+  ],
+  [
+    'one letter under very many accents',
+    intent({ description: `e${'\u0301'.repeat(100_000)}` }),
+    ['parameter_invalid.text', 'description'],
+  ],
+  ['emoji that are joined', intent({ metadata: { a: family.repeat(100) } }), null],
+  [
+    'too many emoji that are joined',
+    intent({ metadata: { a: family.repeat(101) } }),
+    ['parameter_invalid.metadata', 'metadata.a'],
+  ],
+]);
+checkBodies('create_checkout_session', [
+  [
+    'the first of several texts that are too long, at any depth',
+    session('https://shop.example/').replace(
+      /}$/,
+      `,"payment_intent_data":{"metadata":{"a":"1","b":"${'x'.repeat(200_000)}"},"description":"${'x'.repeat(1001)}"},"description":"${'x'.repeat(1001)}"}`,
+    ),
+    ['parameter_invalid.metadata', 'payment_intent_data.metadata.b'],
+  ],
+]);
+checkBodies('update_customer', [
+  ['the longest of two alternatives counts', JSON.stringify({ name: 'x'.repeat(255) }), null],
+  ['too long for both', JSON.stringify({ name: 'x'.repeat(256) }), ['parameter_invalid.text', 'name']],
+]);
+
+// What errors repeat of names.
+
+const cut = `${'n'.repeat(63)}…`;
+checkBodies('create_payment_intent', [
+  ['a name of 64 characters', intent({ ['n'.repeat(64)]: 1 }), ['parameter_unknown', 'n'.repeat(64)]],
+  ['a longer name', intent({ ['n'.repeat(65)]: 1 }), ['parameter_unknown', cut]],
+  ['a name as long as a body', intent({ ['n'.repeat(250_000)]: 1 }), ['parameter_unknown', cut]],
+  ['a name of 64 emoji', intent({ [emoji.repeat(64)]: 1 }), ['parameter_unknown', emoji.repeat(64)]],
+  ['a name of 65 emoji', intent({ [emoji.repeat(65)]: 1 }), ['parameter_unknown', `${emoji.repeat(63)}…`]],
+  [
+    'a long name in metadata',
+    intent({ metadata: { ['n'.repeat(100_000)]: 'x' } }),
+    ['parameter_invalid.metadata', `metadata.${cut}`],
+  ],
+  [
+    'a name that looks like a card number',
+    intent({ '4242 4242 4242 4242': 1 }),
+    ['parameter_invalid.card_number', 'body'],
+  ],
+  [
+    'a long name that begins with one',
+    intent({ [`4242 4242 4242 4242 ${'n'.repeat(100_000)}`]: 1 }),
+    ['parameter_invalid.card_number', 'body'],
+  ],
+  [
+    'a name in metadata that looks like a card number, with a wrong value',
+    intent({ metadata: { '4242424242424242': 1 } }),
+    ['parameter_invalid.metadata', 'metadata'],
+  ],
+]);
+
+for (const [query, verdict] of [
+  [`${'n'.repeat(65)}=1`, ['parameter_unknown', cut]],
+  ['4242%204242%204242%204242=1', ['parameter_invalid.card_number', 'query']],
+  [`limit=%ff${'n'.repeat(100)}`, ['parameter_invalid.encoding', 'limit']],
+  [`${'n'.repeat(100)}%ff`, ['parameter_invalid.encoding', cut]],
+] as const) {
+  test(`a query string: ${query}`, () => {
+    const parsed = parseQuery(routeOf('list_payment_intents'), query);
+    assert.deepEqual('refusal' in parsed && verdictOf(parsed.refusal), verdict);
+  });
+}
+
 test('defaults fit the routes that have them', () => {
   for (const route of routeTable) {
     const params: Params = {};

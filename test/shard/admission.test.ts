@@ -65,6 +65,32 @@ for (const [body, param] of [
   });
 }
 
+const number = '4242 4242 4242 4242';
+const inQuery = encodeURIComponent(number);
+for (const [what, request, sent] of [
+  ['a text', 'POST /v1/payment_intents', { body: { amount: 5, currency: 'mad', description: number } }],
+  ['a parameter name', 'POST /v1/payment_intents', { body: { amount: 5, currency: 'mad', [number]: 'x' } }],
+  ['a metadata name', 'POST /v1/customers', { body: { metadata: { [number]: 'x' } } }],
+  ['a metadata name with a wrong value', 'POST /v1/customers', { body: { metadata: { [number]: 5 } } }],
+  [
+    'the name of a nested parameter',
+    'POST /v1/checkout/sessions',
+    { body: { payment_intent_data: { [number]: 5 } } },
+  ],
+  ['a text below a card number', 'POST /v1/customers', { body: { metadata: { [number]: number } } }],
+  ['the id of an object', 'POST /v1/refunds', { body: { charge: number, metadata: {} } }],
+  ['an id in the path', `POST /v1/payment_intents/4242424242424242/cancel`, {}],
+  ['a name in the query string', `GET /v1/payment_intents?${inQuery}=1`, {}],
+  ['a cursor', `GET /v1/payment_intents?starting_after=${inQuery}`, {}],
+  ['Idempotency-Key', 'POST /v1/customers', { key: number }],
+] as const) {
+  test(`nothing is repeated of a card number: ${what}`, async () => {
+    const { status, text } = await new Actor().send(request, { key: 'a', ...sent });
+    assert.ok(status === 400 || status === 404, text);
+    assert.doesNotMatch(text, /4242/);
+  });
+}
+
 for (const [query, isSearch] of [
   ['limit=1&starting_after=&ending_before=', false],
   ['%6Cimit=1&starting%5Fafter', false],

@@ -152,12 +152,15 @@ const badKeys: readonly (readonly [what: string, key: string])[] = [
   ['with a letter outside ASCII', 'clé'],
   ['with a tab', 'a\tb'],
   ['with a delete character', 'a\x7f'],
+  ['a card number', '4242424242424242'],
+  ['with a card number in it', 'order 4242 4242 4242 4242'],
 ];
 for (const [what, key] of badKeys) {
   test(`a key that is ${what} is refused`, async () => {
     const refused = await new Actor().send(create, { body: intent, key });
     assert.deepEqual([refused.status, codeOf(refused)], [400, 'parameter_invalid']);
     assert.equal(refused.json.error.param, 'Idempotency-Key');
+    assert.doesNotMatch(refused.text, /4242/);
   });
 }
 

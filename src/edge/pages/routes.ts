@@ -2,15 +2,14 @@
 
 import type { Stage } from './stage.ts';
 
-export type Form = 'choice' | 'card' | 'challenge' | 'change';
+export type Form = 'choice' | 'card' | 'challenge';
 
-/** The stages at which a form may be sent. */
-export const formStages: Readonly<Record<Form, readonly Stage['name'][]>> = {
-  choice: ['choose'],
-  card: ['card'],
-  challenge: ['challenge'],
-  change: ['card', 'challenge', 'voucher'],
-};
+/** The stage at which a form may be sent. */
+export const formStages = {
+  choice: 'choose',
+  card: 'card',
+  challenge: 'challenge',
+} as const satisfies Record<Form, Stage['name']>;
 
 export interface PageRoute {
   /** The checkout session or the charge in the address. */
@@ -25,8 +24,6 @@ const forms: Readonly<Record<string, Form>> = {
   checkout: 'choice',
   pay: 'card',
   'pay/challenge': 'challenge',
-  'pay/change': 'change',
-  'voucher/change': 'change',
 };
 
 /** True for the paths of the pages, the unknown ones below them included. */
@@ -36,12 +33,11 @@ export function isPagePath(path: string): boolean {
 
 /** The page at `path`; null when no page can have this address. */
 export function routeOf(path: string): PageRoute | null {
-  const match = /^\/(?:(checkout)\/(cs_\w{1,64})|(pay|voucher)\/(ch_\w{1,64})(\/\w+)?)$/.exec(path);
+  const match = /^\/(?:(checkout)\/(cs_\w{1,64})|(pay|voucher)\/(ch_\w{1,64})(\/challenge)?)$/.exec(path);
   if (match === null) return null;
-  const [, checkout, session, attempt, charge, below = ''] = match;
+  const [, checkout, session, attempt, charge, challenge = ''] = match;
   const page = checkout ?? attempt!;
   const id = session ?? charge!;
-  const form = forms[page + below] ?? null;
-  if (below !== '' && form === null) return null;
-  return { id, path: `/${page}/${id}`, form };
+  if (challenge !== '' && page !== 'pay') return null;
+  return { id, path: `/${page}/${id}`, form: forms[page + challenge] ?? null };
 }

@@ -1,0 +1,54 @@
+// The lengths of texts: looked at before anything else is done with a text, because everything else takes time that
+// grows with it. Compiled once from a route's schema. A length counts characters (code points): an accent that is sent
+// on its own counts, so that no text of few characters is a long one.
+
+/** The parts of a JSON schema that say how long texts may be. */
+export interface LengthSchema {
+  readonly type?: string;
+  readonly maxLength?: number;
+  readonly anyOf?: readonly LengthSchema[];
+  readonly items?: LengthSchema;
+  readonly properties?: Readonly<Record<string, LengthSchema>>;
+  readonly patternProperties?: Readonly<Record<string, LengthSchema>>;
+}
+
+/** Whether no text in a value is too long; what is wrong otherwise is not its business. */
+type LengthCheck = (value: unknown) => boolean;
+
+/** Null when the schema says nothing about lengths. */
+export function compileLengths(schema: LengthSchema): LengthCheck | null {
+  const max = textLengthMax(schema);
+  if (max !== null) return (value) => typeof value !== 'string' || isWithin(value, max);
+  const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+    const check = compileLengths(member);
+    return check === null ? [] : [[name, check] as const];
+  });
+  const [values] = Object.values(schema.patternProperties ?? {}).map(compileLengths);
+  if (members.length === 0 && !values) return null;
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return true;
+    for (const [name, check] of members) {
+      if (!check((value as Record<string, unknown>)[name])) return false;
+    }
+    if (values) for (const name in value) if (!values((value as Record<string, unknown>)[name])) return false;
+    return true;
+  };
+}
+
+/** The most characters of a text; null when the schema is not one of a text. Of alternatives the longest one counts. */
+export function textLengthMax({ type, maxLength, anyOf }: LengthSchema): number | null {
+  if (anyOf !== undefined) {
+    const lengths = anyOf.map(textLengthMax).filter((length) => length !== null);
+    return lengths.length === 0 ? null : Math.max(...lengths);
+  }
+  return type === 'string' && maxLength !== undefined ? maxLength : null;
+}
+
+/** Whether a text has at most `max` characters. A character is one or two code units. */
+export function isWithin(text: string, max: number): boolean {
+  if (text.length <= max) return true;
+  if (text.length > 2 * max) return false;
+  let characters = 0;
+  for (const _ of text) characters++;
+  return characters <= max;
+}
