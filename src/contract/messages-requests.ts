@@ -45,9 +45,14 @@ export const requestMessages = {
     ar: 'يجب أن تكون قيمة {param} قائمة من القيم المختلفة، عددها من {min} إلى {max}.',
   },
   'parameter_invalid.address': {
-    en: '{param} must be a complete http or https address of at most {max} characters.',
-    fr: '{param} doit être une adresse http ou https complète d’au plus {max} caractères.',
-    ar: 'يجب أن تكون قيمة {param} عنوان http أو https كاملًا لا يتجاوز عدد أحرفه {max}.',
+    en: '{param} must be a complete http or https address of at most {max} characters, without user name and password.',
+    fr: '{param} doit être une adresse http ou https complète d’au plus {max} caractères, sans nom d’utilisateur ni mot de passe.',
+    ar: 'يجب أن تكون قيمة {param} عنوان http أو https كاملًا لا يتجاوز عدد أحرفه {max}، دون اسم مستخدم أو كلمة مرور.',
+  },
+  'parameter_invalid.https': {
+    en: '{param} must be an https address in live mode.',
+    fr: '{param} doit être une adresse https en mode production.',
+    ar: 'يجب أن تكون قيمة {param} عنوان https في الوضع الفعلي.',
   },
   'parameter_invalid.email': {
     en: '{param} must be an e-mail address of at most {max} characters.',

@@ -23,12 +23,12 @@ const parameters: Record<ParameterName, string> = {
   'created[lte]': 'Only objects created at or before this time, in Unix seconds.',
   'created[lt]': 'Only objects created before this time, in Unix seconds.',
   payment_method_type: 'The method to pay with. May be left out when the payment intent takes only one.',
-  return_url: 'Where the card page sends the customer afterwards.',
+  return_url: 'Where the card page sends the customer afterwards: an `https` address in live mode.',
   cancellation_reason: 'Why the payment is canceled.',
   success_url:
-    'Where the customer goes after paying. Arriving there proves no payment. `{CHECKOUT_SESSION_ID}` in it is replaced with the id of the session.',
+    'Where the customer goes after paying: an `https` address in live mode. Arriving there proves no payment. `{CHECKOUT_SESSION_ID}` in it is replaced with the id of the session.',
   cancel_url:
-    'Where the customer goes after giving up. `{CHECKOUT_SESSION_ID}` in it is replaced with the id of the session.',
+    'Where the customer goes after giving up: an `https` address in live mode. `{CHECKOUT_SESSION_ID}` in it is replaced with the id of the session.',
   payment_intent_data:
     "What its payment intent gets for a description and metadata. The session's own are not handed on.",
   client_reference_id: 'Your own reference for the order or the cart.',

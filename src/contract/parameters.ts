@@ -31,15 +31,16 @@ export const shortText = Type.String({ minLength: 1, maxLength: limits.textChara
 export const clearable = <S extends TSchema>(text: S) => Type.Union([Type.Literal(''), text]);
 export const longText = Type.String({ minLength: 1, maxLength: limits.descriptionCharactersMax });
 export const email = Type.String({ format: 'email', maxLength: limits.textCharactersMax });
+/** Without user name and password: they would stand in the customer's browser, and a name can pass for the host. */
 export const address = Type.String({
   format: 'uri',
-  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#:@]',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)[^/?#:]',
   maxLength: limits.urlCharactersMax,
 });
 /** An address in which `{CHECKOUT_SESSION_ID}` stands for the id of the session; no other braces. */
 export const addressWithSession = Type.String({
   format: 'uri-template',
-  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![/?#:@])[!-z|~]+(\\{CHECKOUT_SESSION_ID\\}[!-z|~]*)*$',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)(?![/?#:])[!-z|~]+(\\{CHECKOUT_SESSION_ID\\}[!-z|~]*)*$',
   maxLength: limits.urlCharactersMax,
 });
 /** A webhook address: which ones are allowed is decided by the address guard, with an error of its own. */

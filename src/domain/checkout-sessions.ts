@@ -9,7 +9,7 @@ import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
 import { initialMetadata } from './metadata.ts';
-import { cancelIntent, openAttempt, openIntent, refusePayment } from './payment-intents.ts';
+import { cancelIntent, openAttempt, openIntent, refusePayment, refusePlainHttp } from './payment-intents.ts';
 import { presentCheckoutSession } from './present.ts';
 import type { CheckoutSessionRecord } from './record.ts';
 
@@ -21,7 +21,8 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
     const message = 'parameter_invalid.expires_at';
     return refused(refuse('parameter_invalid', { param: 'expires_at', message }));
   }
-  const refusal = refusePayment(draft, params);
+  const { success_url, cancel_url } = params;
+  const refusal = refusePlainHttp(context, { success_url, cancel_url }) ?? refusePayment(draft, params);
   if (refusal !== null) return refused(refusal);
   const id = context.newId('cs');
   const { amount, currency, payment_method_types, customer, payment_intent_data } = params;
@@ -39,8 +40,8 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
     payment_method_types: intent.payment_method_types,
     payment_intent: intent.id,
     status: 'open',
-    success_url: params.success_url,
-    cancel_url: params.cancel_url ?? null,
+    success_url,
+    cancel_url: cancel_url ?? null,
     customer: params.customer ?? null,
     client_reference_id: params.client_reference_id ?? null,
     description: params.description ?? null,

@@ -40,6 +40,17 @@ export function refusePayment(
   return found.record.deleted ? missing(params.customer, null, 'customer') : null;
 }
 
+/** In live mode customers are sent back to a merchant over https only. */
+export function refusePlainHttp(
+  { livemode }: Draft['context'],
+  addresses: Readonly<Record<string, string | undefined>>,
+): Refusal | null {
+  if (!livemode) return null;
+  const param = Object.keys(addresses).find((name) => /^http:/i.test(addresses[name] ?? ''));
+  if (param === undefined) return null;
+  return refuse('parameter_invalid', { param, message: 'parameter_invalid.https' });
+}
+
 /** A new intent, and the event that tells of it. */
 export function openIntent(
   draft: Draft,
@@ -106,12 +117,15 @@ export function confirmPaymentIntent(
   params: ParamsOf<'confirm_payment_intent'>,
   id: string,
 ): Outcome {
+  const { return_url } = params;
   const found = find(draft.view, draft.context, 'payment_intent', id);
   if ('refusal' in found) return found;
+  const invalid = refusePlainHttp(draft.context, { return_url });
+  if (invalid !== null) return refused(invalid);
   const intent = found.record;
   const method = methodOf(intent, params.payment_method_type);
   if (typeof method !== 'string') return refused(method);
-  return openAttempt(draft, intent, method, params.return_url ?? null);
+  return openAttempt(draft, intent, method, return_url ?? null);
 }
 
 function methodOf(

@@ -164,6 +164,18 @@ checkBodies('create_checkout_session', [
   ['a path and no host', session('https:///thanks'), notAnAddress],
   ['a port and no host', session('https://:443/'), notAnAddress],
   ['a user and no host', session('https://@/'), notAnAddress],
+  ['a user', session('https://shop.example@evil.example/'), notAnAddress],
+  ['a user and a password', session('https://shop:secret@shop.example/'), notAnAddress],
+  ['a password alone', session('https://:secret@shop.example/'), notAnAddress],
+  ['a user before a place for the id', session('https://a@b.c/{CHECKOUT_SESSION_ID}'), notAnAddress],
+  ['a user behind a backslash', session('https://shop.example\\@evil.example/'), notAnAddress],
+  ['an encoded user', session('https://shop%2eexample@evil.example/'), notAnAddress],
+  ['an at sign in the path', session('https://shop.example/@thanks?to=a@b.c#@'), null],
+  [
+    'a user in the other address',
+    JSON.stringify({ ...valid, success_url: 'https://a.b', cancel_url: 'https://u@a.b/' }),
+    ['parameter_invalid.address', 'cancel_url'],
+  ],
   ['another scheme', session('javascript:alert(1)'), notAnAddress],
   ['no authority', session('https:shop.example'), notAnAddress],
   ['relative', session('/thanks'), notAnAddress],
@@ -229,6 +241,14 @@ checkBodies('create_checkout_session', [
     data({ description: 1, metadata: [] }),
     ['parameter_invalid.text', 'payment_intent_data.description'],
   ],
+]);
+
+checkBodies('confirm_payment_intent', [
+  ['https', '{"return_url":"https://shop.example/back?mail=a@b.c"}', null],
+  ['http, a port', '{"return_url":"http://localhost:3000/"}', null],
+  ['a user', '{"return_url":"https://user:pw@shop.example/"}', ['parameter_invalid.address', 'return_url']],
+  ['an empty user', '{"return_url":"https://@shop.example"}', ['parameter_invalid.address', 'return_url']],
+  ['no host', '{"return_url":"https://"}', ['parameter_invalid.address', 'return_url']],
 ]);
 
 checkBodies('update_payment_intent', [

@@ -63,6 +63,35 @@ test('what its payment intent is to have is given for it; the session keeps its 
   assert.deepEqual(intentOf({ payment_intent_data: { description: 'Order 7' } }), ['Order 7', {}]);
 });
 
+const addresses = [
+  ['https', { success_url: 'HTTPS://shop.test/', cancel_url: 'https://shop.test/' }, null],
+  ['plain http after paying', { success_url: 'http://shop.test/' }, 'success_url'],
+  ['in capitals', { success_url: 'HTTP://shop.test/' }, 'success_url'],
+  ['plain http after giving up', { cancel_url: 'http://localhost/' }, 'cancel_url'],
+] as const;
+
+for (const [what, named, param] of addresses) {
+  test(`addresses in live mode: ${what}`, () => {
+    for (const livemode of [true, false]) {
+      const stage = new Stage().as({ livemode });
+      const step = stage.when('create_checkout_session', { ...session, ...named });
+      if (param === null || !livemode) step.expect({ events: ['payment_intent.created'] });
+      else step.expect({ refusal: ['parameter_invalid', param] });
+    }
+  });
+}
+
+test('the address to return to from a card page is https in live mode', () => {
+  for (const livemode of [true, false]) {
+    const stage = new Stage().as({ livemode });
+    const intent = createIntent(stage);
+    const confirm = (return_url: string) => stage.when('confirm_payment_intent', { return_url }, intent);
+    if (livemode) confirm('http://shop.test/').expect({ refusal: ['parameter_invalid', 'return_url'] });
+    else assert.equal(confirm('http://shop.test/').code, 'waits');
+    if (livemode) assert.equal(confirm('https://shop.test/').code, 'waits');
+  }
+});
+
 test('expires_at: from 30 minutes to 24 hours', () => {
   const stage = new Stage();
   const inSeconds = (seconds: number) =>

@@ -58,6 +58,17 @@ export function modes(service: () => Service): void {
     }
     const session = { ...payment, success_url: 'https://shop.example/thanks' };
     await live.refused('payment_method_unavailable', 'create_checkout_session', session);
+    const plain = { ...session, cancel_url: 'http://shop.example/basket' };
+    const { param } = await live.refused('parameter_invalid', 'create_checkout_session', plain);
+    assert.equal(param, 'cancel_url');
+    assert.equal(
+      (await shop.createSession(plain)).cancel_url,
+      plain.cancel_url,
+      'a test may be on localhost',
+    );
+    const named = { ...session, success_url: 'https://user:secret@shop.example/thanks' };
+    const { message } = await shop.refused('parameter_invalid', 'create_checkout_session', named);
+    assert.doesNotMatch(message, /secret/);
     const helpers = [
       'complete_charge',
       'fail_charge',
