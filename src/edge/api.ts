@@ -183,7 +183,8 @@ export class Api {
       requestId: exchange.requestId,
       baseUrl,
     });
-    exchange.answer(status, headers, body, { close });
+    if (close || exchange.isLast) exchange.refuse(status, headers, body);
+    else exchange.answer(status, headers, body);
     this.#finished(call, status, refusal.code, false);
   }
 

@@ -2,6 +2,11 @@
 // it, and after an abort or an answer nobody can. An exchange is answered exactly once; what comes later is dropped.
 // Every answer carries the id of its request.
 //
+// A connection is never ended from within uWebSockets.js's parser: that would go on in what it has read, so that a second
+// request behind the refused one would run, on a connection that stays open. While an exchange has no answer, the next
+// request on its connection makes uWebSockets.js close it unseen. So whatever ends a connection waits for the parser to
+// return (`setImmediate`), and nothing that comes behind is ever run.
+//
 // Some requests never get here, because uWebSockets.js answers them itself, with a page of its own, and offers no hook:
 // a version other than HTTP/1.1 and a target that is no path (505), no Host, both Content-Length and Transfer-Encoding,
 // a length that is no number, a broken chunk (400), more than 64 KiB or 100 lines of headers (431). A header line that
@@ -46,6 +51,8 @@ export class Exchange {
   readonly requestId: string;
   /** A HEAD is answered without a body. */
   isHead = false;
+  /** Where the request ends is not certain: its answer is the last one on its connection. */
+  isLast = false;
   /** What to answer when the exchange takes too long. */
   onTimeout: () => void = () => this.cut();
   readonly #exchanges: Exchanges;
@@ -79,11 +86,23 @@ export class Exchange {
       : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1');
   }
 
+  /** After an abort, or an answer: the native response must not be touched any more. */
   #end(): void {
-    if (this.#response === null) return;
     this.#response = null;
     this.#exchanges.open.delete(this);
     this.#resume?.();
+  }
+
+  /** Does the last thing that is done with the response once the parser has returned, unless the client is gone. */
+  #afterParsing(finish: (response: HttpResponse) => void): void {
+    const response = this.#response;
+    if (response === null) return;
+    this.#response = null;
+    setImmediate(() => {
+      if (!this.#exchanges.open.has(this)) return;
+      finish(response);
+      this.#end();
+    });
   }
 
   /** Runs `step`; what it throws, now or later, is a bug, and cuts the connection. */
@@ -116,30 +135,49 @@ export class Exchange {
     });
   }
 
-  /** Answers, all at once. `close` ends the connection afterwards. */
-  answer(
-    status: number,
-    headers: readonly Header[],
-    body: string | Uint8Array,
-    options: { readonly close?: boolean } = {},
-  ): void {
+  /** Answers, all at once. */
+  answer(status: number, headers: readonly Header[], body: string | Uint8Array): void {
     const response = this.#response;
     if (response === null) return;
-    const close = options.close === true || this.#exchanges.closing;
-    response.cork(() => {
-      this.#writeHead(response, status, headers);
-      // To uWebSockets.js an answer without its body is never over: it must be the last one on its connection.
-      if (this.isHead) response.endWithoutBody(Buffer.byteLength(body), true);
-      else response.end(body, close);
-    });
-    this.#end();
+    const head = this.#head(status, headers);
+    if (this.isHead) {
+      this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
+    } else if (this.isLast || this.#exchanges.closing) {
+      this.#afterParsing((last) => last.cork(() => last.writeStatus(head).end(body, true)));
+    } else {
+      response.cork(() => response.writeStatus(head).end(body));
+      this.#end();
+    }
   }
 
-  /** In one native call, because uWebSockets.js writes what it gets as it is, and a call costs more than the text. */
-  #writeHead(response: HttpResponse, status: number, headers: readonly Header[]): void {
+  /** Refuses what can't be read any further, and ends the connection, whether or not the client takes the answer. */
+  refuse(status: number, headers: readonly Header[], body: string): void {
+    if (this.isHead) {
+      this.answer(status, headers, body);
+      return;
+    }
+    // `writeStatus` adds a line break, which is the body's last one.
+    const length = Buffer.byteLength(body) + 2;
+    const head = this.#head(status, headers);
+    this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n${body}`);
+  }
+
+  /**
+   * Writes an answer that never ends, to uWebSockets.js's mind, and closes: after `end`, the connection of a client that
+   * does not take its answers would take requests until it did.
+   */
+  #hangUp(answer: string): void {
+    this.#afterParsing((response) => {
+      response.cork(() => response.writeStatus(answer));
+      response.close();
+    });
+  }
+
+  /** Written in one native call: uWebSockets.js writes it as it is, and a call costs more than the text. */
+  #head(status: number, headers: readonly Header[]): string {
     let head = `${status} ${statusTexts[status] ?? ''}\r\nRequest-Id: ${this.requestId}`;
     for (const [name, value] of headers) head += `\r\n${name}: ${value}`;
-    response.writeStatus(head);
+    return head;
   }
 
   /** Begins an answer whose body is written piece by piece. */
@@ -147,7 +185,8 @@ export class Exchange {
     const response = this.#response;
     if (response === null) return;
     this.#streaming = true;
-    response.cork(() => this.#writeHead(response, status, headers));
+    const head = this.#head(status, headers);
+    response.cork(() => response.writeStatus(head));
   }
 
   /** Writes a piece and settles when the connection takes more. */
@@ -181,6 +220,6 @@ export class Exchange {
 
   /** Cuts the connection: a streamed answer that can't go on must not look complete. */
   cut(): void {
-    this.#response?.close();
+    this.#afterParsing((response) => response.close());
   }
 }

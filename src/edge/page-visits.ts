@@ -38,7 +38,7 @@ const noBody = Buffer.alloc(0);
 export function visitPage(pages: Pages, exchange: Exchange, head: RequestHead): void {
   if (head.hasBody) {
     exchange.readBody((body) => {
-      if (body === null) exchange.answer(413, [], '', { close: true });
+      if (body === null) exchange.refuse(413, [], '');
       else exchange.guard(() => answerVisit(pages, exchange, head, body));
     });
   } else {

@@ -25,6 +25,8 @@ export interface RequestHead {
   readonly secFetchSite: string;
   /** Whether a body follows. */
   readonly hasBody: boolean;
+  /** Whether the body comes in chunks. */
+  readonly isChunked: boolean;
   /** Why the request can't be read any further; the connection is closed after the answer. */
   readonly refusal: Refusal | null;
 }
@@ -44,11 +46,12 @@ export function readHead(request: HttpRequest): RequestHead {
     if (before !== undefined && once.has(name)) refusal ??= repeated(name);
     headers.set(name, before === undefined ? value : `${before}, ${value}`);
   });
+  const method = request.getCaseSensitiveMethod();
   const length = headers.get('content-length');
   const coding = headers.get('transfer-encoding');
-  refusal ??= refuseFraming(bytes, length, coding);
+  refusal ??= refuseFraming(method, bytes, length, coding);
   return {
-    method: request.getCaseSensitiveMethod(),
+    method,
     path,
     query,
     authorization: headers.get('authorization'),
@@ -59,6 +62,7 @@ export function readHead(request: HttpRequest): RequestHead {
     cookie: headers.get('cookie') ?? '',
     forwardedFor: headers.get('x-forwarded-for') ?? '',
     secFetchSite: headers.get('sec-fetch-site') ?? '',
+    isChunked: coding !== undefined,
     hasBody: coding !== undefined || (length !== undefined && length !== '0'),
     refusal,
   };
@@ -69,6 +73,7 @@ function repeated(header: string): Refusal {
 }
 
 function refuseFraming(
+  method: string,
   bytes: number,
   length: string | undefined,
   coding: string | undefined,
@@ -77,8 +82,12 @@ function refuseFraming(
     const values = { max: headerBytesMax };
     return refuse('invalid_request', { message: 'invalid_request.headers_too_large', values, status: 431 });
   }
-  // Another coding would be read as if it were chunked.
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return unsupported('transfer-encoding');
+  if (coding !== undefined) {
+    // Another coding would be read as if it were chunked. What is streamed, which a GET may be, can't be the last answer
+    // on its connection, as that to a body in chunks must be.
+    const isTaken = coding.toLowerCase() === 'chunked' && method !== 'GET' && method !== 'HEAD';
+    if (!isTaken) return unsupported('transfer-encoding');
+  }
   if (length === undefined) return null;
   if (coding !== undefined || !/^\d+$/.test(length)) return unsupported('content-length');
   return Number(length) > bodyBytesMax ? bodyTooLarge : null;

@@ -51,7 +51,8 @@ export function createSite(options: SiteOptions): Handler {
   const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {
     const language = negotiateLanguage(head.acceptLanguage);
     const body = errorBody(refusal, { language, requestId: exchange.requestId, baseUrl });
-    exchange.answer(statusOf(refusal), [json], body, { close });
+    if (close || exchange.isLast) exchange.refuse(statusOf(refusal), [json], body);
+    else exchange.answer(statusOf(refusal), [json], body);
   };
   return (exchange, head) => {
     const { method, path, refusal } = head;

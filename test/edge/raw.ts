@@ -45,13 +45,18 @@ export class RawConnection {
   async answers(count = 1): Promise<RawAnswer[]> {
     const deadline = AbortSignal.timeout(patienceMs);
     for (;;) {
-      const answers = parseAnswers(Buffer.concat(this.#chunks));
+      const answers = parseAnswers(this.bytes());
       if (answers.length >= count || this.#closed) return answers;
       await Promise.race([
         once(this.socket, 'data', { signal: deadline }),
         once(this.socket, 'close', { signal: deadline }),
       ]);
     }
+  }
+
+  /** Everything that was received. */
+  bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
   }
 
   async closed(): Promise<void> {
