@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { drive } from './load.ts';
 import { bench, positive } from './options.ts';
 import { type ServiceTarget, startService } from './targets.ts';
+import { counted } from './varying.ts';
 
 const { intents, json } = bench('bench:cold-start', 'seconds and memory of a start on many payment intents')
   .option('--intents <n>', 'payment intents to fill the folder with', positive, 1_000_000)
@@ -13,7 +14,6 @@ const { intents, json } = bench('bench:cold-start', 'seconds and memory of a sta
   .parse()
   .opts<{ intents: number; json: boolean }>();
 const fillSeconds = 5;
-const keyWidth = 12;
 
 /** Resident memory of a process, in MiB. */
 function memoryMib(pid: number): number {
@@ -22,19 +22,18 @@ function memoryMib(pid: number): number {
 }
 
 async function fill(service: ServiceTarget): Promise<number> {
-  let sent = 0;
-  const next = () => String(sent++).padStart(keyWidth, '0');
-  const first = next();
+  const varying = counted('fill');
   const headers = {
     authorization: `Bearer ${service.key}`,
     'content-type': 'application/json',
-    'idempotency-key': first,
+    'idempotency-key': varying.first,
   };
   const body = JSON.stringify({ amount: 12_000, currency: 'mad', metadata: { order_id: 'order-1042' } });
   const request = { method: 'POST' as const, path: '/v1/payment_intents', headers, body };
+  const load = { url: service.url, requests: [{ request, varying }] };
   let created = 0;
   while (created < intents) {
-    const measured = await drive({ url: service.url, request, varying: { first, next } }, 100, fillSeconds);
+    const measured = await drive(load, 100, fillSeconds);
     created += measured.requests;
     process.stderr.write(`\r${created} of ${intents} intents`);
   }

@@ -1,160 +1,230 @@
-// `npm run bench`: how many payment intents the service creates, reads and replays in a second, and what share that
-// is of a bare uWebSockets.js server. The service runs as in production: a process of its own, every write on disk
-// (fsync) before its answer, log level `info` (written to /dev/null), its limits raised. The load comes from
-// autocannon in this process, on the same machine, from few connections and from many. Servers and kinds of requests
-// take turns in short rounds, so that what else the machine does falls on all of them alike.
+// `npm run bench`: how many requests the service answers in a second and what each costs, beside a bare
+// uWebSockets.js server and beside Fastify with PostgreSQL, which takes the same steps in one transaction. The service
+// runs as in production: a process of its own, every write on disk (fsync) before its answer, log level `info` (written
+// to /dev/null), its limits raised. Servers and kinds of requests take turns in short rounds, so that what else the
+// machine does falls on all of them alike.
 
-import { drive, type Load } from './load.ts';
+import { writeFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Option } from 'commander';
+import { drive, type Measured } from './load.ts';
+import { driveOpen } from './open-loop.ts';
 import { bench, counts, positive } from './options.ts';
-import { type Round, type Summary, summarize, table } from './report.ts';
-import { type ServiceTarget, startBareServer, startService, type Target } from './targets.ts';
+import { plot } from './plot.ts';
+import { postgresPrograms, startPostgres } from './postgres.ts';
+import type { ThreadSeconds } from './processor-time.ts';
+import { aligned, type Round, type Summary, summarize, table, threadTable } from './report.ts';
+import { type Scenario, scenariosOf } from './scenarios.ts';
+import { type ServiceTarget, startBareServer, startService } from './targets.ts';
+import { driveWithWrk, isWrkInstalled } from './wrk.ts';
 
 interface Options {
   readonly seconds: number;
   readonly rounds: number;
   readonly connections: readonly number[];
+  readonly shards?: number;
+  readonly generator?: 'wrk' | 'autocannon';
+  readonly only?: readonly string[];
+  readonly growth: readonly number[];
+  readonly quick: boolean;
   readonly json: boolean;
+  readonly plot?: string;
 }
 
 const warmUpSeconds = 1;
-const seededCount = 1_000;
-const body = JSON.stringify({
-  amount: 12_000,
-  currency: 'mad',
-  payment_method_types: ['card', 'cash'],
-  metadata: { order_id: 'order-1042' },
-});
-const note =
-  'CPU µs: processor time of the measured process for one request. ratio: requests/s, as a share of the bare server\n' +
-  'with a body (create, replay) or without (retrieve). autocannon runs on the same machine and is what limits the bare\n' +
-  'server: the ratio is against what autocannon can drive. With few connections, waiting for the disk limits creations;\n' +
-  'with many, the processor does.';
-
-interface Scenario extends Load {
-  readonly name: string;
-  readonly target: Target;
-  readonly comparedWith: string | null;
-}
+const openLoopShare = 0.5;
+const checkpointMs = 12_000;
 
 function readOptions(): Options {
-  return bench('bench', 'creations, reads and replays a second, beside a bare server')
+  const given = bench('bench', 'requests a second and what they cost, beside a bare server and PostgreSQL')
     .option('--seconds <n>', 'length of one round of one kind of request', positive, 2)
     .option('--rounds <n>', 'rounds, of which the median counts', positive, 5)
     .option(
       '--connections <n,…>',
       'connections that send one request at a time: a table each',
       counts,
-      [100, 256],
+      [64, 256],
     )
+    .option('--shards <n>', 'shard threads of the service', positive)
+    .addOption(
+      new Option('--generator <name>', 'wrk where it is installed, unless told otherwise').choices([
+        'wrk',
+        'autocannon',
+      ]),
+    )
+    .option('--only <name,…>', 'these scenarios only', (text: string) => text.split(','))
+    .option('--growth <n,…>', 'measure creates again when this many payment intents are stored', counts, [])
+    .option('--quick', 'one short round of everything: under a minute', false)
     .option('--json', 'print JSON', false)
+    .option('--plot <file>', 'write a picture of the tables, as SVG')
     .parse()
-    .opts();
+    .opts<Options>();
+  return given.quick ? { ...given, seconds: 1, rounds: 1, connections: [64] } : given;
 }
 
-/** Texts of one width that differ: `prefix-000001`, `prefix-000002`, … */
-function keys(prefix: string): () => string {
-  let count = 0;
-  return () => `${prefix}-${String(count++).padStart(9, '0')}`;
-}
-
-/** The texts of a list, over and over. */
-function cycle(texts: readonly string[]): () => string {
-  let position = 0;
-  return () => texts[position++ % texts.length]!;
-}
-
-/** Creates some intents one after the other; answers their keys and ids, and the size of an answer. */
-async function seed({ url, key }: ServiceTarget) {
-  const next = keys('seed');
-  const seeded: { key: string; id: string }[] = [];
-  let answerBytes = 0;
-  while (seeded.length < seededCount) {
-    const idempotencyKey = next();
-    const headers = { ...headersOf(key), 'Idempotency-Key': idempotencyKey };
-    const response = await fetch(`${url}/v1/payment_intents`, { method: 'POST', headers, body });
-    const text = await response.text();
-    if (response.status !== 200) throw new Error(`an intent was refused: ${text}`);
-    answerBytes = text.length;
-    seeded.push({ key: idempotencyKey, id: JSON.parse(text).id });
-  }
-  return { seeded, answerBytes };
-}
-
-function headersOf(key: string): Record<string, string> {
-  return { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-}
-
-async function scenariosOf(service: ServiceTarget, bare: Target): Promise<Scenario[]> {
-  const { seeded, answerBytes } = await seed(service);
-  const ids = cycle(seeded.map(({ id }) => id));
-  const headers = headersOf(service.key);
-  const posted = (path: string, next: () => string): Pick<Load, 'request' | 'varying'> => {
-    const first = next();
-    const request = { method: 'POST', path, headers: { ...headers, 'Idempotency-Key': first }, body };
-    return { request, varying: { first, next } };
-  };
-  const firstId = ids();
-  const got = (path: string) => ({ method: 'GET', path, headers });
-  const of = (target: Target, comparedWith: string | null) => ({ target, url: target.url, comparedWith });
-  const path = '/v1/payment_intents';
-  return [
-    { name: 'bare, body', ...of(bare, null), ...posted(`/${answerBytes}`, keys('bare')) },
-    { name: 'create', ...of(service, 'bare, body'), ...posted(path, keys('load')) },
-    { name: 'replay', ...of(service, 'bare, body'), ...posted(path, cycle(seeded.map(({ key }) => key))) },
-    { name: 'bare, no body', ...of(bare, null), request: got(`/${answerBytes}`), varying: null },
-    {
-      name: 'retrieve',
-      ...of(service, 'bare, no body'),
-      request: got(`${path}/${firstId}`),
-      varying: { first: firstId, next: ids },
-    },
-  ];
-}
-
-async function measure(scenario: Scenario, connections: number, seconds: number): Promise<Round> {
-  const before = scenario.target.cpuSeconds();
-  const measured = await drive(scenario, connections, seconds);
-  const after = scenario.target.cpuSeconds();
-  const cpuMicroseconds =
-    before === null || after === null ? null : ((after - before) * 1e6) / measured.requests;
-  return { ...measured, cpuMicroseconds };
-}
+type Generate = (scenario: Scenario, connections: number, seconds: number) => Promise<Measured>;
 
 /** The scenarios in turn, round by round; the first round warms up and does not count. */
 async function series(
   scenarios: readonly Scenario[],
+  service: ServiceTarget,
+  generate: Generate,
   connections: number,
-  rounds: number,
-  seconds: number,
+  { rounds, seconds }: Options,
 ): Promise<Summary[]> {
-  for (const scenario of scenarios) await measure(scenario, connections, warmUpSeconds);
-  const rows = scenarios.map(({ name, comparedWith }) => ({ name, comparedWith, rounds: [] as Round[] }));
+  for (const scenario of scenarios) await generate(scenario, connections, warmUpSeconds);
+  const rows = scenarios.map(({ name, server }) => ({ name, server, rounds: [] as Round[] }));
   for (let round = 0; round < rounds; round++) {
     for (const [i, scenario] of scenarios.entries()) {
-      rows[i]!.rounds.push(await measure(scenario, connections, seconds));
+      rows[i]!.rounds.push(await measure(scenario, service, () => generate(scenario, connections, seconds)));
     }
   }
   return summarize(rows);
 }
 
+async function measure(
+  { server, target }: Scenario,
+  service: ServiceTarget,
+  generate: () => Promise<Measured>,
+): Promise<Round> {
+  const threadsOf = () => (server === 'service' ? service.threads() : null);
+  const threadsBefore = await threadsOf();
+  const before = target.cpuSeconds();
+  const measured = await generate();
+  const after = target.cpuSeconds();
+  const threadsAfter = await threadsOf();
+  const each = (seconds: number) => (seconds * 1e6) / measured.requests;
+  return {
+    ...measured,
+    cpuMicroseconds: before === null || after === null ? null : each(after - before),
+    threads: threadsBefore && threadsAfter && difference(threadsBefore, threadsAfter, each),
+  };
+}
+
+function difference(
+  before: ThreadSeconds,
+  after: ThreadSeconds,
+  each: (seconds: number) => number,
+): ThreadSeconds {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, value]) => [name, each(value - (before[name] ?? 0))]),
+  );
+}
+
+interface OpenLoop extends Measured {
+  readonly connections: number;
+}
+
+/** Creates at half of what the closed loop has found, with latency from when each was due. */
+function openLoop(
+  create: Scenario,
+  results: readonly Summary[],
+  connections: number,
+  seconds: number,
+): Promise<OpenLoop> {
+  const { requestsPerSecond } = results.find(
+    ({ name, server }) => name === 'create' && server === 'service',
+  )!;
+  const perSecond = requestsPerSecond * openLoopShare;
+  return driveOpen(create.load, connections, perSecond, Math.max(seconds, 5)).then((measured) => ({
+    ...measured,
+    connections,
+  }));
+}
+
+interface Growth {
+  readonly stored: number;
+  readonly requestsPerSecond: number;
+}
+
+/** Creates a second when so many payment intents are stored, beside those at the beginning. */
+async function growth(create: Scenario, generate: Generate, options: Options): Promise<Growth[]> {
+  const connections = Math.max(...options.connections);
+  const rate = async () => {
+    const rounds = [];
+    for (let i = 0; i < options.rounds; i++)
+      rounds.push(await generate(create, connections, options.seconds));
+    stored += rounds.reduce((sum, { requests }) => sum + requests, 0);
+    return rounds.map(({ requestsPerSecond }) => requestsPerSecond).sort((a, b) => a - b)[
+      rounds.length >> 1
+    ]!;
+  };
+  let stored = 0;
+  const found: Growth[] = [{ stored: 0, requestsPerSecond: await rate() }];
+  for (const wanted of options.growth) {
+    while (stored < wanted) stored += (await generate(create, connections, 5)).requests;
+    found.push({ stored, requestsPerSecond: await rate() });
+  }
+  return found;
+}
+
+/** What a create takes on the disk, log and checkpoint together, once a checkpoint was written. */
+async function bytesEach(create: Scenario, service: ServiceTarget, generate: Generate): Promise<number> {
+  const before = service.bytes();
+  const { requests } = await generate(create, 64, 5);
+  await wait(checkpointMs);
+  return (service.bytes() - before) / requests;
+}
+
 async function main(): Promise<void> {
   const options = readOptions();
-  const { seconds, rounds } = options;
-  const service = await startService();
+  const say = (text: string) => options.json || process.stdout.write(`${text}\n`);
+  const hasWrk = await isWrkInstalled();
+  const name = options.generator ?? (hasWrk ? 'wrk' : 'autocannon');
+  const driver = name === 'wrk' ? driveWithWrk : drive;
+  const generate: Generate = ({ load }, connections, seconds) => driver(load, connections, seconds);
+  const service = await startService(options.shards ? { PAYMENTS_SHARDS: String(options.shards) } : {});
   const bare = await startBareServer();
+  const programs = postgresPrograms();
+  const postgres = programs === null ? null : await startPostgres(programs);
   try {
-    const scenarios = await scenariosOf(service, bare);
+    if (postgres === null) say('PostgreSQL is not installed: the comparison with it is left out.');
+    const all = await scenariosOf({ service, bare, postgres });
+    const scenarios = all
+      .filter((scenario) => name === 'wrk' || scenario.load.requests.length === 1)
+      .filter((scenario) => options.only?.includes(scenario.name) ?? true);
+    const create = all.find((scenario) => scenario.name === 'create' && scenario.server === 'service')!;
     const tables = [];
     for (const connections of options.connections) {
-      const results = await series(scenarios, connections, rounds, seconds);
-      tables.push({ connections, results });
-      if (!options.json) process.stdout.write(`${connections} connections\n\n${table(results)}\n\n`);
+      const results = await series(scenarios, service, generate, connections, options);
+      const atHalf = scenarios.includes(create)
+        ? await openLoop(create, results, connections, options.seconds)
+        : null;
+      tables.push({ connections, results, atHalf });
+      say(`${connections} connections, ${name}\n\n${table(results)}\n\n${threadTable(results)}\n`);
+      if (atHalf !== null) say(openLoopLine(atHalf));
     }
-    const shown = { seconds, rounds, tables };
-    process.stdout.write(options.json ? `${JSON.stringify(shown)}\n` : `${note}\n`);
+    const bytes = options.quick ? null : Math.round(await bytesEach(create, service, generate));
+    if (bytes !== null) say(`bytes on disk a create, log and checkpoint: ${bytes.toLocaleString('en')}\n`);
+    const grown = options.growth.length === 0 ? [] : await growth(create, generate, options);
+    if (grown.length > 0) say(growthTable(grown));
+    if (options.plot) {
+      writeFileSync(
+        options.plot,
+        plot(tables.map(({ connections, results }) => ({ title: `${connections} connections`, results }))),
+      );
+    }
+    const { seconds, rounds } = options;
+    const shown = { generator: name, seconds, rounds, tables, bytesOnDiskACreate: bytes, growth: grown };
+    if (options.json) process.stdout.write(`${JSON.stringify(shown)}\n`);
   } finally {
-    await Promise.all([service.stop(), bare.stop()]);
+    await Promise.all([service.stop(), bare.stop(), postgres?.stop()]);
   }
+}
+
+function openLoopLine({ requestsPerSecond, p50Ms, p99Ms, p999Ms }: OpenLoop): string {
+  const rate = Math.round(requestsPerSecond).toLocaleString('en');
+  return `creates at half of that, ${rate}/s, from when each was due: p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms, p99.9 ${p999Ms.toFixed(2)} ms\n`;
+}
+
+function growthTable(grown: readonly Growth[]): string {
+  const [empty] = grown as [Growth];
+  const lines = grown.map(({ stored, requestsPerSecond }) => [
+    stored.toLocaleString('en'),
+    Math.round(requestsPerSecond).toLocaleString('en'),
+    (requestsPerSecond / empty.requestsPerSecond).toFixed(2),
+  ]);
+  return aligned([['payment intents stored', 'creates/s', '÷ empty'], ...lines]);
 }
 
 await main();

@@ -2,13 +2,14 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { callOperator } from '../src/operator/operator-client.ts';
+import { processSeconds, serviceThreads, type ThreadSeconds } from './processor-time.ts';
 
 const startMsMax = 30_000;
 
@@ -24,6 +25,9 @@ export interface ServiceTarget extends Target {
   readonly pid: number;
   /** An API key in test mode of an organization that meets no limit. */
   readonly key: string;
+  threads(): Promise<ThreadSeconds>;
+  /** What the data folder takes on the disk. */
+  bytes(): number;
 }
 
 /** What is to end with the bench. */
@@ -52,12 +56,38 @@ export async function startService(
     ...settings,
     ...env,
   });
-  return { ...target, dataDir, key: await unlimitedKey(dataDir) };
+  return {
+    ...target,
+    dataDir,
+    key: await unlimitedKey(dataDir),
+    threads: () => serviceThreads(target.pid, dataDir),
+    bytes: () => folderBytes(dataDir),
+  };
 }
 
-export async function startBareServer(): Promise<Target> {
+export function startBareServer(): Promise<Target> {
+  return startScript('bare-server.ts', [], '/2');
+}
+
+/** Starts a server of the bench on a free port, its first argument. */
+export async function startScript(
+  script: string,
+  args: readonly string[],
+  readyPath: string,
+): Promise<Target & { pid: number }> {
   const port = await freePort();
-  return start('bare-server.ts', [String(port)], port, '/2', {});
+  return start(script, [String(port), ...args], port, readyPath, {});
+}
+
+/** The blocks that the files of a folder take: files of the storage engine have holes. */
+function folderBytes(folder: string): number {
+  const blockBytes = 512;
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => {
+      const stats = statSync(join(parentPath, name), { throwIfNoEntry: false });
+      return sum + (stats === undefined ? 0 : stats.blocks * blockBytes);
+    }, 0);
 }
 
 async function start(
@@ -78,7 +108,7 @@ async function start(
   return {
     url,
     pid: child.pid!,
-    cpuSeconds: () => cpuSecondsOf(child.pid!),
+    cpuSeconds: () => processSeconds(child.pid!),
     async stop() {
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
@@ -97,7 +127,7 @@ async function ready(child: ChildProcess, url: string): Promise<void> {
   throw new Error(`${child.spawnargs.join(' ')} did not get ready`);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as { port: number };
@@ -121,18 +151,4 @@ export async function unlimitedKey(dataDir: string): Promise<string> {
   const daily = { org: made.id, mode: 'test', requests: noLimit, paymentCreations: noLimit };
   await callOperator(dataDir, 'limits.daily', daily);
   return made.keys.test.secret;
-}
-
-const ticksPerSecond = 100;
-
-/** User and system time of a process, all of its threads together, from Linux's `/proc`. */
-function cpuSecondsOf(pid: number): number | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The process's name, in parentheses, may hold spaces; the 12th and 13th fields behind it are the times.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-  } catch {
-    return null;
-  }
 }

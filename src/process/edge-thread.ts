@@ -16,6 +16,7 @@ import { createEdgeMetrics } from './metrics.ts';
 import { networksOf } from './networks.ts';
 import { createRequestLog } from './request-log.ts';
 import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
+import { countThreadTime } from './thread-time.ts';
 
 const { number, config, port, shards: shardCount, baseUrl, keys } = workerData as EdgeThreadData;
 const main = parentPort!;
@@ -25,6 +26,7 @@ const logger = await createLogger({ level: config.logLevel, thread });
 const logRequest = createRequestLog(logger, thread);
 const registry = new Registry();
 const metrics = createEdgeMetrics(registry);
+countThreadTime(registry, thread);
 const keyRing = new KeyRing();
 for (const change of keys) keyRing.put(change);
 const shards = Array.from({ length: shardCount }, () => new ShardClient());

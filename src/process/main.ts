@@ -19,6 +19,7 @@ import { availabilityOf, networksOf } from './networks.ts';
 import { operatorServices } from './operator-services.ts';
 import { Supervisor } from './supervisor.ts';
 import { ThreadFailure } from './thread.ts';
+import { countThreadTime } from './thread-time.ts';
 
 /** All that a stop may take. */
 const stopMsMax = 4_500;
@@ -65,6 +66,7 @@ async function run(
   closers.push(() => directory.closeStore());
   const registry = new Registry();
   const metrics = createSupervisorMetrics(registry);
+  countThreadTime(registry, 'main');
   const onEdgeEnded = (failure: ThreadFailure) => told.reject(failure);
   const options = { config, folder, directory, port, baseUrl, logger, metrics, onEdgeEnded };
   const supervisor = new Supervisor(options);

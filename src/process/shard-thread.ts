@@ -20,6 +20,7 @@ import { createLogger } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
 import { availabilityOf, networksOf } from './networks.ts';
 import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
+import { countThreadTime } from './thread-time.ts';
 
 const { number, dir, config, baseUrl, accounts } = workerData as ShardThreadData;
 const main = parentPort!;
@@ -27,6 +28,7 @@ const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: `shard-${number}` });
 const registry = new Registry();
 const metrics = createShardMetrics(registry, String(number));
+countThreadTime(registry, `shard-${number}`);
 
 const tickMs = 100;
 const levelsMs = 1000;

@@ -9,6 +9,7 @@ import { createAttemptPool } from '../webhooks/attempt-pool.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
 import { createLogger } from './logger.ts';
 import type { Instruction, Notice, WebhookThreadData } from './thread-protocol.ts';
+import { countThreadTime } from './thread-time.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
 const { config } = workerData as WebhookThreadData;
@@ -17,6 +18,7 @@ const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'webhooks' });
 const registry = new Registry();
 const metrics = createWebhookMetrics(registry);
+countThreadTime(registry, 'webhooks');
 
 /** Time in which receivers see the connections of an earlier life end, before new ones count. */
 const settleMs = 1_000;
