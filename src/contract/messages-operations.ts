@@ -140,8 +140,8 @@ export const operationMessages = {
     ar: 'لم يدفع العميل في الوقت المحدد.',
   },
   'failure.attempt_canceled': {
-    en: 'The payment was canceled before the customer paid.',
-    fr: 'Le paiement a été annulé avant que le client ne paie.',
-    ar: 'أُلغي الدفع قبل أن يدفع العميل.',
+    en: 'This attempt was canceled before the customer paid.',
+    fr: 'Cette tentative a été annulée avant que le client ne paie.',
+    ar: 'أُلغيت هذه المحاولة قبل أن يدفع العميل.',
   },
 } as const satisfies Record<string, Readonly<Record<Language, string>>>;

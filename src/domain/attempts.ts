@@ -221,10 +221,26 @@ function authorize(draft: Draft, charge: ChargeRecord, token: string): Outcome {
   return { waitsFor: operation };
 }
 
+/** The customer goes back to the choice on the checkout page: money that comes for this attempt now comes late. */
+export function abandonAttempt(draft: Draft, _params: object, id: string): Outcome {
+  const charge = draft.get('charge', id);
+  const intent = charge && draft.get('payment_intent', charge.payment_intent)!;
+  if (charge === undefined || intent!.checkout_session === null) return refused(missing(id, null));
+  const found = openCharge(draft, charge);
+  if ('refusal' in found) return found;
+  closeCharge(draft, charge, canceledBeforePaid(draft.context.language));
+  draft.put<PaymentIntentRecord>({ ...intent!, status: 'requires_payment_method' });
+  return { body: JSON.stringify({ status: 'requires_payment_method' }) };
+}
+
 /** A charge whose card page is open. */
 function payableCharge(draft: Draft, id: string): Found<'charge'> {
   const charge = draft.get('charge', id);
-  if (charge?.method !== 'card') return { refusal: missing(id, null) };
+  return charge?.method === 'card' ? openCharge(draft, charge) : { refusal: missing(id, null) };
+}
+
+/** A charge that waits for its customer. */
+function openCharge(draft: Draft, charge: ChargeRecord): Found<'charge'> {
   const intent = draft.get('payment_intent', charge.payment_intent)!;
   const refusal = changeable(intent, ['requires_action']);
   if (refusal !== null) return { refusal };

@@ -15,6 +15,8 @@ export interface InternalParams {
   submit_card: SubmittedCard;
   /** A customer answered the bank's challenge. */
   answer_challenge: { readonly passed: boolean };
+  /** A customer goes back from the page of an attempt, to choose again how to pay. */
+  abandon_attempt: object;
   /** A payment network answered, or notified. */
   settle_operation: { readonly operation: string; readonly outcome: NetworkOutcome };
   /** The time of a charge or a session has come. */

@@ -46,6 +46,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   choose_method: inTime(chooseMethod),
   submit_card: inTime(attempts.submitCard),
   answer_challenge: inTime(attempts.answerChallenge),
+  abandon_attempt: inTime(attempts.abandonAttempt),
   settle_operation: settleOperation,
   expire_due: expireDue,
   close_review: closeReview,

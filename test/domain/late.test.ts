@@ -14,6 +14,8 @@ const rows: readonly (readonly [SceneName, AnyCommand, object, keyof Scene, code
   ['open', 'submit_card', { ...typedCard, challenge: true }, 'charge', state],
   ['challenge', 'answer_challenge', { passed: true }, 'charge', state],
   ['challenge', 'answer_challenge', { passed: false }, 'charge', state],
+  ['challenge', 'abandon_attempt', {}, 'charge', state],
+  ['code', 'abandon_attempt', {}, 'charge', state],
   ['open', 'complete_charge', {}, 'charge', charge],
   ['open', 'complete_charge', { amount: 5 }, 'charge', charge],
   ['accepted', 'complete_charge', {}, 'charge', charge],

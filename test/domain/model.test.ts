@@ -32,7 +32,7 @@ const kinds = [
   ...['create_payment_intent', 'create_checkout_session', 'choose_method', 'choose_method'],
   ...['confirm_payment_intent', 'confirm_payment_intent', 'confirm_payment_intent'],
   ...['settle_operation', 'settle_operation', 'settle_operation', 'settle_operation', 'settle_operation'],
-  ...['submit_card', 'submit_card', 'submit_card', 'answer_challenge', 'answer_challenge'],
+  ...['submit_card', 'submit_card', 'submit_card', 'answer_challenge', 'answer_challenge', 'abandon_attempt'],
   ...['cancel_payment_intent', 'expire_checkout_session', 'update_payment_intent'],
   ...[
     'complete_charge',
@@ -185,6 +185,8 @@ class Run {
         return [of(model.attempts), { token: 'tok', card, challenge: how % 3 === 0 }];
       case 'answer_challenge':
         return [of(model.attempts), { passed: how % 3 > 0 }];
+      case 'abandon_attempt':
+        return [of(model.attempts), {}];
       case 'settle_operation':
         return ['', { operation: this.#call(pick), outcome: outcomes[how % outcomes.length]! }];
       case 'complete_charge':
@@ -293,7 +295,13 @@ const outcomes = [
   { result: 'failed', reason: 'down' },
 ] as const;
 
-const internal: readonly AnyCommand[] = ['choose_method', 'submit_card', 'answer_challenge', 'expire_due'];
+const internal: readonly AnyCommand[] = [
+  'choose_method',
+  'submit_card',
+  'answer_challenge',
+  'abandon_attempt',
+  'expire_due',
+];
 const isInternal = (operation: AnyCommand): boolean => internal.includes(operation);
 
 function madeBy(step: Step): Made {

@@ -46,6 +46,8 @@ export class Model {
         return this.#submit(id, params.challenge === true, made, nowMs);
       case 'answer_challenge':
         return this.#answer(id, params.passed === true, made, nowMs);
+      case 'abandon_attempt':
+        return this.#abandon(id, nowMs);
       case 'settle_operation':
         return this.#settle(params, made, nowMs);
       case 'complete_charge':
@@ -191,12 +193,26 @@ export class Model {
   #typing(id: string, nowMs: number): Expected | Attempt {
     const attempt = this.attempts.get(id);
     if (attempt === undefined || attempt.method === 'cash') return refuse('resource_missing');
+    return this.#inHand(attempt, nowMs);
+  }
+
+  /** An attempt that its customer can still do something about. */
+  #inHand(attempt: Attempt, nowMs: number): Expected | Attempt {
     const blocked = this.#blocked(attempt.payment, 'requires_action');
     if (blocked !== null) return blocked;
     if (this.#isOver(attempt, nowMs) || this.#isSessionOver(attempt.payment, nowMs)) {
       return refuse('payment_intent_unexpected_state');
     }
     return attempt.status === 'pending' ? attempt : refuse('charge_unexpected_state');
+  }
+
+  #abandon(id: string, nowMs: number): Expected {
+    const attempt = this.attempts.get(id);
+    if (attempt === undefined || attempt.payment.session === null) return refuse('resource_missing');
+    const inHand = this.#inHand(attempt, nowMs);
+    if ('code' in inHand) return inHand;
+    this.#fail(attempt);
+    return ok('charge.failed');
   }
 
   #submit(id: string, challenge: boolean, made: Made, nowMs: number): Expected {

@@ -5,7 +5,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { canceledBeforePaid, cashRefused, declined, expiredUnpaid } from '../../src/domain/attempts.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
-import { amount, card, createIntent, type Scene, type SceneName, scenes, typedCard } from './scenes.ts';
+import {
+  amount,
+  card,
+  createIntent,
+  openAttempt,
+  type Scene,
+  type SceneName,
+  scenes,
+  typedCard,
+} from './scenes.ts';
 import { type Json, minuteMs, Stage, type Step } from './stage.ts';
 
 interface Transition {
@@ -89,6 +98,14 @@ const transitions: readonly Transition[] = [
     changes: failed,
     intent: { status: 'requires_payment_method' },
   },
+  ...(['open', 'challenge', 'code'] as const).map((from) => ({
+    from,
+    on: 'the customer goes back to choose again',
+    run: (stage: Stage, { charge }: Scene) => stage.when('abandon_attempt', {}, charge),
+    events: ['charge.failed'],
+    changes: failed,
+    intent: { status: 'requires_payment_method', last_payment_error: null },
+  })),
   {
     from: 'authorizing',
     on: 'the network confirms',
@@ -215,6 +232,7 @@ const actions: Readonly<Record<string, Action>> = {
   cancel: ['cancel_payment_intent', {}, 'intent'],
   expire: ['expire_checkout_session', {}, 'session'],
   choose: ['choose_method', { method: 'cash' }, 'session'],
+  back: ['abandon_attempt', {}, 'charge'],
   submit: ['submit_card', typedCard, 'charge'],
   challenge: ['answer_challenge', { passed: true }, 'charge'],
   complete: ['complete_charge', {}, 'charge'],
@@ -225,18 +243,18 @@ const actions: Readonly<Record<string, Action>> = {
 
 // biome-ignore format: a table
 const matrix: Readonly<Record<SceneName, readonly string[]>> = {
-  //            update confirm cancel expire choose   submit   challenge complete fail    end      refund
-  fresh:       ['ok',  'waits', 'ok',  'ok',  'waits', missing, missing,  missing, missing, missing, state],
-  opening:     [busy,  busy,    busy,  busy,  busy,    missing, missing,  missing, missing, missing, state],
-  open:        ['ok',  state,   'ok',  'ok',  state,   'waits', charge,   'ok',    'ok',    'ok',    state],
-  challenge:   ['ok',  state,   'ok',  'ok',  state,   'waits', 'waits',  'ok',    'ok',    'ok',    state],
-  code:        ['ok',  state,   'ok',  'ok',  state,   missing, missing,  'ok',    'ok',    'ok',    state],
-  authorizing: [busy,  busy,    busy,  busy,  busy,    busy,    busy,     busy,    busy,    busy,    state],
-  accepted:    ['ok',  state,   state, state, state,   state,   state,    'ok',    'ok',    'ok',    state],
-  declined:    ['ok',  'waits', 'ok',  'ok',  'waits', state,   state,    charge,  charge,  charge,  state],
-  paid:        ['ok',  state,   state, over,  over,    state,   state,    charge,  charge,  charge,  'ok'],
-  paid_cash:   ['ok',  state,   state, over,  over,    missing, missing,  charge,  charge,  charge,  'refund_unsupported_payment_method'],
-  canceled:    ['ok',  state,   state, over,  over,    state,   state,    charge,  charge,  charge,  state],
+  //            update confirm cancel expire choose   back     submit   challenge complete fail    end      refund
+  fresh:       ['ok',  'waits', 'ok',  'ok',  'waits', missing, missing, missing,  missing, missing, missing, state],
+  opening:     [busy,  busy,    busy,  busy,  busy,    missing, missing, missing,  missing, missing, missing, state],
+  open:        ['ok',  state,   'ok',  'ok',  state,   'ok',    'waits', charge,   'ok',    'ok',    'ok',    state],
+  challenge:   ['ok',  state,   'ok',  'ok',  state,   'ok',    'waits', 'waits',  'ok',    'ok',    'ok',    state],
+  code:        ['ok',  state,   'ok',  'ok',  state,   'ok',    missing, missing,  'ok',    'ok',    'ok',    state],
+  authorizing: [busy,  busy,    busy,  busy,  busy,    busy,    busy,    busy,     busy,    busy,    busy,    state],
+  accepted:    ['ok',  state,   state, state, state,   state,   state,   state,    'ok',    'ok',    'ok',    state],
+  declined:    ['ok',  'waits', 'ok',  'ok',  'waits', state,   state,   state,    charge,  charge,  charge,  state],
+  paid:        ['ok',  state,   state, over,  over,    state,   state,   state,    charge,  charge,  charge,  'ok'],
+  paid_cash:   ['ok',  state,   state, over,  over,    state,   missing, missing,  charge,  charge,  charge,  'refund_unsupported_payment_method'],
+  canceled:    ['ok',  state,   state, over,  over,    state,   state,   state,    charge,  charge,  charge,  state],
 };
 
 for (const name of Object.keys(matrix) as SceneName[]) {
@@ -374,6 +392,55 @@ test('a cash attempt has no bank that could decline it', () => {
   const params = { decline_code: 'lost_card' };
   stage.when('fail_charge', params, charge).expect({ refusal: ['parameter_invalid', 'decline_code'] });
   assert.equal(stage.given('fail_charge', {}, charge).failure_code, 'cash_payment_refused');
+});
+
+test('going back: the attempt says why it ended, and the reason of an earlier one stays', () => {
+  const stage = new Stage();
+  const { intent, charge: declinedCharge } = scenes.declined(stage);
+  const { last_payment_error } = stage.read('retrieve_payment_intent', {}, intent);
+  const charge = openAttempt(stage, intent, 'cash');
+  const [told] = stage.when('abandon_attempt', {}, charge, { language: 'ar' }).told;
+  assert.deepEqual(told, stage.read('retrieve_charge', {}, charge));
+  const { code, message } = canceledBeforePaid('ar');
+  assert.deepEqual([told.failure_code, told.failure_message], [code, message]);
+  const after = stage.read('retrieve_payment_intent', {}, intent);
+  assert.deepEqual([after.latest_charge, after.next_action], [charge, null]);
+  assert.deepEqual(after.last_payment_error, last_payment_error);
+  assert.equal(after.last_payment_error.charge, declinedCharge);
+  stage.when('abandon_attempt', {}, charge).expect({ refusal: 'payment_intent_unexpected_state' });
+});
+
+test('money that comes for a code that was given up opens a review, also while another attempt is open', () => {
+  const stage = new Stage();
+  const { intent, session, charge } = scenes.code(stage);
+  const number = stage.get('charge', charge).cash_number!;
+  stage.given('abandon_attempt', {}, charge);
+  const late = () => stage.when('pay_cash', { number, amount });
+  late().expect({ events: ['review.opened'], changes: ['review'] });
+  stage.settle(stage.calls('choose_method', { method: 'card' }, session));
+  late().expect({ events: ['review.opened'], changes: ['review'] });
+  stage.given('complete_charge', {}, stage.get('payment_intent', intent).latest_charge!);
+  const [{ reason, charge: of }] = stage.read('list_reviews').data;
+  assert.deepEqual([reason, of], ['late_payment', charge]);
+});
+
+test('an attempt without a checkout page has nowhere to go back to', () => {
+  const stage = new Stage();
+  const charge = openAttempt(stage, createIntent(stage));
+  stage.when('abandon_attempt', {}, charge).expect({ refusal: 'resource_missing' });
+  stage.when('abandon_attempt', {}, 'ch_x').expect({ refusal: 'resource_missing' });
+});
+
+test('confirming by another method does not end an attempt that is open', () => {
+  const stage = new Stage();
+  for (const [scene, method] of [
+    ['open', 'cash'],
+    ['code', 'card'],
+  ] as const) {
+    const { intent } = scenes[scene](stage);
+    const params = { payment_method_type: method };
+    stage.when('confirm_payment_intent', params, intent).expect({ refusal: state });
+  }
 });
 
 test('a canceled payment has no failed attempt to report, but its charge says why it ended', () => {

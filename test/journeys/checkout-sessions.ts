@@ -63,6 +63,49 @@ export function checkoutSessions(service: () => Service): void {
     assert.match((await customer.open(session.url)).title, /Payment complete/);
   });
 
+  test('the customer changes the method twice; money for the code that was given up opens a review', async () => {
+    const shop = await openShop(service());
+    const session = await shop.createSession();
+    const intentNow = () => shop.do('retrieve_payment_intent', { id: session.payment_intent });
+    const customer = new Customer();
+    await customer.open(session.url);
+    const card = await customer.send({ method: 'card' });
+    assert.equal((await customer.chooseAgain()).at, session.url);
+    await customer.send({ method: 'cash' });
+    const { latest_charge: code, next_action } = await intentNow();
+    const choice = await customer.chooseAgain();
+    assert.doesNotMatch(choice.html, /role="alert"/);
+    const { status, last_payment_error } = await intentNow();
+    assert.deepEqual([status, last_payment_error], ['requires_payment_method', null]);
+    const { failure_code } = await shop.do('retrieve_charge', { id: code });
+    assert.equal(failure_code, 'payment_attempt_canceled');
+    const { number } = next_action.cash_display_details;
+    await shop.do('pay_cash', { number, amount: 20_000 });
+    const [review] = (await shop.do('list_reviews')).data;
+    assert.deepEqual([review.reason, review.charge], ['late_payment', code]);
+    await customer.send({ method: 'card' });
+    const byOtherMethod = { id: session.payment_intent, payment_method_type: 'cash' as const };
+    await shop.refused('payment_intent_unexpected_state', 'confirm_payment_intent', byOtherMethod);
+    await customer.send(goodCard);
+    assert.equal((await intentNow()).status, 'succeeded');
+    assert.match((await customer.open(card.at)).title, /Payment complete/);
+    const [opened, abandoned, events] = ['payment_intent.requires_action', 'charge.failed', shop.news()];
+    const told = (await events).map(({ type, request }) => [type, request.id === null]);
+    assert.deepEqual(told, [
+      ['payment_intent.created', false],
+      [opened, true],
+      [abandoned, true],
+      [opened, true],
+      [abandoned, true],
+      ['review.opened', false],
+      [opened, true],
+      ['payment_intent.processing', true],
+      ['charge.succeeded', true],
+      ['payment_intent.succeeded', true],
+      ['checkout.session.completed', true],
+    ]);
+  });
+
   test('a session that the merchant expires takes its payment with it, and its page says so', async () => {
     const shop = await openShop(service());
     const session = await shop.createSession();

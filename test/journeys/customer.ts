@@ -33,10 +33,15 @@ export class Customer {
     return thief;
   }
 
-  /** Sends the form on the page with these fields. */
-  async send(fields: Readonly<Record<string, string>>): Promise<Shown> {
+  /** Goes back from the page of an attempt to the choice. */
+  chooseAgain(): Promise<Shown> {
+    return this.send({}, '/change');
+  }
+
+  /** Sends the form on the page with these fields; `to` is how its address ends. */
+  async send(fields: Readonly<Record<string, string>>, to = ''): Promise<Shown> {
     const { html, at } = this.#shown!;
-    const action = /<form method="post" action="([^"]+)"/.exec(html)?.[1];
+    const action = new RegExp(`<form method="post" action="([^"]+${to})"`).exec(html)?.[1];
     const formKey = /name="form_key" value="([^"]+)"/.exec(html)?.[1];
     assert.ok(action && formKey, `there is a form on the page: ${this.#shown!.title}`);
     const body = new URLSearchParams({ form_key: formKey, ...fields });

@@ -78,10 +78,10 @@ export function overPage(payment: ShownPayment, visit: Visit): Page {
   };
 }
 
-/** Why the last attempt failed, in the customer's language; null when none did. */
-export function failureNotice({ intent, session }: ShownPayment, visit: Visit): Html | null {
+/** Why the latest attempt failed, in the customer's language; null when it did not, or the customer ended it. */
+export function failureNotice({ intent, session, charge }: ShownPayment, visit: Visit): Html | null {
   const error = intent.last_payment_error;
-  if (error === null) return null;
+  if (error === null || error.charge !== charge?.id) return null;
   const { language } = visit;
   switch (error.code) {
     case 'card_declined':

@@ -51,6 +51,16 @@ export const pageMessages = {
     fr: 'Choisissez l’un des moyens de paiement ci-dessous.',
     ar: 'اختر إحدى وسائل الدفع أدناه.',
   },
+  change_method: {
+    en: 'Choose another way to pay',
+    fr: 'Choisir un autre moyen de paiement',
+    ar: 'اختر وسيلة دفع أخرى',
+  },
+  change_ends_code: {
+    en: 'If you choose another way to pay, the code above stops working: do not use it any more.',
+    fr: 'Si vous choisissez un autre moyen de paiement, le code ci-dessus ne sera plus valable : ne l’utilisez plus.',
+    ar: 'إذا اخترت وسيلة دفع أخرى فلن يبقى الرمز أعلاه صالحًا: لا تستخدمه بعد ذلك.',
+  },
   attempt_expired: {
     en: 'The time to pay ran out. Choose again how you would like to pay.',
     fr: 'Le délai de paiement est écoulé. Choisissez à nouveau comment payer.',

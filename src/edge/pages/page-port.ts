@@ -39,7 +39,7 @@ export type ShownPayment = PaymentView & {
   readonly merchant: string;
 };
 
-export type PageOperation = 'choose_method' | 'submit_card' | 'answer_challenge';
+export type PageOperation = 'choose_method' | 'submit_card' | 'answer_challenge' | 'abandon_attempt';
 
 /** Behind the pages: reads and commands of the state machine. Rejects when it can't answer now. */
 export interface PagePort {

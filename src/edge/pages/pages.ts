@@ -83,7 +83,7 @@ export function createPages(options: PagesOptions): Pages {
     if ('path' in stage && stage.path !== request.path) return redirect(linkTo(visit, stage.path));
     const { field, setCookie } = guard.protect(id, request.headers.cookie);
     const justActed = new URLSearchParams(request.query).has('done');
-    const holdsForm = Object.values<string>(formStages).includes(stage.name);
+    const holdsForm = Object.values(formStages).some((stages) => stages.includes(stage.name));
     return render(pageAt(stage, payment, visit, field, justActed), visit, holdsForm ? setCookie : null);
   }
 
@@ -98,7 +98,7 @@ export function createPages(options: PagesOptions): Pages {
     if (!guard.accepts(id, cookie, secFetchSite, form)) return render(outcomes.stalePage(visit), visit);
     const stage = stageOf(payment, id, now());
     // A form that was sent before, or too late, does nothing: the answer is how things stand.
-    const atItsStage = stage.name === formStages[name!] && 'path' in stage && stage.path === path;
+    const atItsStage = formStages[name!].includes(stage.name) && 'path' in stage && stage.path === path;
     const { field } = guard.protect(id, cookie);
     const page = atItsStage ? await submits[name!]({ id, payment, visit, form, field }) : null;
     if (page !== null) return render(page, visit);
@@ -142,7 +142,7 @@ function pageAt(stage: Stage, payment: ShownPayment, visit: Visit, field: Html, 
     case 'challenge':
       return challengePage(payment, visit, field);
     case 'voucher':
-      return voucherPage(payment, visit);
+      return voucherPage(payment, visit, field);
     case 'opening':
     case 'processing':
       return outcomes.waitingPage(payment, visit, stage.name);

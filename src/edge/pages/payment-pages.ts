@@ -11,7 +11,7 @@ import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 import { qrCode } from './qr-code.ts';
 import { afterGivingUp, afterPayment } from './return-links.ts';
-import { challengePath } from './stage.ts';
+import { challengePath, changePath } from './stage.ts';
 
 const methodTexts = {
   card: { name: 'pay_by_card', hint: 'pay_by_card_hint' },
@@ -79,6 +79,7 @@ ${input('number', null, html` autocomplete="cc-number" maxlength="40"`)}
 <div class="pair">${input('expiry', 'card_expiry_hint', html` autocomplete="cc-exp" maxlength="12"`)}
 ${input('cvc', 'card_cvc_hint', html` autocomplete="cc-csc" maxlength="8"`)}</div>
 <button>${sayOf(visit, payment, 'pay_amount')}</button></form>`,
+      changing(payment, visit, field),
       givingUp(payment, visit),
       payment.livemode ? null : testCardList(language),
     ],
@@ -112,17 +113,19 @@ export function challengePage(payment: ShownPayment, visit: Visit, field: Html):
       html`<form method="post" action="${linkTo(visit, challengePath(id))}" class="choices">${field}
 <button name="answer" value="pass">${say('challenge_pass', language)}</button>
 <button name="answer" value="fail" class="quiet">${say('challenge_fail', language)}</button></form>`,
+      changing(payment, visit, field),
     ],
   };
 }
 
 /** The cash code, made to be read out, scanned and printed. */
-export function voucherPage(payment: ShownPayment, visit: Visit): Page {
+export function voucherPage(payment: ShownPayment, visit: Visit, field: Html): Page {
   const { language } = visit;
   const charge = payment.charge!;
   const number = charge.cash_number!;
   const title = say('pay_cash', language);
   const back = afterPayment(payment);
+  const change = changing(payment, visit, field);
   return {
     status: 200,
     title,
@@ -139,8 +142,17 @@ export function voucherPage(payment: ShownPayment, visit: Visit): Page {
       back === null
         ? null
         : html`<p class="screen center"><a href="${back}">${sayOf(visit, payment, 'return_to')}</a></p>`,
+      change && html`<p class="muted screen">${say('change_ends_code', language)}</p>`,
+      change,
     ],
   };
+}
+
+/** The way back to the choice, where there is one: the attempt on this page then ends. */
+function changing({ intent, session }: ShownPayment, visit: Visit, field: Html): Html | null {
+  if (session === null || intent.payment_method_types.length === 1) return null;
+  return html`<form method="post" action="${linkTo(visit, changePath(visit.path))}" class="screen">${field}
+<button class="quiet">${say('change_method', visit.language)}</button></form>`;
 }
 
 function givingUp(payment: ShownPayment, visit: Visit): Html | null {

@@ -2,14 +2,15 @@
 
 import type { Stage } from './stage.ts';
 
-export type Form = 'choice' | 'card' | 'challenge';
+export type Form = 'choice' | 'card' | 'challenge' | 'change';
 
-/** The stage at which a form may be sent. */
-export const formStages = {
-  choice: 'choose',
-  card: 'card',
-  challenge: 'challenge',
-} as const satisfies Record<Form, Stage['name']>;
+/** The stages at which a form may be sent. */
+export const formStages: Readonly<Record<Form, readonly Stage['name'][]>> = {
+  choice: ['choose'],
+  card: ['card'],
+  challenge: ['challenge'],
+  change: ['card', 'challenge', 'voucher'],
+};
 
 export interface PageRoute {
   /** The checkout session or the charge in the address. */
@@ -24,6 +25,8 @@ const forms: Readonly<Record<string, Form>> = {
   checkout: 'choice',
   pay: 'card',
   'pay/challenge': 'challenge',
+  'pay/change': 'change',
+  'voucher/change': 'change',
 };
 
 /** True for the paths of the pages, the unknown ones below them included. */
@@ -33,11 +36,12 @@ export function isPagePath(path: string): boolean {
 
 /** The page at `path`; null when no page can have this address. */
 export function routeOf(path: string): PageRoute | null {
-  const match = /^\/(?:(checkout)\/(cs_\w{1,64})|(pay|voucher)\/(ch_\w{1,64})(\/challenge)?)$/.exec(path);
+  const match = /^\/(?:(checkout)\/(cs_\w{1,64})|(pay|voucher)\/(ch_\w{1,64})(\/\w+)?)$/.exec(path);
   if (match === null) return null;
-  const [, checkout, session, attempt, charge, challenge = ''] = match;
+  const [, checkout, session, attempt, charge, below = ''] = match;
   const page = checkout ?? attempt!;
   const id = session ?? charge!;
-  if (challenge !== '' && page !== 'pay') return null;
-  return { id, path: `/${page}/${id}`, form: forms[page + challenge] ?? null };
+  const form = forms[page + below] ?? null;
+  if (below !== '' && form === null) return null;
+  return { id, path: `/${page}/${id}`, form };
 }

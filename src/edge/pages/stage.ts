@@ -26,6 +26,8 @@ export const checkoutPath = (session: string) => `/checkout/${session}`;
 export const cardPath = (charge: string) => `/pay/${charge}`;
 export const challengePath = (charge: string) => `/pay/${charge}/challenge`;
 export const voucherPath = (charge: string) => `/voucher/${charge}`;
+/** Where the form is sent that leads back to the choice, from the page of an attempt. */
+export const changePath = (page: string) => `${page}/change`;
 
 /** The stage of the payment that `id`, a session or a charge, was opened for. A `path` is where that stage has its page. */
 export function stageOf(view: PaymentView, id: string, nowMs: number): Stage {

@@ -62,6 +62,11 @@ export function createSubmits(
       const result = await port.command('answer_challenge', id, params, visit.language);
       return result.ok ? null : refusedPage(result.code, visit);
     },
+
+    async change({ id, visit }) {
+      const result = await port.command('abandon_attempt', id, {}, visit.language);
+      return result.ok ? null : refusedPage(result.code, visit);
+    },
   };
 }
 

@@ -129,6 +129,25 @@ describe('a customer pays by card', () => {
     await context.close();
   });
 
+  browserTest('who thinks again goes back to the choice, and pays another way', async () => {
+    const { context, page, complaints } = await visit();
+    const session = await atCardPage(page);
+    await page.getByRole('button', { name: 'Choose another way' }).click();
+    await page.waitForURL(`${site.url}/checkout/${session.id}`);
+    assert.equal(await page.getByRole('alert').count(), 0);
+    await page.getByRole('button', { name: 'Pay in cash' }).click();
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.getByRole('button').count(), 0, 'nothing to press on paper');
+    await page.emulateMedia({ media: 'screen' });
+    await page.getByRole('button', { name: 'Choose another way' }).click();
+    await page.getByRole('button', { name: 'Pay by card' }).click();
+    await typeCard(page, testCards[0]!);
+    await pay(page);
+    await page.waitForURL(orderUrl(session));
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
   browserTest('who gives up goes back to the basket', async () => {
     const { context, page } = await visit();
     await atCardPage(page);

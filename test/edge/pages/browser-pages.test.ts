@@ -60,13 +60,20 @@ const pages: Readonly<
   card: { open: async (service) => `/pay/${(await cardCharge(service)).charge}` },
   'card with wrong fields': {
     open: async (service) => `/pay/${(await cardCharge(service)).charge}`,
-    act: (page) => page.locator('form button').click(),
+    act: (page) => page.locator('form button').first().click(),
   },
   challenge: { open: async (service) => `/pay/${(await cardCharge(service, { challenge: true })).charge}` },
   processing: {
     open: async (service) => `/pay/${(await cardCharge(service, { token: 'sim_later_succeeds' })).charge}`,
   },
   paid: { open: async (service) => `/pay/${(await cardCharge(service, {})).charge}` },
+  'voucher of a session': {
+    async open(service) {
+      const id = await session(service);
+      await service.create('choose_method', { method: 'cash' }, id);
+      return `/checkout/${id}`;
+    },
+  },
   voucher: {
     open: async (service) => `/voucher/${(await createConfirmed(service, 'cash')).charge}`,
   },

@@ -80,6 +80,77 @@ describe('a checkout session', () => {
     assert.match(titleOf((await visitor.get(`/voucher/${id}`)).body), /Payment complete/);
   });
 
+  test('leads back to the choice from a card page, a challenge and a voucher; another method then pays', async () => {
+    const { service, session, visitor, shown } = await atCardPage();
+    const back = (from: string) => {
+      assert.ok(visitor.form('/change').action.endsWith('/change'), from);
+      return visitor.send({}, '/change');
+    };
+    const choice = await back('card');
+    assert.equal(choice.at, `/checkout/${session.id}`);
+    assert.doesNotMatch(choice.body, /role="alert"/, 'nothing went wrong');
+    await visitor.send({ method: 'card' });
+    await visitor.send({ ...goodCard, number: '4000 0027 6000 3184' });
+    assert.equal((await back('challenge')).at, `/checkout/${session.id}`);
+    assert.equal(service.authorizations.length, 0);
+    const voucher = await visitor.send({ method: 'cash' });
+    assert.match(voucher.body, /the code above stops working/);
+    const charge = (await service.port.view(session.id))!.charge!;
+    await back('voucher');
+    assert.equal(service.state.get('charge', charge.id)!.failure_code, 'payment_attempt_canceled');
+    for (const old of [shown.at, `/voucher/${charge.id}`, `/voucher/${charge.id}/change`]) {
+      assert.equal((await visitor.get(old)).at, `/checkout/${session.id}`, old);
+    }
+    await visitor.send({ method: 'card' });
+    await visitor.send(goodCard);
+    assert.equal(statusOf(service, session.payment_intent), 'succeeded');
+  });
+
+  test('a decline stands on the choice until another attempt was begun', async () => {
+    const { visitor } = await atCardPage();
+    const declined = await visitor.send({ ...goodCard, number: '4000 0000 0000 9995' });
+    assert.match(declined.body, /insufficient funds/);
+    await visitor.send({ method: 'card' });
+    assert.doesNotMatch((await visitor.send({}, '/change')).body, /insufficient funds/);
+  });
+
+  test('what leads back is said in three languages, and stays off the paper', async () => {
+    const service = createService();
+    const session = await createSession(service);
+    await service.create('choose_method', { method: 'cash' }, session.id);
+    const visitor = createVisitor(service.pages);
+    const { at } = await visitor.get(`/checkout/${session.id}`);
+    for (const [language, text] of [
+      ['en', 'Choose another way to pay'],
+      ['fr', 'Choisir un autre moyen de paiement'],
+      ['ar', 'اختر وسيلة دفع أخرى'],
+    ]) {
+      const { body } = await visitor.get(`${at}?lang=${language}`);
+      assert.ok(body.includes(text!), text);
+      assert.ok(body.includes(`action="${at}/change?lang=${language}" class="screen"`), body);
+    }
+  });
+
+  test('with one method, or without a session, nothing leads back', async () => {
+    const one = await atCardPage({ payment_method_types: ['card'] });
+    assert.doesNotMatch(one.shown.body, /\/change/);
+    const service = createService();
+    const { charge } = await createConfirmed(service, 'cash');
+    const visitor = createVisitor(service.pages);
+    assert.doesNotMatch((await visitor.get(`/voucher/${charge}`)).body, /<form/);
+    assert.equal((await visitor.ask('POST', `/voucher/${charge}/change`)).status, 403);
+    assert.equal(service.state.get('charge', charge)!.status, 'pending');
+  });
+
+  test('a form that leads back does nothing once the card was submitted', async () => {
+    const { service, session, visitor, shown } = await atCardPage();
+    const { hidden } = visitor.form('/change');
+    await visitor.send({ ...goodCard, number: '4000 0000 0000 0077' });
+    const late = await visitor.ask('POST', `${shown.at}/change`, new URLSearchParams(hidden).toString());
+    assert.equal(late.header('location'), `${shown.at}?done=1`);
+    assert.equal(statusOf(service, session.payment_intent), 'processing');
+  });
+
   test('an expired one says so with 410, by its time already before the service has noticed', async () => {
     const service = createService();
     const session = await createSession(service);

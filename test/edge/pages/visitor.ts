@@ -38,20 +38,20 @@ export function createVisitor(pages: Pages, changes: Partial<PageRequest['header
   return {
     ask,
     get: async (target: string) => follow(await ask('GET', target)),
-    /** Sends the form on the last page with these fields, to its own address. */
-    async send(fields: Record<string, string>): Promise<Shown> {
-      const form = formOf(last!);
+    /** Sends the form on the last page with these fields, to its own address; `to` is how that ends. */
+    async send(fields: Record<string, string>, to = ''): Promise<Shown> {
+      const form = formOf(last!, to);
       return follow(
         await ask('POST', form.action, new URLSearchParams({ ...form.hidden, ...fields }).toString()),
       );
     },
     /** The form of the last page. */
-    form: () => formOf(last!),
+    form: (to = '') => formOf(last!, to),
   };
 }
 
-function formOf({ body }: Shown) {
-  const action = /<form method="post" action="([^"]+)"/.exec(body)?.[1];
+function formOf({ body }: Shown, to = '') {
+  const action = new RegExp(`<form method="post" action="([^"]+${to})"`).exec(body)?.[1];
   if (action === undefined) throw new Error(`no form on the page: ${titleOf(body)}`);
   const key = /name="form_key" value="([^"]+)"/.exec(body)?.[1] ?? '';
   return { action: action.replaceAll('&amp;', '&'), hidden: { form_key: key } };
