@@ -100,6 +100,12 @@ export function slotOfId(id: string): number {
   return decodeBase62(id.slice(start + timeWidth, start + timeWidth + slotWidth));
 }
 
+/** The Unix millisecond in an id made by `createIdFactory`, or -1 when the text is no such id. */
+export function timeOfId(id: string): number {
+  const start = id.lastIndexOf('_') + 1;
+  return id.length - start === bodyWidth ? decodeBase62(id.slice(start, start + timeWidth)) : -1;
+}
+
 /**
  * The smallest text that ids of this prefix made at or after `ms` can start with: a bound for ranges over ids.
  * Times before 1970 and past the year 8000 are drawn to those ends.

@@ -70,10 +70,10 @@ function holderOf(draft: Draft, number: string): StoredRecord | undefined {
 /** The network opened the attempt: the customer's turn. */
 export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome {
   const { context } = draft;
-  const { settings, nowMs } = context;
+  const { settings, nowMs, serviceMs } = context;
   const intent = draft.get('payment_intent', operation.payment_intent)!;
   const method = operation.action === 'open_card_page' ? 'card' : 'cash';
-  const expiresAtMs = nowMs + (method === 'card' ? settings.cardAttemptMs : settings.cashCodeMs);
+  const lifeMs = method === 'card' ? settings.cardAttemptMs : settings.cashCodeMs;
   const charge = draft.put<ChargeRecord>({
     kind: 'charge',
     id: context.newId('ch'),
@@ -95,8 +95,9 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
     cash_agent: null,
     challenge_token: null,
     authorization: null,
-    expires_at_ms: expiresAtMs,
-    due_at_ms: expiresAtMs,
+    expires_at_ms: nowMs + lifeMs,
+    deadline_ms: serviceMs + lifeMs,
+    due_at_ms: serviceMs + lifeMs,
     metadata: {},
   });
   const opened = draft.put<PaymentIntentRecord>({
@@ -106,7 +107,7 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
     return_url: operation.return_url,
     operation: null,
   });
-  if (method === 'cash') prolongSession(draft, opened, expiresAtMs);
+  if (method === 'cash') prolongSession(draft, opened, charge);
   const resource = presentPaymentIntent(opened, charge, settings.baseUrl);
   draft.emit('payment_intent.requires_action', resource);
   return answered(resource);
@@ -174,8 +175,8 @@ export function failAttempt(draft: Draft, charge: ChargeRecord, failure: Failure
 
 /** An attempt whose time is up fails, unless a call to its network is under way; the charge as it is then. */
 export function failOverdue(draft: Draft, charge: ChargeRecord): ChargeRecord {
-  const { nowMs, language } = draft.context;
-  if (charge.status !== 'pending' || nowMs < charge.expires_at_ms) return charge;
+  const { serviceMs, language } = draft.context;
+  if (charge.status !== 'pending' || serviceMs < charge.deadline_ms) return charge;
   if (draft.get('payment_intent', charge.payment_intent)!.operation !== null) return charge;
   return failAttempt(draft, charge, expiredUnpaid(language));
 }

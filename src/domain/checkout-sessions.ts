@@ -25,6 +25,7 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
   const refusal = refusePlainHttp(context, { success_url, cancel_url }) ?? refusePayment(draft, params);
   if (refusal !== null) return refused(refusal);
   const id = context.newId('cs');
+  const deadlineMs = context.serviceMs + expiresAt * 1000 - context.nowMs;
   const { amount, currency, payment_method_types, customer, payment_intent_data } = params;
   // Description and metadata are the session's own: its intent has what was given for it.
   const payment = { amount, currency, payment_method_types, customer, ...payment_intent_data };
@@ -47,7 +48,8 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
     description: params.description ?? null,
     locale: params.locale ?? null,
     expires_at_ms: expiresAt * 1000,
-    due_at_ms: expiresAt * 1000,
+    deadline_ms: deadlineMs,
+    due_at_ms: deadlineMs,
     metadata: initialMetadata(params.metadata),
   });
   return answered(presentCheckoutSession(session, context.settings.baseUrl));

@@ -4,6 +4,7 @@
 import type { Refusal } from '../contract/errors.ts';
 import type { Bucket } from '../contract/limits.ts';
 import type { Language, PaymentMethodType } from '../contract/vocabulary.ts';
+import type { Now } from '../core/clock.ts';
 import type { Change, OperationRecord, OperationRequest, WebhookEndpointRecord } from './record.ts';
 
 /** What the organization may do in this mode, from the directory. */
@@ -33,8 +34,7 @@ export interface Settings {
 }
 
 /** Everything that `decide` may not find out by itself: time, chance, who asks. */
-export interface Context {
-  readonly nowMs: number;
+export interface Context extends Now {
   readonly org: string;
   readonly livemode: boolean;
   readonly account: Account;

@@ -33,7 +33,7 @@ export function openDelivery(
     event: event.id,
     event_type: event.type,
     status: 'pending',
-    due_at_ms: context.nowMs,
+    due_at_ms: context.serviceMs,
     ended_at_ms: null,
     attempt_count: 0,
     tries: 0,
@@ -92,13 +92,13 @@ function progress(
   isDeleted: boolean,
 ): Partial<DeliveryRecord> {
   if (status !== 'pending') return {};
-  const over = { tries: tries + 1, due_at_ms: null, ended_at_ms: context.nowMs };
+  const over = { tries: tries + 1, due_at_ms: null, ended_at_ms: context.serviceMs };
   if (result.failure === null) return { ...over, status: 'succeeded' };
   if (isDeleted) return { ...over, status: 'ended' };
   const waitMs = context.settings.webhookRetryMs[tries];
   if (waitMs === undefined) return { ...over, status: 'failed' };
   const jitter = Math.floor((waitMs * (context.randomBelow(2001) - 1000)) / 10_000);
-  return { tries: tries + 1, due_at_ms: context.nowMs + waitMs + jitter };
+  return { tries: tries + 1, due_at_ms: context.serviceMs + waitMs + jitter };
 }
 
 /** When a resent delivery is due: before all that wait, so that it leaves at once however many there are. */
@@ -128,18 +128,18 @@ const prunedPerCommandMax = 500;
  * that the next call need not pass over what this one ended; null when none is left.
  */
 export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, after?: string): string | null {
-  const { nowMs } = draft.context;
+  const { serviceMs } = draft.context;
   let count = 0;
   for (const record of draft.view.scan(endpointDueIndex(endpoint.id), { after, descending: false })) {
     if (record.kind !== 'delivery') continue;
-    draft.put<DeliveryRecord>({ ...record, status: 'ended', due_at_ms: null, ended_at_ms: nowMs });
+    draft.put<DeliveryRecord>({ ...record, status: 'ended', due_at_ms: null, ended_at_ms: serviceMs });
     if (++count === endedPerCommandMax) return timeKey(record.due_at_ms!) + record.id;
   }
   return null;
 }
 
 /**
- * Removes deliveries that came to be over before a time, with their attempts, some at a time. One that was sent again
+ * Removes deliveries that came to be over before a moment of service time, with their attempts, some at a time. One that was sent again
  * came to be over anew: its attempts are kept from then.
  */
 export function pruneDeliveries(draft: Draft, params: { endedBeforeMs: number }): Outcome {

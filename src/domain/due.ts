@@ -12,28 +12,37 @@ import type { View } from './state.ts';
 /** How long to wait before looking again at something that a payment in progress holds up. */
 const postponeMs = 60_000;
 
-/** Up to `count` records whose time has come, oldest first. */
-export function dueRecords(view: View, nowMs: number, count: number): StoredRecord[] {
+/** Up to `count` records whose time has come in service time, oldest first. */
+export function dueRecords(view: View, serviceMs: number, count: number): StoredRecord[] {
   const due: StoredRecord[] = [];
-  for (const record of view.scan(dueIndex, { before: timeKey(nowMs + 1), descending: false })) {
+  for (const record of view.scan(dueIndex, { before: timeKey(serviceMs + 1), descending: false })) {
     due.push(record);
     if (due.length === count) break;
   }
   return due;
 }
 
+/** When the next record is due; Infinity when there is none. */
+export function nextDueMs(view: View): number {
+  for (const record of view.scan(dueIndex, { descending: false })) {
+    if (record.kind === 'charge' || record.kind === 'checkout_session') return record.due_at_ms;
+  }
+  return Infinity;
+}
+
 /** The time of a charge or a checkout session has come. */
 export function expireDue(draft: Draft, _params: object, id: string): Outcome {
-  const { nowMs } = draft.context;
+  const { serviceMs } = draft.context;
   const charge = draft.get('charge', id);
-  if (charge?.status === 'pending' && charge.due_at_ms <= nowMs) {
+  if (charge?.status === 'pending' && charge.due_at_ms <= serviceMs) {
     const left = failOverdue(draft, charge);
-    if (left.status === 'pending') draft.put<ChargeRecord>({ ...left, due_at_ms: nowMs + postponeMs });
+    if (left.status === 'pending') draft.put<ChargeRecord>({ ...left, due_at_ms: serviceMs + postponeMs });
   }
   const session = draft.get('checkout_session', id);
-  if (session?.status === 'open' && session.due_at_ms <= nowMs) {
+  if (session?.status === 'open' && session.due_at_ms <= serviceMs) {
     const left = expireOverdue(draft, session);
-    if (left.status === 'open') draft.put<CheckoutSessionRecord>({ ...left, due_at_ms: nowMs + postponeMs });
+    if (left.status === 'open')
+      draft.put<CheckoutSessionRecord>({ ...left, due_at_ms: serviceMs + postponeMs });
   }
   return { body: '{}' };
 }
@@ -55,7 +64,7 @@ export function inTime<P>(decider: (draft: Draft, params: P, id: string) => Outc
 
 /** A session whose time is up expires, unless a payment is on its way; the session as it is then. */
 function expireOverdue(draft: Draft, session: CheckoutSessionRecord): CheckoutSessionRecord {
-  if (session.status !== 'open' || draft.context.nowMs < session.expires_at_ms) return session;
+  if (session.status !== 'open' || draft.context.serviceMs < session.deadline_ms) return session;
   const intent = draft.get('payment_intent', session.payment_intent)!;
   if (intent.operation !== null || intent.status === 'processing') return session;
   cancelIntent(draft, intent, null);

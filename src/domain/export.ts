@@ -3,7 +3,6 @@
 
 import { csvLine, exportColumns } from '../contract/export-format.ts';
 import type { ExportOperation } from '../contract/routes.ts';
-import type { Caller } from './find.ts';
 import { filtered, type PageParams } from './pages.ts';
 import * as present from './present.ts';
 import { presentIntent, type QueryContext } from './query.ts';
@@ -42,7 +41,7 @@ export function exportPage(
   let text = csv && cursor === '' ? csvLine(names) : '';
   let count = 0;
   let last = '';
-  for (const record of filtered(view, context as Caller, kind, prefix, range, {})) {
+  for (const record of filtered(view, context, kind, prefix, range, {})) {
     if (count === pageRecords) return { text, cursor: last };
     const row = rowOf(record, view, context);
     text += csv ? csvLine(names.map((name) => row[name])) : `${JSON.stringify(row)}\n`;

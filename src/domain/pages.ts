@@ -22,6 +22,11 @@ export interface PageParams {
   readonly 'created[lt]'?: number;
 }
 
+/** Who asks for a list, and how far ids were ever ahead of `created`. */
+export interface ListCaller extends Caller {
+  readonly idLeadMs: number;
+}
+
 export interface Page<K extends ListedKind> {
   readonly records: readonly RecordOf<K>[];
   readonly hasMore: boolean;
@@ -33,7 +38,7 @@ export type Filters = Readonly<Record<string, string | undefined>>;
 /** One page, or the refusal of a cursor that names no object of this list's kind. */
 export function pageOf<K extends ListedKind>(
   view: View,
-  caller: Caller,
+  caller: ListCaller,
   kind: K,
   prefix: string,
   params: PageParams,
@@ -58,32 +63,46 @@ export function pageOf<K extends ListedKind>(
 }
 
 /** The records of a kind that pass the filters, from the cursor on. */
-export function filtered<K extends ListedKind>(
+export function* filtered<K extends ListedKind>(
   view: View,
-  caller: Caller,
+  caller: ListCaller,
   kind: K,
   prefix: string,
   params: PageParams & { readonly descending: boolean },
   filters: Filters,
-): Iterable<RecordOf<K>> {
+): Generator<RecordOf<K>> {
   const scope = scopeOf(caller.org, caller.livemode);
   const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const range = { ...boundsOf(prefix, params), descending: params.descending };
-  return view.scan(fieldsIndex(kind, scope, given), range) as Iterable<RecordOf<K>>;
-}
-
-/** The range of ids between the cursor and the bounds on `created`: ids start with their time. */
-function boundsOf(prefix: string, params: PageParams): { after?: string; before?: string } {
   const { created } = params;
   const fromSeconds = greatest(greatest(params['created[gte]'], plusOne(params['created[gt]'])), created);
   const toSeconds = least(least(plusOne(params['created[lte]']), params['created[lt]']), plusOne(created));
+  const bounds = boundsOf(prefix, params, fromSeconds, toSeconds, caller.idLeadMs);
+  const range = { ...bounds, descending: params.descending };
+  for (const record of view.scan(fieldsIndex(kind, scope, given), range)) {
+    if (fromSeconds !== undefined && record.created < fromSeconds) continue;
+    if (toSeconds !== undefined && record.created >= toSeconds) continue;
+    yield record as RecordOf<K>;
+  }
+}
+
+/**
+ * The range of ids between the cursor and the bounds on `created`: ids start with their time, which is never before
+ * `created` and at most `leadMs` after it.
+ */
+function boundsOf(
+  prefix: string,
+  params: PageParams,
+  fromSeconds: number | undefined,
+  toSeconds: number | undefined,
+  leadMs: number,
+): { after?: string; before?: string } {
   const after = greatest(
     params.ending_before,
     fromSeconds === undefined ? undefined : idFloor(prefix, fromSeconds * 1000),
   );
   const before = least(
     params.starting_after,
-    toSeconds === undefined ? undefined : idFloor(prefix, toSeconds * 1000),
+    toSeconds === undefined ? undefined : idFloor(prefix, toSeconds * 1000 + leadMs),
   );
   return { ...(after !== undefined && { after }), ...(before !== undefined && { before }) };
 }

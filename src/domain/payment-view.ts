@@ -32,8 +32,8 @@ export interface PaymentView {
     readonly success_url: string;
     readonly cancel_url: string | null;
     readonly locale: CheckoutSessionRecord['locale'];
-    /** Unix milliseconds. */
-    readonly expires_at_ms: number;
+    /** Its time is up, whether the service has looked at it yet or not. */
+    readonly over: boolean;
   } | null;
   /** The latest attempt, which is not the one asked for when that one is over and another has begun. */
   readonly charge: {
@@ -43,14 +43,16 @@ export interface PaymentView {
     readonly cash_number: string | null;
     /** Unix milliseconds. */
     readonly expires_at_ms: number;
+    /** Its time is up, whether the service has looked at it yet or not. */
+    readonly over: boolean;
     /** The card's bank waits for the customer to pass a challenge. */
     readonly challenge: boolean;
     readonly card: CardDetails | null;
   } | null;
 }
 
-/** The payment that the session or charge `id` belongs to; null when there is no such object. */
-export function viewPayment(view: View, id: string): PaymentView | null {
+/** The payment that the session or charge `id` belongs to, as of `serviceMs`; null when there is no such object. */
+export function viewPayment(view: View, id: string, serviceMs: number): PaymentView | null {
   const intentId =
     view.get('checkout_session', id)?.payment_intent ?? view.get('charge', id)?.payment_intent ?? null;
   if (intentId === null) return null;
@@ -70,17 +72,18 @@ export function viewPayment(view: View, id: string): PaymentView | null {
       payment_method_types: intent.payment_method_types,
       return_url: intent.return_url,
     },
-    session: session ? sessionView(session) : null,
-    charge: charge ? chargeView(charge) : null,
+    session: session ? sessionView(session, serviceMs) : null,
+    charge: charge ? chargeView(charge, serviceMs) : null,
   };
 }
 
-function sessionView(session: CheckoutSessionRecord): PaymentView['session'] {
-  const { id, status, success_url, cancel_url, locale, expires_at_ms } = session;
-  return { id, status, success_url, cancel_url, locale, expires_at_ms };
+function sessionView(session: CheckoutSessionRecord, serviceMs: number): PaymentView['session'] {
+  const { id, status, success_url, cancel_url, locale, deadline_ms } = session;
+  return { id, status, success_url, cancel_url, locale, over: deadline_ms <= serviceMs };
 }
 
-function chargeView(charge: ChargeRecord): PaymentView['charge'] {
-  const { id, status, method, cash_number, expires_at_ms, challenge_token, card } = charge;
-  return { id, status, method, cash_number, expires_at_ms, challenge: challenge_token !== null, card };
+function chargeView(charge: ChargeRecord, serviceMs: number): PaymentView['charge'] {
+  const { id, status, method, cash_number, expires_at_ms, deadline_ms, challenge_token, card } = charge;
+  const [over, challenge] = [deadline_ms <= serviceMs, challenge_token !== null];
+  return { id, status, method, cash_number, expires_at_ms, over, challenge, card };
 }

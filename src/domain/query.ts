@@ -15,7 +15,10 @@ import type { PaymentIntentRecord, RecordOf } from './record.ts';
 import type { View } from './state.ts';
 
 /** What a query may see besides the state. */
-export type QueryContext = Pick<Context, 'org' | 'livemode' | 'account' | 'settings'>;
+export interface QueryContext extends Pick<Context, 'org' | 'livemode' | 'account' | 'settings'> {
+  /** The most that the time in an id was ever ahead of `created`. */
+  readonly idLeadMs: number;
+}
 
 type Query<O extends QueryOperation> = (
   view: View,

@@ -80,9 +80,10 @@ export interface ChargeRecord extends Common {
   readonly challenge_token: string | null;
   /** The operation that charges the card; null while no card was sent to the network. */
   readonly authorization: string | null;
-  /** The attempt ends by itself at this time unless it was decided before. */
+  /** When the attempt ends by itself unless it was decided before: as people are told, and in service time. */
   readonly expires_at_ms: number;
-  /** When the service looks whether to expire it: later than `expires_at_ms` while the network is being asked. */
+  readonly deadline_ms: number;
+  /** When the service looks whether to expire it, in service time: later than its end while the network is asked. */
   readonly due_at_ms: number;
   readonly metadata: Metadata;
 }
@@ -100,8 +101,10 @@ export interface CheckoutSessionRecord extends Common {
   readonly client_reference_id: string | null;
   readonly description: string | null;
   readonly locale: 'en' | 'fr' | 'ar' | null;
+  /** When it ends by itself unless it was paid before: as people are told, and in service time. */
   readonly expires_at_ms: number;
-  /** When the service looks whether to expire it: later than `expires_at_ms` while a payment is being decided. */
+  readonly deadline_ms: number;
+  /** When the service looks whether to expire it, in service time: later than its end while a payment is decided. */
   readonly due_at_ms: number;
   readonly metadata: Metadata;
 }

@@ -126,12 +126,12 @@ class Samples {
       challenge_token: null,
       authorization: null,
       expires_at_ms: this.#context.nowMs + halfAnHourMs,
-      due_at_ms: this.#context.nowMs + halfAnHourMs,
+      deadline_ms: this.#context.serviceMs + halfAnHourMs,
+      due_at_ms: this.#context.serviceMs + halfAnHourMs,
     };
   }
 
   session(status: CheckoutSessionRecord['status']) {
-    const expiresAtMs = this.#context.nowMs + halfAnHourMs;
     const session: CheckoutSessionRecord = {
       ...this.common,
       kind: 'checkout_session',
@@ -145,8 +145,9 @@ class Samples {
       client_reference_id: null,
       description: null,
       locale: null,
-      expires_at_ms: expiresAtMs,
-      due_at_ms: expiresAtMs,
+      expires_at_ms: this.#context.nowMs + halfAnHourMs,
+      deadline_ms: this.#context.serviceMs + halfAnHourMs,
+      due_at_ms: this.#context.serviceMs + halfAnHourMs,
     };
     return present.presentCheckoutSession(session, this.#context.settings.baseUrl);
   }

@@ -2,7 +2,7 @@
 
 import type { Draft } from './draft.ts';
 import { presentCheckoutSession } from './present.ts';
-import type { CheckoutSessionRecord, PaymentIntentRecord } from './record.ts';
+import type { ChargeRecord, CheckoutSessionRecord, PaymentIntentRecord } from './record.ts';
 
 function openSessionOf(draft: Draft, intent: PaymentIntentRecord): CheckoutSessionRecord | null {
   if (intent.checkout_session === null) return null;
@@ -11,10 +11,11 @@ function openSessionOf(draft: Draft, intent: PaymentIntentRecord): CheckoutSessi
 }
 
 /** A cash code was issued: the session stays open as long as the code can be paid. */
-export function prolongSession(draft: Draft, intent: PaymentIntentRecord, untilMs: number): void {
+export function prolongSession(draft: Draft, intent: PaymentIntentRecord, code: ChargeRecord): void {
   const session = openSessionOf(draft, intent);
-  if (session !== null && session.expires_at_ms < untilMs) {
-    draft.put({ ...session, expires_at_ms: untilMs, due_at_ms: untilMs });
+  if (session !== null && session.deadline_ms < code.deadline_ms) {
+    const { expires_at_ms, deadline_ms } = code;
+    draft.put({ ...session, expires_at_ms, deadline_ms, due_at_ms: deadline_ms });
   }
 }
 

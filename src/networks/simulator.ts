@@ -72,7 +72,9 @@ export function createSimulator(
       answer = first;
       remember(call.id, first);
       if (later !== null) {
-        timers.after(Math.max(0, call.startedAtMs + settleMs - now()), () => {
+        // A clock that was set since the call must not make the wait any longer.
+        const waitMs = Math.min(settleMs, Math.max(0, call.startedAtMs + settleMs - now()));
+        timers.after(waitMs, () => {
           remember(call.id, later);
           for (const listener of listeners) listener(call.id, later);
         });

@@ -15,6 +15,7 @@ import { createLogger } from './logger.ts';
 import { createEdgeMetrics } from './metrics.ts';
 import { networksOf } from './networks.ts';
 import { createRequestLog } from './request-log.ts';
+import { systemClocks } from './system-clocks.ts';
 import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
 
@@ -61,7 +62,7 @@ const pages = createPages({
   port: createPagePort(shards),
   tokenize: { test: networks.test.card?.tokenize ?? null, live: networks.live.card?.tokenize ?? null },
   baseUrl,
-  now: Date.now,
+  monotonic: systemClocks().monotonic,
   randomBytes,
   visitsPerMinute: config.pages.visitsPerMinute,
   trustedProxies: config.pages.trustedProxies,

@@ -86,6 +86,16 @@ export function createShardMetrics(registry: Registry, shard: string) {
   const recovery = gauge('payments_recovery_duration_seconds', 'Replaying the journal at the last start');
   const resident = gauge('payments_resident_records', 'Records in memory');
   const readOnly = gauge('payments_read_only', '1 while the disk is too full for writes');
+  const clockOff = gauge(
+    'payments_clock_offset_seconds',
+    "How far the machine's clock is from the time that the shard goes by, while it does not believe that clock",
+  );
+  const clockJumps = new Counter({
+    name: 'payments_clock_jumps_total',
+    help: "Times that the machine's clock stepped by more than five seconds",
+    labelNames,
+    registers,
+  }).labels(shard);
   const deliveries = new Counter({
     name: 'payments_webhook_deliveries_total',
     help: 'Webhook deliveries by what became of them with an attempt',
@@ -112,7 +122,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
       checkpointRecords.set(records);
     },
   };
-  return { observer, recovery, resident, readOnly, deliveriesWaiting, oldestDelivery };
+  return { observer, recovery, resident, readOnly, clockOff, clockJumps, deliveriesWaiting, oldestDelivery };
 }
 
 export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;

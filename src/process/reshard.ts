@@ -9,6 +9,7 @@ import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
+import { timeOfId } from '../core/ids.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import type { Change } from '../domain/record.ts';
 import { syncPath } from '../journal/environment.ts';
@@ -24,7 +25,14 @@ import {
 import { openJournal } from '../journal/open-journal.ts';
 import { CliFailure, type Resharded } from '../operator/cli-context.ts';
 import { callOperator, NoServer } from '../operator/operator-client.ts';
-import { clockLevel, readClock, writeClock } from '../shard/levels.ts';
+import {
+  type ClockLevel,
+  clockLevel,
+  clockLevelOf,
+  latestClock,
+  readClock,
+  writeClock,
+} from '../shard/levels.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import { keyOf } from '../shard/turn.ts';
 import type { Config } from './config-schema.ts';
@@ -42,7 +50,6 @@ export interface ReshardOptions {
   readonly dataDir: string;
   readonly shards: number;
   readonly segmentBytesMax: number;
-  readonly nowMs: number;
   readonly warn: (message: string, fields: object) => void;
 }
 
@@ -56,7 +63,6 @@ export async function reshardStopped(config: Config, shards: number): Promise<Re
       dataDir,
       shards,
       segmentBytesMax: journal.segmentBytesMax,
-      nowMs: Date.now(),
       warn,
     });
   } catch (error) {
@@ -100,7 +106,7 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
     };
     const sources = await open(old);
     const targets = await open(next);
-    const moved = await move(sources, targets, options.nowMs);
+    const moved = await move(sources, targets);
     for (const journal of journals.splice(0)) await journal.close();
     syncPath(dirname(next.shardDir(0)));
     putInForce(next);
@@ -145,28 +151,34 @@ function bytesIn(folder: string): number {
   return bytes;
 }
 
-async function move(sources: readonly Journal[], targets: readonly Journal[], nowMs: number) {
-  let clockMs = 0;
-  for (const source of sources) clockMs = Math.max(clockMs, await completeCheckpoint(source));
-  const answers = await moveAnswers(sources, targets, nowMs - idempotencyRetentionMs);
+async function move(sources: readonly Journal[], targets: readonly Journal[]) {
+  const clocks: ClockLevel[] = [];
+  for (const source of sources) clocks.push(await completeCheckpoint(source));
+  const latest = latestClock(clocks)!;
+  const answers = await moveAnswers(sources, targets, latest.clock.serviceMs - idempotencyRetentionMs);
   const records = await moveRecords(sources, targets);
-  await moveLevels(sources, targets, clockMs);
+  await moveLevels(sources, targets, latest);
   return { records, answers };
 }
 
 /** Brings the checkpoint up to the end of the log, as the shard would have done next; returns the shard's last time. */
-async function completeCheckpoint({ log, checkpoint, replay }: Journal): Promise<number> {
+async function completeCheckpoint({ log, checkpoint, replay }: Journal): Promise<ClockLevel> {
   const records = new Map<string, Change>();
   const keptKeys: KeptKey[] = [];
-  let lastMs = readClock(checkpoint.getLevel(clockLevel));
+  const { clock, ids } = readClock(checkpoint.getLevel(clockLevel)) ?? clockLevelOf(0);
+  let { serviceMs } = clock;
+  let { lastMs } = ids;
   for (const { changes, kept, timeMs } of replay()) {
-    for (const change of changes) records.set(change.id, change);
+    for (const change of changes) {
+      records.set(change.id, change);
+      lastMs = Math.max(lastMs, timeOfId(change.id));
+    }
     if (kept !== null) keptKeys.push(kept);
-    lastMs = Math.max(lastMs, timeMs);
+    serviceMs = Math.max(serviceMs, timeMs);
   }
   const sequence = log.nextSequence - 1;
   if (sequence > checkpoint.sequence) await checkpoint.write({ records, sequence, keptKeys });
-  return lastMs;
+  return { clock: { ...clock, serviceMs }, ids: { ...ids, lastMs } };
 }
 
 /** A key, and its answer; null when that is lost. */
@@ -267,8 +279,8 @@ async function moveRecords(sources: readonly Journal[], targets: readonly Journa
   return records;
 }
 
-async function moveLevels(sources: readonly Journal[], targets: readonly Journal[], clockMs: number) {
-  const levels = targets.map(() => new Map<string, Uint8Array>([[clockLevel, writeClock(clockMs)]]));
+async function moveLevels(sources: readonly Journal[], targets: readonly Journal[], clock: ClockLevel) {
+  const levels = targets.map(() => new Map<string, Uint8Array>([[clockLevel, writeClock(clock)]]));
   for (const source of sources) {
     for (const [name, level] of source.checkpoint.levels()) {
       if (name === clockLevel) continue;

@@ -19,6 +19,7 @@ import { hasRoom } from './disk-space.ts';
 import { createLogger } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
 import { availabilityOf, networksOf } from './networks.ts';
+import { systemClocks, watchClock } from './system-clocks.ts';
 import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
 
@@ -95,7 +96,8 @@ const shard: Shard = new Shard(
     availability: availabilityOf(networks),
     fillRandom: randomFillSync,
     hotRecordsMax: config.memory.hotRecordsMax,
-    clock: Date.now,
+    clocks: systemClocks(),
+    clockObserver: watchClock(logger, metrics.clockJumps),
     checkpointIntervalMs: config.journal.checkpointIntervalMs,
     checkpointRecordsMax: config.journal.checkpointRecordsMax,
     callNetwork: (operation) => runner.run(callOf(operation)),
@@ -122,7 +124,7 @@ function connect(port: MessagePort): void {
 }
 
 function showDepth(): void {
-  const { waiting, oldestMs } = shard.state.outbox.depth(Date.now());
+  const { waiting, oldestMs } = shard.state.outbox.depth(shard.now().serviceMs);
   metrics.deliveriesWaiting.set(waiting);
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
 }
@@ -162,6 +164,7 @@ main.on('message', async (instruction: Instruction) => {
       break;
     case 'metrics':
       metrics.resident.set(shard.state.records.residentCount);
+      metrics.clockOff.set(shard.clockOffMs / 1000);
       showDepth();
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
       break;
@@ -172,5 +175,7 @@ main.on('message', async (instruction: Instruction) => {
   }
 });
 await shard.catchUp();
+// A start after this one must find the time, even if this one ends before a second is over.
+await shard.writeLevels().catch(fail);
 logger.info({ seconds: Number(recoverySeconds.toFixed(3)) }, 'ready');
 tell({ type: 'ready' });

@@ -8,6 +8,7 @@ import type { FromShard } from '../shard/protocol.ts';
 import { createAttemptPool } from '../webhooks/attempt-pool.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
 import { createLogger } from './logger.ts';
+import { systemClocks } from './system-clocks.ts';
 import type { Instruction, Notice, WebhookThreadData } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
@@ -42,6 +43,7 @@ const shards = new Map<number, MessagePort>();
 const dispatcher = new Dispatcher({
   concurrency,
   clock: Date.now,
+  monotonic: systemClocks().monotonic,
   attempt: pool.attempt,
   send: (shard, outbox) => shards.get(shard)?.postMessage({ outbox }),
   onAttempted: metrics.attempted,

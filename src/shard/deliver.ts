@@ -48,7 +48,9 @@ function outcomeOf({ status }: DeliveryRecord): DeliveryOutcome {
 export function handOut(state: ShardState, turn: Turn): boolean {
   const { outbox, webhooks } = state;
   if (webhooks === null) return false;
-  const batch = state.readOnly ? { endpoints: [], complete: false, deliveries: [] } : outbox.take(turn.nowMs);
+  const batch = state.readOnly
+    ? { endpoints: [], complete: false, deliveries: [] }
+    : outbox.take(turn.serviceMs);
   const { recorded } = turn;
   if (batch.complete || batch.endpoints.length + batch.deliveries.length + recorded.length > 0) {
     turn.post(webhooks, { outbox: { ...batch, recorded } });
@@ -66,6 +68,14 @@ export function drainEndpoints(state: ShardState, turn: Turn): boolean {
     if (draining.has(id) && 'body' in outcome) draining.set(id, JSON.parse(outcome.body).after);
   }
   return draining.size > 0;
+}
+
+/** When the oldest delivery that is over came to be so, in service time; Infinity when there is none. */
+export function oldestEndedMs(state: ShardState): number {
+  for (const oldest of state.records.scan(overIndex, { descending: false })) {
+    if (oldest.kind === 'delivery') return oldest.ended_at_ms ?? Infinity;
+  }
+  return Infinity;
 }
 
 /** Removes some deliveries that came to be over before `endedBeforeMs`; true while there are more. */

@@ -8,7 +8,7 @@ import { assert } from '../core/assert.ts';
 import type { Command } from '../domain/decide.ts';
 import type { Outcome } from '../domain/decision.ts';
 import { pendingDeliveries } from '../domain/deliveries.ts';
-import { dueRecords } from '../domain/due.ts';
+import { dueRecords, nextDueMs } from '../domain/due.ts';
 import { eventJson } from '../domain/events.ts';
 import { exportPage } from '../domain/export.ts';
 import { missing } from '../domain/find.ts';
@@ -102,8 +102,8 @@ export function decideFor(
   command: Command,
   cause: OperationRequest | null,
 ): Outcome {
-  const scope = state.scope(subject.org, subject.livemode, turn.nowMs);
-  const decision = state.decide(command, () => state.context(scope, turn.nowMs, cause));
+  const scope = state.scope(subject.org, subject.livemode, turn);
+  const decision = state.decide(command, () => state.context(scope, turn, cause));
   state.apply(turn, decision);
   const kept = cause === null ? null : keep(state, cause, decision.outcome);
   turn.record(decision.changes, kept);
@@ -134,20 +134,21 @@ const duePerTurnMax = 256;
 
 /** Ends what has run out, some of it a turn, oldest first; true while there is more. */
 export function expireDue(state: ShardState, turn: Turn): boolean {
-  const due = dueRecords(state.records, turn.nowMs, duePerTurnMax);
+  const due = dueRecords(state.records, turn.serviceMs, duePerTurnMax);
   for (const record of due) {
     decideFor(state, turn, record, { operation: 'expire_due', id: record.id, params: {} }, null);
   }
-  const [left] = dueRecords(state.records, turn.nowMs, 1);
+  const [left] = dueRecords(state.records, turn.serviceMs, 1);
   const isNew = due.every(({ id }) => id !== left?.id);
   assert(isNew, `${left?.id} is due still, although its time was dealt with`);
+  state.dueMs = nextDueMs(state.records);
   return left !== undefined;
 }
 
 function viewOf(state: ShardState, turn: Turn, request: Of<'view_payment'>): InternalAnswer {
-  const view = viewPayment(state.records, request.id);
+  const view = viewPayment(state.records, request.id, turn.serviceMs);
   if (view === null) return answerOf({ refusal: missing(request.id, null) }, 'en');
-  const merchant = state.scope(view.org, view.livemode, turn.nowMs).settings.name;
+  const merchant = state.scope(view.org, view.livemode, turn).settings.name;
   return { ok: true, body: JSON.stringify({ ...view, merchant }) };
 }
 
@@ -156,7 +157,7 @@ function exportPageOf(state: ShardState, turn: Turn, request: Of<'export_page'>)
   const parsed = parseQuery(route, request.query);
   if ('refusal' in parsed) return answerOf(parsed, 'en');
   fillDefaults(route, parsed.params);
-  const context = state.queryContext(state.scope(request.org, request.livemode, turn.nowMs), turn.nowMs);
+  const context = state.queryContext(state.scope(request.org, request.livemode, turn), turn);
   const operation = route.operation as ExportOperation;
   const page = exportPage(state.records, operation, parsed.params, context, request.cursor);
   return { ok: true, body: page.text, cursor: page.cursor };

@@ -39,10 +39,10 @@ const answerLost = refuse('api_error', { message: 'api_error.answer_lost' });
 /** Takes one public request through the gates and executes it. */
 export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: RequestFrame): void {
   const route = routeTable[frame.route]!;
-  const scope = state.scope(frame.org, (frame.flags & requestFlags.livemode) !== 0, turn.nowMs);
+  const scope = state.scope(frame.org, (frame.flags & requestFlags.livemode) !== 0, turn);
   const language = languages[frame.language]!;
   const counted = scope.bucketsOf(route, isFiltered(frame.query));
-  const limitRefusal = scope.admit(route, counted, turn.nowMs, language);
+  const limitRefusal = scope.admit(route, counted, turn, language);
   state.levelsChanged(scope);
   const request: OperationRequest = {
     request_id: frame.requestId,
@@ -52,7 +52,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     language,
     api_version: apiVersions[frame.version] ?? scope.settings.apiVersion,
   };
-  const limits = scope.headers(counted, turn.nowMs);
+  const limits = scope.headers(counted, turn);
   const pending: Pending = { to, route, scope, limits, id: frame.id, params: {}, request };
   if (limitRefusal !== null) {
     answerRefusal(state, turn, pending, limitRefusal);
@@ -203,7 +203,7 @@ function run(state: ShardState, turn: Turn, pending: Pending): void {
     answerBody(turn, pending, '', answerFlags.more);
     return;
   }
-  const context = state.queryContext(scope, turn.nowMs);
+  const context = state.queryContext(scope, turn);
   const outcome = state.read(
     () => query(state.records, route.operation as QueryOperation, params, context, id),
     (refusal) => ({ refusal }),
@@ -225,7 +225,7 @@ export function runCommand(
   }
   if (route.spends === 'payment_creation') scope.countCreation();
   const command = { operation: route.operation as CommandOperation, id, params } as unknown as Command;
-  const decision = state.decide(command, () => state.context(scope, turn.nowMs, request, addressAllowed));
+  const decision = state.decide(command, () => state.context(scope, turn, request, addressAllowed));
   const { outcome } = decision;
   if ('checksAddress' in outcome) {
     state.checkAddress(pending, outcome.checksAddress);

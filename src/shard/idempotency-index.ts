@@ -6,7 +6,7 @@
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import type { AnswerLocation, KeptKey } from '../journal/journal.ts';
 
-// A row, in 32-bit words: key digest 0-3 · fingerprint 4-7 · record 8-9 · offset 10 · time of use, Unix seconds 11.
+// A row, in 32-bit words: key digest 0-3 · fingerprint 4-7 · record 8-9 · offset 10 · time of use, seconds of service time 11.
 const rowWords = 12;
 const timeWord = 11;
 const firstCapacity = 1024;
@@ -82,15 +82,18 @@ export class IdempotencyIndex {
   readonly #row = new Uint32Array(rowWords);
 
   /** What is known of a key digest, or undefined when it was not used within the last 24 hours. */
-  get(keyDigest: Uint8Array, nowMs: number): IndexedKey | undefined {
+  get(keyDigest: Uint8Array, serviceMs: number): IndexedKey | undefined {
     setWords(this.#row, 0, keyDigest);
-    return this.#read(this.#table, nowMs) ?? (this.#old === null ? undefined : this.#read(this.#old, nowMs));
+    return (
+      this.#read(this.#table, serviceMs) ??
+      (this.#old === null ? undefined : this.#read(this.#old, serviceMs))
+    );
   }
 
-  #read(table: Table, nowMs: number): IndexedKey | undefined {
+  #read(table: Table, serviceMs: number): IndexedKey | undefined {
     const { words } = table;
     const at = table.rowOf(this.#row);
-    if (isExpired(words, at, nowMs)) return undefined;
+    if (isExpired(words, at, serviceMs)) return undefined;
     const record = words[at + 8]! + words[at + 9]! * 2 ** 32;
     return { fingerprint: bytesOf(words, at + 4), location: { record, offset: words[at + 10]! } };
   }
@@ -113,10 +116,10 @@ export class IdempotencyIndex {
    * Room for twice what is still alive and what is added until the old table has been moved, so that a table whose
    * rows have mostly expired shrinks.
    */
-  #grow(nowMs: number): void {
+  #grow(serviceMs: number): void {
     const { words, capacity: oldCapacity } = this.#table;
     let alive = 0;
-    for (let at = 0; at < words.length; at += rowWords) if (!isExpired(words, at, nowMs)) alive++;
+    for (let at = 0; at < words.length; at += rowWords) if (!isExpired(words, at, serviceMs)) alive++;
     let capacity = firstCapacity;
     while (capacity < (alive + oldCapacity / movedPerInsertion) * 2) capacity *= 2;
     this.#old = this.#table;
@@ -124,11 +127,11 @@ export class IdempotencyIndex {
     this.#moved = 0;
   }
 
-  #move(rows: number, nowMs: number): void {
+  #move(rows: number, serviceMs: number): void {
     const { words } = this.#old!;
     const end = Math.min(words.length, this.#moved + rows * rowWords);
     for (; this.#moved < end; this.#moved += rowWords) {
-      if (isExpired(words, this.#moved, nowMs)) continue;
+      if (isExpired(words, this.#moved, serviceMs)) continue;
       // A key that was used again after it had expired is in the new table already, and newer.
       const isNewer = this.#table.words[this.#table.rowOf(words, this.#moved) + timeWord] !== 0;
       if (!isNewer) this.#table.put(words, this.#moved);
@@ -138,6 +141,6 @@ export class IdempotencyIndex {
 }
 
 /** True for an empty row, too. */
-function isExpired(words: Uint32Array, at: number, nowMs: number): boolean {
-  return words[at + timeWord]! + retentionSeconds <= nowMs / 1000;
+function isExpired(words: Uint32Array, at: number, serviceMs: number): boolean {
+  return words[at + timeWord]! + retentionSeconds <= serviceMs / 1000;
 }

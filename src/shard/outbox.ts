@@ -56,6 +56,7 @@ export class Outbox {
   readonly #changed = new Set<string>();
   /** Deliveries of all endpoints that are out. */
   #outCount = 0;
+  #wakeMs = 0;
   /** The webhook thread is new, and has heard of no endpoint yet. */
   #isOpening = false;
   /** Events as JSON text, for the length of one `take`: most go to several endpoints. */
@@ -131,6 +132,7 @@ export class Outbox {
     const key = timeKey(dueMs) + delivery.id;
     if (queue.cursor !== undefined && key <= queue.cursor) queue.cursor = undefined;
     queue.nextDueMs = Math.min(queue.nextDueMs, dueMs);
+    this.#wakeMs = Math.min(this.#wakeMs, dueMs);
     if (dueMs === dueFirstMs && queue.out.has(delivery.id)) queue.resent.add(delivery.id);
     this.#ready.add(delivery.endpoint);
   }
@@ -152,8 +154,18 @@ export class Outbox {
   }
 
   /** Time has passed: some retries may have become due. */
-  tick(nowMs: number): void {
-    for (const [id, queue] of this.#queues) if (queue.nextDueMs <= nowMs) this.#ready.add(id);
+  tick(serviceMs: number): void {
+    if (serviceMs < this.#wakeMs) return;
+    this.#wakeMs = Infinity;
+    for (const [id, queue] of this.#queues) {
+      if (queue.nextDueMs <= serviceMs) this.#ready.add(id);
+      else this.#wakeMs = Math.min(this.#wakeMs, queue.nextDueMs);
+    }
+  }
+
+  /** No retry becomes due before this. */
+  get wakeMs(): number {
+    return this.#wakeMs;
   }
 
   /** There may be something to hand out. */
@@ -162,7 +174,7 @@ export class Outbox {
   }
 
   /** What is to be handed out now, endpoints by turns, and which endpoints changed. */
-  take(nowMs: number): Omit<OutboxBatch, 'recorded'> {
+  take(serviceMs: number): Omit<OutboxBatch, 'recorded'> {
     const endpoints = [...this.#changed].map((id) => this.#changeOf(id));
     this.#changed.clear();
     const complete = this.#isOpening;
@@ -173,7 +185,7 @@ export class Outbox {
       if (deliveries.length >= perTurnMax) break;
       // What is added to a set while it is walked through comes last.
       this.#ready.delete(id);
-      if (this.#handOut(id, nowMs, deliveries)) this.#ready.add(id);
+      if (this.#handOut(id, serviceMs, deliveries)) this.#ready.add(id);
     }
     return { endpoints, complete, deliveries };
   }
@@ -186,9 +198,9 @@ export class Outbox {
   }
 
   /** Hands out an endpoint's next deliveries; true when there are more that could be. */
-  #handOut(id: string, nowMs: number, deliveries: DueDelivery[]): boolean {
+  #handOut(id: string, serviceMs: number, deliveries: DueDelivery[]): boolean {
     const queue = this.#queues.get(id);
-    if (queue === undefined || !queue.enabled || queue.nextDueMs > nowMs) return false;
+    if (queue === undefined || !queue.enabled || queue.nextDueMs > serviceMs) return false;
     this.#handOutAgain(queue, deliveries);
     const window = this.#outCount < outMax ? windowSize : smallWindowSize;
     const room = Math.min(window - queue.out.size, perEndpointMax);
@@ -198,8 +210,9 @@ export class Outbox {
     const range = { after: queue.cursor, descending: false };
     for (const record of this.#records.scan(endpointDueIndex(id), range)) {
       assert(record.kind === 'delivery' && record.due_at_ms !== null, 'only what waits is due');
-      if (record.due_at_ms > nowMs || count === room) {
+      if (record.due_at_ms > serviceMs || count === room) {
         queue.nextDueMs = record.due_at_ms;
+        this.#wakeMs = Math.min(this.#wakeMs, record.due_at_ms);
         break;
       }
       queue.cursor = timeKey(record.due_at_ms) + record.id;
@@ -209,7 +222,7 @@ export class Outbox {
       deliveries.push(this.#dueDelivery(record));
       count++;
     }
-    return queue.nextDueMs <= nowMs && queue.out.size < window;
+    return queue.nextDueMs <= serviceMs && queue.out.size < window;
   }
 
   /** Hands out again, first, what was sent again while it is out: it takes no more room than it has. */
@@ -245,15 +258,15 @@ export class Outbox {
   }
 
   /** What waits, for metrics: how many in all, and for how long the oldest of an enabled endpoint has been due. */
-  depth(nowMs: number): { readonly waiting: number; readonly oldestMs: number } {
+  depth(serviceMs: number): { readonly waiting: number; readonly oldestMs: number } {
     let waiting = 0;
-    let oldestMs = nowMs;
+    let oldestMs = serviceMs;
     for (const queue of this.#queues.values()) {
       waiting += queue.waiting;
       if (!queue.enabled) continue;
       for (const { dueMs } of queue.out.values()) if (dueMs > 0) oldestMs = Math.min(oldestMs, dueMs);
       if (queue.nextDueMs > 0) oldestMs = Math.min(oldestMs, queue.nextDueMs);
     }
-    return { waiting, oldestMs: nowMs - oldestMs };
+    return { waiting, oldestMs: serviceMs - oldestMs };
   }
 }

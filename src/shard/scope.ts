@@ -6,6 +6,7 @@ import { type Refusal, refuse } from '../contract/errors.ts';
 import { type Bucket, bucketNames, buckets } from '../contract/limits.ts';
 import type { Route } from '../contract/route.ts';
 import type { Language } from '../contract/vocabulary.ts';
+import type { Now } from '../core/clock.ts';
 import type { MoroccoCalendar } from '../core/morocco-day.ts';
 import { slotOf } from '../core/slot.ts';
 import * as bucket from '../core/token-bucket.ts';
@@ -61,7 +62,7 @@ export class Scope {
     settings: ShardAccount,
     availability: Availability,
     calendar: MoroccoCalendar,
-    nowMs: number,
+    now: Now,
     levels: Levels | null,
   ) {
     this.name = name;
@@ -71,11 +72,13 @@ export class Scope {
     this.#calendar = calendar;
     this.#settings = settings;
     this.#availability = availability;
-    this.#limits = limitsInForce(settings.limits[this.mode], this.mode, nowMs);
+    this.#limits = limitsInForce(settings.limits[this.mode], this.mode, now.nowMs);
     this.#buckets = Object.fromEntries(
       buckets.map((each, i) => [
         each,
-        { ...(levels?.buckets[i] ?? bucket.createBucket(this.#limits.buckets[each].perMinute, nowMs)) },
+        {
+          ...(levels?.buckets[i] ?? bucket.createBucket(this.#limits.buckets[each].perMinute, now.serviceMs)),
+        },
       ]),
     ) as Record<Bucket, bucket.TokenBucket>;
     if (levels !== null) {
@@ -83,7 +86,7 @@ export class Scope {
       this.#requests = levels.requests;
       this.#creations = levels.creations;
     }
-    this.#account = this.#refresh(nowMs);
+    this.#account = this.#refresh(now);
   }
 
   get mode(): 'live' | 'test' {
@@ -95,25 +98,25 @@ export class Scope {
   }
 
   /** What decisions see of the organization. */
-  account(nowMs: number): Account {
-    if (nowMs >= this.#limitsEndMs) this.#account = this.#refresh(nowMs);
+  account(now: Now): Account {
+    if (now.nowMs >= this.#limitsEndMs) this.#account = this.#refresh(now);
     return this.#account;
   }
 
   /** The organization was changed in the directory. */
-  change(settings: ShardAccount, nowMs: number): void {
+  change(settings: ShardAccount, now: Now): void {
     this.#settings = settings;
-    this.#account = this.#refresh(nowMs);
+    this.#account = this.#refresh(now);
   }
 
-  #refresh(nowMs: number): Account {
+  #refresh({ nowMs, serviceMs }: Now): Account {
     const { mode } = this;
     this.#limits = limitsInForce(this.#settings.limits[mode], mode, nowMs);
     this.#limitsEndMs = Math.min(...buckets.map((each) => this.#limits.buckets[each].untilMs ?? Infinity));
     for (const each of buckets) {
       const { perMinute } = this.#limits.buckets[each];
       if (this.#buckets[each].perMinute !== perMinute)
-        bucket.changeLimit(this.#buckets[each], perMinute, nowMs);
+        bucket.changeLimit(this.#buckets[each], perMinute, serviceMs);
     }
     const { id, name, created, methods } = this.#settings;
     const on = (method: 'card' | 'cash') => methods[mode][method] && this.#availability[mode][method];
@@ -139,18 +142,14 @@ export class Scope {
    * Counts a request in its buckets and in the day, or refuses it and counts nothing. A payment creation counts in the
    * day's cap of those only once it runs (`countCreation`): a replay creates nothing.
    */
-  admit(
-    route: Route,
-    counted: readonly bucket.TokenBucket[],
-    nowMs: number,
-    language: Language,
-  ): Refusal | null {
-    if (nowMs >= this.#limitsEndMs) this.#account = this.#refresh(nowMs);
+  admit(route: Route, counted: readonly bucket.TokenBucket[], now: Now, language: Language): Refusal | null {
+    const { nowMs, serviceMs } = now;
+    if (nowMs >= this.#limitsEndMs) this.#account = this.#refresh(now);
     const capRefusal = this.#refuseDay(route.spends === 'payment_creation', nowMs);
     if (capRefusal !== null) return capRefusal;
-    const full = bucket.spendFromAll(counted, nowMs);
+    const full = bucket.spendFromAll(counted, serviceMs);
     if (full !== null) {
-      const wait = bucket.retryAfterSeconds(full, nowMs);
+      const wait = bucket.retryAfterSeconds(full, serviceMs);
       const name = buckets.find((each) => this.#buckets[each] === full)!;
       const values = { bucket: bucketNames[name][language], limit: full.perMinute, wait };
       return refuse('rate_limit_exceeded', { values, retryAfterSeconds: wait });
@@ -184,12 +183,12 @@ export class Scope {
     return refuse('test_daily_cap_reached', { values: { cap: reached }, retryAfterSeconds });
   }
 
-  headers(counted: readonly bucket.TokenBucket[], nowMs: number): LimitHeaders {
-    const tightest = bucket.tightest(counted, nowMs);
+  headers(counted: readonly bucket.TokenBucket[], { serviceMs }: Now): LimitHeaders {
+    const tightest = bucket.tightest(counted, serviceMs);
     return {
       limit: tightest.perMinute,
-      remaining: bucket.remaining(tightest, nowMs),
-      resetSeconds: bucket.resetSeconds(tightest, nowMs),
+      remaining: bucket.remaining(tightest, serviceMs),
+      resetSeconds: bucket.resetSeconds(tightest, serviceMs),
     };
   }
 

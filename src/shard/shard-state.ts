@@ -4,6 +4,7 @@
 import { errorBody, type Refusal, refuse } from '../contract/errors.ts';
 import type { Language } from '../contract/vocabulary.ts';
 import { assert } from '../core/assert.ts';
+import type { Now } from '../core/clock.ts';
 import { createIdFactory, createRandomText, type FillRandom, type IdFactory } from '../core/ids.ts';
 import { createMoroccoCalendar } from '../core/morocco-day.ts';
 import { type Command, decide } from '../domain/decide.ts';
@@ -16,7 +17,7 @@ import { type AnswerLocation, type Journal, JournalDamaged, type KeptAnswer } fr
 import type { Availability, ShardAccount } from './account.ts';
 import type { Pending } from './execute.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
-import { decodeLevels } from './levels.ts';
+import { decodeLevels, type IdTimes } from './levels.ts';
 import { Outbox } from './outbox.ts';
 import { type Levels, Scope } from './scope.ts';
 import { keyOf, type Peer, type ReplyTo, type Turn } from './turn.ts';
@@ -56,8 +57,11 @@ export class ShardState {
   readonly settings: Settings;
   /** Commands are refused: there is no room on the disk. */
   readOnly = false;
+  /** No attempt and no session is due before this, in service time. */
+  dueMs = 0;
   readonly #options: ShardStateOptions;
   #ids: IdFactory;
+  #idLeadMs = 0;
   readonly #randomText: (length: number) => string;
   readonly #calendar = createMoroccoCalendar();
   readonly #accounts = new Map<string, ShardAccount>();
@@ -79,14 +83,20 @@ export class ShardState {
     this.#ids = createIdFactory(this.#randomText);
   }
 
-  /** The time of the newest id: it runs ahead of the clock when ids are many, or the clock was set back. */
-  get lastIdMs(): number {
-    return this.#ids.lastMs;
+  get idTimes(): IdTimes {
+    return { lastMs: this.#ids.lastMs, leadMs: this.#idLeadMs };
   }
 
-  /** New ids come after all that were made until `lastMs`. */
-  startIds(lastMs: number): void {
+  #newId(prefix: string, slot: number, nowMs: number): string {
+    const id = this.#ids.next(prefix, slot, nowMs);
+    this.#idLeadMs = Math.max(this.#idLeadMs, this.#ids.lastMs - nowMs);
+    return id;
+  }
+
+  /** New ids come after all that were made before. */
+  startIds({ lastMs, leadMs }: IdTimes): void {
     this.#ids = createIdFactory(this.#randomText, lastMs);
+    this.#idLeadMs = leadMs;
   }
 
   /** The requests behind operations that were under way when the process ended still run. */
@@ -98,14 +108,14 @@ export class ShardState {
     return this.#waiting.size;
   }
 
-  putAccount(account: ShardAccount, nowMs: number): void {
+  putAccount(account: ShardAccount, now: Now): void {
     this.#accounts.set(account.id, account);
     for (const livemode of [false, true]) {
-      this.#scopes.get(scopeOf(account.id, livemode))?.change(account, nowMs);
+      this.#scopes.get(scopeOf(account.id, livemode))?.change(account, now);
     }
   }
 
-  scope(org: string, livemode: boolean, nowMs: number): Scope {
+  scope(org: string, livemode: boolean, now: Now): Scope {
     const name = scopeOf(org, livemode);
     const known = this.#scopes.get(name);
     if (known !== undefined) return known;
@@ -114,7 +124,7 @@ export class ShardState {
     const { availability, journal } = this.#options;
     const stored = journal.checkpoint.getLevel(name);
     const levels = stored === undefined ? null : decodeLevels(stored);
-    const scope = new Scope(name, livemode, settings, availability, this.#calendar, nowMs, levels);
+    const scope = new Scope(name, livemode, settings, availability, this.#calendar, now, levels);
     this.#scopes.set(name, scope);
     return scope;
   }
@@ -131,12 +141,13 @@ export class ShardState {
     return levels;
   }
 
-  queryContext(scope: Scope, nowMs: number): QueryContext {
+  queryContext(scope: Scope, now: Now): QueryContext {
     return {
       org: scope.org,
       livemode: scope.livemode,
-      account: scope.account(nowMs),
+      account: scope.account(now),
       settings: this.settings,
+      idLeadMs: this.#idLeadMs,
     };
   }
 
@@ -168,15 +179,17 @@ export class ShardState {
    */
   context(
     scope: Scope,
-    nowMs: number,
+    now: Now,
     request: OperationRequest | null,
     addressAllowed: boolean | null = null,
   ): Context {
+    const { nowMs, serviceMs } = now;
     return {
       nowMs,
+      serviceMs,
       org: scope.org,
       livemode: scope.livemode,
-      account: scope.account(nowMs),
+      account: scope.account(now),
       settings: this.settings,
       language: request?.language ?? 'en',
       apiVersion: request?.api_version ?? scope.settings.apiVersion,
@@ -184,7 +197,7 @@ export class ShardState {
       endpoints: this.#endpointsOf(scope),
       endpointsBusy: scope.endpointsBusy,
       addressAllowed,
-      newId: (prefix) => this.#ids.next(prefix, scope.slot, nowMs),
+      newId: (prefix) => this.#newId(prefix, scope.slot, nowMs),
       randomText: this.#randomText,
       randomBelow: (limit) => this.#randomBelow(limit),
     };
@@ -209,7 +222,9 @@ export class ShardState {
     for (const change of decision.changes) {
       this.outbox.observe(change);
       this.records.apply(change);
-      if (change.kind === 'webhook_endpoint') {
+      if (change.kind === 'charge' || change.kind === 'checkout_session') {
+        this.dueMs = Math.min(this.dueMs, change.due_at_ms);
+      } else if (change.kind === 'webhook_endpoint') {
         const scope = this.#scopes.get(scopeOf(change.org, change.livemode));
         if (scope !== undefined) scope.endpoints = null;
       }
@@ -224,7 +239,7 @@ export class ShardState {
     if (running !== undefined) return { fingerprint: running, answer: 'running' };
     const kept = turn.kept.get(key);
     if (kept !== undefined) return kept;
-    const indexed = this.index.get(keyDigest, turn.nowMs);
+    const indexed = this.index.get(keyDigest, turn.serviceMs);
     if (indexed === undefined) return undefined;
     return { fingerprint: indexed.fingerprint, answer: this.#readKept(indexed.location) };
   }

@@ -6,20 +6,19 @@
 // one from the journal.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
-import { assert } from '../core/assert.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clocks, Now } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
+import type { ClockObserver, ServiceClock } from '../core/service-clock.ts';
 import { dueRecords } from '../domain/due.ts';
-import { operationIndex } from '../domain/indexes.ts';
 import type { OperationRecord } from '../domain/record.ts';
 import { addressUnresolved } from '../domain/webhook-endpoints.ts';
 import type { Journal, KeptKey } from '../journal/journal.ts';
 import { KeptKeyList } from '../journal/kept-rows.ts';
 import type { ShardAccount } from './account.ts';
-import { type DeliveryOutcome, drainEndpoints, handOut, pruneDeliveries, takeReports } from './deliver.ts';
+import { type DeliveryOutcome, handOut, takeReports } from './deliver.ts';
 import { answerRefusal, execute, type Pending, runCommand } from './execute.ts';
-import { executeInternal, expireDue } from './execute-internal.ts';
-import { clockLevel, encodeLevels, readClock, writeClock } from './levels.ts';
+import { executeInternal } from './execute-internal.ts';
+import { clockLevel, encodeLevels, writeClock } from './levels.ts';
 import {
   type InternalAnswer,
   type InternalRequest,
@@ -28,8 +27,10 @@ import {
   readRequests,
   type ToShard,
 } from './protocol.ts';
+import { openOperations, recover } from './recover.ts';
 import { ShardState, type ShardStateOptions } from './shard-state.ts';
 import { type Peer, type ReplyTo, Turn } from './turn.ts';
+import { Upkeep } from './upkeep.ts';
 
 /** What happens in a shard, for metrics. Durations in seconds. */
 export interface ShardObserver {
@@ -41,7 +42,8 @@ export interface ShardObserver {
 }
 
 export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
-  readonly clock: Clock;
+  readonly clocks: Clocks;
+  readonly clockObserver: ClockObserver;
   readonly checkpointIntervalMs: number;
   readonly checkpointRecordsMax: number;
   /** Makes a call to a payment network; its outcome comes back as a `settle_operation` command. */
@@ -64,10 +66,8 @@ type Mail =
 /** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
 const turnSizeMax = 512;
 const turnsInFlightMax = 2;
-/** How stale the look at what is due may be. */
-const timeIntervalMs = 50;
-/** Some hundred old deliveries are removed each time; the rest soon, so that retention keeps up. */
-const pruneIntervalMs = 1_000;
+/** The time is written this often, although nothing else has changed. */
+const idleLevelsMs = 60_000;
 /** Segments of the log hold the kept answers: they stay an hour longer than those are needed. */
 const segmentsKeptMs = idempotencyRetentionMs + 3_600_000;
 
@@ -76,7 +76,7 @@ export class Shard {
   readonly #options: ShardOptions;
   readonly #journal: Journal;
   readonly #mailbox = new FixedQueue<Mail>();
-  #nowMs: number;
+  readonly #clock: ServiceClock;
   #turnsInFlight = 0;
   #scheduled = false;
   #finished = false;
@@ -85,9 +85,9 @@ export class Shard {
   #newKeys = new KeptKeyList();
   #lastCheckpointMs: number;
   #checkpointing: Promise<void> | null = null;
-  #timeQueued = false;
-  #lastTimeMs = 0;
-  #pruneAtMs = 0;
+  readonly #upkeep: Upkeep;
+  #upkeepQueued = false;
+  #levelsAtMs = 0;
 
   /** Replays the journal: the shard is ready when this returns. */
   constructor(options: ShardOptions, accounts: Iterable<ShardAccount>) {
@@ -95,33 +95,17 @@ export class Shard {
     this.#journal = options.journal;
     const checkAddress = (pending: Pending, url: string) => this.#checkAddress(pending, url);
     this.state = new ShardState({ ...options, checkAddress });
-    this.#nowMs = Math.max(options.clock(), this.#recover());
-    this.#lastCheckpointMs = this.#nowMs;
-    for (const account of accounts) this.state.putAccount(account, this.#nowMs);
-  }
-
-  /** Rebuilds the state from the checkpoint and the log; returns the time of the last turn, or of its newest id. */
-  #recover(): number {
-    const { log, checkpoint } = this.#journal;
-    let lastMs = readClock(checkpoint.getLevel(clockLevel));
-    for (const key of checkpoint.keptKeys(this.#options.clock() - idempotencyRetentionMs)) {
-      this.state.index.add(key);
-    }
-    for (const entry of this.#journal.replay()) {
-      for (const change of entry.changes) this.state.records.apply(change);
-      if (entry.kept !== null) this.#remember(entry.kept);
-      lastMs = Math.max(lastMs, entry.timeMs);
-    }
-    this.state.startIds(lastMs);
-    this.state.rememberRunning(this.openOperations());
-    this.state.outbox.start();
-    assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
-    return lastMs;
+    this.#upkeep = new Upkeep(this.state, options.deliveriesKeptMs);
+    const onKept = (key: KeptKey) => this.#remember(key);
+    this.#clock = recover({ ...options, state: this.state, onKept });
+    const now = this.now();
+    this.#lastCheckpointMs = now.serviceMs;
+    for (const account of accounts) this.state.putAccount(account, now);
   }
 
   /** The calls to payment networks that have no final outcome: to be asked about after a start. */
   openOperations(): OperationRecord[] {
-    return [...this.state.records.scan(operationIndex, { descending: false })] as OperationRecord[];
+    return openOperations(this.state);
   }
 
   get queued(): number {
@@ -157,7 +141,7 @@ export class Shard {
   }
 
   putAccount(account: ShardAccount): void {
-    this.state.putAccount(account, this.#now());
+    this.state.putAccount(account, this.now());
   }
 
   /** Settles when everything that was taken so far is durable and answered. */
@@ -168,14 +152,19 @@ export class Shard {
     }
   }
 
-  #now(): number {
-    this.#nowMs = Math.max(this.#nowMs, this.#options.clock());
-    return this.#nowMs;
+  now(): Now {
+    return this.#clock.read();
   }
 
-  /** What a start after this must not fall behind: the time, and the newest id. */
+  /** How far the machine's clock is from the time that the shard goes by, milliseconds; 0 while it is believed. */
+  get clockOffMs(): number {
+    return this.#clock.offMs;
+  }
+
+  /** What a start after this goes on from. */
   #clockNow(): Uint8Array {
-    return writeClock(Math.max(this.#now(), this.state.lastIdMs));
+    this.now();
+    return writeClock({ clock: this.#clock.stored(), ids: this.state.idTimes });
   }
 
   #schedule(): void {
@@ -204,12 +193,13 @@ export class Shard {
   }
 
   #takeTurn(): void {
-    const turn = new Turn(this.#now());
-    const isTime = this.#timeQueued || turn.nowMs - this.#lastTimeMs >= timeIntervalMs;
-    if (isTime) this.#passTime(turn);
+    const turn = new Turn(this.now());
+    const isUpkeep = this.#upkeepQueued || this.#upkeep.isDue(turn.serviceMs);
+    this.#upkeepQueued = false;
+    if (isUpkeep && this.#upkeep.run(turn)) this.#queueUpkeep();
     const taken = this.#takeMail(turn);
-    if (taken === 0 && !isTime) return;
-    if (handOut(this.state, turn)) this.#queueTime();
+    if (taken === 0 && !isUpkeep) return;
+    if (handOut(this.state, turn)) this.#queueUpkeep();
     if (taken > 0) this.#options.observer.turnEnded(taken, this.#mailbox.length);
     this.#commit(turn);
     if (this.#hasWork) this.#schedule();
@@ -227,7 +217,7 @@ export class Shard {
   }
 
   get #hasWork(): boolean {
-    return this.#mailbox.length > 0 || this.#timeQueued;
+    return this.#mailbox.length > 0 || this.#upkeepQueued;
   }
 
   #handle(turn: Turn, mail: Mail): void {
@@ -249,35 +239,20 @@ export class Shard {
     }
   }
 
-  /** Does what has become due, some of it a turn, before the turn's requests. */
-  #passTime(turn: Turn): void {
-    this.#timeQueued = false;
-    this.#lastTimeMs = turn.nowMs;
-    if (this.state.readOnly) return;
-    const isBehind = expireDue(this.state, turn);
-    this.state.outbox.tick(turn.nowMs);
-    const isDraining = drainEndpoints(this.state, turn);
-    if (turn.nowMs >= this.#pruneAtMs) {
-      const isPruning = pruneDeliveries(this.state, turn, turn.nowMs - this.#options.deliveriesKeptMs);
-      this.#pruneAtMs = turn.nowMs + (isPruning ? timeIntervalMs : pruneIntervalMs);
-    }
-    if (isBehind || isDraining) this.#queueTime();
-  }
-
   /** Does what became due while nobody was there to do it: to be awaited before the first request. */
   async catchUp(): Promise<void> {
     while (
       !this.#finished &&
       !this.state.readOnly &&
-      dueRecords(this.state.records, this.#now(), 1).length > 0
+      dueRecords(this.state.records, this.now().serviceMs, 1).length > 0
     ) {
-      this.#queueTime();
+      this.#queueUpkeep();
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  #queueTime(): void {
-    this.#timeQueued = true;
+  #queueUpkeep(): void {
+    this.#upkeepQueued = true;
     this.#schedule();
   }
 
@@ -303,9 +278,7 @@ export class Shard {
 
   #append(turn: Turn): void {
     const { log } = this.#journal;
-    const { entries, nowMs } = turn;
-    // The ids of the turn may be ahead of it; those after a restart must come after them.
-    const timeMs = Math.max(nowMs, this.state.lastIdMs);
+    const { entries, serviceMs: timeMs } = turn;
     const { locations, durable } = log.append({ firstSequence: log.nextSequence, timeMs, entries });
     this.#lastDurable = durable;
     for (let i = 0; i < entries.length; i++) {
@@ -313,7 +286,7 @@ export class Shard {
       const location = locations[i];
       if (kept !== null && location) {
         const { keyDigest, fingerprint } = kept;
-        this.#remember({ keyDigest, fingerprint, usedAtMs: nowMs, location });
+        this.#remember({ keyDigest, fingerprint, usedAtMs: timeMs, location });
       }
     }
   }
@@ -331,25 +304,29 @@ export class Shard {
     this.#options.checkAddress(url).then(settle, () => settle(null));
   }
 
-  /** What time brings; to be called a few times a second. */
+  /** What time brings; to be called a few times a second. Looks at the clock, and does nothing until something is due. */
   tick(): void {
     this.#guard(() => {
-      this.#queueTime();
+      const { serviceMs } = this.now();
+      if (this.#upkeep.isDue(serviceMs)) this.#queueUpkeep();
       const { checkpointIntervalMs, checkpointRecordsMax } = this.#options;
       // A checkpoint needs room on the disk; without it no writes are taken, so what it would hold stays small.
       if (this.state.readOnly) return;
       // Kept refusals change no record: they count for themselves.
       const unwritten = this.state.records.dirtyWeight + this.#newKeys.length;
-      const isDue = this.#now() - this.#lastCheckpointMs >= checkpointIntervalMs && unwritten > 0;
+      const isDue = serviceMs - this.#lastCheckpointMs >= checkpointIntervalMs && unwritten > 0;
       if (isDue || unwritten >= checkpointRecordsMax) this.checkpoint().catch((error) => this.#fail(error));
     });
   }
 
-  /** Writes rate-limit levels and the time; to be called once a second. */
+  /** Writes rate-limit levels that have changed, and the time with them; to be called once a second. */
   async writeLevels(): Promise<void> {
-    if (this.state.readOnly) return;
+    const { serviceMs } = this.now();
+    const changed = this.state.takeLevels();
+    if (this.state.readOnly || (changed.size === 0 && serviceMs < this.#levelsAtMs)) return;
+    this.#levelsAtMs = serviceMs + idleLevelsMs;
     const levels = new Map<string, Uint8Array>([[clockLevel, this.#clockNow()]]);
-    for (const [scope, level] of this.state.takeLevels()) levels.set(scope, encodeLevels(level));
+    for (const [scope, level] of changed) levels.set(scope, encodeLevels(level));
     await this.#journal.checkpoint.putLevels(levels);
   }
 
@@ -375,10 +352,11 @@ export class Shard {
     await checkpoint.putLevels(new Map([[clockLevel, this.#clockNow()]]));
     await checkpoint.write({ records, sequence, keptKeys });
     this.state.records.thaw();
-    this.#lastCheckpointMs = this.#now();
+    const { serviceMs } = this.now();
+    this.#lastCheckpointMs = serviceMs;
     this.#options.observer.checkpointed(size, (performance.now() - startedAt) / 1000);
-    await checkpoint.dropKeptKeys(this.#lastCheckpointMs - segmentsKeptMs);
-    await log.dropSegments(sequence, this.#lastCheckpointMs - segmentsKeptMs);
+    await checkpoint.dropKeptKeys(serviceMs - segmentsKeptMs);
+    await log.dropSegments(sequence, serviceMs - segmentsKeptMs);
   }
 
   /** Takes no more mail, answers what was taken, writes a last checkpoint, and closes the journal. */

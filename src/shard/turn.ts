@@ -1,6 +1,7 @@
 // A turn: the commands and queries that a shard takes from its mailbox at once. Their changes go into one log record,
 // and all their answers, those of reads included, are held back until it is on disk.
 
+import type { Now } from '../core/clock.ts';
 import type { Change, OperationRecord } from '../domain/record.ts';
 import type { Entry, KeptAnswer } from '../journal/journal.ts';
 import { AnswerWriter, type FromShard, type InternalAnswer, type OutboxBatch } from './protocol.ts';
@@ -21,8 +22,9 @@ export interface KeptInTurn {
   readonly answer: KeptAnswer;
 }
 
-export class Turn {
+export class Turn implements Now {
   readonly nowMs: number;
+  readonly serviceMs: number;
   readonly entries: Entry[] = [];
   /** Answers kept in this turn, by key digest: they have no place in the log yet. */
   readonly kept = new Map<string, KeptInTurn>();
@@ -33,8 +35,9 @@ export class Turn {
   readonly #frames = new Map<Peer, AnswerWriter>();
   readonly #messages: { readonly peer: Peer; readonly message: FromShard }[] = [];
 
-  constructor(nowMs: number) {
+  constructor({ nowMs, serviceMs }: Now) {
     this.nowMs = nowMs;
+    this.serviceMs = serviceMs;
   }
 
   /** The writer of the answers to a peer. */

@@ -9,7 +9,7 @@
 // what was not reported when the thread ends is handed out again.
 
 import { deliveriesInFlightMax } from '../contract/limits.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, MonotonicClock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
 import type { AttemptResult } from '../domain/record.ts';
 import type { DueDelivery, OutboxBatch, OutboxMessage } from '../shard/protocol.ts';
@@ -21,6 +21,7 @@ export interface DispatcherOptions {
   /** Attempts in flight in all. */
   readonly concurrency: number;
   readonly clock: Clock;
+  readonly monotonic: MonotonicClock;
   /** Makes an attempt; rejects only when it could not be made at all. */
   readonly attempt: (input: AttemptInput) => Promise<AttemptResult>;
   /** Sends a message to a shard; lost when the shard is away. */
@@ -68,13 +69,13 @@ export class Dispatcher {
     const unrecorded = this.#unrecordedBy(shard);
     unrecorded.restart();
     this.#leaving.delete(shard);
-    this.#options.send(shard, { open: true, reports: unrecorded.next(this.#options.clock()) });
+    this.#options.send(shard, { open: true, reports: unrecorded.next(this.#options.monotonic()) });
   }
 
   /** Reports again what was not acknowledged in time; to be called about once a second. */
   tick(): void {
     for (const [shard, unrecorded] of this.#unrecorded) {
-      const reports = unrecorded.overdue(this.#options.clock());
+      const reports = unrecorded.overdue(this.#options.monotonic());
       if (reports.length > 0) this.#options.send(shard, { open: false, reports });
     }
   }
@@ -190,7 +191,7 @@ export class Dispatcher {
 
   #flush(): void {
     for (const shard of this.#leaving) {
-      const reports = this.#unrecordedBy(shard).next(this.#options.clock());
+      const reports = this.#unrecordedBy(shard).next(this.#options.monotonic());
       if (reports.length > 0) this.#options.send(shard, { open: false, reports });
     }
     this.#leaving.clear();

@@ -11,7 +11,7 @@ const againMs = 5_000;
 
 interface Unrecorded {
   readonly report: EndpointReport;
-  /** Null until it is sent. */
+  /** By the monotonic clock; null until it is sent. */
   sentAtMs: number | null;
 }
 

@@ -44,6 +44,7 @@ const session: CheckoutSessionRecord = {
   description: 'private',
   locale: 'fr',
   expires_at_ms: 9000,
+  deadline_ms: 9200,
   due_at_ms: 9500,
 };
 const charge: ChargeRecord = {
@@ -64,6 +65,7 @@ const charge: ChargeRecord = {
   challenge_token: 'secret',
   authorization: null,
   expires_at_ms: 8000,
+  deadline_ms: 8000,
   due_at_ms: 8000,
 };
 
@@ -92,7 +94,7 @@ const shown = {
     success_url: 'https://shop.example/thanks',
     cancel_url: null,
     locale: 'fr',
-    expires_at_ms: 9000,
+    over: false,
   },
   charge: {
     id: 'ch_2',
@@ -100,6 +102,7 @@ const shown = {
     method: 'card',
     cash_number: null,
     expires_at_ms: 8000,
+    over: true,
     challenge: true,
     card: { brand: 'visa', last4: '4242', exp_month: 9, exp_year: 2032 },
   },
@@ -107,18 +110,18 @@ const shown = {
 
 test('a session, its latest charge and an older one all show the same payment', () => {
   const state = stateOf(intent, session, charge, { ...charge, id: 'ch_1', status: 'failed' });
-  for (const id of ['cs_1', 'ch_2', 'ch_1']) assert.deepEqual(viewPayment(state, id), shown, id);
+  for (const id of ['cs_1', 'ch_2', 'ch_1']) assert.deepEqual(viewPayment(state, id, 8000), shown, id);
 });
 
 test('a payment without a session or a charge has null there', () => {
   const bare = { ...intent, checkout_session: null, operation: 'op_1' };
-  const seen = viewPayment(stateOf(bare, charge), 'ch_2')!;
+  const seen = viewPayment(stateOf(bare, charge), 'ch_2', 0)!;
   assert.deepEqual([seen.session, seen.intent.busy], [null, true]);
-  const fresh = viewPayment(stateOf({ ...intent, latest_charge: null }, session), 'cs_1')!;
+  const fresh = viewPayment(stateOf({ ...intent, latest_charge: null }, session), 'cs_1', 0)!;
   assert.equal(fresh.charge, null);
 });
 
 test('nothing else has such a page', () => {
   const state = stateOf(intent, session, charge);
-  for (const id of ['pi_1', 'cs_2', 'ch_9', '']) assert.equal(viewPayment(state, id), null, id);
+  for (const id of ['pi_1', 'cs_2', 'ch_9', '']) assert.equal(viewPayment(state, id, 0), null, id);
 });

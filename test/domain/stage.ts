@@ -23,7 +23,7 @@ import type { Context, Decision, Outcome, Settings } from '../../src/domain/deci
 import { eventJson } from '../../src/domain/events.ts';
 import { endpointIndex } from '../../src/domain/indexes.ts';
 import type { NetworkOutcome } from '../../src/domain/operations.ts';
-import { query } from '../../src/domain/query.ts';
+import { type QueryContext, query } from '../../src/domain/query.ts';
 import type {
   Change,
   OperationRecord,
@@ -93,6 +93,8 @@ class World {
   readonly randomText: (length: number) => string;
   /** What chance gives next, before it is left to itself. */
   readonly draws: number[] = [];
+  /** The most that the time in an id was ever ahead. */
+  idLeadMs = 0;
   requests = 0;
 
   constructor() {
@@ -100,6 +102,12 @@ class World {
       for (let i = 0; i < bytes.length; i++) bytes[i] = this.chance(256);
     });
     this.ids = createIdFactory(this.randomText);
+  }
+
+  newId(prefix: string, slot: number): string {
+    const id = this.ids.next(prefix, slot, this.clock.now());
+    this.idLeadMs = Math.max(this.idLeadMs, this.ids.lastMs - this.clock.now());
+    return id;
   }
 }
 
@@ -202,7 +210,7 @@ export class Stage {
     return answer;
   }
 
-  context(more: Circumstances = {}): Context {
+  context(more: Circumstances = {}): Context & QueryContext {
     const { world, who, nowMs } = this;
     const endpoints = [...world.state.scan(endpointIndex, { descending: false })].filter(
       (record) => record.kind === 'webhook_endpoint',
@@ -210,6 +218,7 @@ export class Stage {
     return {
       ...who,
       nowMs,
+      serviceMs: world.clock.monotonic(),
       account: this.#account(),
       settings,
       language: 'en',
@@ -220,7 +229,8 @@ export class Stage {
       ),
       endpointsBusy: false,
       addressAllowed: null,
-      newId: (prefix) => world.ids.next(prefix, slotOf(who.org), nowMs),
+      idLeadMs: world.idLeadMs,
+      newId: (prefix) => world.newId(prefix, slotOf(who.org)),
       randomText: world.randomText,
       randomBelow: (limit) => world.draws.shift() ?? world.chance(limit),
       ...more,

@@ -35,10 +35,10 @@ export function createManualTimers(startMs: number): ManualTimers {
           .sort(([, a], [, b]) => a.dueMs - b.dueMs);
         if (due === undefined) break;
         timers.delete(due[0]);
-        clock.set(Math.max(clock.now(), due[1].dueMs));
+        clock.advance(Math.max(0, due[1].dueMs - clock.now()));
         due[1].action();
       }
-      clock.set(untilMs);
+      clock.advance(untilMs - clock.now());
     },
   };
 }

@@ -115,6 +115,9 @@ export class Actor {
   readonly damages: string[] = [];
   /** Stands in for reading a kept answer from the log. */
   readAnswer: Log['readAnswer'] | null = null;
+  /** Steps of the wall clock that were told, and those that wall time followed. */
+  readonly jumps: number[] = [];
+  readonly followed: number[] = [];
   /** Records in each checkpoint that was written. */
   readonly checkpoints: number[] = [];
   journal = new MemoryJournal(indexRowsOf);
@@ -150,7 +153,11 @@ export class Actor {
         availability: { test: on, live: on },
         fillRandom: (bytes) => void randomFillSync(bytes),
         hotRecordsMax: 1_000,
-        clock: this.clock.now,
+        clocks: this.clock,
+        clockObserver: {
+          jumped: (byMs) => this.jumps.push(byMs),
+          followed: (byMs) => this.followed.push(byMs),
+        },
         checkpointIntervalMs: 10_000,
         checkpointRecordsMax: 1_000,
         callNetwork: (operation) => this.networkCalls.push(operation),

@@ -11,6 +11,7 @@ import type { BucketOverride, LimitsOverrides } from '../../src/domain/limits-in
 import type { ShardAccount } from '../../src/shard/account.ts';
 import { decodeLevels, encodeLevels } from '../../src/shard/levels.ts';
 import { type Levels, Scope } from '../../src/shard/scope.ts';
+import { at } from '../manual-clock.ts';
 
 // Noon in Morocco, which is an hour ahead in January.
 const noonMs = Date.UTC(2026, 0, 12, 11);
@@ -60,7 +61,7 @@ function scopeOf(setting: Setting = {}, nowMs = noonMs, levels: Levels | null = 
   const available = { test: on, live: { card: true, cash: false } };
   const account = accountOf(setting);
   const name = `${account.id}/${livemode ? 'l' : 't'}`;
-  return new Scope(name, livemode, account, available, createMoroccoCalendar(), nowMs, levels);
+  return new Scope(name, livemode, account, available, createMoroccoCalendar(), at(nowMs), levels);
 }
 
 const routeOf = (operation: Operation) => routeTable.find((route) => route.operation === operation)!;
@@ -68,7 +69,7 @@ const routeOf = (operation: Operation) => routeTable.find((route) => route.opera
 /** Sends one request, which runs if it is let in; null then. */
 function send(scope: Scope, operation: Operation, nowMs = noonMs, filtered = false): Refusal | null {
   const route = routeOf(operation);
-  const refusal = scope.admit(route, scope.bucketsOf(route, filtered), nowMs, 'en');
+  const refusal = scope.admit(route, scope.bucketsOf(route, filtered), at(nowMs), 'en');
   if (refusal === null && route.spends === 'payment_creation') scope.countCreation();
   return refusal;
 }
@@ -79,7 +80,7 @@ function sendUntilRefused(scope: Scope, operation: Operation, nowMs = noonMs): n
 }
 
 const headersOf = (scope: Scope, operation: Operation, nowMs = noonMs, filtered = false) =>
-  scope.headers(scope.bucketsOf(routeOf(operation), filtered), nowMs);
+  scope.headers(scope.bucketsOf(routeOf(operation), filtered), at(nowMs));
 
 /** Whole requests left, by bucket. */
 function left(scope: Scope, nowMs = noonMs): Record<string, number> {
@@ -278,9 +279,9 @@ test('a request that the cap refuses spends nothing in the buckets', () => {
 test('a raised cap lets more in on the same day; a lowered one refuses at once', () => {
   const scope = scopeOf({ daily: { requests: 3 } });
   assert.equal(sendUntilRefused(scope, 'retrieve_account'), 3);
-  scope.change(accountOf({ daily: { requests: 5 } }), noonMs);
+  scope.change(accountOf({ daily: { requests: 5 } }), at(noonMs));
   assert.equal(sendUntilRefused(scope, 'retrieve_account'), 2);
-  scope.change(accountOf({ daily: { requests: 4 } }), noonMs);
+  scope.change(accountOf({ daily: { requests: 4 } }), at(noonMs));
   assert.deepEqual(send(scope, 'retrieve_account')!.values, { cap: 4 });
 });
 
@@ -289,14 +290,14 @@ test('a raised cap lets more in on the same day; a lowered one refuses at once',
 test('a raised limit lets the difference in at once; what was spent stays spent', () => {
   const scope = scopeOf();
   assert.equal(sendUntilRefused(scope, 'create_payment_intent'), 70);
-  scope.change(accountOf({ limits: { payment_creation: custom(120) } }), noonMs);
+  scope.change(accountOf({ limits: { payment_creation: custom(120) } }), at(noonMs));
   assert.equal(left(scope).payment_creation, 70);
   assert.equal(headersOf(scope, 'create_payment_intent').limit, 120);
 });
 
 test('a lowered limit leaves no more than its capacity', () => {
   const scope = scopeOf();
-  scope.change(accountOf({ limits: { payment_creation: custom(6) } }), noonMs);
+  scope.change(accountOf({ limits: { payment_creation: custom(6) } }), at(noonMs));
   assert.equal(sendUntilRefused(scope, 'create_payment_intent'), 7);
 });
 
@@ -304,17 +305,17 @@ test('a change of something else leaves the levels as they are', () => {
   const scope = scopeOf();
   sendUntilRefused(scope, 'create_payment_intent');
   const before = left(scope);
-  scope.change({ ...accountOf({}), name: 'Another name' }, noonMs);
+  scope.change({ ...accountOf({}), name: 'Another name' }, at(noonMs));
   assert.deepEqual(left(scope), before);
 });
 
 test('a limit with an end gives way to the default at that time, without a change of the directory', () => {
   const untilMs = noonMs + 10 * minuteMs;
   const scope = scopeOf({ limits: { payment_creation: custom(6_000, untilMs) } });
-  assert.equal(scope.account(noonMs).limits.payment_creation.perMinute, 6_000);
+  assert.equal(scope.account(at(noonMs)).limits.payment_creation.perMinute, 6_000);
   assert.equal(left(scope, untilMs - 1).payment_creation, 7_000);
-  assert.equal(scope.account(untilMs - 1).limits.payment_creation.source, 'custom');
-  const after = scope.account(untilMs).limits.payment_creation;
+  assert.equal(scope.account(at(untilMs - 1)).limits.payment_creation.source, 'custom');
+  const after = scope.account(at(untilMs)).limits.payment_creation;
   assert.deepEqual([after.perMinute, after.source], [60, 'default']);
   assert.equal(left(scope, untilMs).payment_creation, 70);
 });
@@ -330,7 +331,7 @@ test('of several ends each holds by itself', () => {
     limits: { writes: custom(1, noonMs + minuteMs), search: custom(1, noonMs + hourMs) },
   });
   const limitsAt = (ms: number) => {
-    const { limits } = scope.account(ms);
+    const { limits } = scope.account(at(ms));
     return [limits.writes.perMinute, limits.search.perMinute];
   };
   assert.deepEqual(limitsAt(noonMs), [1, 1]);
@@ -341,11 +342,11 @@ test('of several ends each holds by itself', () => {
 
 test('a method is there when it is switched on and has a network', () => {
   const off = { card: false, cash: true };
-  assert.deepEqual(scopeOf().account(noonMs).methods, on);
-  assert.deepEqual(scopeOf({ livemode: true }).account(noonMs).methods, { card: true, cash: false });
+  assert.deepEqual(scopeOf().account(at(noonMs)).methods, on);
+  assert.deepEqual(scopeOf({ livemode: true }).account(at(noonMs)).methods, { card: true, cash: false });
   const methods = { test: off, live: off };
-  assert.deepEqual(scopeOf({ methods }).account(noonMs).methods, { card: false, cash: true });
-  assert.deepEqual(scopeOf({ methods, livemode: true }).account(noonMs).methods, {
+  assert.deepEqual(scopeOf({ methods }).account(at(noonMs)).methods, { card: false, cash: true });
+  assert.deepEqual(scopeOf({ methods, livemode: true }).account(at(noonMs)).methods, {
     card: false,
     cash: false,
   });

@@ -36,6 +36,7 @@ class Bench {
     this.dispatcher = new Dispatcher({
       concurrency,
       clock: this.clock.now,
+      monotonic: this.clock.monotonic,
       attempt: (input) => this.#attempt(input),
       send: (shard, message) => this.sent.push({ shard, message }),
       onAttempted: () => {},

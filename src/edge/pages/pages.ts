@@ -4,7 +4,7 @@
 
 import { negotiateLanguage } from '../../contract/language.ts';
 import { languages } from '../../contract/vocabulary.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { MonotonicClock } from '../../core/clock.ts';
 import type { Mode } from '../../domain/record.ts';
 import type { Tokenize } from '../../networks/network.ts';
 import { linkTo, type Page, redirect, render, type Visit } from './document.ts';
@@ -24,7 +24,7 @@ export interface PagesOptions {
   readonly tokenize: Readonly<Record<Mode, Tokenize | null>>;
   /** Where customers reach the service, without a final slash. */
   readonly baseUrl: string;
-  readonly now: Clock;
+  readonly monotonic: MonotonicClock;
   readonly randomBytes: (size: number) => Buffer;
   readonly visitsPerMinute: number;
   readonly trustedProxies: readonly string[];
@@ -45,7 +45,7 @@ export interface Pages {
 const visitorsMax = 50_000;
 
 export function createPages(options: PagesOptions): Pages {
-  const { port, now, onError } = options;
+  const { port, onError } = options;
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/$/, '');
   const guard = createFormGuard(base.protocol === 'https:', options.randomBytes);
@@ -79,7 +79,7 @@ export function createPages(options: PagesOptions): Pages {
     payment: ShownPayment,
     visit: Visit,
   ): Promise<PageAnswer> {
-    const stage = stageOf(payment, id, now());
+    const stage = stageOf(payment, id);
     if ('path' in stage && stage.path !== request.path) return redirect(linkTo(visit, stage.path));
     const { field, setCookie } = guard.protect(id, request.headers.cookie);
     const justActed = new URLSearchParams(request.query).has('done');
@@ -96,7 +96,7 @@ export function createPages(options: PagesOptions): Pages {
     const { cookie, secFetchSite } = request.headers;
     const form = new URLSearchParams(request.body.toString('utf8'));
     if (!guard.accepts(id, cookie, secFetchSite, form)) return render(outcomes.stalePage(visit), visit);
-    const stage = stageOf(payment, id, now());
+    const stage = stageOf(payment, id);
     // A form that was sent before, or too late, does nothing: the answer is how things stand.
     const atItsStage = formStages[name!].includes(stage.name) && 'path' in stage && stage.path === path;
     const { field } = guard.protect(id, cookie);

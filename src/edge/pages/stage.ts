@@ -30,20 +30,19 @@ export const voucherPath = (charge: string) => `/voucher/${charge}`;
 export const changePath = (page: string) => `${page}/change`;
 
 /** The stage of the payment that `id`, a session or a charge, was opened for. A `path` is where that stage has its page. */
-export function stageOf(view: PaymentView, id: string, nowMs: number): Stage {
+export function stageOf(view: PaymentView, id: string): Stage {
   const { intent, session, charge } = view;
   if (intent.status === 'succeeded') return { name: 'paid' };
   if (intent.status === 'canceled') return { name: 'over' };
   if (intent.status === 'processing') return { name: 'processing' };
   if (intent.busy) return { name: 'opening' };
-  // Time may have passed that the service has not looked at yet.
-  if (session !== null && session.expires_at_ms <= nowMs) return { name: 'over' };
+  if (session?.over) return { name: 'over' };
   if (intent.status === 'requires_payment_method') {
     return session === null ? { name: 'failed' } : { name: 'choose', path: checkoutPath(session.id) };
   }
   // An attempt that another one has followed; within a session the new one is the customer's own.
   if (charge === null || (session === null && charge.id !== id)) return { name: 'over' };
-  if (charge.expires_at_ms <= nowMs) return { name: 'over' };
+  if (charge.over) return { name: 'over' };
   if (charge.method === 'cash') return { name: 'voucher', path: voucherPath(charge.id) };
   return { name: charge.challenge ? 'challenge' : 'card', path: cardPath(charge.id) };
 }

@@ -2,7 +2,7 @@
 // are kept, a bounded number of them. An IPv6 visitor counts by network (/64), which is what one customer is given.
 
 import ipaddr from 'ipaddr.js';
-import type { Clock } from '../../core/clock.ts';
+import type { MonotonicClock } from '../../core/clock.ts';
 import { createBucket, retryAfterSeconds, spendFromAll, type TokenBucket } from '../../core/token-bucket.ts';
 
 export interface Visitors {
@@ -16,14 +16,14 @@ export interface VisitorOptions {
   readonly trustedProxies: readonly string[];
   /** Addresses remembered at most; one that was forgotten starts anew. */
   readonly visitorsMax: number;
-  readonly now: Clock;
+  readonly monotonic: MonotonicClock;
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** Throws when a trusted proxy is neither an address nor a network. */
 export function createVisitors(options: VisitorOptions): Visitors {
-  const { visitsPerMinute, visitorsMax, now } = options;
+  const { visitsPerMinute, visitorsMax, monotonic } = options;
   const trusted = options.trustedProxies.map(readNetwork);
   const isTrusted = (address: Address) =>
     trusted.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits));
@@ -50,7 +50,7 @@ export function createVisitors(options: VisitorOptions): Visitors {
   return {
     admit(remoteAddress, forwardedFor) {
       const visitor = visitorOf(remoteAddress, forwardedFor);
-      const nowMs = now();
+      const nowMs = monotonic();
       const bucket = buckets.get(visitor) ?? createBucket(visitsPerMinute, nowMs);
       buckets.delete(visitor);
       buckets.set(visitor, bucket);

@@ -15,6 +15,7 @@ import type { PagePort } from '../../../src/edge/pages/page-port.ts';
 import { createPages, type PagesOptions } from '../../../src/edge/pages/pages.ts';
 import { createRunner } from '../../../src/networks/runner.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
+import { at } from '../../manual-clock.ts';
 import { createManualTimers } from '../../networks/manual-timers.ts';
 
 export const merchant = 'Atlas <Books> & Co';
@@ -38,7 +39,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
 
   type Answer = Awaited<ReturnType<PagePort['command']>>;
 
-  const context: Omit<Context, 'nowMs' | 'language'> = {
+  const context: Omit<Context, 'nowMs' | 'serviceMs' | 'language'> = {
     org,
     livemode: false,
     account: {
@@ -60,7 +61,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
   };
 
   function commit(command: Command, language: 'en' | 'fr' | 'ar'): Decision {
-    const decision = decide(state, command, { ...context, nowMs: timers.clock.now(), language });
+    const decision = decide(state, command, { ...context, ...at(timers.clock.now()), language });
     for (const change of decision.changes) state.apply(change);
     for (const operation of decision.operations) {
       if (operation.action === 'authorize_card') authorizations.push(operation.id);
@@ -115,7 +116,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
 
   const port: PagePort = {
     async view(id) {
-      const view = viewPayment(state, id);
+      const view = viewPayment(state, id, timers.clock.now());
       return view && { ...view, merchant };
     },
     command: (operation, id, params, language) => run(operation, params as never, id, language),
@@ -125,7 +126,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     port,
     tokenize: { test: simulator.card.tokenize, live: null },
     baseUrl,
-    now: timers.clock.now,
+    monotonic: timers.clock.monotonic,
     randomBytes,
     visitsPerMinute: 100_000,
     trustedProxies: [],

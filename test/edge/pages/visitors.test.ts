@@ -10,7 +10,7 @@ function setUp(options: { trustedProxies?: string[]; visitorsMax?: number } = {}
     visitsPerMinute: 6,
     trustedProxies: [],
     visitorsMax: 100,
-    now: clock.now,
+    monotonic: clock.monotonic,
     ...options,
   });
   const exhaust = (remote: string, forwarded = '') => {

@@ -1,0 +1,56 @@
+// The clocks of the machine. The monotonic one counts from the boot of the machine and goes on while it sleeps, which
+// Node's own does not; so processes of one boot can compare their readings.
+
+import { readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+import type { Clocks } from '../core/clock.ts';
+import type { ClockObserver } from '../core/service-clock.ts';
+import type { Logger } from './logger.ts';
+
+/** Asking for the uptime is a system call or two: in between the time is told from Node's clock. */
+const askedMs = 1_000;
+
+export function systemClocks(): Clocks {
+  let bootMs = Number.NEGATIVE_INFINITY;
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    wall: () => Date.now(),
+    monotonic() {
+      const nodeMs = performance.now();
+      if (nodeMs - askedAtMs >= askedMs) {
+        askedAtMs = nodeMs;
+        // The uptime is rounded: what differs by less than a second is the same.
+        const before = uptime() * 1000 - nodeMs;
+        if (before - bootMs >= askedMs) bootMs = before;
+      }
+      return Math.floor(nodeMs + bootMs);
+    },
+    boot: bootId(),
+  };
+}
+
+/** A random id that Linux makes at each boot; null elsewhere. */
+function bootId(): string | null {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return null;
+  }
+}
+
+/** Tells an operator of steps of the machine's clock. */
+export function watchClock(logger: Pick<Logger, 'warn'>, jumps: { inc(): void }): ClockObserver {
+  const seconds = (byMs: number) => Math.round(byMs / 1000);
+  return {
+    jumped(byMs) {
+      jumps.inc();
+      logger.warn(
+        { seconds: seconds(byMs) },
+        "the machine's clock has stepped: it is not believed until it has stood for five minutes. " +
+          'Check how this machine keeps its time',
+      );
+    },
+    followed: (byMs) =>
+      logger.warn({ seconds: seconds(byMs) }, "the step of the machine's clock stands: dates follow it now"),
+  };
+}
