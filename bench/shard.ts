@@ -11,6 +11,7 @@ import { encodeTurn } from '../src/journal/codec.ts';
 import type { Journal, Log } from '../src/journal/journal.ts';
 import { MemoryJournal } from '../src/journal/memory-journal.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
+import { systemClocks } from '../src/process/system-clocks.ts';
 import type { ShardAccount } from '../src/shard/account.ts';
 import {
   type FromShard,
@@ -161,7 +162,8 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
       availability: { test: on, live: on },
       fillRandom: (bytes) => void randomFillSync(bytes),
       hotRecordsMax: 100_000,
-      clock: Date.now,
+      clocks: systemClocks(),
+      clockObserver: { jumped() {}, followed() {} },
       checkpointIntervalMs: stage.checkpoints ? 10_000 : Number.POSITIVE_INFINITY,
       checkpointRecordsMax: stage.checkpoints ? 20_000 : Number.POSITIVE_INFINITY,
       callNetwork: () => {},
