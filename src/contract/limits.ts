@@ -41,6 +41,11 @@ export const amountMax = 99_999_999;
 /** Centimes: the least a payment by each method can be. */
 export const methodAmountMin = { card: 100, cash: 10_000 } as const;
 
+/** Cards that can be tried for one payment: card schemes count more than ten declines as abuse. */
+export const cardAttemptsMax = 10;
+/** Attempts to pay one payment, by whatever method and whatever became of them. */
+export const attemptsMax = 50;
+
 export const listLimitMax = 100;
 export const listLimitDefault = 10;
 export const webhookEndpointsMax = 16;

@@ -59,6 +59,11 @@ export const operationMessages = {
     fr: 'Une autre modification des points de terminaison webhook est en cours. Rien n’a été modifié ; renvoyez la requête.',
     ar: 'يجري حاليًا تعديل آخر على نقاط نهاية webhook. لم يتغير أي شيء؛ أعد إرسال الطلب.',
   },
+  'invalid_request.attempts': {
+    en: 'There have been too many attempts to pay this payment intent: it takes no other by {method}. Create a new one.',
+    fr: 'Cette intention de paiement a fait l’objet de trop de tentatives : elle n’en accepte plus d’autre avec le moyen de paiement « {method} ». Créez-en une nouvelle.',
+    ar: 'جرت محاولات كثيرة جدًا لدفع عملية الدفع هذه: لن تُقبل محاولة أخرى بوسيلة الدفع «{method}». أنشئ عملية دفع جديدة.',
+  },
   'invalid_request.refund_state': {
     en: 'The status of this refund is {status}, which does not allow this action.',
     fr: 'Le statut de ce remboursement est « {status} », ce qui ne permet pas cette action.',

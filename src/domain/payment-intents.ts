@@ -4,6 +4,7 @@ import { type Refusal, refuse } from '../contract/errors.ts';
 import { methodAmountMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import { methodsLeft } from './attempt-limits.ts';
 import { canceledBeforePaid, closeCharge, newCashNumber } from './attempts.ts';
 import { changeable, newOperation } from './changeable.ts';
 import { answered, type Outcome, refused } from './decision.ts';
@@ -155,6 +156,12 @@ export function openAttempt(
   if (!context.account.methods[method]) {
     return refused(
       refuse('payment_method_unavailable', { param: 'payment_method_type', values: { method } }),
+    );
+  }
+  if (!methodsLeft(draft.view, intent).includes(method)) {
+    const param = 'payment_method_type';
+    return refused(
+      refuse('invalid_request', { param, message: 'invalid_request.attempts', values: { method } }),
     );
   }
   const operation = draft.call({

@@ -2,6 +2,7 @@
 // Plain data for the pages, without anything that is the merchant's alone (metadata, customer, description).
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import { methodsLeft } from './attempt-limits.ts';
 import type {
   CardDetails,
   ChargeRecord,
@@ -24,6 +25,8 @@ export interface PaymentView {
     readonly busy: boolean;
     readonly last_payment_error: LastPaymentError | null;
     readonly payment_method_types: readonly PaymentMethodType[];
+    /** Those by which another attempt can begin. */
+    readonly methods_left: readonly PaymentMethodType[];
     readonly return_url: string | null;
   };
   readonly session: {
@@ -70,6 +73,7 @@ export function viewPayment(view: View, id: string, serviceMs: number): PaymentV
       busy: intent.operation !== null,
       last_payment_error: intent.last_payment_error,
       payment_method_types: intent.payment_method_types,
+      methods_left: methodsLeft(view, intent),
       return_url: intent.return_url,
     },
     session: session ? sessionView(session, serviceMs) : null,

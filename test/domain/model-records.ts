@@ -27,6 +27,8 @@ export interface Attempt {
   readonly number: string | null;
   status: 'pending' | 'succeeded' | 'failed';
   challenged: boolean;
+  /** A card was typed, or declined by a helper. */
+  tried: boolean;
   readonly endsMs: number;
   /** When it is looked at: later than its end while a network is being asked. */
   dueMs: number;

@@ -55,6 +55,7 @@ export class Model {
       case 'fail_charge':
       case 'expire_charge':
         return this.#helped(id, nowMs, (attempt) => {
+          if (operation === 'fail_charge' && attempt.method === 'card') attempt.tried = true;
           this.#overrule(attempt);
           return this.#fail(attempt);
         });
@@ -139,6 +140,9 @@ export class Model {
   #open(payment: Payment, method: string, made: Made): Expected {
     const blocked = this.#blocked(payment, 'requires_payment_method');
     if (blocked !== null) return blocked;
+    const before = [...this.attempts.values()].filter((attempt) => attempt.payment === payment);
+    const cards = before.filter(({ tried }) => tried).length;
+    if (before.length >= 50 || (method === 'card' && cards >= 10)) return refuse('invalid_request');
     this.#call(method === 'card' ? 'open_card_page' : 'issue_cash_code', payment, made);
     payment.busy = true;
     return waits();
@@ -218,6 +222,7 @@ export class Model {
   #submit(id: string, challenge: boolean, made: Made, nowMs: number): Expected {
     const attempt = this.#typing(id, nowMs);
     if ('code' in attempt) return attempt;
+    attempt.tried = true;
     if (!challenge) return this.#authorize(attempt, made);
     attempt.challenged = true;
     return ok();
@@ -267,7 +272,7 @@ export class Model {
     const endsMs = nowMs + (method === 'card' ? cardMs : cashMs);
     const attempt: Attempt = {
       ...{ id: made.charge, payment, method, number: call.number, status: 'pending', endsMs, dueMs: endsMs },
-      ...{ challenged: false, refunded: 0, held: 0 },
+      ...{ challenged: false, tried: false, refunded: 0, held: 0 },
     };
     this.attempts.set(attempt.id, attempt);
     payment.latest = attempt.id;

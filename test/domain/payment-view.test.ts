@@ -86,6 +86,7 @@ const shown = {
     busy: false,
     last_payment_error: null,
     payment_method_types: ['card'],
+    methods_left: ['card'],
     return_url: null,
   },
   session: {

@@ -163,6 +163,36 @@ export function cardPayments(service: () => Service): void {
     assert.match(paid.title, /Payment complete/);
   });
 
+  test('ten cards can be tried for a payment; then it is refused, and the page offers what is left', async () => {
+    const shop = await openShop(service());
+    const session = await shop.createSession();
+    const id = session.payment_intent;
+    for (let tried = 0; tried < 10; tried++) {
+      const byCard = { id, payment_method_type: 'card' as const };
+      const { latest_charge } = await shop.do('confirm_payment_intent', byCard);
+      await shop.do('fail_charge', { id: latest_charge });
+    }
+    const key = { idempotencyKey: 'eleventh' };
+    const byCard = { id, payment_method_type: 'card' as const };
+    const refused = await shop.refused('invalid_request', 'confirm_payment_intent', byCard, key);
+    assert.deepEqual(
+      [refused.param, /too many attempts/.test(refused.message)],
+      ['payment_method_type', true],
+    );
+    const again = await shop.send('confirm_payment_intent', byCard, key);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    const customer = new Customer();
+    const choice = await customer.open(session.url);
+    assert.match(choice.html, /Too many cards were tried/);
+    assert.doesNotMatch(choice.html, /value="card"/);
+    const voucher = await customer.send({ method: 'cash' });
+    assert.doesNotMatch(voucher.html, /Choose another way/, 'there is no other');
+    await shop.do('complete_charge', {
+      id: (await shop.do('retrieve_payment_intent', { id })).latest_charge,
+    });
+    assert.equal((await shop.do('retrieve_payment_intent', { id })).status, 'succeeded');
+  });
+
   test('description and metadata change at any time, and nobody is told', async () => {
     const shop = await openShop(service());
     const { id } = await shop.createIntent({ metadata: { order: '1' } });

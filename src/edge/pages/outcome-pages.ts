@@ -47,6 +47,7 @@ export function paidPage(payment: ShownPayment, visit: Visit, leaves: boolean): 
   };
 }
 
+/** Only the merchant can begin another attempt, or nobody can. */
 export function failedPage(payment: ShownPayment, visit: Visit): Page {
   const title = say('failed_title', visit.language);
   const back = afterGivingUp(payment);
@@ -56,7 +57,9 @@ export function failedPage(payment: ShownPayment, visit: Visit): Page {
     payment,
     body: [
       html`<h1>${title}</h1>`,
-      failureNotice(payment, visit),
+      payment.intent.methods_left.length === 0
+        ? notice(visit, say('attempts_used_up', visit.language))
+        : failureNotice(payment, visit),
       paragraph(sayOf(visit, payment, 'failed_text')),
       back === null ? null : button(back, sayOf(visit, payment, 'return_to')),
     ],

@@ -26,20 +26,23 @@ export function choicePage(
   problem: 'method_missing' | 'method_unavailable' | null = null,
 ): Page {
   const text = (key: PageMessage) => say(key, visit.language);
+  const { payment_method_types, methods_left } = payment.intent;
   const choices = paymentMethodTypes
-    .filter((method) => payment.intent.payment_method_types.includes(method))
+    .filter((method) => methods_left.includes(method))
     .map((method) => {
       const { name, hint } = methodTexts[method];
       return html`<button class="choice" name="method" value="${method}">${text(name)}
 <span class="hint">${text(hint)}</span></button>`;
     });
+  const said =
+    problem ?? (methods_left.length < payment_method_types.length ? ('cards_used_up' as const) : null);
   return {
     status: problem === null ? 200 : 400,
     title: text('choose_title'),
     payment,
     error: problem !== null,
     body: [
-      problem === null ? failureNotice(payment, visit) : notice(visit, text(problem)),
+      said === null ? failureNotice(payment, visit) : notice(visit, text(said)),
       html`<h1>${text('choose_title')}</h1>`,
       html`<form method="post" action="${linkTo(visit, visit.path)}" class="choices">${field}${choices}</form>`,
       givingUp(payment, visit),
@@ -149,8 +152,9 @@ export function voucherPage(payment: ShownPayment, visit: Visit, field: Html): P
 }
 
 /** The way back to the choice, where there is one: the attempt on this page then ends. */
-function changing({ intent, session }: ShownPayment, visit: Visit, field: Html): Html | null {
-  if (session === null || intent.payment_method_types.length === 1) return null;
+function changing({ intent, session, charge }: ShownPayment, visit: Visit, field: Html): Html | null {
+  const others = intent.methods_left.filter((method) => method !== charge!.method);
+  if (session === null || others.length === 0) return null;
   return html`<form method="post" action="${linkTo(visit, changePath(visit.path))}" class="screen">${field}
 <button class="quiet">${say('change_method', visit.language)}</button></form>`;
 }

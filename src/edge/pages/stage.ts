@@ -38,7 +38,8 @@ export function stageOf(view: PaymentView, id: string): Stage {
   if (intent.busy) return { name: 'opening' };
   if (session?.over) return { name: 'over' };
   if (intent.status === 'requires_payment_method') {
-    return session === null ? { name: 'failed' } : { name: 'choose', path: checkoutPath(session.id) };
+    if (session === null || intent.methods_left.length === 0) return { name: 'failed' };
+    return { name: 'choose', path: checkoutPath(session.id) };
   }
   // An attempt that another one has followed; within a session the new one is the customer's own.
   if (charge === null || (session === null && charge.id !== id)) return { name: 'over' };

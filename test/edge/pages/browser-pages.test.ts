@@ -42,6 +42,17 @@ async function session(service: Service, params: object = {}) {
   return (await createSession(service, params)).id;
 }
 
+/** A session for which as many cards were tried as may be. */
+async function triedSession(service: Service, methods: readonly string[]): Promise<string> {
+  const { id, payment_intent } = await createSession(service, { payment_method_types: methods });
+  for (let tried = 0; tried < 10; tried++) {
+    await service.create('choose_method', { method: 'card' }, id);
+    const { latest_charge } = service.state.get('payment_intent', payment_intent)!;
+    await service.create('fail_charge', {}, latest_charge!);
+  }
+  return id;
+}
+
 /** Each page by name: its address in a state made for it, its status, and what is done on it before it is looked at. */
 const pages: Readonly<
   Record<
@@ -83,6 +94,12 @@ const pages: Readonly<
       await service.create('fail_charge', {}, charge);
       return `/pay/${charge}`;
     },
+  },
+  'choice after too many cards': {
+    open: async (service) => `/checkout/${await triedSession(service, ['card', 'cash'])}`,
+  },
+  'tried too often': {
+    open: async (service) => `/checkout/${await triedSession(service, ['card'])}`,
   },
   expired: {
     status: 410,

@@ -151,6 +151,47 @@ describe('a checkout session', () => {
     assert.equal(statusOf(service, session.payment_intent), 'processing');
   });
 
+  const usedUp = [
+    ['en', 'Too many cards were tried', 'There have been too many attempts'],
+    ['fr', 'Trop de cartes ont été essayées', 'Il y a eu trop de tentatives'],
+    ['ar', 'جُرّبت بطاقات كثيرة جدًا', 'جرت محاولات دفع كثيرة جدًا'],
+  ] as const;
+  for (const [language, cards, attempts] of usedUp) {
+    test(`that was tried with too many cards says so (${language}), and leads on or back`, async () => {
+      for (const methods of [['card', 'cash'], ['card']] as const) {
+        const { service, session, visitor } = await atCardPage({ payment_method_types: methods });
+        for (let tried = 1; tried < 10; tried++) {
+          await visitor.send({ ...goodCard, number: '4000 0000 0000 0002' });
+          await visitor.send({ method: 'card' });
+        }
+        await visitor.send({ ...goodCard, number: '4000 0000 0000 0002' });
+        const shown = await visitor.get(`/checkout/${session.id}?lang=${language}`);
+        assert.equal(shown.status, 200);
+        assert.ok(shown.body.includes(methods.length === 2 ? cards : attempts), shown.body);
+        assert.match(shown.body, /href="https:\/\/shop\.example\/basket"/);
+        assert.doesNotMatch(shown.body, /value="card"/);
+        if (methods.length === 1) assert.doesNotMatch(shown.body, /<form/);
+        else assert.match((await visitor.send({ method: 'cash' })).at, /^\/voucher\//);
+        assert.equal(service.authorizations.length, 10);
+      }
+    });
+  }
+
+  test('a card that is chosen after too many were tried meets the page as it is now', async () => {
+    const service = createService();
+    const session = await createSession(service);
+    const visitor = createVisitor(service.pages);
+    await visitor.get(`/checkout/${session.id}`);
+    const intent = () => service.state.get('payment_intent', session.payment_intent)!;
+    for (let tried = 0; tried < 10; tried++) {
+      await service.create('choose_method', { method: 'card' }, session.id);
+      await service.create('fail_charge', {}, intent().latest_charge!);
+    }
+    const shown = await visitor.send({ method: 'card' });
+    assert.match(shown.body, /Too many cards were tried/);
+    assert.equal(intent().status, 'requires_payment_method');
+  });
+
   test('an expired one says so with 410, by its time already before the service has noticed', async () => {
     const service = createService();
     const session = await createSession(service);

@@ -22,6 +22,7 @@ function view({ intent = {}, session = {}, charge = null }: Parts): PaymentView 
       busy: false,
       last_payment_error: null,
       payment_method_types: ['card', 'cash'],
+      methods_left: ['card', 'cash'],
       return_url: null,
       ...intent,
     },
@@ -56,6 +57,24 @@ const rows: readonly [string, Parts, string, Stage][] = [
   ['a new session', {}, 'cs_1', choose],
   ['a session whose attempt failed', { charge: { status: 'failed' } }, 'cs_1', choose],
   ['the page of that attempt', { charge: { status: 'failed' } }, 'ch_2', choose],
+  [
+    'a session that can be tried by one method more',
+    { intent: { methods_left: ['cash'] }, charge: { status: 'failed' } },
+    'cs_1',
+    choose,
+  ],
+  [
+    'a session that was tried too often',
+    { intent: { methods_left: [] }, charge: { status: 'failed' } },
+    'cs_1',
+    { name: 'failed' },
+  ],
+  [
+    'its last attempt',
+    { intent: { ...action, methods_left: [] }, charge: {} },
+    'cs_1',
+    { name: 'card', path: '/pay/ch_2' },
+  ],
   ['a session whose attempt is being opened', { intent: { busy: true } }, 'cs_1', { name: 'opening' }],
   ['a card attempt', { intent: action, charge: {} }, 'cs_1', { name: 'card', path: '/pay/ch_2' }],
   [
