@@ -25,6 +25,11 @@ export const defaultDailyCap = { requests: 10_000, payment_creations: 1_000 } as
 
 export const headerBytesMax = 16 * 1024;
 export const bodyBytesMax = 256 * 1024 - 1;
+/** A form on a payment page. */
+export const formBytesMax = 8 * 1024;
+/** A body comes in this many pieces however small they are; in more when they have so many bytes on average. */
+export const bodyPiecesFree = 256;
+export const bodyPieceBytesMin = 32;
 export const idempotencyKeyCharactersMax = 255;
 export const idempotencyRetentionMs = 24 * 3600 * 1000;
 export const keptAnswerBytesMax = 64 * 1024;

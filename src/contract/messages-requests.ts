@@ -204,6 +204,16 @@ export const requestMessages = {
     fr: 'L’adresse est mal formée.',
     ar: 'صيغة العنوان غير سليمة.',
   },
+  'invalid_request.pieces_too_small': {
+    en: 'The body comes in too many small pieces. Send it in larger ones.',
+    fr: 'Le corps de la requête arrive en trop de petits morceaux. Envoyez-le en morceaux plus grands.',
+    ar: 'يصل محتوى الطلب في أجزاء صغيرة كثيرة جدًا. أرسله في أجزاء أكبر.',
+  },
+  'invalid_request.chunk_extension': {
+    en: 'A chunk of the body has an extension, which is not supported.',
+    fr: 'Un fragment (chunk) du corps de la requête a une extension, ce qui n’est pas pris en charge.',
+    ar: 'يحمل أحد أجزاء (chunk) محتوى الطلب امتدادًا، وهذا غير مدعوم.',
+  },
   'invalid_request.too_slow': {
     en: 'The request took too long to arrive.',
     fr: 'La requête a mis trop de temps à arriver.',

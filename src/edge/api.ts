@@ -12,6 +12,7 @@ import {
   unavailable,
 } from '../contract/errors.ts';
 import { negotiateLanguage } from '../contract/language.ts';
+import { bodyBytesMax } from '../contract/limits.ts';
 import { routeTable } from '../contract/routes.ts';
 import { isApiVersion, refuseVersion } from '../contract/versions.ts';
 import { type ApiVersion, apiVersions, languages } from '../contract/vocabulary.ts';
@@ -23,7 +24,8 @@ import { shardOfSlot } from '../shard/shard-map.ts';
 import type { KeyRing, KnownKey } from './authenticate.ts';
 import type { Exchange, Header } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
-import { bodyTooLarge, type RequestHead } from './request-head.ts';
+import { bodyTooSlow } from './request-body.ts';
+import type { RequestHead } from './request-head.ts';
 import { type Match, matchRoute, unknownAddress } from './router.ts';
 
 /** One answered request, for the log and the metrics. */
@@ -57,8 +59,6 @@ export interface ApiCall {
   key: KnownKey | null;
 }
 
-/** The body did not arrive in time. */
-const tooSlow = refuse('invalid_request', { message: 'invalid_request.too_slow' });
 /** The answer did not come in time; what the request did is known to its idempotency key. */
 const timedOut = refuse('api_error', { message: 'api_error.timeout', status: 503, retryAfterSeconds: 1 });
 const jsonType: Header = ['Content-Type', 'application/json'];
@@ -88,9 +88,9 @@ export class Api {
     if (refusal !== null) {
       this.refuse(call, refusal);
     } else if (head.hasBody) {
-      exchange.onTimeout = () => this.refuse(call, tooSlow, true);
-      exchange.readBody((body) => {
-        if (body === null) this.refuse(call, bodyTooLarge, true);
+      exchange.onTimeout = () => this.refuse(call, bodyTooSlow, true);
+      exchange.readBody(bodyBytesMax, (body) => {
+        if ('code' in body) this.refuse(call, body, true);
         else this.#dispatch(call, body);
       });
     } else {
@@ -183,7 +183,7 @@ export class Api {
       requestId: exchange.requestId,
       baseUrl,
     });
-    if (close || exchange.isLast) exchange.refuse(status, headers, body);
+    if (close || exchange.isChunked) exchange.refuse(status, headers, body);
     else exchange.answer(status, headers, body);
     this.#finished(call, status, refusal.code, false);
   }

@@ -14,7 +14,8 @@
 // to the one before it has begun ends its connection: pipelining works for what is answered at once.
 
 import type { HttpResponse } from 'uWebSockets.js';
-import { bodyBytesMax } from '../contract/limits.ts';
+import type { Refusal } from '../contract/errors.ts';
+import { RequestBody } from './request-body.ts';
 
 export type Header = readonly [name: string, value: string];
 
@@ -51,8 +52,8 @@ export class Exchange {
   readonly requestId: string;
   /** A HEAD is answered without a body. */
   isHead = false;
-  /** Where the request ends is not certain: its answer is the last one on its connection. */
-  isLast = false;
+  /** Its body comes in chunks. Where it ends is not certain: its answer is the last one on its connection. */
+  isChunked = false;
   /** What to answer when the exchange takes too long. */
   onTimeout: () => void = () => this.cut();
   readonly #exchanges: Exchanges;
@@ -118,20 +119,21 @@ export class Exchange {
     }
   }
 
-  /** Reads the body and hands it over whole; null when it is larger than the limit. Not called after an abort. */
-  readBody(onBody: (body: Buffer | null) => void): void {
-    let chunks: Buffer[] | null = [];
-    let bytes = 0;
-    this.#response?.onData((chunk, isLast) => {
-      if (chunks === null || this.#response === null) return;
-      bytes += chunk.byteLength;
-      const isTooLarge = bytes > bodyBytesMax;
-      // The chunk is taken back when this handler returns.
-      if (!isTooLarge) chunks.push(Buffer.from(chunk.slice(0)));
-      if (!isTooLarge && !isLast) return;
-      const body = isTooLarge ? null : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-      chunks = null;
-      this.guard(() => onBody(body));
+  /**
+   * Reads the body and hands it over whole, or says why it is not read any further. Not called after an abort. To be
+   * called before the handler of the request returns.
+   */
+  readBody(bytesMax: number, onBody: (body: Buffer | Refusal) => void): void {
+    const body = new RequestBody(bytesMax, this.isChunked);
+    let isRead = false;
+    this.#response?.onData((piece, isLastPiece) => {
+      if (isRead || this.#response === null) return;
+      const result = body.add(piece, isLastPiece);
+      if (result === null) return;
+      isRead = true;
+      // What the parser finds wrong behind the last chunk ends the request before it has run.
+      if (this.isChunked) setImmediate(() => this.isOpen && this.guard(() => onBody(result)));
+      else this.guard(() => onBody(result));
     });
   }
 
@@ -142,7 +144,7 @@ export class Exchange {
     const head = this.#head(status, headers);
     if (this.isHead) {
       this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
-    } else if (this.isLast || this.#exchanges.closing) {
+    } else if (this.isChunked || this.#exchanges.closing) {
       this.#afterParsing((last) => last.cork(() => last.writeStatus(head).end(body, true)));
     } else {
       response.cork(() => response.writeStatus(head).end(body));

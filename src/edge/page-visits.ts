@@ -1,12 +1,15 @@
 // The payment pages, connected to the server and to the shards: a page needs no key, because the id in its address
 // can't be guessed and names the shard.
 
+import type { Refusal } from '../contract/errors.ts';
+import { formBytesMax } from '../contract/limits.ts';
 import { slotOfId } from '../core/ids.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import type { Exchange } from './exchange.ts';
-import type { PageAnswer, PagePort, PageRequest, ShownPayment } from './pages/page-port.ts';
+import type { PageAnswer, PagePort, PageVisit, ShownPayment } from './pages/page-port.ts';
 import type { Pages } from './pages/pages.ts';
+import { bodyTooLarge, bodyTooSlow } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** Reads and commands of the pages, at the shard that each id names. */
@@ -34,20 +37,14 @@ export function createPagePort(shards: readonly ShardClient[]): PagePort {
 
 const noBody = Buffer.alloc(0);
 
-/** Answers a visit to a page. */
-export function visitPage(pages: Pages, exchange: Exchange, head: RequestHead): void {
-  if (head.hasBody) {
-    exchange.readBody((body) => {
-      if (body === null) exchange.refuse(413, [], '');
-      else exchange.guard(() => answerVisit(pages, exchange, head, body));
-    });
-  } else {
-    exchange.guard(() => answerVisit(pages, exchange, head, noBody));
-  }
-}
-
-async function answerVisit(pages: Pages, exchange: Exchange, head: RequestHead, body: Buffer): Promise<void> {
-  const request: PageRequest = {
+/** Answers a visit to a page. `refuse` answers one whose form is not read to its end, and ends its connection. */
+export function visitPage(
+  pages: Pages,
+  exchange: Exchange,
+  head: RequestHead,
+  refuse: (refusal: Refusal) => void,
+): void {
+  const visit: PageVisit = {
     method: head.method,
     path: head.path,
     query: head.query,
@@ -58,9 +55,21 @@ async function answerVisit(pages: Pages, exchange: Exchange, head: RequestHead, 
       secFetchSite: head.secFetchSite,
     },
     remoteAddress: exchange.remoteAddress,
-    body,
   };
   const reply = ({ status, headers, body }: PageAnswer) => exchange.answer(status, headers, body);
-  exchange.onTimeout = () => reply(pages.goOn(request));
-  reply(await pages.handle(request));
+  const handle = (body: Buffer) => {
+    exchange.onTimeout = () => reply(pages.goOn(visit));
+    exchange.guard(async () => reply(await pages.handle({ ...visit, body })));
+  };
+  const turnedAway = pages.turnAway(visit);
+  if (turnedAway !== null) {
+    reply(turnedAway);
+  } else if (head.method !== 'POST' || !head.hasBody) {
+    handle(noBody);
+  } else if (head.bodyBytes > formBytesMax) {
+    refuse(bodyTooLarge(formBytesMax));
+  } else {
+    exchange.onTimeout = () => refuse(bodyTooSlow);
+    exchange.readBody(formBytesMax, (body) => ('code' in body ? refuse(body) : handle(body)));
+  }
 }

@@ -8,6 +8,7 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import { type Refusal, refuse } from '../contract/errors.ts';
 import { bodyBytesMax, headerBytesMax } from '../contract/limits.ts';
+import { bodyTooLarge } from './request-body.ts';
 
 export interface RequestHead {
   /** As it was sent: methods are told apart by case. */
@@ -25,6 +26,8 @@ export interface RequestHead {
   readonly secFetchSite: string;
   /** Whether a body follows. */
   readonly hasBody: boolean;
+  /** The length of the body; 0 when there is none, or when it comes in chunks. */
+  readonly bodyBytes: number;
   /** Whether the body comes in chunks. */
   readonly isChunked: boolean;
   /** Why the request can't be read any further; the connection is closed after the answer. */
@@ -63,6 +66,7 @@ export function readHead(request: HttpRequest): RequestHead {
     forwardedFor: headers.get('x-forwarded-for') ?? '',
     secFetchSite: headers.get('sec-fetch-site') ?? '',
     isChunked: coding !== undefined,
+    bodyBytes: Number(length ?? 0),
     hasBody: coding !== undefined || (length !== undefined && length !== '0'),
     refusal,
   };
@@ -90,15 +94,9 @@ function refuseFraming(
   }
   if (length === undefined) return null;
   if (coding !== undefined || !/^\d+$/.test(length)) return unsupported('content-length');
-  return Number(length) > bodyBytesMax ? bodyTooLarge : null;
+  return Number(length) > bodyBytesMax ? bodyTooLarge(bodyBytesMax) : null;
 }
 
 function unsupported(header: string): Refusal {
   return refuse('invalid_request', { message: 'invalid_request.header', values: { header } });
 }
-
-export const bodyTooLarge: Refusal = refuse('invalid_request', {
-  message: 'invalid_request.body_too_large',
-  values: { max: bodyBytesMax },
-  status: 413,
-});

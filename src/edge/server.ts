@@ -48,7 +48,7 @@ export function listen(options: ServerOptions): Promise<Server> {
     exchange.guard(() => {
       const head = readHead(request);
       exchange.isHead = head.method === 'HEAD';
-      exchange.isLast = head.isChunked;
+      exchange.isChunked = head.isChunked;
       if (head.path === '/v1' || head.path.startsWith('/v1/')) options.onApi(exchange, head);
       else options.onSite(exchange, head);
     });

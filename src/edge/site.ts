@@ -51,7 +51,7 @@ export function createSite(options: SiteOptions): Handler {
   const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {
     const language = negotiateLanguage(head.acceptLanguage);
     const body = errorBody(refusal, { language, requestId: exchange.requestId, baseUrl });
-    if (close || exchange.isLast) exchange.refuse(statusOf(refusal), [json], body);
+    if (close || exchange.isChunked) exchange.refuse(statusOf(refusal), [json], body);
     else exchange.answer(statusOf(refusal), [json], body);
   };
   return (exchange, head) => {
@@ -59,7 +59,8 @@ export function createSite(options: SiteOptions): Handler {
     const page = method === 'GET' || method === 'HEAD' ? documents[path] : undefined;
     if (refusal !== null) refuseVisit(exchange, head, refusal, true);
     else if (page !== undefined) page(exchange, head);
-    else if (pages.matches(path)) visitPage(pages, exchange, head);
+    else if (pages.matches(path))
+      visitPage(pages, exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else refuseVisit(exchange, head, unknownAddress(head), false);
   };
 }

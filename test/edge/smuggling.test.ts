@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { bodyBytesMax, headerBytesMax } from '../../src/contract/limits.ts';
+import { bodyBytesMax, formBytesMax, headerBytesMax } from '../../src/contract/limits.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
 import { RawConnection, requestText } from './raw.ts';
 
@@ -95,6 +95,11 @@ const firsts: Readonly<Record<string, () => string>> = {
   'an address that is too large': () => requestText(`GET /${'x'.repeat(headerBytesMax)}`, []),
   'chunks that are too large': () =>
     post(authorized(...codings('chunked')), chunked('x'.repeat(bodyBytesMax + 1))),
+  'chunks that are too small': () => post(authorized(...codings('chunked')), chunked(...' '.repeat(1_000))),
+  'chunks with an extension': () => post(authorized(...codings('chunked')), '2;a=b\r\n{}\r\n0\r\n\r\n'),
+  'a trailer that is announced': () => post([['Trailer', 'X-Sum'], ...codings('chunked')], chunked('{}')),
+  'a form that is too large': () =>
+    requestText(`POST /checkout/${session}`, [['Content-Length', String(formBytesMax + 1)]]),
   'a HEAD': () => requestText('HEAD /healthz', []),
   // Where a body in chunks ends is what the parser makes of it.
   'chunks without a key': () => inChunks('POST /v1/customers'),

@@ -4,7 +4,7 @@ import type { Language } from '../../contract/vocabulary.ts';
 import type { InternalParams } from '../../domain/command.ts';
 import type { PaymentView } from '../../domain/payment-view.ts';
 
-export interface PageRequest {
+export interface PageVisit {
   /** Upper case. */
   readonly method: string;
   /** Without the query string. */
@@ -14,6 +14,10 @@ export interface PageRequest {
   readonly headers: PageRequestHeaders;
   /** The address of the other end of the connection. */
   readonly remoteAddress: string;
+}
+
+/** A visit that may go on, with its form. */
+export interface PageRequest extends PageVisit {
   /** Wiped once it has been read: it may hold a card number. */
   readonly body: Buffer;
 }

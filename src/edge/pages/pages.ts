@@ -11,7 +11,7 @@ import { linkTo, type Page, redirect, render, type Visit } from './document.ts';
 import { createFormGuard } from './form-guard.ts';
 import type { Html } from './html.ts';
 import * as outcomes from './outcome-pages.ts';
-import type { PageAnswer, PagePort, PageRequest, ShownPayment } from './page-port.ts';
+import type { PageAnswer, PagePort, PageRequest, PageVisit, ShownPayment } from './page-port.ts';
 import { cardPage, challengePage, choicePage, voucherPage } from './payment-pages.ts';
 import { formStages, isPagePath, type PageRoute, routeOf } from './routes.ts';
 import { type Stage, stageOf } from './stage.ts';
@@ -35,10 +35,12 @@ export interface PagesOptions {
 export interface Pages {
   /** True for the paths of these pages, the unknown ones below them included. */
   matches(path: string): boolean;
-  /** Answers a visit, and wipes the request's body; never rejects. */
+  /** Counts a visit and answers one that goes no further, before its form is read; null for the others. */
+  turnAway(visit: PageVisit): PageAnswer | null;
+  /** Answers a visit that was not turned away, and wipes the request's body; never rejects. */
   handle(request: PageRequest): Promise<PageAnswer>;
   /** Answers a visit that waits for long: the customer goes on to the page as it is, which waits on. */
-  goOn(request: PageRequest): PageAnswer;
+  goOn(visit: PageVisit): PageAnswer;
 }
 
 /** Addresses whose visits are counted at a time. */
@@ -52,16 +54,20 @@ export function createPages(options: PagesOptions): Pages {
   const visitors = createVisitors({ ...options, visitorsMax });
   const submits = createSubmits(port, options.tokenize);
 
-  async function answer(request: PageRequest): Promise<PageAnswer> {
+  function turnAway(request: PageVisit): PageAnswer | null {
     const route = routeOf(request.path);
     const stranger = visitOf(request, route, null, prefix);
     const waitSeconds = visitors.admit(request.remoteAddress, request.headers.forwardedFor);
     if (waitSeconds !== null) return render(outcomes.tooManyPage(stranger, waitSeconds), stranger);
     if (route === null) return render(outcomes.missingPage(stranger), stranger);
     const allowed = ['GET', 'HEAD', ...(route.form === null ? [] : ['POST'])];
-    if (!allowed.includes(request.method)) {
-      return render(outcomes.methodNotAllowedPage(stranger, allowed.join(', ')), stranger);
-    }
+    if (allowed.includes(request.method)) return null;
+    return render(outcomes.methodNotAllowedPage(stranger, allowed.join(', ')), stranger);
+  }
+
+  async function answer(request: PageRequest): Promise<PageAnswer> {
+    const route = routeOf(request.path)!;
+    const stranger = visitOf(request, route, null, prefix);
     try {
       const payment = await port.view(route.id);
       if (payment === null) return render(outcomes.missingPage(stranger), stranger);
@@ -107,6 +113,7 @@ export function createPages(options: PagesOptions): Pages {
 
   return {
     matches: isPagePath,
+    turnAway,
     handle: (request) => answer(request).finally(() => request.body.fill(0)),
     goOn(request) {
       const visit = visitOf(request, routeOf(request.path), null, prefix);
@@ -117,7 +124,7 @@ export function createPages(options: PagesOptions): Pages {
 
 /** The language is the one chosen by a link, else the session's, else the browser's. */
 function visitOf(
-  request: PageRequest,
+  request: PageVisit,
   route: PageRoute | null,
   payment: ShownPayment | null,
   prefix: string,

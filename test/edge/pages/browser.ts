@@ -52,7 +52,7 @@ export async function openSite(options: { readonly latencyMs?: number } = {}): P
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const [path = '', query = ''] = request.url!.split('?');
     const header = (name: string) => String(request.headers[name] ?? '');
-    const answer = await service!.pages.handle({
+    const asked = {
       method: request.method!,
       path,
       query,
@@ -64,7 +64,9 @@ export async function openSite(options: { readonly latencyMs?: number } = {}): P
       },
       remoteAddress: request.socket.remoteAddress!,
       body: Buffer.concat(chunks),
-    });
+    };
+    const { pages } = service!;
+    const answer = pages.turnAway(asked) ?? (await pages.handle(asked));
     response.writeHead(answer.status, answer.headers.flat());
     response.end(answer.body);
   });

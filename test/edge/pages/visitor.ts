@@ -16,14 +16,15 @@ export function createVisitor(pages: Pages, changes: Partial<PageRequest['header
 
   async function ask(method: string, target: string, body = ''): Promise<Shown> {
     const [path = '', query = ''] = target.split('?');
-    const answer = await pages.handle({
+    const request = {
       method,
       path,
       query,
       headers: { acceptLanguage: '', cookie, forwardedFor: '', secFetchSite: '', ...changes },
       remoteAddress: '192.0.2.1',
       body: Buffer.from(body),
-    });
+    };
+    const answer = pages.turnAway(request) ?? (await pages.handle(request));
     const header = (name: string) => answer.headers.find(([key]) => key === name)?.[1] ?? null;
     cookie = header('set-cookie')?.split(';')[0] ?? cookie;
     last = { ...answer, at: target, header };
