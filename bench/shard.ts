@@ -8,6 +8,7 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { indexRowsOf } from '../src/domain/indexes.ts';
 import { matchRoute } from '../src/edge/router.ts';
 import { encodeTurn } from '../src/journal/codec.ts';
+import { type ShardIdentity, tagOf } from '../src/journal/identity.ts';
 import type { Journal, Log } from '../src/journal/journal.ts';
 import { MemoryJournal } from '../src/journal/memory-journal.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
@@ -77,18 +78,21 @@ interface Stage {
   open(): Promise<Journal>;
 }
 
+const identity: ShardIdentity = { folder: '0'.repeat(32), generation: 0, shard: 0 };
+const tag = tagOf(identity);
+
 const withLog = (log: Log): Journal => {
   const memory = new MemoryJournal(indexRowsOf);
   return { log, checkpoint: memory.checkpoint, replay: () => [], close: () => Promise.resolve() };
 };
-const onDisk = () => openJournal({ dir: temporaryFolder(), indexRowsOf, warn: () => {} });
+const onDisk = () => openJournal({ dir: temporaryFolder(), identity, indexRowsOf, warn: () => {} });
 
 const stages: readonly Stage[] = [
   { name: 'no journal', checkpoints: false, open: async () => withLog(emptyLog(() => {})) },
   {
     name: 'encoding only',
     checkpoints: false,
-    open: async () => withLog(emptyLog((turn) => void encodeTurn(turn))),
+    open: async () => withLog(emptyLog((turn) => void encodeTurn(turn, tag))),
   },
   { name: 'log', checkpoints: false, open: onDisk },
   { name: 'log and checkpoints', checkpoints: true, open: onDisk },

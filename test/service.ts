@@ -75,12 +75,14 @@ export async function startService(
   options: {
     readonly dataDir?: string;
     readonly env?: Readonly<Record<string, string>>;
+    /** Options of the command `serve`. */
+    readonly args?: readonly string[];
     /** Gets the process before it listens. */
     readonly onSpawn?: (child: ChildProcess) => void;
   } = {},
 ): Promise<Service> {
   const dataDir = options.dataDir ?? temporaryFolder();
-  const child = spawn(process.execPath, [entry, 'serve'], {
+  const child = spawn(process.execPath, [entry, 'serve', ...(options.args ?? [])], {
     cwd: root,
     env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

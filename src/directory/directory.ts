@@ -1,20 +1,21 @@
-// The directory: all organizations and their API keys, in memory and in a small LMDB environment of their own. The
-// main thread owns it; operators' commands are its only writers. A change is on disk before it is in memory, and in
-// memory before the listeners (who push it to the other threads) hear of it; a method settles when they have all
-// settled, so whoever awaits it knows that the change is durable and in force.
+// The directory: all organizations and their API keys, in memory and in a store of their own. The main thread owns it;
+// operators' commands are its only writers. A change is on disk before it is in memory, and in memory before the
+// listeners (who push it to the other threads) hear of it; a method settles when they have all settled, so whoever
+// awaits it knows that the change is durable and in force.
+//
+// It also notes how far each shard has come, and counts its own changes, which the shards note in turn: so whichever
+// of them is put back from an older backup, the others tell.
 
 import { randomFillSync } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { open, type RootDatabase } from 'lmdb';
 import { pack, unpack } from 'msgpackr';
 import type { Bucket } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import { createRandomText } from '../core/ids.ts';
 import type { BucketOverride } from '../domain/limits-in-force.ts';
 import type { Mode } from '../domain/record.ts';
-import { dataFile } from '../journal/environment.ts';
-import { fileDefect } from '../journal/page-check.ts';
-import { seal, unseal } from '../journal/seal.ts';
+import type { Part } from '../journal/identity.ts';
+import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import { createRowStore, RowStore } from '../journal/row-store.ts';
 import { type ApiKey, digestOf, type KeyKind, keyKinds, newKey, revoked, rolled } from './api-key.ts';
 import {
   activate,
@@ -44,43 +45,103 @@ export type ChangeListener = (change: DirectoryChange) => void | Promise<void>;
 export type FirstKeys<M extends Mode = Mode> = Readonly<Record<M, Readonly<Record<KeyKind, string>>>>;
 
 /** The layout of the rows below; another one is refused. */
-const format = 1;
+const format = 2;
 const formatRow = 'format';
-const mapSize = 2 ** 30;
+const revisionRow = 'revision';
 
-/** The folder can't be used as it is; the message says what to do. */
-export class DirectoryDamaged extends Error {
-  override name = 'DirectoryDamaged';
+/** The row with the sequence that a shard is known to have reached. */
+function notedRow(generation: number, shard: number): string {
+  return `noted/${generation}/${shard}`;
+}
+
+/** Creates an empty directory. */
+export async function createDirectory(folder: string, part: Part): Promise<void> {
+  await createRowStore(folder, part);
+  const store = new RowStore(folder, part);
+  await store.write(new Map([[formatRow, pack(format)]]));
+  await store.close();
+}
+
+export interface DirectoryOptions {
+  readonly folder: string;
+  readonly part: Part;
+  readonly now: Clock;
+  /**
+   * A change could not be written. Where the disk was at fault the next one may do; `fatal` says that the store can't
+   * be used any more.
+   */
+  readonly onFailure?: (error: unknown, fatal: boolean) => void;
 }
 
 export class Directory {
-  readonly #store: RootDatabase<Buffer, string>;
-  readonly #file: string;
+  readonly #store: RowStore;
   readonly #now: Clock;
+  readonly #onFailure: NonNullable<DirectoryOptions['onFailure']>;
   readonly #randomText = createRandomText(randomFillSync);
   readonly #organizations = new Map<string, Organization>();
   readonly #keys = new Map<string, ApiKey>();
   readonly #keysByDigest = new Map<string, ApiKey>();
   readonly #keyIdsOf = new Map<string, string[]>();
   readonly #listeners = new Set<ChangeListener>();
+  #revision = 0;
+  /** The write before: each is decided on what the one before has left. */
+  #lastWrite: Promise<unknown> = Promise.resolve();
 
-  /**
-   * Opens the directory in `folder`, creating it when it isn't there. Throws `DirectoryDamaged` when the folder was
-   * damaged or written by another version.
-   */
-  constructor(folder: string, now: Clock) {
+  /** Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used as it is. */
+  constructor({ folder, part, now, onFailure = () => {} }: DirectoryOptions) {
     this.#now = now;
-    this.#file = dataFile(folder);
-    const defect = existsSync(this.#file) ? fileDefect(this.#file, 'leaves') : null;
-    if (defect !== null) throw this.#damaged(defect);
-    // Without overlapping syncs a transaction that has returned is on disk.
-    this.#store = open({ path: folder, encoding: 'binary', overlappingSync: false, mapSize });
-    const found = this.#store.get(formatRow);
-    if (found === undefined) this.#store.transactionSync(() => this.#put(formatRow, format));
-    else if (this.#decode(formatRow, found) !== format)
-      throw new DirectoryDamaged(`${folder} was written by another version: use the one that wrote it`);
-    for (const value of this.#rows('org_')) this.#remember(value as Organization, []);
-    for (const value of this.#rows('key_')) this.#rememberKey(value as ApiKey);
+    this.#onFailure = onFailure;
+    this.#store = new RowStore(folder, part);
+    if (this.#number(formatRow) !== format)
+      throw new JournalDamaged(`${folder} was written by another version: use the one that wrote it`);
+    this.#load();
+  }
+
+  /** Reads everything from the disk. */
+  #load(): void {
+    for (const map of [this.#organizations, this.#keys, this.#keysByDigest, this.#keyIdsOf]) map.clear();
+    this.#revision = this.#number(revisionRow);
+    for (const row of this.#store.rows('org_')) this.#remember(unpack(row) as Organization, []);
+    for (const row of this.#store.rows('key_')) this.#rememberKey(unpack(row) as ApiKey);
+  }
+
+  /** The number in a row; 0 without one. */
+  #number(row: string): number {
+    const bytes = this.#store.get(row);
+    return bytes === undefined ? 0 : (unpack(bytes) as number);
+  }
+
+  /** How many changes were made. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The sequence that a shard is known to have reached, at least; 0 when nothing is known. */
+  notedSequence(generation: number, shard: number): number {
+    return this.#number(notedRow(generation, shard));
+  }
+
+  /** Notes the sequence that a shard has reached. Never rejects: what is noted is a lower bound. */
+  async noteSequence(generation: number, shard: number, sequence: number): Promise<void> {
+    await this.#write(() => new Map([[notedRow(generation, shard), pack(sequence)]])).catch(() => {});
+  }
+
+  /** Makes entries for organizations that the shards have and this directory has lost: suspended, without any key. */
+  async restoreOrganizations(ids: Iterable<string>): Promise<void> {
+    for (const id of ids) {
+      const entry = suspend(newOrganization(id, id, this.#now()));
+      await this.#change(() => ({ organization: entry, keys: [] }));
+    }
+  }
+
+  /** Counts on from what was lost: the shards know of changes up to `revision`. */
+  async skipTo(revision: number): Promise<void> {
+    await this.#write(
+      () => new Map([[revisionRow, pack(revision)]]),
+      () => {
+        this.#revision = revision;
+      },
+    );
   }
 
   /** Every organization, oldest first. */
@@ -135,47 +196,48 @@ export class Directory {
       });
       return [mode, Object.fromEntries(kinds)];
     });
-    await this.#commit(organization, made);
+    await this.#change(() => ({ organization, keys: made }));
     return { organization, keys: Object.fromEntries(texts) };
   }
 
   activate(org: string): Promise<Organization> {
-    return this.#change(org, activate);
+    return this.#changeOrganization(org, activate);
   }
 
   suspend(org: string): Promise<Organization> {
-    return this.#change(org, suspend);
+    return this.#changeOrganization(org, suspend);
   }
 
   reinstate(org: string): Promise<Organization> {
-    return this.#change(org, reinstate);
+    return this.#changeOrganization(org, reinstate);
   }
 
   close(org: string): Promise<Organization> {
-    return this.#change(org, close);
+    return this.#changeOrganization(org, close);
   }
 
   setMethods(org: string, mode: Mode, methods: Partial<Methods>): Promise<Organization> {
-    return this.#change(org, (organization) => withMethods(organization, mode, methods));
+    return this.#changeOrganization(org, (organization) => withMethods(organization, mode, methods));
   }
 
   setLimit(org: string, mode: Mode, bucket: Bucket, limit: BucketOverride): Promise<Organization> {
-    return this.#change(org, (organization) => withLimit(organization, mode, bucket, limit, this.#now()));
+    return this.#changeOrganization(org, (organization) =>
+      withLimit(organization, mode, bucket, limit, this.#now()),
+    );
   }
 
   setDailyCap(org: string, mode: Mode, cap: Parameters<typeof withDailyCap>[2]): Promise<Organization> {
-    return this.#change(org, (organization) => withDailyCap(organization, mode, cap));
+    return this.#changeOrganization(org, (organization) => withDailyCap(organization, mode, cap));
   }
 
   resetLimits(org: string, mode: Mode): Promise<Organization> {
-    return this.#change(org, (organization) => withoutLimits(organization, mode));
+    return this.#changeOrganization(org, (organization) => withoutLimits(organization, mode));
   }
 
   /** Creates a key and returns its text, which is kept nowhere. */
   async createKey(org: string, mode: Mode, kind: KeyKind): Promise<{ key: ApiKey; text: string }> {
-    const organization = unlessClosed(this.organization(org));
     const made = newKey({ org, mode, kind }, this.#now(), this.#randomText);
-    await this.#commit(organization, [made.key]);
+    await this.#change(() => ({ organization: unlessClosed(this.organization(org)), keys: [made.key] }));
     return made;
   }
 
@@ -184,59 +246,86 @@ export class Directory {
     idOrText: string,
     overlapSeconds: number,
   ): Promise<{ key: ApiKey; text: string; old: ApiKey }> {
-    const current = this.key(idOrText);
-    const organization = unlessClosed(this.organization(current.org));
     const nowMs = this.#now();
-    const made = newKey(current, nowMs, this.#randomText);
-    const old = rolled(current, made.key.id, overlapSeconds, nowMs);
-    await this.#commit(organization, [made.key, old]);
-    return { ...made, old };
+    const made = newKey(this.key(idOrText), nowMs, this.#randomText);
+    const { keys } = await this.#change(() => {
+      const current = this.key(idOrText);
+      const old = rolled(current, made.key.id, overlapSeconds, nowMs);
+      return { organization: unlessClosed(this.organization(current.org)), keys: [made.key, old] };
+    });
+    return { ...made, old: keys[1]! };
   }
 
   /** Stops a key at once. */
   async revokeKey(idOrText: string): Promise<ApiKey> {
-    const key = revoked(this.key(idOrText), this.#now());
-    await this.#commit(this.organization(key.org), [key]);
-    return key;
+    const { keys } = await this.#change(() => {
+      const key = revoked(this.key(idOrText), this.#now());
+      return { organization: this.organization(key.org), keys: [key] };
+    });
+    return keys[0]!;
   }
 
   async closeStore(): Promise<void> {
+    await this.#lastWrite;
     await this.#store.close();
   }
 
-  async #change(org: string, rule: (organization: Organization) => Organization): Promise<Organization> {
-    const next = rule(this.organization(org));
-    await this.#commit(next, []);
-    return next;
+  async #changeOrganization(
+    org: string,
+    rule: (organization: Organization) => Organization,
+  ): Promise<Organization> {
+    const { organization } = await this.#change(() => ({
+      organization: rule(this.organization(org)),
+      keys: [],
+    }));
+    return organization;
   }
 
-  async #commit(organization: Organization, keys: readonly ApiKey[]): Promise<void> {
-    this.#store.transactionSync(() => {
-      this.#put(organization.id, organization);
-      for (const key of keys) this.#put(key.id, key);
+  /** Makes a change: `decide` says which organization and keys it leaves, and may refuse by throwing. */
+  async #change(decide: () => DirectoryChange): Promise<DirectoryChange> {
+    let change!: DirectoryChange;
+    const makeRows = () => {
+      change = decide();
+      const entries = [change.organization, ...change.keys];
+      const rows = entries.map((entry): [string, Buffer] => [entry.id, pack(entry)]);
+      return new Map([...rows, [revisionRow, pack(this.#revision + 1)]]);
+    };
+    try {
+      await this.#write(makeRows, () => {
+        this.#revision++;
+        this.#remember(change.organization, change.keys);
+      });
+    } catch (error) {
+      // The disk may have kept it all the same: what was read back then is in force.
+      if (error instanceof JournalFailure) await this.#tell(change.organization.id);
+      throw error;
+    }
+    await this.#tell(change.organization.id);
+    return change;
+  }
+
+  /** Writes rows after what is being written: they are made then, and `onWritten` is called when they are on disk. */
+  #write(make: () => ReadonlyMap<string, Uint8Array>, onWritten = () => {}): Promise<void> {
+    const written = this.#lastWrite.then(async () => {
+      const rows = make();
+      try {
+        await this.#store.write(rows);
+        onWritten();
+      } catch (error) {
+        this.#onFailure(error, !(error instanceof JournalFailure));
+        if (error instanceof JournalFailure) this.#load();
+        throw error;
+      }
     });
-    this.#remember(organization, keys);
-    const change = { organization, keys: this.keysOf(organization.id) };
+    this.#lastWrite = written.catch(() => {});
+    return written;
+  }
+
+  async #tell(org: string): Promise<void> {
+    const organization = this.#organizations.get(org);
+    if (organization === undefined) return;
+    const change = { organization, keys: this.keysOf(org) };
     await Promise.all([...this.#listeners].map((listener) => listener(change)));
-  }
-
-  *#rows(prefix: string): Generator<unknown> {
-    const rows = this.#store.getRange({ start: prefix, end: `${prefix}\uffff` });
-    for (const { key, value } of rows) yield this.#decode(key, value);
-  }
-
-  #put(row: string, value: unknown): void {
-    this.#store.putSync(row, seal(pack(value)));
-  }
-
-  #decode(row: string, bytes: Buffer): unknown {
-    const packed = unseal(bytes);
-    if (packed === null) throw this.#damaged(`the row ${row} is not as it was written`);
-    return unpack(packed);
-  }
-
-  #damaged(defect: string): DirectoryDamaged {
-    return new DirectoryDamaged(`${this.#file} is damaged: ${defect}. Restore the data folder from a backup`);
   }
 
   #remember(organization: Organization, keys: readonly ApiKey[]): void {

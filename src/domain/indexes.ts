@@ -31,6 +31,32 @@ export function fieldsIndex(
   return `${kindIndex(kind, scope)}/${fields.map(([name, value]) => `${name}=${value}`).join('&')}`;
 }
 
+const scopedKinds: readonly ListedKind[] = [
+  'payment_intent',
+  'checkout_session',
+  'customer',
+  'event',
+  'webhook_endpoint',
+];
+
+/**
+ * Every organization that has records, charges and the like apart, which come with one of these. `indexAfter` gives the
+ * first name of an index after a text: it is asked once or twice for each organization and kind.
+ */
+export function organizationsIn(indexAfter: (text: string) => string | undefined): Set<string> {
+  const found = new Set<string>();
+  for (const kind of scopedKinds) {
+    const start = `${kind}/`;
+    for (let name = indexAfter(start); name?.startsWith(start); ) {
+      const org = name.slice(start.length, name.indexOf('/', start.length));
+      found.add(org);
+      // All its names go on with a slash, and the next character is a zero.
+      name = indexAfter(`${start}${org}0`);
+    }
+  }
+  return found;
+}
+
 /** What has a time at which something happens by itself, over all organizations of a shard. */
 export const dueIndex = 'due';
 /** Calls to payment networks that have no final outcome yet. */

@@ -24,7 +24,8 @@ import {
   openTable,
   type Table,
 } from './environment.ts';
-import { indexKey, scanBounds, sortKeyOf } from './index-keys.ts';
+import type { Part } from './identity.ts';
+import { indexKey, nameOf, scanBounds, sortKeyOf } from './index-keys.ts';
 import {
   type Checkpoint,
   type CheckpointInput,
@@ -50,6 +51,7 @@ export type IndexRowsOf = (record: Change) => readonly IndexRow[];
 
 export interface CheckpointOptions {
   readonly folder: string;
+  readonly part: Part;
   readonly mapSize: number;
   readonly indexRowsOf: IndexRowsOf;
 }
@@ -75,10 +77,10 @@ export class LmdbCheckpoint implements Checkpoint {
   #failure: JournalFailure | null = null;
 
   /** Opens the checkpoint whose environment was created in the folder. Throws `JournalDamaged`. */
-  constructor({ folder, mapSize, indexRowsOf }: CheckpointOptions) {
+  constructor({ folder, part, mapSize, indexRowsOf }: CheckpointOptions) {
     this.#folder = folder;
     this.#indexRowsOf = indexRowsOf;
-    this.#environment = openEnvironment({ folder, mapSize, check: 'branches' });
+    this.#environment = openEnvironment({ folder, part, mapSize, check: 'branches' });
     this.#records = openTable(this.#environment, 'records');
     this.#index = openTable(this.#environment, 'index');
     this.#kept = openTable(this.#environment, 'kept');
@@ -125,6 +127,13 @@ export class LmdbCheckpoint implements Checkpoint {
   #damaged(defect: string): JournalDamaged {
     const file = dataFile(this.#folder);
     return new JournalDamaged(`${file} is damaged: ${defect}. Restore the data folder from a backup`);
+  }
+
+  /** The first name of an index after `name`, in the order of their bytes, among those that are not too long to be told. */
+  indexAfter(name: string): string | undefined {
+    const start = Buffer.from(`${name}\u0001`);
+    const [key] = this.#read(() => [...this.#index.getKeys({ start, limit: 1 })]);
+    return key && nameOf(key);
   }
 
   *scan(index: string, range: ScanRange): Generator<string> {

@@ -6,7 +6,8 @@
 //   0  format (u8)     1  zeros     4  CRC-32 of everything from 8 on (u32)
 //   8  first sequence (f64)   16  last sequence (f64)   24  time, Unix ms (f64)
 //  32  length of the body (u32)   36  length of the answers (u32)
-//  40  body: msgpack, one `[changes, offset of the kept answer or null]` for each entry
+//  40  tag: whose batch it is (22 bytes, see identity.ts)
+//  62  body: msgpack, one `[changes, offset of the kept answer or null]` for each entry
 //   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), status (u16), length of the
 //      request id (u16), length of the answer's body (u32), request id, answer's body; one after the other, so that
 //      one is read, and checked, from its offset alone
@@ -18,6 +19,7 @@ import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import type { Change, Metadata, StoredRecord } from '../domain/record.ts';
+import { tagBytes } from './identity.ts';
 import {
   type AnswerLocation,
   digestBytes,
@@ -28,8 +30,9 @@ import {
 } from './journal.ts';
 import { seal, unseal } from './seal.ts';
 
-const format = 1;
-const headerBytes = 40;
+const format = 2;
+const tagAt = 40;
+const headerBytes = tagAt + tagBytes;
 // Where the fields of an answer lie, from its start.
 const keyDigestAt = 4;
 const fingerprintAt = keyDigestAt + digestBytes;
@@ -54,8 +57,8 @@ type Kept = NonNullable<Turn['entries'][number]['kept']>;
 const turnPackr = new Packr({ useRecords: true, copyBuffers: true });
 const recordPackr = new Packr({ useRecords: false, variableMapSize: true, copyBuffers: true });
 
-/** Encodes a turn as one log record, and says where each entry's answer will lie. */
-export function encodeTurn(turn: Turn): { bytes: Buffer; locations: (AnswerLocation | null)[] } {
+/** Encodes a turn as one log record of the shard with this tag, and says where each entry's answer will lie. */
+export function encodeTurn(turn: Turn, tag: Buffer): { bytes: Buffer; locations: (AnswerLocation | null)[] } {
   const rows: [unknown[], number | null][] = [];
   const locations: (AnswerLocation | null)[] = [];
   let answersLength = 0;
@@ -73,6 +76,7 @@ export function encodeTurn(turn: Turn): { bytes: Buffer; locations: (AnswerLocat
   bytes.writeDoubleLE(turn.timeMs, 24);
   bytes.writeUInt32LE(body.length, 32);
   bytes.writeUInt32LE(answersLength, 36);
+  bytes.set(tag, tagAt);
   bytes.set(body, headerBytes);
   let position = headerBytes + body.length;
   for (const { kept } of turn.entries) if (kept !== null) position = writeAnswer(bytes, position, kept);
@@ -97,11 +101,12 @@ function writeAnswer(bytes: Buffer, start: number, kept: Kept): number {
   return end;
 }
 
-/** Says what is wrong with the log record that lies under `sequence`; null when it is as it was written. */
-export function turnDefect(bytes: Buffer, sequence: number): string | null {
+/** Says what is wrong with the log record that lies under `sequence` in the log with this tag; null: nothing. */
+export function turnDefect(bytes: Buffer, sequence: number, tag: Buffer): string | null {
   if (bytes.length < headerBytes) return `it has ${bytes.length} bytes, fewer than its header`;
   if (bytes[0] !== format) return `its format ${bytes[0]} is unknown`;
   if (bytes.readUInt32LE(4) !== crc32(bytes.subarray(8))) return 'its checksum does not match';
+  if (tag.compare(bytes, tagAt, tagAt + tagBytes) !== 0) return 'it is of another shard, or data folder';
   const { firstSequence } = readTurnHeader(bytes);
   return firstSequence === sequence ? null : `it says that its first sequence is ${firstSequence}`;
 }
@@ -145,10 +150,10 @@ function readKeptKey(bytes: Buffer, location: AnswerLocation, usedAtMs: number):
 }
 
 /**
- * Reads the kept answer at `offset` of a log record and checks it, and it alone; null when it is damaged, or when there
- * is none. A copy: `bytes` may be used again.
+ * Reads the kept answer at `offset` of a log record and checks it, and it alone; null when it is damaged, when it is
+ * that of another key, or when there is none. A copy: `bytes` may be used again.
  */
-export function readAnswer(bytes: Buffer, offset: number): KeptAnswer | null {
+export function readAnswer(bytes: Buffer, offset: number, keyDigest: Uint8Array): KeptAnswer | null {
   const start = answerStart(bytes, offset);
   const idStart = start + answerHeaderBytes;
   if (idStart > bytes.length) return null;
@@ -156,6 +161,7 @@ export function readAnswer(bytes: Buffer, offset: number): KeptAnswer | null {
   const end = bodyStart + bytes.readUInt32LE(start + bodyLengthAt);
   if (end > bytes.length) return null;
   if (bytes.readUInt32LE(start) !== crc32(bytes.subarray(start + keyDigestAt, end))) return null;
+  if (bytes.compare(keyDigest, 0, digestBytes, start + keyDigestAt, start + fingerprintAt) !== 0) return null;
   return {
     status: bytes.readUInt16LE(start + statusAt),
     requestId: bytes.toString('utf8', idStart, bodyStart),

@@ -11,6 +11,7 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { assert } from '../core/assert.ts';
+import { checkLabel, encodeLabel, type Part } from './identity.ts';
 import { JournalDamaged, JournalFailure } from './journal.ts';
 import { type CheckDepth, fileDefect } from './page-check.ts';
 
@@ -18,27 +19,50 @@ export type Environment = RootDatabase<Buffer, number>;
 /** A named database of an environment, with keys in byte order. */
 export type Table = Database<Buffer, Uint8Array>;
 
+/** Where an environment's label lies. The log's own keys, its sequences, start after it. */
+const labelKey = 0;
+
 export interface EnvironmentOptions {
   readonly folder: string;
+  /** What must lie there. */
+  readonly part: Part;
   /** Address space reserved, bytes. LMDB grows it when a file outgrows it, which is slow. */
   readonly mapSize: number;
   readonly readOnly?: boolean;
   readonly check: CheckDepth;
 }
 
-/** Opens the environment that was created in `folder`. Throws `JournalDamaged` when its file is damaged. */
+/**
+ * Opens the environment that was created in `folder`. Throws `JournalDamaged` when its file is damaged, `ForeignPart`
+ * when it is another part than the one that belongs there.
+ */
 export function openEnvironment(options: EnvironmentOptions): Environment {
-  const { folder } = options;
+  const { folder, part } = options;
   const defect = fileDefect(dataFile(folder), options.check);
   if (defect !== null) throw new JournalDamaged(`${dataFile(folder)} is damaged: ${defect}`);
-  return guardRead(folder, () => openUnchecked(folder, options.mapSize, options.readOnly ?? false));
+  const environment = guardRead(folder, () =>
+    openUnchecked(folder, options.mapSize, options.readOnly ?? false),
+  );
+  try {
+    checkLabel(
+      folder,
+      guardRead(folder, () => environment.get(labelKey)),
+      part,
+    );
+  } catch (error) {
+    void environment.close();
+    throw error;
+  }
+  return environment;
 }
 
-/** Creates an empty environment. The folder appears under its name when it is complete and on disk, or never. */
-export async function createEnvironment(folder: string, mapSize: number): Promise<void> {
+/** Creates an environment with nothing but its label. The folder appears under its name when it is complete and on disk, or never. */
+export async function createEnvironment(folder: string, mapSize: number, part: Part): Promise<void> {
   const unfinished = `${folder}.new`;
   rmSync(unfinished, { recursive: true, force: true });
-  await openUnchecked(unfinished, mapSize, false).close();
+  const environment = openUnchecked(unfinished, mapSize, false);
+  environment.putSync(labelKey, encodeLabel(part));
+  await environment.close();
   syncPath(dataFile(unfinished));
   syncPath(unfinished);
   renameSync(unfinished, folder);

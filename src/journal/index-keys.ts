@@ -28,6 +28,12 @@ function shortName(index: string): string {
   return isPlain ? index : hashedMark + hash('sha256', index, 'hex');
 }
 
+/** The name of the index in a row's key, or what stands for it. */
+export function nameOf(key: Uint8Array): string {
+  const bytes = Buffer.from(key.buffer, key.byteOffset, key.length);
+  return bytes.toString('utf8', 0, bytes.indexOf(0));
+}
+
 /** The sort key in a row's key. */
 export function sortKeyOf(key: Uint8Array): string {
   const bytes = Buffer.from(key.buffer, key.byteOffset, key.length);

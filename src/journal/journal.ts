@@ -74,10 +74,11 @@ export interface Log {
     readonly durable: Promise<void>;
   };
   /**
-   * Reads a kept answer back, from memory while its turn is being written, from disk afterwards. Undefined when its
-   * segment was dropped, or it lies `nowhere`; throws `JournalDamaged` when it is damaged.
+   * Reads the answer that was kept for a key back, from memory while its turn is being written, from disk afterwards.
+   * Undefined when its segment was dropped, or it lies `nowhere`; throws `JournalDamaged` when it is damaged, or was
+   * kept for another key.
    */
-  readAnswer(location: AnswerLocation): KeptAnswer | undefined;
+  readAnswer(location: AnswerLocation, keyDigest: Uint8Array): KeptAnswer | undefined;
   /** Drops every segment whose records are all at or below `sequence` and older than `olderThanMs`, Unix milliseconds. */
   dropSegments(sequence: number, olderThanMs: number): Promise<void>;
   close(): Promise<void>;

@@ -79,7 +79,7 @@ export class SegmentedLog implements Log {
   append(turn: Turn): { locations: (AnswerLocation | null)[]; durable: Promise<void> } {
     assert(turn.entries.length > 0, 'a turn has entries');
     assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
-    const { bytes, locations } = encodeTurn(turn);
+    const { bytes, locations } = encodeTurn(turn, this.#segments.tag);
     if (this.#failure !== null) return { locations, durable: Promise.reject(this.#failure) };
     this.#nextSequence += turn.entries.length;
     const { firstSequence, timeMs } = turn;
@@ -138,12 +138,12 @@ export class SegmentedLog implements Log {
     this.#waiting.clear();
   }
 
-  readAnswer(location: AnswerLocation): KeptAnswer | undefined {
+  readAnswer(location: AnswerLocation, keyDigest: Uint8Array): KeptAnswer | undefined {
     const waiting = this.#waiting.get(location.record);
-    if (waiting !== undefined) return readAnswer(waiting.bytes, location.offset) ?? undefined;
+    if (waiting !== undefined) return readAnswer(waiting.bytes, location.offset, keyDigest) ?? undefined;
     const segment = this.#segments.holding(location.record);
     if (segment === undefined) return undefined;
-    return readKeptAnswer(this.#segments.open(segment), segment, location);
+    return readKeptAnswer(this.#segments.open(segment), segment, location, keyDigest);
   }
 
   async dropSegments(sequence: number, olderThanMs: number): Promise<void> {

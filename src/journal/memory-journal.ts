@@ -10,6 +10,7 @@ import {
   type Checkpoint,
   type CheckpointInput,
   type Journal,
+  JournalDamaged,
   JournalFailure,
   type KeptAnswer,
   type KeptKey,
@@ -132,11 +133,13 @@ class MemoryLog implements Log {
     this.#disk.turns.push(turn);
   }
 
-  readAnswer({ record, offset }: AnswerLocation): KeptAnswer | undefined {
+  readAnswer({ record, offset }: AnswerLocation, keyDigest: Uint8Array): KeptAnswer | undefined {
     const isIt = (turn: Turn) => turn.firstSequence === record;
     const turn = this.#unsettled.find(isIt) ?? this.#disk.turns.find(isIt);
     const kept = turn?.entries[offset]?.kept;
-    return kept ? { status: kept.status, requestId: kept.requestId, body: kept.body } : undefined;
+    if (!kept) return undefined;
+    if (Buffer.compare(kept.keyDigest, keyDigest) !== 0) throw new JournalDamaged('It is of another key');
+    return { status: kept.status, requestId: kept.requestId, body: kept.body };
   }
 
   /** Each turn is a segment of its own here. */

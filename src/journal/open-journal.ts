@@ -6,14 +6,17 @@ import { dirname, join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
 import { createEnvironment, syncPath } from './environment.ts';
-import { type Journal, JournalDamaged } from './journal.ts';
+import { ForeignPart, partOf, type ShardIdentity } from './identity.ts';
+import { type Journal, JournalDamaged, unlessDamaged } from './journal.ts';
 import { SegmentedLog } from './log.ts';
 import { recoverLog, replayLog, type Warn } from './recover-log.ts';
-import { Segments } from './segments.ts';
+import { endOf, Segments } from './segments.ts';
 
 export interface JournalOptions {
   /** The shard's folder; created if need be. */
   readonly dir: string;
+  /** Whose it is. */
+  readonly identity: ShardIdentity;
   readonly indexRowsOf: IndexRowsOf;
   /** A segment of the log that holds more is followed by a new one, as is one that is older than a day. */
   readonly segmentBytesMax?: number;
@@ -24,30 +27,41 @@ export interface JournalOptions {
 
 const megabyte = 1 << 20;
 const dayMs = 24 * 60 * 60 * 1_000;
+const defaultSegmentBytesMax = 256 * megabyte;
 const stateMapSize = 65_536 * megabyte;
 
+export function mapSizesOf({ segmentBytesMax = defaultSegmentBytesMax, mapSizes }: Partial<JournalOptions>) {
+  const log = mapSizes?.log ?? Math.max(2 * segmentBytesMax, 64 * megabyte);
+  return { log, state: mapSizes?.state ?? stateMapSize };
+}
+
 /** Makes what of a journal is not in `dir` yet: an empty log, an empty checkpoint, both on disk when this settles. */
-export async function createJournal(dir: string, mapSize = stateMapSize): Promise<void> {
+export async function createJournal(
+  dir: string,
+  identity: ShardIdentity,
+  mapSize = stateMapSize,
+): Promise<void> {
   mkdirSync(join(dir, 'log'), { recursive: true });
   const state = join(dir, 'state');
-  if (!existsSync(state)) await createEnvironment(state, mapSize);
+  if (!existsSync(state)) await createEnvironment(state, mapSize, partOf(identity, 'state'));
   for (const folder of [dir, dirname(dir)]) syncPath(folder);
 }
 
 /** Opens a shard's journal and recovers it. Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
-  const { dir, warn } = options;
-  const segmentBytesMax = options.segmentBytesMax ?? 256 * megabyte;
-  const logMapSize = options.mapSizes?.log ?? Math.max(2 * segmentBytesMax, 64 * megabyte);
-  const mapSize = options.mapSizes?.state ?? stateMapSize;
-  await createJournal(dir, mapSize);
-  const checkpoint = openCheckpoint(dir, mapSize, options.indexRowsOf);
-  const segments = new Segments(join(dir, 'log'), logMapSize);
+  const { dir, identity, warn } = options;
+  const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
+  const { log: logMapSize, state: mapSize } = mapSizesOf(options);
+  await createJournal(dir, identity, mapSize);
+  const checkpoint = openCheckpoint(dir, identity, mapSize, options.indexRowsOf);
+  const segments = new Segments(join(dir, 'log'), logMapSize, identity);
   try {
     const afterSequence = checkpoint.sequence;
     const recovered = await recoverLog(segments, afterSequence, warn);
     const { nextSequence } = recovered;
     await noticeLoss(segments, checkpoint, warn);
+    // What was lost at the log's end lies in the checkpoint: a new segment says from where on the log goes on.
+    if (logEnd(segments) < nextSequence - 1) await segments.create(nextSequence);
     const onSegment = (firstSequence: number) => checkpoint.noteSegment(firstSequence);
     const limits = { segmentBytesMax, segmentAgeMaxMs: dayMs };
     const log = new SegmentedLog({ segments, nextSequence, onSegment, ...limits });
@@ -69,6 +83,11 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   }
 }
 
+/** The sequence that the log ends with. A damaged segment ends where recovery has left it. */
+function logEnd(segments: Segments): number {
+  return unlessDamaged(() => endOf(segments)) ?? Number.POSITIVE_INFINITY;
+}
+
 /** A newest segment that is gone leaves no other trace: what comes before it is whole. Told once. */
 async function noticeLoss(segments: Segments, checkpoint: LmdbCheckpoint, warn: Warn): Promise<void> {
   const newest = segments.list.at(-1)?.firstSequence ?? 0;
@@ -80,11 +99,17 @@ async function noticeLoss(segments: Segments, checkpoint: LmdbCheckpoint, warn: 
   await checkpoint.noteSegment(newest);
 }
 
-function openCheckpoint(dir: string, mapSize: number, indexRowsOf: IndexRowsOf): LmdbCheckpoint {
+export function openCheckpoint(
+  dir: string,
+  identity: ShardIdentity,
+  mapSize: number,
+  indexRowsOf: IndexRowsOf,
+): LmdbCheckpoint {
   try {
-    return new LmdbCheckpoint({ folder: join(dir, 'state'), mapSize, indexRowsOf });
+    const part = partOf(identity, 'state');
+    return new LmdbCheckpoint({ folder: join(dir, 'state'), part, mapSize, indexRowsOf });
   } catch (error) {
-    if (!(error instanceof JournalDamaged)) throw error;
+    if (!(error instanceof JournalDamaged) || error instanceof ForeignPart) throw error;
     throw new JournalDamaged(`${error.message}. Restore the data folder from a backup`, { cause: error });
   }
 }

@@ -5,6 +5,7 @@
 import { basename, dirname } from 'node:path';
 import { decodeTurn, readTurnHeader, turnDefect } from './codec.ts';
 import { commit, type Environment, guardRead } from './environment.ts';
+import { ForeignPart } from './identity.ts';
 import { JournalDamaged, type ReplayedEntry } from './journal.ts';
 import { readTurn, type Segment, type Segments } from './segments.ts';
 
@@ -67,22 +68,22 @@ function checkSegment(segments: Segments, index: number, next: number): CheckedS
   const segment = segments.list[index]!;
   try {
     const environment = segments.open(segment, 'leaves');
-    return guardRead(segment.folder, () => checkRecords(environment, next));
+    return guardRead(segment.folder, () => checkRecords(environment, next, segments.tag));
   } catch (error) {
-    if (!(error instanceof JournalDamaged)) throw error;
+    if (!(error instanceof JournalDamaged) || error instanceof ForeignPart) throw error;
     throw damaged(segments, index, segment.firstSequence, error.message);
   }
 }
 
-function checkRecords(environment: Environment, next: number): CheckedSegment {
+function checkRecords(environment: Environment, next: number, tag: Buffer): CheckedSegment {
   const keys: number[] = [];
-  const [floor] = environment.getKeys({ start: next, reverse: true, limit: 1 });
+  const [floor] = environment.getKeys({ start: next, end: 0, reverse: true, limit: 1 });
   let expected = floor ?? next;
   let bad: Omit<BadRecord, 'isLast'> | null = null;
   for (const { key, value } of environment.getRange({ start: expected })) {
     if (bad !== null) return { keys, nextSequence: expected, bad: { ...bad, isLast: false } };
     const bytes = value.length;
-    const defect = key === expected ? turnDefect(value, key) : `the next record there is ${key}`;
+    const defect = key === expected ? turnDefect(value, key, tag) : `the next record there is ${key}`;
     if (defect !== null) {
       bad = { sequence: expected, bytes, defect };
       // A hole is never the end of the log: what comes after it was on disk once.
@@ -119,7 +120,7 @@ export function* replayLog(
   for (const { segment, keys } of recovered.records) {
     for (const key of keys) {
       // Opened anew for each record: whoever replays may let the event loop go on, and read answers, in between.
-      const bytes = readTurn(segments.open(segment), segment, key)!;
+      const bytes = readTurn(segments.open(segment), segment, key, segments.tag)!;
       for (const entry of decodeTurn(bytes)) if (entry.sequence > afterSequence) yield entry;
     }
   }

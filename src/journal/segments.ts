@@ -7,6 +7,7 @@ import { basename, join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { readAnswer, readTurnHeader, turnDefect } from './codec.ts';
 import { createEnvironment, dataFile, type Environment, guardRead, openEnvironment } from './environment.ts';
+import { type Part, partOf, type ShardIdentity, tagOf } from './identity.ts';
 import { type AnswerLocation, JournalDamaged, type KeptAnswer } from './journal.ts';
 
 export interface Segment {
@@ -21,6 +22,9 @@ const openMax = 4;
 
 export class Segments {
   readonly folder: string;
+  /** What every batch carries. */
+  readonly tag: Buffer;
+  readonly #part: Part;
   readonly #mapSize: number;
   /** Ascending. */
   readonly #list: Segment[] = [];
@@ -28,9 +32,11 @@ export class Segments {
   readonly #open: Segment[] = [];
   readonly #closing = new Set<Promise<void>>();
 
-  /** Lists the segments in `logFolder` and removes what a crash left unfinished. */
-  constructor(logFolder: string, mapSize: number) {
+  /** Lists the segments in `logFolder`, which is the shard's, and removes what a crash left unfinished. */
+  constructor(logFolder: string, mapSize: number, identity: ShardIdentity) {
     this.folder = logFolder;
+    this.tag = tagOf(identity);
+    this.#part = partOf(identity, 'log');
     this.#mapSize = mapSize;
     for (const name of readdirSync(logFolder).sort()) {
       if (/^\d+\.(new|dropped)$/.test(name)) rmSync(join(logFolder, name), { recursive: true });
@@ -62,6 +68,7 @@ export class Segments {
     const newest = this.#list.at(-1);
     segment.environment ??= openEnvironment({
       folder: segment.folder,
+      part: this.#part,
       mapSize: this.#mapSize,
       readOnly: segment !== newest,
       check,
@@ -75,7 +82,7 @@ export class Segments {
   async create(firstSequence: number): Promise<Segment> {
     assert(firstSequence > (this.#list.at(-1)?.firstSequence ?? 0), 'segments ascend');
     const folder = this.folderOf(firstSequence);
-    await createEnvironment(folder, this.#mapSize);
+    await createEnvironment(folder, this.#mapSize, this.#part);
     const segment: Segment = { firstSequence, folder, environment: null };
     this.#list.push(segment);
     this.open(segment);
@@ -133,31 +140,60 @@ export function turnTimeMs(
 ): number | undefined {
   const environment = segments.open(segment);
   return guardRead(segment.folder, () => {
-    for (const key of environment.getKeys({ limit: 1, reverse: which === 'last' }))
-      return readTurnHeader(readTurn(environment, segment, key)!).timeMs;
-    return undefined;
+    const key = firstSequenceIn(environment, which);
+    return key && readTurnHeader(readTurn(environment, segment, key, segments.tag)!).timeMs;
+  });
+}
+
+/** The first sequence of the first or last turn in a segment's environment; undefined when it holds none. */
+function firstSequenceIn(environment: Environment, which: 'first' | 'last'): number | undefined {
+  // The label lies before all turns.
+  const range = which === 'first' ? { start: 1, limit: 1 } : { end: 0, reverse: true, limit: 1 };
+  const [key] = environment.getKeys(range);
+  return key;
+}
+
+/**
+ * The sequence that the log ends with: that of the newest turn, or the one before the newest segment; 0 when there is
+ * none. A turn that is damaged counts as one entry. Throws `JournalDamaged`.
+ */
+export function endOf(segments: Segments): number {
+  const newest = segments.list.at(-1);
+  if (newest === undefined) return 0;
+  const environment = segments.open(newest);
+  return guardRead(newest.folder, () => {
+    const key = firstSequenceIn(environment, 'last');
+    if (key === undefined) return newest.firstSequence - 1;
+    const bytes = borrowTurn(environment, newest, key)!;
+    return turnDefect(bytes, key, segments.tag) === null ? readTurnHeader(bytes).lastSequence : key;
   });
 }
 
 /** A log record by its first sequence, checked. The bytes are good until the next read of any environment. */
-export function readTurn(environment: Environment, segment: Segment, sequence: number): Buffer | undefined {
+export function readTurn(
+  environment: Environment,
+  segment: Segment,
+  sequence: number,
+  tag: Buffer,
+): Buffer | undefined {
   const bytes = borrowTurn(environment, segment, sequence);
-  const defect = bytes === undefined ? null : turnDefect(bytes, sequence);
+  const defect = bytes === undefined ? null : turnDefect(bytes, sequence, tag);
   if (defect === null) return bytes;
   throw damaged(segment, sequence, defect);
 }
 
-/** A kept answer of a log record. Only the answer is checked: checking the whole record takes ten times as long. */
+/** The answer of a log record that was kept for a key. Only the answer is checked: checking the whole record takes ten times as long. */
 export function readKeptAnswer(
   environment: Environment,
   segment: Segment,
   { record, offset }: AnswerLocation,
+  keyDigest: Uint8Array,
 ): KeptAnswer | undefined {
   const bytes = borrowTurn(environment, segment, record);
   if (bytes === undefined) return undefined;
-  const answer = readAnswer(bytes, offset);
+  const answer = readAnswer(bytes, offset, keyDigest);
   if (answer !== null) return answer;
-  throw damaged(segment, record, `there is no sound answer at offset ${offset}`);
+  throw damaged(segment, record, `there is no sound answer of that key at offset ${offset}`);
 }
 
 function borrowTurn(environment: Environment, segment: Segment, sequence: number): Buffer | undefined {

@@ -18,8 +18,11 @@ export interface CliHost {
   dataDir(given: string | undefined): string;
   /** The configuration that a start would use; throws `CliFailure`. */
   config(dataDir: string | undefined): readonly ConfigLine[];
-  /** Runs the service; settles when it has stopped. */
-  serve(dataDir: string | undefined): Promise<void>;
+  /**
+   * Runs the service; settles when it has stopped. `acceptLoss`: also on a data folder of which parts are older than
+   * the rest.
+   */
+  serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
   /** Lays the data folder out for another number of shards. Throws `CliFailure`; the folder is then as it was. */
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
 }

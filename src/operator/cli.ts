@@ -90,7 +90,10 @@ function addProcessCommands(program: Command, { host, call, print, run }: CliCon
   program
     .command('serve')
     .description('run the service until it gets SIGTERM or SIGINT')
-    .action((_, command: Command) => host.serve(command.optsWithGlobals<CommonOptions>().dataDir));
+    .option('--accept-loss', 'start although parts of the data folder are older than the rest of it')
+    .action(({ acceptLoss = false }: { acceptLoss?: boolean }, command: Command) =>
+      host.serve(command.optsWithGlobals<CommonOptions>().dataDir, acceptLoss),
+    );
   program
     .command('config')
     .description('print the configuration in force, or the one a start would use when no server runs')

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { DirectoryRefusal } from '../directory/refusal.ts';
+import { JournalFailure } from '../journal/journal.ts';
 import { directoryCommands } from './directory-commands.ts';
 import type { OperatorCommand, Outcome } from './operator-command.ts';
 import {
@@ -153,6 +154,8 @@ async function answer(
     if (error instanceof DirectoryRefusal) return encodeError('refused', error.message);
     // The end of a command whose client has left is no fault.
     if (!isAbort(error)) onFailure(request?.command ?? 'unknown', error);
+    if (error instanceof JournalFailure)
+      return encodeError('failed', `${error.message}: look at what is in force now, then try again`);
     return encodeError('failed', 'the server failed to run the command: its log says why');
   }
 }

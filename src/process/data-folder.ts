@@ -1,14 +1,17 @@
 // The data folder: what is in it, whose it is, and how many shards it is laid out for. One process at a time uses it.
 //
-//   format.json   whose folder it is; names the number of shards and the generation of their folders
+//   format.json   whose folder it is; names its id, the number of shards and the generation of their folders
 //   directory/    organizations and keys
 //   shard-0 …     the shards' folders; after a reshard they lie in a folder of their own, `generation-1/shard-0` …
 //
 // Which generation is in force changes with format.json, which is replaced in one step: whatever generation it does
-// not name is unfinished or left over, and removed by the next process that opens the folder.
+// not name is unfinished or left over, and removed by the next process that opens the folder. Every part says on its own
+// which folder, generation and place it belongs to (see journal/identity.ts). Nobody but the owner can read any of it.
 
+import { randomBytes } from 'node:crypto';
 import {
   accessSync,
+  chmodSync,
   constants,
   existsSync,
   mkdirSync,
@@ -21,8 +24,9 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { Directory } from '../directory/directory.ts';
+import { createDirectory, Directory, type DirectoryOptions } from '../directory/directory.ts';
 import { dataFile, syncPath } from '../journal/environment.ts';
+import type { Part, ShardIdentity } from '../journal/identity.ts';
 import { createJournal } from '../journal/open-journal.ts';
 
 /** What is wrong with the data folder, in one line. */
@@ -32,7 +36,9 @@ export class DataFolderError extends Error {
 
 interface Format {
   readonly service: 'payments-service';
-  readonly version: 1;
+  readonly version: 2;
+  /** The folder's own id, 32 hexadecimal digits: a copy has it, too. */
+  readonly id: string;
   readonly shards: number;
   /** How often the folder was resharded. */
   readonly generation: number;
@@ -46,11 +52,16 @@ const harmless = ['format.json.new', 'lost+found'];
 
 export interface DataFolder {
   readonly path: string;
+  readonly id: string;
   readonly shards: number;
   readonly generation: number;
   /** Organizations and keys. */
   readonly directory: string;
+  /** What the directory must say that it is: no reshard changes it. */
+  readonly directoryPart: Part;
   shardDir(number: number): string;
+  /** What a shard's parts must say that they are. */
+  shardIdentity(number: number): ShardIdentity;
 }
 
 /**
@@ -58,7 +69,10 @@ export interface DataFolder {
  * however it does. Throws `DataFolderError` when another process has it.
  */
 export async function lockDataFolder(path: string): Promise<() => Promise<void>> {
+  // Files that this process makes from now on are for its owner alone.
+  process.umask(0o077);
   makeFolder(path);
+  makePrivate(path);
   if (process.platform !== 'linux') return async () => {};
   // A name in Linux's abstract namespace: taken by one process at a time, free again the moment that it ends. The
   // operators' socket also tells whether a server runs, on every system, but two that start at once may both miss it.
@@ -91,19 +105,30 @@ export async function openDataFolder(
     );
   }
   const shards = format?.shards ?? (configuredShards || defaultShards);
-  const folder = folderOf(path, shards, format?.generation ?? 0);
+  const id = format?.id ?? randomBytes(16).toString('hex');
+  const folder = folderOf(path, id, shards, format?.generation ?? 0);
   if (format?.complete) refuseIncomplete(folder);
   else await makeParts(folder);
   removeOtherGenerations(path, folder.generation);
   return folder;
 }
 
+/** Opens the folder's directory. Throws `JournalDamaged`. */
+export function openDirectory(
+  { directory: folder, directoryPart: part }: DataFolder,
+  onFailure?: DirectoryOptions['onFailure'],
+): Directory {
+  return new Directory({ folder, part, now: Date.now, ...(onFailure && { onFailure }) });
+}
+
 /** Makes all parts, or those that an earlier start had no time to make. */
 async function makeParts(folder: DataFolder): Promise<void> {
   writeFormat(folder, false);
-  await new Directory(folder.directory, Date.now).closeStore();
-  syncPath(folder.directory);
-  for (const dir of shardDirsOf(folder)) await createJournal(dir);
+  // Half a directory is none: nothing was ever in it.
+  rmSync(folder.directory, { recursive: true, force: true });
+  await createDirectory(folder.directory, folder.directoryPart);
+  for (let number = 0; number < folder.shards; number++)
+    await createJournal(folder.shardDir(number), folder.shardIdentity(number));
   writeFormat(folder, true);
 }
 
@@ -138,8 +163,8 @@ export async function existingDataFolder(path: string): Promise<DataFolder> {
 }
 
 /** The folder with the next generation of shards, not in force yet. */
-export function nextGeneration({ path, generation }: DataFolder, shards: number): DataFolder {
-  return folderOf(path, shards, generation + 1);
+export function nextGeneration({ path, id, generation }: DataFolder, shards: number): DataFolder {
+  return folderOf(path, id, shards, generation + 1);
 }
 
 /** Puts a generation in force, durably and in one step, and removes the others. */
@@ -149,10 +174,19 @@ export function putInForce(folder: DataFolder): void {
   removeOtherGenerations(folder.path, folder.generation);
 }
 
-function folderOf(path: string, shards: number, generation: number): DataFolder {
+function folderOf(path: string, id: string, shards: number, generation: number): DataFolder {
   const parent = generation === 0 ? path : join(path, `generation-${generation}`);
   const shardDir = (number: number) => join(parent, `shard-${number}`);
-  return { path, shards, generation, directory: join(path, 'directory'), shardDir };
+  return {
+    path,
+    id,
+    shards,
+    generation,
+    directory: join(path, 'directory'),
+    directoryPart: { folder: id, generation: 0, part: 'directory' },
+    shardDir,
+    shardIdentity: (shard) => ({ folder: id, generation, shard }),
+  };
 }
 
 function removeOtherGenerations(path: string, current: number): void {
@@ -174,6 +208,21 @@ function makeFolder(path: string): void {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'ENOTDIR' ? 'is not a folder' : `can't be written (${code})`;
     throw new DataFolderError(`the data folder ${path} ${reason}: choose another with PAYMENTS_DATA_DIR`);
+  }
+}
+
+/** Takes away what others than the owner may do with what lies in the folder, put back by a restore for example. */
+function makePrivate(path: string): void {
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  const paths = entries.map((entry) => join(entry.parentPath, entry.name));
+  for (const each of [path, ...paths]) {
+    const mode = statSync(each, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((mode & 0o077) === 0) continue;
+    try {
+      chmodSync(each, mode & 0o700);
+    } catch {
+      // Whose it is decides, and this process may use it all the same.
+    }
   }
 }
 
@@ -201,15 +250,19 @@ function readFormat(path: string): Format | null {
   } catch {
     throw new DataFolderError(`${file} can't be read: restore all of ${path} from a backup`);
   }
-  const { service, version, shards, generation = 0, complete = true } = format ?? {};
-  if (service !== 'payments-service' || version !== 1 || !Number.isInteger(shards)) {
+  const { service, version, id, shards, generation = 0, complete = true } = format ?? {};
+  if (service !== 'payments-service' || version !== 2 || !Number.isInteger(shards) || !isId(id)) {
     throw new DataFolderError(`${file} was written by another program or version: use the one that wrote it`);
   }
-  return { service, version, shards: shards!, generation, complete };
+  return { service, version, id, shards: shards!, generation, complete };
 }
 
-function writeFormat({ path, shards, generation }: DataFolder, complete: boolean): void {
-  const format: Format = { service: 'payments-service', version: 1, shards, generation, complete };
+function isId(id: unknown): id is string {
+  return typeof id === 'string' && /^[0-9a-f]{32}$/.test(id);
+}
+
+function writeFormat({ path, id, shards, generation }: DataFolder, complete: boolean): void {
+  const format: Format = { service: 'payments-service', version: 2, id, shards, generation, complete };
   const file = join(path, formatFile);
   writeFileSync(`${file}.new`, `${JSON.stringify(format)}\n`, { flush: true });
   renameSync(`${file}.new`, file);

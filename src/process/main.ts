@@ -4,13 +4,14 @@
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { Registry } from 'prom-client';
-import { Directory, DirectoryDamaged } from '../directory/directory.ts';
+import { JournalDamaged } from '../journal/journal.ts';
 import { CliFailure } from '../operator/cli-context.ts';
 import { openOperatorServer } from '../operator/operator-server.ts';
 import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf, shardCountOf } from './config.ts';
 import type { Config } from './config-schema.ts';
-import { DataFolderError, lockDataFolder, openDataFolder } from './data-folder.ts';
+import { DataFolderError, lockDataFolder, openDataFolder, openDirectory } from './data-folder.ts';
 import { greet } from './first-start.ts';
+import { checkFolder } from './folder-check.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
 import { createLogger } from './logger.ts';
 import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
@@ -24,8 +25,11 @@ import { countThreadTime } from './thread-time.ts';
 /** All that a stop may take. */
 const stopMsMax = 4_500;
 
-/** Runs the service until it is told to stop. Throws `CliFailure`, one clear line, when it can't start or go on. */
-export async function serve(config: Config): Promise<void> {
+/**
+ * Runs the service until it is told to stop. Throws `CliFailure`, one clear line, when it can't start or go on. With
+ * `acceptLoss` it also starts on a data folder of which parts are older than the rest.
+ */
+export async function serve(config: Config, acceptLoss: boolean): Promise<void> {
   const told = Promise.withResolvers<void>();
   // The handlers stay: a second signal (a terminal sends SIGINT to the whole group, the launcher passes it on) must
   // not end the process in the middle of its stop.
@@ -33,12 +37,12 @@ export async function serve(config: Config): Promise<void> {
   // What was opened, to be closed in the opposite order.
   const closers: (() => Promise<unknown>)[] = [];
   try {
-    await run(config, told, closers);
+    await run({ config, acceptLoss, told, closers });
   } catch (error) {
     const isClear =
       error instanceof ConfigError ||
       error instanceof DataFolderError ||
-      error instanceof DirectoryDamaged ||
+      error instanceof JournalDamaged ||
       error instanceof ThreadFailure;
     throw isClear ? new CliFailure(error.message) : error;
   } finally {
@@ -46,11 +50,14 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-async function run(
-  config: Config,
-  told: PromiseWithResolvers<void>,
-  closers: (() => Promise<unknown>)[],
-): Promise<void> {
+interface Run {
+  readonly config: Config;
+  readonly acceptLoss: boolean;
+  readonly told: PromiseWithResolvers<void>;
+  readonly closers: (() => Promise<unknown>)[];
+}
+
+async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
   checkFiles(config);
   checkHttpServerBinary();
   // uWebSockets.js reads this when it is loaded. Headers between our limit and this one get an answer of ours.
@@ -62,11 +69,19 @@ async function run(
   const defaultShards = shardCountOf(config, availableParallelism());
   const folder = await openDataFolder(config.dataDir, config.shards, defaultShards);
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
-  const directory = new Directory(folder.directory, Date.now);
-  closers.push(() => directory.closeStore());
   const registry = new Registry();
   const metrics = createSupervisorMetrics(registry);
   countThreadTime(registry, 'main');
+  const onDirectoryFailure = (error: unknown, fatal: boolean) => {
+    metrics.directoryFailed();
+    logger.error({ err: error }, 'a change of the directory could not be written');
+    // Nobody could revoke a key any more.
+    if (fatal)
+      told.reject(new CliFailure(`the directory can't be used any more: ${(error as Error).message}`));
+  };
+  const directory = openDirectory(folder, onDirectoryFailure);
+  closers.push(() => directory.closeStore());
+  await checkFolder({ folder, directory, acceptLoss, warn: (message) => logger.warn(message) });
   const onEdgeEnded = (failure: ThreadFailure) => told.reject(failure);
   const options = { config, folder, directory, port, baseUrl, logger, metrics, onEdgeEnded };
   const supervisor = new Supervisor(options);

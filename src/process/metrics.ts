@@ -143,8 +143,14 @@ export function createSupervisorMetrics(registry: Registry) {
     labelNames,
     registers,
   });
+  const directoryFailures = new Counter({
+    name: 'payments_directory_failures_total',
+    help: 'Changes of organizations and keys that could not be written',
+    registers,
+  });
   collectDefaultMetrics({ register: registry });
   return {
+    directoryFailed: () => directoryFailures.inc(),
     up: (shard: number, isUp: boolean) => up.labels(String(shard)).set(isUp ? 1 : 0),
     restarted: (shard: number) => restarts.labels(String(shard)).inc(),
   };

@@ -41,10 +41,10 @@ const host: CliHost = {
   confirm,
   dataDir: (given) => given ?? configFor(undefined).dataDir,
   config: (dataDir) => describeConfig(configFor(dataDir)),
-  async serve(dataDir) {
+  async serve(dataDir, acceptLoss) {
     const config = configFor(dataDir);
     const { serve } = await import('./main.ts');
-    await serve(config);
+    await serve(config, acceptLoss);
   },
   async reshard(dataDir, shards) {
     const config = configFor(dataDir);

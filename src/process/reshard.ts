@@ -29,9 +29,12 @@ import {
   type ClockLevel,
   clockLevel,
   clockLevelOf,
+  directoryLevel,
   latestClock,
   readClock,
+  readRevision,
   writeClock,
+  writeRevision,
 } from '../shard/levels.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import { keyOf } from '../shard/turn.ts';
@@ -42,9 +45,11 @@ import {
   existingDataFolder,
   lockDataFolder,
   nextGeneration,
+  openDirectory,
   putInForce,
 } from './data-folder.ts';
 import { freeBytesMin } from './disk-space.ts';
+import { checkFolder } from './folder-check.ts';
 
 export interface ReshardOptions {
   readonly dataDir: string;
@@ -88,6 +93,7 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
     const { shards: to } = options;
     if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
     const next = nextGeneration(old, to);
+    await refuseMixed(old);
     refuseWithoutRoom(old, to);
     const open = async (folder: DataFolder) => {
       const opened: Journal[] = [];
@@ -95,6 +101,7 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
         const { segmentBytesMax, warn } = options;
         const journal = await openJournal({
           dir: folder.shardDir(number),
+          identity: folder.shardIdentity(number),
           indexRowsOf,
           segmentBytesMax,
           warn,
@@ -125,6 +132,13 @@ async function refuseRunning(dataDir: string): Promise<void> {
     (error) => !(error instanceof NoServer),
   );
   if (isRunning) throw new DataFolderError(`the service runs on ${dataDir}: stop it first`);
+}
+
+/** Parts that don't belong together must not be mixed for good. */
+async function refuseMixed(folder: DataFolder): Promise<void> {
+  const directory = openDirectory(folder);
+  const warn = (message: string) => console.warn(`payments: ${message}`);
+  await checkFolder({ folder, directory, acceptLoss: false, warn }).finally(() => directory.closeStore());
 }
 
 /** The new shards need as much room as the old ones, and the answers as often as there are new shards. */
@@ -200,7 +214,7 @@ async function moveAnswers(sources: readonly Journal[], targets: readonly Journa
     await Promise.all(targets.map((target) => appendAnswers(target, full)));
   };
   for (const { key, source } of inOrderOfTime(sources, sinceMs)) {
-    const answer = unlessDamaged(() => source.log.readAnswer(key.location)) ?? null;
+    const answer = unlessDamaged(() => source.log.readAnswer(key.location, key.keyDigest)) ?? null;
     batch.push({ key, answer });
     if (answer !== null) answers++;
     if (batch.length === batchSize) await flush();
@@ -280,10 +294,18 @@ async function moveRecords(sources: readonly Journal[], targets: readonly Journa
 }
 
 async function moveLevels(sources: readonly Journal[], targets: readonly Journal[], clock: ClockLevel) {
-  const levels = targets.map(() => new Map<string, Uint8Array>([[clockLevel, writeClock(clock)]]));
+  const revisions = sources.map(({ checkpoint }) => readRevision(checkpoint.getLevel(directoryLevel)));
+  const revision = writeRevision(Math.max(...revisions));
+  const levels = targets.map(
+    () =>
+      new Map<string, Uint8Array>([
+        [clockLevel, writeClock(clock)],
+        [directoryLevel, revision],
+      ]),
+  );
   for (const source of sources) {
     for (const [name, level] of source.checkpoint.levels()) {
-      if (name === clockLevel) continue;
+      if (name === clockLevel || name === directoryLevel) continue;
       const org = name.slice(0, name.indexOf('/'));
       levels[shardOfOrganization(org, targets.length)]!.set(name, level);
     }

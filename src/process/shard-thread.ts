@@ -11,6 +11,7 @@ import { JournalDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { createRunner } from '../networks/runner.ts';
 import { systemTimers } from '../networks/timers.ts';
+import { directoryLevel, writeRevision } from '../shard/levels.ts';
 import type { ToShard } from '../shard/protocol.ts';
 import { Shard } from '../shard/shard.ts';
 import type { Peer } from '../shard/turn.ts';
@@ -23,7 +24,7 @@ import { systemClocks, watchClock } from './system-clocks.ts';
 import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
 
-const { number, dir, config, baseUrl, accounts } = workerData as ShardThreadData;
+const { number, dir, identity, config, baseUrl, accounts, revision } = workerData as ShardThreadData;
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: `shard-${number}` });
@@ -52,6 +53,7 @@ async function open() {
     const { segmentBytesMax } = config.journal;
     return await openJournal({
       dir,
+      identity,
       indexRowsOf,
       segmentBytesMax,
       warn: (message, fields) => logger.warn(fields, message),
@@ -103,7 +105,13 @@ const shard: Shard = new Shard(
     callNetwork: (operation) => runner.run(callOf(operation)),
     checkAddress: createAddressCheck(config),
     deliveriesKeptMs: config.webhooks.attemptsKeptDays * 86_400_000,
-    observer: metrics.observer,
+    observer: {
+      ...metrics.observer,
+      checkpointed(records, seconds) {
+        metrics.observer.checkpointed(records, seconds);
+        tell({ type: 'checkpointed', sequence: journal.checkpoint.sequence });
+      },
+    },
     onDamage: (reason) =>
       logger.error(
         { reason },
@@ -140,6 +148,13 @@ function watchDisk(thorough: boolean): void {
 }
 watchDisk(true);
 
+/** Notes the directory's newest change that this shard knows of. A disk that is full does without. */
+function noteDirectory(newest: number): void {
+  if (shard.state.readOnly) return;
+  journal.checkpoint.putLevels(new Map([[directoryLevel, writeRevision(newest)]])).catch(fail);
+}
+noteDirectory(revision);
+
 const ticks = setInterval(() => shard.tick(), tickMs);
 const seconds = setInterval(() => {
   watchDisk(false);
@@ -160,6 +175,7 @@ main.on('message', async (instruction: Instruction) => {
       break;
     case 'account':
       shard.putAccount(instruction.account);
+      noteDirectory(instruction.revision);
       tell({ type: 'answer', question: instruction.question });
       break;
     case 'metrics':

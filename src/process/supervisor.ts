@@ -104,8 +104,14 @@ export class Supervisor {
     const { config, folder, directory, baseUrl, metrics } = this.#options;
     const organizations = directory.snapshot().map(({ organization }) => organization);
     const accounts = organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf);
-    const data: ShardThreadData = { number, dir: folder.shardDir(number), config, baseUrl, accounts };
-    const shard = new Thread(shardEntry, data);
+    const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+    const { revision } = directory;
+    const data: ShardThreadData = { number, dir, identity, config, baseUrl, accounts, revision };
+    const shard = new Thread(
+      shardEntry,
+      data,
+      (sequence) => void directory.noteSequence(folder.generation, number, sequence),
+    );
     this.#shards[number] = shard;
     const connect = () => {
       this.#link(shard, (port) => this.clients[number]!.connect(port as never));
@@ -153,8 +159,9 @@ export class Supervisor {
   /** Puts a change of the directory in force: settles when the organization's shard and every edge have taken it over. */
   async #changed(change: DirectoryChange): Promise<void> {
     const shard = this.#shards[this.shardOf(change.organization.id)];
+    const { revision } = this.#options.directory;
     // A shard that ends meanwhile reads the directory when it is started again, as does one that has no thread now.
-    const question = { type: 'account', account: accountOf(change.organization) } as const;
+    const question = { type: 'account', account: accountOf(change.organization), revision } as const;
     await shard?.ask(question).catch(() => {});
     await Promise.all(this.#edges.map((edge) => edge.ask({ type: 'keys', change: keyRingChangeOf(change) })));
   }

@@ -3,14 +3,20 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { KeyRingChange } from '../edge/authenticate.ts';
+import type { ShardIdentity } from '../journal/identity.ts';
 import type { ShardAccount } from '../shard/account.ts';
 
 /** From the main thread. */
 export type Instruction =
   /** A shard gets the port of a peer; an edge and the webhook thread get the port of shard `number`. */
   | { readonly type: 'connect'; readonly number: number; readonly port: MessagePort }
-  /** An organization changed: take it over, then answer. */
-  | { readonly type: 'account'; readonly question: number; readonly account: ShardAccount }
+  /** An organization changed, which was the directory's change number `revision`: take it over, then answer. */
+  | {
+      readonly type: 'account';
+      readonly question: number;
+      readonly account: ShardAccount;
+      readonly revision: number;
+    }
   | { readonly type: 'keys'; readonly question: number; readonly change: KeyRingChange }
   /** Answers the thread's metrics. */
   | { readonly type: 'metrics'; readonly question: number }
@@ -21,6 +27,8 @@ export type Instruction =
 export type Notice =
   | { readonly type: 'ready' }
   | { readonly type: 'answer'; readonly question: number; readonly value?: unknown }
+  /** A shard has written a checkpoint that reflects everything up to `sequence`. */
+  | { readonly type: 'checkpointed'; readonly sequence: number }
   /** The thread can't go on and will end. `fatal`: starting it again can't help. */
   | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
 
@@ -28,9 +36,12 @@ export type Notice =
 export interface ShardThreadData {
   readonly number: number;
   readonly dir: string;
+  readonly identity: ShardIdentity;
   readonly config: import('./config-schema.ts').Config;
   readonly baseUrl: string;
   readonly accounts: readonly ShardAccount[];
+  /** The directory's revision that the accounts are of. */
+  readonly revision: number;
 }
 
 /** How the webhook thread is started. */

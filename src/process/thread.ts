@@ -33,7 +33,7 @@ export class Thread {
   /** Settles when the thread is ready; rejects when it ends before. */
   readonly ready: Promise<void>;
 
-  constructor(entry: URL, data: unknown) {
+  constructor(entry: URL, data: unknown, onCheckpoint: (sequence: number) => void = () => {}) {
     this.#worker = new Worker(entry, { workerData: data });
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
@@ -44,6 +44,7 @@ export class Thread {
         this.#isReady = true;
         ready.resolve();
       } else if (notice.type === 'failed') this.#failure = new ThreadFailure(notice.message, notice.fatal);
+      else if (notice.type === 'checkpointed') onCheckpoint(notice.sequence);
       else this.#settle(notice.question, notice.value);
     });
     this.#worker.on('error', (error) => {

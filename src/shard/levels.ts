@@ -64,3 +64,15 @@ export function clockLevelOf(ms: number): ClockLevel {
   };
   return { clock, ids: { lastMs: ms, leadMs: 0 } };
 }
+
+/** Where the directory's revision is kept that the shard last heard of: an older directory is told by it. */
+export const directoryLevel = 'directory';
+
+export function writeRevision(revision: number): Uint8Array {
+  return pack(revision);
+}
+
+/** 0 when none was written. */
+export function readRevision(bytes: Uint8Array | undefined): number {
+  return bytes === undefined ? 0 : (unpack(bytes) as number);
+}

@@ -7,7 +7,8 @@ import { timeOfId } from '../core/ids.ts';
 import { type ClockObserver, ServiceClock } from '../core/service-clock.ts';
 import { operationIndex } from '../domain/indexes.ts';
 import type { OperationRecord } from '../domain/record.ts';
-import type { Journal, KeptKey } from '../journal/journal.ts';
+import { type Journal, JournalDamaged, type KeptKey } from '../journal/journal.ts';
+import type { ShardAccount } from './account.ts';
 import { clockLevel, readClock } from './levels.ts';
 import type { ShardState } from './shard-state.ts';
 
@@ -16,26 +17,31 @@ export interface Recovery {
   readonly journal: Journal;
   readonly clocks: Clocks;
   readonly clockObserver: ClockObserver;
+  /** Of all organizations that the shard may have records of. */
+  readonly accounts: Iterable<ShardAccount>;
   /** Gets the keys that the checkpoint does not hold. */
   readonly onKept: (key: KeptKey) => void;
 }
 
-/** Replays the journal into `state`; returns the shard's clock. */
-export function recover({ state, journal, clocks, clockObserver, onKept }: Recovery): ServiceClock {
+/** Replays the journal into `state`; returns the shard's clock. Throws `JournalDamaged` when accounts are missing. */
+export function recover({ state, journal, accounts, clocks, clockObserver, onKept }: Recovery): ServiceClock {
   const { log, checkpoint } = journal;
   const level = readClock(checkpoint.getLevel(clockLevel));
   const clock = new ServiceClock(clocks, level?.clock ?? null, clockObserver);
   const { serviceMs, nowMs } = clock.read();
   for (const key of checkpoint.keptKeys(serviceMs - idempotencyRetentionMs)) state.index.add(key);
   let lastIdMs = level?.ids.lastMs ?? 0;
+  const organizations = new Set<string>();
   for (const entry of journal.replay()) {
     for (const change of entry.changes) {
       state.records.apply(change);
+      organizations.add(change.org);
       lastIdMs = Math.max(lastIdMs, timeOfId(change.id));
     }
     if (entry.kept !== null) onKept(entry.kept);
     clock.notBefore(entry.timeMs);
   }
+  refuseStrangers(organizations, accounts);
   state.startIds({ lastMs: lastIdMs, leadMs: Math.max(level?.ids.leadMs ?? 0, lastIdMs - nowMs) });
   state.rememberRunning(openOperations(state));
   state.outbox.start();
@@ -46,4 +52,14 @@ export function recover({ state, journal, clocks, clockObserver, onKept }: Recov
 /** The calls to payment networks that have no final outcome: to be asked about after a start. */
 export function openOperations({ records }: ShardState): OperationRecord[] {
   return [...records.scan(operationIndex, { descending: false })] as OperationRecord[];
+}
+
+/** An organization with changes in the log that has no account: the directory is older than the log. */
+function refuseStrangers(organizations: Set<string>, accounts: Iterable<ShardAccount>): void {
+  for (const { id } of accounts) organizations.delete(id);
+  if (organizations.size === 0) return;
+  throw new JournalDamaged(
+    `the directory does not know ${[...organizations].join(', ')}, of whom there are changes in the log: restore all of ` +
+      'the data folder from one backup, or give up what is missing with "payments serve --accept-loss", once',
+  );
 }

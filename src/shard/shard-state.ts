@@ -241,14 +241,14 @@ export class ShardState {
     if (kept !== undefined) return kept;
     const indexed = this.index.get(keyDigest, turn.serviceMs);
     if (indexed === undefined) return undefined;
-    return { fingerprint: indexed.fingerprint, answer: this.#readKept(indexed.location) };
+    return { fingerprint: indexed.fingerprint, answer: this.#readKept(indexed.location, keyDigest) };
   }
 
   /** A key that is known was used: where its answer is damaged or gone, its request must not run again all the same. */
-  #readKept(location: AnswerLocation): KnownKey['answer'] {
+  #readKept(location: AnswerLocation, keyDigest: Uint8Array): KnownKey['answer'] {
     return this.read(
       () => {
-        const answer = this.#options.journal.log.readAnswer(location);
+        const answer = this.#options.journal.log.readAnswer(location, keyDigest);
         if (answer !== undefined) return answer;
         throw new JournalDamaged(`the log record ${location.record} is missing`);
       },

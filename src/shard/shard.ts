@@ -97,7 +97,7 @@ export class Shard {
     this.state = new ShardState({ ...options, checkAddress });
     this.#upkeep = new Upkeep(this.state, options.deliveriesKeptMs);
     const onKept = (key: KeptKey) => this.#remember(key);
-    this.#clock = recover({ ...options, state: this.state, onKept });
+    this.#clock = recover({ ...options, state: this.state, accounts, onKept });
     const now = this.now();
     this.#lastCheckpointMs = now.serviceMs;
     for (const account of accounts) this.state.putAccount(account, now);

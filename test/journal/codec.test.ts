@@ -13,7 +13,17 @@ import {
   readTurnHeader,
   turnDefect,
 } from '../../src/journal/codec.ts';
-import { createEntry, customer, digest, paymentIntent, startMs, turnAt } from './journal-fixtures.ts';
+import { tagOf } from '../../src/journal/identity.ts';
+import {
+  createEntry,
+  customer,
+  digest,
+  identity,
+  paymentIntent,
+  startMs,
+  tag,
+  turnAt,
+} from './journal-fixtures.ts';
 
 const nullable = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });
 const text = fc.string({ unit: 'grapheme', maxLength: 40 });
@@ -53,8 +63,8 @@ test('a turn comes back as it was', () => {
   const sequences = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1_000 });
   fc.assert(
     fc.property(fc.array(entries, { minLength: 1, maxLength: 100 }), sequences, (list, firstSequence) => {
-      const { bytes, locations } = encodeTurn({ firstSequence, timeMs: startMs, entries: list });
-      assert.equal(turnDefect(bytes, firstSequence), null);
+      const { bytes, locations } = encodeTurn({ firstSequence, timeMs: startMs, entries: list }, tag);
+      assert.equal(turnDefect(bytes, firstSequence, tag), null);
       const lastSequence = firstSequence + list.length - 1;
       assert.deepEqual(readTurnHeader(bytes), { firstSequence, lastSequence, timeMs: startMs });
       const decoded = decodeTurn(bytes);
@@ -70,7 +80,7 @@ test('a turn comes back as it was', () => {
         }
         const { keyDigest, fingerprint, ...answer } = kept;
         assert.deepEqual(entry.kept, { keyDigest, fingerprint, usedAtMs: startMs, location });
-        assert.deepEqual(readAnswer(bytes, location.offset), answer);
+        assert.deepEqual(readAnswer(bytes, location.offset, keyDigest), answer);
       }
     }),
     { numRuns: 150, seed: 1 },
@@ -100,7 +110,7 @@ test('a turn with more sorts of records than msgpack has room for comes back', (
     changes: [{ ...paymentIntent(number), [`field_${number}`]: number } as Change],
     kept: null,
   }));
-  const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, entries: shapes });
+  const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, entries: shapes }, tag);
   const decoded = decodeTurn(bytes).map((entry) => entry.changes);
   assert.deepEqual(
     decoded,
@@ -109,44 +119,44 @@ test('a turn with more sorts of records than msgpack has room for comes back', (
 });
 
 test('any bit that flips is noticed', () => {
-  const { bytes } = encodeTurn(turnAt(7, 3));
-  for (let position = 0; position < bytes.length; position += position < 48 ? 1 : 37) {
+  const { bytes } = encodeTurn(turnAt(7, 3), tag);
+  for (let position = 0; position < bytes.length; position += position < 70 ? 1 : 37) {
     // Three bytes of the header are unused.
     if (position >= 1 && position < 4) continue;
     const damaged = Buffer.from(bytes);
     damaged[position] = damaged[position]! ^ 0x10;
-    assert.notEqual(turnDefect(damaged, 7), null, `byte ${position}`);
+    assert.notEqual(turnDefect(damaged, 7, tag), null, `byte ${position}`);
   }
-  for (const length of [0, 7, 39, 40, bytes.length - 1])
-    assert.notEqual(turnDefect(bytes.subarray(0, length), 7), null, `length ${length}`);
-  assert.match(turnDefect(bytes, 8)!, /first sequence is 7/);
+  for (const length of [0, 7, 61, 62, bytes.length - 1])
+    assert.notEqual(turnDefect(bytes.subarray(0, length), 7, tag), null, `length ${length}`);
+  assert.match(turnDefect(bytes, 8, tag)!, /first sequence is 7/);
+  for (const other of [{ shard: 0 }, { generation: 1 }, { folder: 'f'.repeat(32) }])
+    assert.match(turnDefect(bytes, 7, tagOf({ ...identity, ...other }))!, /of another shard/);
 });
 
 test('an answer is never read from outside the answers', () => {
-  const { bytes, locations } = encodeTurn({
-    firstSequence: 1,
-    timeMs: startMs,
-    entries: [createEntry(1, true)],
-  });
-  assert.equal(readAnswer(bytes, locations[0]!.offset)?.status, 200);
-  for (const offset of [1, bytes.length, 2 ** 40]) assert.equal(readAnswer(bytes, offset), null);
+  const turn = { firstSequence: 1, timeMs: startMs, entries: [createEntry(1, true)] };
+  const { bytes, locations } = encodeTurn(turn, tag);
+  assert.equal(readAnswer(bytes, locations[0]!.offset, digest(1))?.status, 200);
+  for (const offset of [1, bytes.length, 2 ** 40]) assert.equal(readAnswer(bytes, offset, digest(1)), null);
 });
 
-test('an answer is read only if it is as it was written', () => {
-  const { bytes, locations } = encodeTurn(turnAt(7, 3));
+test('an answer is read only if it is as it was written, and for its own key', () => {
+  const { bytes, locations } = encodeTurn(turnAt(7, 3), tag);
   const { offset } = locations[2]!;
-  assert.equal(readAnswer(bytes, offset)?.status, 200);
-  for (let position = 40 + bytes.readUInt32LE(32) + offset; position < bytes.length; position++) {
+  assert.equal(readAnswer(bytes, offset, digest(9))?.status, 200);
+  assert.equal(readAnswer(bytes, offset, digest(7)), null);
+  for (let position = 62 + bytes.readUInt32LE(32) + offset; position < bytes.length; position++) {
     const damaged = Buffer.from(bytes);
     damaged[position] = damaged[position]! ^ 0x10;
-    assert.equal(readAnswer(damaged, offset), null, `byte ${position}`);
+    assert.equal(readAnswer(damaged, offset, digest(9)), null, `byte ${position}`);
   }
 });
 
 test('what was read does not hold on to the log record', () => {
-  const { bytes } = encodeTurn(turnAt(1, 1));
+  const { bytes } = encodeTurn(turnAt(1, 1), tag);
   const [entry] = decodeTurn(bytes);
-  const answer = readAnswer(bytes, entry!.kept!.location.offset)!;
+  const answer = readAnswer(bytes, entry!.kept!.location.offset, digest(1))!;
   const body = Buffer.from(answer.body);
   bytes.fill(0);
   assert.deepEqual(entry!.kept!.keyDigest, digest(1));
@@ -178,11 +188,8 @@ test('the digests in an operation outlive the bytes that they were read from', (
       api_version: '2026-11-01',
     },
   };
-  const { bytes } = encodeTurn({
-    firstSequence: 1,
-    timeMs: startMs,
-    entries: [{ changes: [operation], kept: null }],
-  });
+  const entries = [{ changes: [operation], kept: null }];
+  const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, entries }, tag);
   const record = encodeRecord(operation);
   const decoded = [decodeTurn(bytes)[0]!.changes[0], decodeRecord(record)];
   bytes.fill(0);

@@ -11,6 +11,7 @@ import {
   customer,
   digest,
   failOnWarning,
+  identity,
   indexRowsOf,
   paymentIntent,
   recordsById,
@@ -32,7 +33,7 @@ interface Subject {
 async function onDisk(context: TestContext): Promise<Subject> {
   const dir = temporaryFolder(context);
   // So small that each turn has a segment of its own, as in the twin.
-  const open = () => openJournal({ dir, indexRowsOf, segmentBytesMax: 1, warn: failOnWarning });
+  const open = () => openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1, warn: failOnWarning });
   const subject = {
     journal: await open(),
     async reopen() {
@@ -91,7 +92,7 @@ for (const [name, open] of [
       for (const [index, location] of [...locations, ...second.locations].entries()) {
         if (location === null) continue;
         const { status, requestId, body } = createEntry(index + 1, true).kept!;
-        const answer = subject.journal.log.readAnswer(location)!;
+        const answer = subject.journal.log.readAnswer(location, digest(index + 1))!;
         assert.deepEqual({ ...answer, body: Buffer.from(answer.body) }, { status, requestId, body });
       }
     };
@@ -102,7 +103,16 @@ for (const [name, open] of [
     check();
     const replayed = [...subject.journal.replay()].map((entry) => entry.kept?.location ?? null);
     assert.deepEqual(replayed, [...locations, ...second.locations]);
-    assert.equal(subject.journal.log.readAnswer({ record: 100, offset: 0 }), undefined);
+    assert.equal(subject.journal.log.readAnswer({ record: 100, offset: 0 }, digest(1)), undefined);
+  });
+
+  test(`${name}: an answer is not read for another key`, async (context) => {
+    const subject = await open(context);
+    const { locations, durable } = subject.journal.log.append(turnAt(1, 1));
+    await durable;
+    const read = (number: number) => subject.journal.log.readAnswer(locations[0]!, digest(number));
+    assert.equal(read(1)?.status, 200);
+    assert.throws(() => read(2), { name: 'JournalDamaged' });
   });
 
   test(`${name}: all records and all levels can be read`, async (context) => {
@@ -285,7 +295,9 @@ for (const [name, open] of [
       await appended.durable;
     }
     const readable = () =>
-      locations.map((location) => subject.journal.log.readAnswer(location) !== undefined);
+      locations.map(
+        (location, i) => subject.journal.log.readAnswer(location, digest(2 * i + 1)) !== undefined,
+      );
     await subject.journal.checkpoint.write({ records: new Map(), sequence: 10, keptKeys: [] });
     await subject.journal.log.dropSegments(3, Number.POSITIVE_INFINITY);
     assert.deepEqual(readable(), [false, true, true, true, true]);

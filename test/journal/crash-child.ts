@@ -11,6 +11,7 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   cycledChange,
   failOnWarning,
+  identity,
   indexRowsOf,
   recordsById,
   startMs,
@@ -19,7 +20,13 @@ import {
 } from './journal-fixtures.ts';
 
 const [dir, mode] = process.argv.slice(2) as [string, 'appends' | 'checkpoints'];
-const journal = await openJournal({ dir, indexRowsOf, segmentBytesMax: 300_000, warn: failOnWarning });
+const journal = await openJournal({
+  dir,
+  identity,
+  indexRowsOf,
+  segmentBytesMax: 300_000,
+  warn: failOnWarning,
+});
 const { log, checkpoint } = journal;
 let durable = log.nextSequence - 1;
 let isOver = false;

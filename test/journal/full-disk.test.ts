@@ -10,7 +10,9 @@ import { JournalFailure } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
+  digest,
   failOnWarning,
+  identity,
   indexRowsOf,
   paymentIntent,
   recordsById,
@@ -25,7 +27,7 @@ const run = `'${process.execPath}' '${child}'`;
 
 function open(dir: string, segmentBytesMax?: number) {
   const size = segmentBytesMax === undefined ? {} : { segmentBytesMax };
-  return openJournal({ dir, indexRowsOf, warn: failOnWarning, ...size });
+  return openJournal({ dir, identity, indexRowsOf, warn: failOnWarning, ...size });
 }
 
 /** A file system of a few megabytes, or null where this process may not mount one. */
@@ -80,7 +82,7 @@ for (const [where, segmentBytesMax] of [
       assert(failure instanceof JournalFailure && failure.diskFull, String(failure));
     const behind = journal.log.append(turnAt(journal.log.nextSequence, 1)).durable;
     await assert.rejects(behind, { name: 'JournalFailure', diskFull: true });
-    assert.equal(journal.log.readAnswer({ record: 1, offset: 0 })?.status, 200);
+    assert.equal(journal.log.readAnswer({ record: 1, offset: 0 }, digest(1))?.status, 200);
     await journal.close();
     // The disk is still full: reading works.
     const full = await open(dir);

@@ -6,9 +6,14 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { IndexRow } from '../../src/domain/backing.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
+import { type ShardIdentity, tagOf } from '../../src/journal/identity.ts';
 import type { Entry, Journal, ReplayedEntry, Turn } from '../../src/journal/journal.ts';
 
 export const startMs = Date.UTC(2026, 10, 1);
+
+/** Whose the tests' journals are. */
+export const identity: ShardIdentity = { folder: '0123456789abcdef'.repeat(2), generation: 0, shard: 1 };
+export const tag = tagOf(identity);
 
 export function paymentIntent(
   number: number,

@@ -10,6 +10,7 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import { fileDefect } from '../../src/journal/page-check.ts';
 import {
   appendTurns,
+  identity,
   indexRowsOf,
   paymentIntent,
   recordsById,
@@ -23,7 +24,7 @@ const pageBytes = 4_096;
 /** A closed journal: one segment whose tree has branches, and a checkpoint. */
 async function written(context: TestContext) {
   const dir = temporaryFolder(context);
-  const journal = await openJournal({ dir, indexRowsOf, warn: assert.fail });
+  const journal = await openJournal({ dir, identity, indexRowsOf, warn: assert.fail });
   await appendTurns(journal, [...Array<number>(30).fill(1), 20, ...Array<number>(30).fill(1)]);
   const records = recordsById(upTo(40).map((number) => paymentIntent(number)));
   await journal.checkpoint.write({ records, sequence: 2, keptKeys: [] });
@@ -36,7 +37,7 @@ async function written(context: TestContext) {
 async function outcome(dir: string, last: number): Promise<string> {
   let warned = 0;
   try {
-    const journal = await openJournal({ dir, indexRowsOf, warn: () => warned++ });
+    const journal = await openJournal({ dir, identity, indexRowsOf, warn: () => warned++ });
     try {
       const sequences = sequencesOf(journal.replay());
       const read = [...journal.checkpoint.scan('payment_intent', { descending: false })].map((id) =>

@@ -11,12 +11,15 @@ import { JournalDamaged } from '../../src/journal/journal.ts';
 import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
+  digest,
   failOnWarning,
+  identity,
   indexRowsOf,
   paymentIntent,
   recordsById,
   sequencesOf,
   startMs,
+  tag,
   temporaryFolder,
   turnAt,
   upTo,
@@ -25,7 +28,7 @@ import {
 const everyTurn = 1;
 
 function open(dir: string, options: Partial<JournalOptions> = {}) {
-  return openJournal({ dir, indexRowsOf, warn: failOnWarning, ...options });
+  return openJournal({ dir, identity, indexRowsOf, warn: failOnWarning, ...options });
 }
 
 /** A closed journal of turns with these sizes; `checkpointed` is the sequence of its checkpoint. */
@@ -54,12 +57,12 @@ function segmentFolder(dir: string, firstSequence: number): string {
 function flipInFile(dir: string, segment: number, firstSequence: number, entries: number): void {
   const path = join(segmentFolder(dir, segment), 'data.mdb');
   const file = readFileSync(path);
-  const { bytes } = encodeTurn(turnAt(firstSequence, entries));
+  const { bytes } = encodeTurn(turnAt(firstSequence, entries), tag);
   // LMDB keeps older copies of small pages: all of them are hit.
-  let position = file.indexOf(bytes.subarray(8, 60));
+  let position = file.indexOf(bytes.subarray(8, 80));
   assert.notEqual(position, -1);
-  for (; position >= 0; position = file.indexOf(bytes.subarray(8, 60), position + 1))
-    file[position + 50]! ^= 1;
+  for (; position >= 0; position = file.indexOf(bytes.subarray(8, 80), position + 1))
+    file[position + 70]! ^= 1;
   writeFileSync(path, file);
 }
 
@@ -187,14 +190,16 @@ test('what the checkpoint holds is not needed from the log', async (context) => 
   const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn, checkpointed: 7 });
   rmSync(segmentFolder(dir, 1), { recursive: true });
   await changeRecord(segmentFolder(dir, 5), 5, (bytes) => {
-    const answers = 40 + bytes.readUInt32LE(32);
+    const answers = 62 + bytes.readUInt32LE(32);
     bytes[answers + 50]! ^= 1;
     return bytes;
   });
   const journal = await open(dir);
   assert.deepEqual(sequencesOf(journal.replay()), [8, 9]);
-  assert.throws(() => journal.log.readAnswer({ record: 5, offset: 0 }), { name: 'JournalDamaged' });
-  assert.equal(journal.log.readAnswer({ record: 1, offset: 0 }), undefined);
+  assert.throws(() => journal.log.readAnswer({ record: 5, offset: 0 }, digest(5)), {
+    name: 'JournalDamaged',
+  });
+  assert.equal(journal.log.readAnswer({ record: 1, offset: 0 }, digest(1)), undefined);
   await journal.close();
 });
 
@@ -273,7 +278,7 @@ test('a reserved address space that is too small is no limit', async (context) =
   const journal = await open(dir, { mapSizes });
   const [first] = journal.log.append(turnAt(1, 1)).locations;
   await appendTurns(journal, Array<number>(20).fill(100));
-  assert.equal(journal.log.readAnswer(first!)?.status, 200);
+  assert.equal(journal.log.readAnswer(first!, digest(1))?.status, 200);
   const records = recordsById(upTo(2_001).map((number) => paymentIntent(number)));
   await journal.checkpoint.write({ records, sequence: 2_001, keptKeys: [] });
   assert.deepEqual(journal.checkpoint.get(paymentIntent(2_001).id), paymentIntent(2_001));

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Directory } from '../../src/directory/directory.ts';
+import { createDirectory, Directory } from '../../src/directory/directory.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { ReviewRecord } from '../../src/domain/record.ts';
 import type { OperatorCommand } from '../../src/operator/operator-command.ts';
@@ -27,7 +27,10 @@ export interface Fixture {
 export async function openFixture(commands?: readonly OperatorCommand[]): Promise<Fixture> {
   const dataDir = mkdtempSync(join(tmpdir(), 'operator-'));
   const clock = createManualClock(startMs);
-  const directory = new Directory(join(dataDir, 'directory'), clock.now);
+  const folder = join(dataDir, 'directory');
+  const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
+  await createDirectory(folder, part);
+  const directory = new Directory({ folder, part, now: clock.now });
   const reviews = new Map<string, ReviewRecord>();
   const failures: Fixture['failures'] = [];
   const services: OperatorServices = {

@@ -147,7 +147,7 @@ test('a key whose answer is damaged or gone stays used: its request does not run
   const restart = async (between: () => unknown) => {
     assert.equal(await service.stop(), 0);
     await between();
-    service = await startService({ dataDir, env });
+    service = await startService({ dataDir, env, args: ['--accept-loss'] });
   };
   const segmentOf = (created: { request_id: string }) => {
     const log = join(dataDir, 'shard-0', 'log');

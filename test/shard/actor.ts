@@ -92,7 +92,7 @@ function heldJournal(
         const { locations, durable } = log.append(turn);
         return { locations, durable: gate().then(() => durable) };
       },
-      readAnswer: (location) => (readAnswer() ?? log.readAnswer.bind(log))(location),
+      readAnswer: (location, keyDigest) => (readAnswer() ?? log.readAnswer.bind(log))(location, keyDigest),
       dropSegments: (sequence, olderThanMs) => log.dropSegments(sequence, olderThanMs),
       close: () => log.close(),
     },

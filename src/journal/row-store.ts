@@ -1,0 +1,82 @@
+// A small durable store of rows, text to bytes, for what is changed seldom and read whole: the directory. Each row is
+// sealed (see seal.ts). A write is on disk when it settles. One that failed leaves LMDB refusing everything, so the
+// store is opened again: whoever wrote reads what the disk has kept, which may be the write or not.
+
+import type { RootDatabase } from 'lmdb';
+import { createEnvironment, dataFile, journalFailure, openEnvironment } from './environment.ts';
+import type { Part } from './identity.ts';
+import { JournalDamaged } from './journal.ts';
+import { seal, unseal } from './seal.ts';
+
+const mapSize = 2 ** 30;
+
+type Rows = RootDatabase<Buffer, string>;
+
+/** Creates an empty store. */
+export function createRowStore(folder: string, part: Part): Promise<void> {
+  return createEnvironment(folder, mapSize, part);
+}
+
+export class RowStore {
+  readonly #folder: string;
+  readonly #part: Part;
+  #environment: Rows;
+
+  /** Opens a store. Throws `JournalDamaged` when it is damaged, `ForeignPart` when it is not the one to lie there. */
+  constructor(folder: string, part: Part) {
+    this.#folder = folder;
+    this.#part = part;
+    this.#environment = this.#open();
+  }
+
+  #open(): Rows {
+    try {
+      const options = { folder: this.#folder, part: this.#part, mapSize, check: 'leaves' as const };
+      return openEnvironment(options) as unknown as Rows;
+    } catch (error) {
+      if (!(error instanceof JournalDamaged) || error.name !== 'JournalDamaged') throw error;
+      throw new JournalDamaged(`${error.message}. Restore the data folder from a backup`, { cause: error });
+    }
+  }
+
+  get(row: string): Buffer | undefined {
+    const bytes = this.#environment.get(row);
+    return bytes && this.#unsealed(row, bytes);
+  }
+
+  /** The rows whose names begin with `prefix`. */
+  *rows(prefix: string): Generator<Buffer> {
+    const range = { start: prefix, end: `${prefix}\uffff` };
+    for (const { key, value } of this.#environment.getRange(range)) yield this.#unsealed(key, value);
+  }
+
+  #unsealed(row: string, bytes: Buffer): Buffer {
+    const content = unseal(bytes);
+    if (content !== null) return content;
+    throw new JournalDamaged(
+      `${dataFile(this.#folder)} is damaged: the row ${row} is not as it was written. Restore the data folder from a backup`,
+    );
+  }
+
+  /**
+   * Writes rows, all of them or none. Rejects with `JournalFailure` when the disk did not take them and the store was
+   * opened again, with anything else when it can't be used any more.
+   */
+  async write(rows: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    const environment = this.#environment;
+    try {
+      // Without overlapping syncs a transaction that has returned is on disk.
+      environment.transactionSync(() => {
+        for (const [row, content] of rows) environment.putSync(row, seal(content));
+      });
+    } catch (error) {
+      await environment.close();
+      this.#environment = this.#open();
+      throw journalFailure(error, this.#folder);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#environment.close();
+  }
+}

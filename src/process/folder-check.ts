@@ -1,0 +1,102 @@
+// Whether the parts of a data folder belong together: each is the one for its place, and all are from one moment. The
+// shards and the directory have noted how far the others had come, so a part that was put back from an older backup is
+// behind what is noted of it. A start on parts that don't fit would forget payments or bring revoked keys back: it is
+// refused, unless the operator accepts the loss.
+
+import type { Directory } from '../directory/directory.ts';
+import { indexRowsOf, organizationsIn } from '../domain/indexes.ts';
+import { ForeignPart } from '../journal/identity.ts';
+import { type InspectedJournal, inspectJournal } from '../journal/inspect-journal.ts';
+import { JournalDamaged } from '../journal/journal.ts';
+import { directoryLevel, readRevision } from '../shard/levels.ts';
+import { type DataFolder, DataFolderError } from './data-folder.ts';
+
+export interface FolderCheck {
+  readonly folder: DataFolder;
+  readonly directory: Directory;
+  /** Go on with parts that are older than the rest, as they are. */
+  readonly acceptLoss: boolean;
+  /** Hears what was accepted. */
+  readonly warn: (message: string) => void;
+}
+
+/** What one shard's journal tells of itself and of the directory. */
+interface ShardFindings {
+  readonly number: number;
+  readonly checkpoint: number;
+  readonly logEnd: number;
+  readonly directoryRevision: number;
+  readonly organizations: ReadonlySet<string>;
+}
+
+const namedMax = 5;
+
+/** Throws `DataFolderError` when a part does not belong where it lies, or is older than the rest and that is not accepted. */
+export async function checkFolder(check: FolderCheck): Promise<void> {
+  const { folder, directory, acceptLoss, warn } = check;
+  const accept = (loss: string) => {
+    if (acceptLoss) return warn(`${loss}: this was accepted`);
+    throw new DataFolderError(
+      `${loss}: restore all of ${folder.path} from one backup, or give up what is missing with "payments serve --accept-loss", once`,
+    );
+  };
+  let revision = 0;
+  const organizations = new Set<string>();
+  for (let number = 0; number < folder.shards; number++) {
+    const findings = await inspectShard(folder, number, acceptLoss);
+    if (findings === null) continue;
+    await checkAge(check, findings, accept);
+    revision = Math.max(revision, findings.directoryRevision);
+    for (const org of findings.organizations) organizations.add(org);
+  }
+  if (directory.revision < revision) {
+    accept(
+      `${folder.directory} is older than the rest of ${folder.path}: it ends at change ${directory.revision} and ${revision} was noted`,
+    );
+    await directory.skipTo(revision);
+  }
+  for (const { id } of directory.organizations()) organizations.delete(id);
+  if (organizations.size === 0) return;
+  const named = [...organizations].slice(0, namedMax).join(', ');
+  const more = organizations.size > namedMax ? ` and ${organizations.size - namedMax} more` : '';
+  accept(`${folder.directory} does not know ${named}${more}, of whom there are payments`);
+  await directory.restoreOrganizations(organizations);
+}
+
+/** Null when the shard is damaged: it stays down by itself, and the others go on. */
+async function inspectShard(
+  folder: DataFolder,
+  number: number,
+  withLog: boolean,
+): Promise<ShardFindings | null> {
+  const look = ({ checkpoint, logEnd, organizationsInLog }: InspectedJournal): ShardFindings => {
+    const organizations = organizationsIn((name) => checkpoint.indexAfter(name));
+    if (withLog) for (const org of organizationsInLog()) organizations.add(org);
+    const directoryRevision = readRevision(checkpoint.getLevel(directoryLevel));
+    return { number, checkpoint: checkpoint.sequence, logEnd, directoryRevision, organizations };
+  };
+  const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+  try {
+    return await inspectJournal({ dir, identity, indexRowsOf }, look);
+  } catch (error) {
+    if (error instanceof ForeignPart) throw new DataFolderError(error.message);
+    if (error instanceof JournalDamaged) return null;
+    throw error;
+  }
+}
+
+async function checkAge(
+  { folder, directory }: FolderCheck,
+  { number, checkpoint, logEnd }: ShardFindings,
+  accept: (loss: string) => void,
+): Promise<void> {
+  const { path, generation } = folder;
+  const dir = folder.shardDir(number);
+  if (logEnd < checkpoint)
+    accept(`${dir}/log is older than ${dir}/state: it ends at ${logEnd} instead of ${checkpoint}`);
+  const end = Math.max(logEnd, checkpoint);
+  const noted = directory.notedSequence(generation, number);
+  if (end >= noted) return;
+  accept(`${dir} is older than the rest of ${path}: it ends at ${end} and ${noted} was noted`);
+  await directory.noteSequence(generation, number, end);
+}
