@@ -59,6 +59,12 @@ export const responseHeaders = {
     schema: { type: 'string', pattern: '^req_[0-9A-Za-z]{24,}$' },
     example: exampleIds.request,
   },
+  'Cache-Control': {
+    description: 'Answers must not be stored on their way.',
+    required: true,
+    schema: { type: 'string', const: 'no-store' },
+    example: 'no-store',
+  },
   'RateLimit-Limit': {
     description: `The limit per minute of the bucket with the fewest requests left. ${counted}`,
     schema: integer,
@@ -113,7 +119,7 @@ const retryAfterStatuses: readonly number[] = [429, 503];
 
 /** The headers that the answers of a route with this status can carry, as references. */
 export function headerRefs(route: Route, status: number): Json {
-  const names: ResponseHeader[] = ['Request-Id'];
+  const names: ResponseHeader[] = ['Request-Id', 'Cache-Control'];
   if (countedStatuses.includes(status))
     names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
   if (route.idempotency !== 'ignored' && keptStatuses.includes(status)) {

@@ -62,6 +62,8 @@ export interface ApiCall {
 /** The answer did not come in time; what the request did is known to its idempotency key. */
 const timedOut = refuse('api_error', { message: 'api_error.timeout', status: 503, retryAfterSeconds: 1 });
 const jsonType: Header = ['Content-Type', 'application/json'];
+/** Of every answer: they are about money, and each is about its moment. */
+export const notStored: Header = ['Cache-Control', 'no-store'];
 const noBody = Buffer.alloc(0);
 const routeNames = routeTable.map(({ method, path }) => `${method} ${path}`);
 
@@ -151,7 +153,7 @@ export class Api {
 
   #answer(call: ApiCall, answer: AnswerFrame): void {
     const { exchange } = call;
-    const headers = limitHeaders(answer);
+    const headers = commonHeaders(answer);
     if (answer.flags & answerFlags.more) {
       this.#finished(call, answer.status, null, false);
       const { org, livemode } = call.key!;
@@ -172,7 +174,7 @@ export class Api {
     const { exchange, language } = call;
     const { baseUrl } = this.#options;
     const status = statusOf(refusal);
-    const headers: Header[] = [jsonType];
+    const headers: Header[] = [jsonType, notStored];
     if (refusal.retryAfterSeconds !== undefined) {
       headers.push(['Retry-After', String(refusal.retryAfterSeconds)]);
     }
@@ -203,8 +205,10 @@ export class Api {
   }
 }
 
-function limitHeaders({ limit, remaining, resetSeconds }: AnswerFrame): Header[] {
+/** The headers of an answer that a request was counted for. */
+function commonHeaders({ limit, remaining, resetSeconds }: AnswerFrame): Header[] {
   return [
+    notStored,
     ['RateLimit-Limit', String(limit)],
     ['RateLimit-Remaining', String(remaining)],
     ['RateLimit-Reset', String(resetSeconds)],

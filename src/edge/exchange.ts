@@ -40,6 +40,8 @@ const statusTexts: Readonly<Record<number, string>> = {
 export interface Exchanges {
   /** Exchanges under way, oldest first. */
   readonly open: Set<Exchange>;
+  /** Headers of every answer, each with a line break before it. */
+  readonly commonHeaders: string;
   /** The server stops: an answer is the last one on its connection. */
   closing: boolean;
   /** Hears of what handlers threw, where throwing would end the process. */
@@ -177,7 +179,7 @@ export class Exchange {
 
   /** Written in one native call: uWebSockets.js writes it as it is, and a call costs more than the text. */
   #head(status: number, headers: readonly Header[]): string {
-    let head = `${status} ${statusTexts[status] ?? ''}\r\nRequest-Id: ${this.requestId}`;
+    let head = `${status} ${statusTexts[status] ?? ''}\r\nRequest-Id: ${this.requestId}${this.#exchanges.commonHeaders}`;
     for (const [name, value] of headers) head += `\r\n${name}: ${value}`;
     return head;
   }

@@ -15,6 +15,8 @@ export interface ServerOptions {
   readonly newRequestId: (nowMs: number) => string;
   /** An exchange that has no answer after this time is told to give up. */
   readonly requestTimeoutMs: number;
+  /** Customers reach the service over https: browsers are told to keep to it. */
+  readonly httpsOnly: boolean;
   readonly onApi: (exchange: Exchange, head: RequestHead) => void;
   /** Everything outside `/v1`. */
   readonly onSite: (exchange: Exchange, head: RequestHead) => void;
@@ -32,13 +34,20 @@ export interface Server {
   stop(graceMs: number): Promise<void>;
 }
 
+/** For a year; no subdomains, which may be somebody else's. */
+const strictTransport = '\r\nStrict-Transport-Security: max-age=31536000';
 const sweepMs = 500;
 const quietTurns = 10;
 const quietTurnMs = 10;
 
 /** Listens; rejects when the address can't be had. */
 export function listen(options: ServerOptions): Promise<Server> {
-  const exchanges: Exchanges = { open: new Set(), closing: false, onBug: options.onBug };
+  const exchanges: Exchanges = {
+    open: new Set(),
+    commonHeaders: options.httpsOnly ? strictTransport : '',
+    closing: false,
+    onBug: options.onBug,
+  };
   const app =
     options.tls === null
       ? uws.App()

@@ -5,6 +5,7 @@ import { errorsPageHtml } from '../contract/errors-page.ts';
 import { negotiateLanguage } from '../contract/language.ts';
 import { openapiDocument } from '../contract/openapi.ts';
 import type { ShardClient } from '../shard/client.ts';
+import { notStored } from './api.ts';
 import type { Exchange, Header } from './exchange.ts';
 import { visitPage } from './page-visits.ts';
 import type { Pages } from './pages/pages.ts';
@@ -51,8 +52,9 @@ export function createSite(options: SiteOptions): Handler {
   const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {
     const language = negotiateLanguage(head.acceptLanguage);
     const body = errorBody(refusal, { language, requestId: exchange.requestId, baseUrl });
-    if (close || exchange.isChunked) exchange.refuse(statusOf(refusal), [json], body);
-    else exchange.answer(statusOf(refusal), [json], body);
+    const headers = [json, notStored];
+    if (close || exchange.isChunked) exchange.refuse(statusOf(refusal), headers, body);
+    else exchange.answer(statusOf(refusal), headers, body);
   };
   return (exchange, head) => {
     const { method, path, refusal } = head;

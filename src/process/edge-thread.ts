@@ -81,6 +81,7 @@ async function open(): Promise<Server> {
     clock: Date.now,
     newRequestId: (nowMs) => ids.next('req', number, nowMs),
     requestTimeoutMs,
+    httpsOnly: baseUrl.startsWith('https:'),
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: (exchange, head) => site(exchange, head),
     onBug: (error) => logger.error({ err: error }, 'a handler threw'),

@@ -19,6 +19,7 @@ const start = () =>
     clock: Date.now,
     newRequestId: () => 'req_test',
     requestTimeoutMs: 500,
+    httpsOnly: false,
     onBug: (error) => bugs.push((error as Error).message),
     onApi: (exchange) => exchange.answer(200, [], 'ok'),
     onSite: (exchange, { path }) => {
