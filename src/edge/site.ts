@@ -15,6 +15,8 @@ import { unknownAddress } from './router.ts';
 export interface SiteOptions {
   readonly shards: readonly ShardClient[];
   readonly baseUrl: string;
+  /** The service stops. */
+  readonly isStopping: () => boolean;
   /** The pages where customers pay. */
   readonly pages: Pages;
 }
@@ -27,14 +29,15 @@ const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
 
 /** Answers whatever is not the API. */
 export function createSite(options: SiteOptions): Handler {
-  const { shards, baseUrl, pages } = options;
+  const { shards, baseUrl, isStopping, pages } = options;
   const errorsPage = errorsPageHtml();
   const openapi = JSON.stringify(openapiDocument(baseUrl));
   const documents: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => exchange.answer(200, [text], 'ok\n'),
     '/readyz': (exchange) => {
       const missing = shards.flatMap(({ connected }, number) => (connected ? [] : [number]));
-      if (missing.length === 0) exchange.answer(200, [text], 'ready\n');
+      if (isStopping()) exchange.answer(503, [text], 'not ready: stopping\n');
+      else if (missing.length === 0) exchange.answer(200, [text], 'ready\n');
       else exchange.answer(503, [text], `not ready: shard ${missing.join(', ')}\n`);
     },
     '/openapi.json': (exchange) => exchange.answer(200, [json, noSniff], openapi),

@@ -68,7 +68,7 @@ const pages = createPages({
   trustedProxies: config.pages.trustedProxies,
   onError: (error) => logger.error({ err: error }, 'a page failed'),
 });
-const site = createSite({ shards, baseUrl, pages });
+const site = createSite({ shards, baseUrl, isStopping: () => server?.exchanges.closing === true, pages });
 
 const ids = createIdFactory(createRandomText(randomFillSync));
 

@@ -78,6 +78,30 @@ test('what is in flight is answered, although it waits for a network', async () 
   for (const answer of answers) assert.equal((await answer).json.status, 'requires_action');
 });
 
+test('it is not ready from the moment that it is told to stop, and says so while it answers what is in flight', async () => {
+  const service = await startService({ env: { ...env, PAYMENTS_LOG_LEVEL: 'info' } });
+  const { key } = await newOrganization(service);
+  const body = JSON.stringify({ name: 'A customer whose request takes its time' });
+  const head = `POST /v1/customers HTTP/1.1\r\nHost: pay\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const inFlight = await open(service, head + body.slice(0, 10));
+  const ask = 'GET /readyz HTTP/1.1\r\nHost: pay\r\n\r\n';
+  const probe = await open(service, ask);
+  await service.until(() => probe.received().endsWith('ready\n') || undefined);
+  service.process.kill('SIGTERM');
+  await service.until(() => service.output().includes('"stopping"') || undefined);
+  // The edge learns of it a moment after the main thread: it is asked until it knows.
+  await service.until(() => {
+    const answers = probe.received();
+    if (/ 503 [\s\S]*stopping\n$/.test(answers)) return true;
+    if (answers.endsWith('\nready\n')) probe.socket.write(ask);
+    return undefined;
+  });
+  assert.match(probe.received(), /connection: close/i);
+  inFlight.socket.write(body.slice(10));
+  await service.until(() => / 200 OK[\s\S]*A customer whose/.test(inFlight.received()) || undefined);
+  assert.equal(await service.stop(), 0);
+});
+
 test('it runs on, and stops, although nobody reads its output any more', async () => {
   const service = await startService({ env: { ...env, PAYMENTS_LOG_LEVEL: 'info' } });
   service.process.stdout!.destroy();
