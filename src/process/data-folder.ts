@@ -77,7 +77,8 @@ export async function lockDataFolder(path: string): Promise<() => Promise<void>>
   // A name in Linux's abstract namespace: taken by one process at a time, free again the moment that it ends. The
   // operators' socket also tells whether a server runs, on every system, but two that start at once may both miss it.
   const { dev, ino } = statSync(path);
-  const server = createServer().unref();
+  // Such a name has no permissions: whoever on this machine connects to it is sent away at once.
+  const server = createServer((visitor) => visitor.destroy()).unref();
   const listening = Promise.withResolvers<void>();
   server.once('error', listening.reject).listen(`\0payments-service-${dev}-${ino}`, listening.resolve);
   try {
