@@ -32,7 +32,7 @@ export function customers(service: () => Service): void {
 
   test('a card number is taken nowhere', async () => {
     const shop = await openShop(service());
-    const number = '4242 4242-4242 4242';
+    const number = '4242 4242 4242 4242';
     for (const input of [
       { description: `card ${number}` },
       { metadata: { [number]: 'x' } },
