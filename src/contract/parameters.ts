@@ -70,6 +70,11 @@ export const metadataChanges = Type.Record(
 export const cancellationReason = Type.Enum([...cancellationReasons]);
 export const refundReason = Type.Enum([...refundReasons]);
 export const declineCode = Type.Enum([...declineCodes]);
+export const failureReason = Type.String({
+  minLength: 1,
+  maxLength: limits.textCharactersMax,
+  default: 'declined',
+});
 export const locale = Type.Enum([...languages]);
 export const enabledEvents = Type.Array(Type.Enum(['*', ...eventTypes]), {
   minItems: 1,

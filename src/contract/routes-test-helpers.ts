@@ -57,7 +57,7 @@ export const testHelperRoutes = [
     ...helper,
     operation: 'fail_refund',
     path: '/v1/test_helpers/refunds/{id}/fail',
-    params: params({ failure_reason: optional(p.shortText) }),
+    params: params({ failure_reason: optional(p.failureReason) }),
     result: r.Refund,
     refusals: ['resource_missing', 'invalid_request'],
     summary: 'Test helper: the network refuses the refund',

@@ -267,6 +267,9 @@ export function completeCharge(draft: Draft, params: ParamsOf<'complete_charge'>
   return answered(presentCharge(succeedAttempt(draft, { ...charge, card })));
 }
 
+/** Why a card is declined when nobody says why. */
+export const defaultDecline: DeclineCode = 'generic_decline';
+
 export function failCharge(draft: Draft, params: ParamsOf<'fail_charge'>, id: string): Outcome {
   const found = pendingCharge(draft, id);
   if ('refusal' in found) return found;
@@ -279,7 +282,7 @@ export function failCharge(draft: Draft, params: ParamsOf<'fail_charge'>, id: st
   dropAuthorization(draft, charge);
   const { language } = draft.context;
   const failure =
-    charge.method === 'cash' ? cashRefused(language) : declined(decline_code ?? 'generic_decline', language);
+    charge.method === 'cash' ? cashRefused(language) : declined(decline_code ?? defaultDecline, language);
   return answered(presentCharge(failAttempt(draft, charge, failure)));
 }
 

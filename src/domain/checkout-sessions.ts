@@ -13,10 +13,15 @@ import { cancelIntent, openAttempt, openIntent, refusePayment, refusePlainHttp }
 import { presentCheckoutSession } from './present.ts';
 import type { CheckoutSessionRecord } from './record.ts';
 
+/** When a session ends that is given no end, Unix seconds. */
+export function defaultEnd(nowMs: number): number {
+  return Math.floor(nowMs / 1000) + sessionSecondsMax;
+}
+
 export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_checkout_session'>): Outcome {
   const { context } = draft;
   const nowSeconds = Math.floor(context.nowMs / 1000);
-  const expiresAt = params.expires_at ?? nowSeconds + sessionSecondsMax;
+  const expiresAt = params.expires_at ?? defaultEnd(context.nowMs);
   if (expiresAt < nowSeconds + sessionSecondsMin || expiresAt > nowSeconds + sessionSecondsMax) {
     const message = 'parameter_invalid.expires_at';
     return refused(refuse('parameter_invalid', { param: 'expires_at', message }));

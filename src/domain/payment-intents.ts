@@ -129,12 +129,19 @@ export function confirmPaymentIntent(
   return openAttempt(draft, intent, method, return_url ?? null);
 }
 
+/** What a confirmation pays with that names no method: the only one, if there is only one. */
+export function defaultMethod({
+  payment_method_types: types,
+}: PaymentIntentRecord): PaymentMethodType | undefined {
+  return types.length === 1 ? types[0] : undefined;
+}
+
 function methodOf(
   intent: PaymentIntentRecord,
   asked: PaymentMethodType | undefined,
 ): PaymentMethodType | Refusal {
   const types = intent.payment_method_types;
-  const method = asked ?? (types.length === 1 ? types[0] : undefined);
+  const method = asked ?? defaultMethod(intent);
   const param = 'payment_method_type';
   if (method === undefined)
     return refuse('parameter_missing', { param, message: 'parameter_missing.method' });

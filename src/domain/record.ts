@@ -224,12 +224,17 @@ export interface OperationRecord extends Common {
   readonly request: OperationRequest | null;
 }
 
+/** What parameters that may be left out stood for when a request came, by name: see resolved-defaults.ts. */
+export type ResolvedDefaults = Readonly<Record<string, string | number>>;
+
 export interface OperationRequest {
   readonly request_id: string;
   readonly idempotency_key: string | null;
   /** Digest of organization, mode and key; digest of the request: 16 bytes each. */
   readonly key_digest: Uint8Array | null;
   readonly fingerprint: Uint8Array | null;
+  /** The defaults that went into the fingerprint; null when it has none that depend on the state. */
+  readonly resolved_defaults: ResolvedDefaults | null;
   readonly language: 'en' | 'fr' | 'ar';
   readonly api_version: string;
 }

@@ -6,10 +6,11 @@ import type { ParamsOf } from '../contract/routes.ts';
 import { newOperation } from './changeable.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
-import { find } from './find.ts';
+import { type Caller, type Found, find } from './find.ts';
 import { initialMetadata } from './metadata.ts';
 import { presentCharge, presentRefund } from './present.ts';
 import type { ChargeRecord, RefundRecord } from './record.ts';
+import type { View } from './state.ts';
 
 /** What was received less pending and succeeded refunds, in centimes. */
 export function refundable(charge: ChargeRecord): number {
@@ -17,7 +18,7 @@ export function refundable(charge: ChargeRecord): number {
 }
 
 export function createRefund(draft: Draft, params: ParamsOf<'create_refund'>): Outcome {
-  const found = paidCharge(draft, params);
+  const found = paidCharge(draft.view, draft.context, params);
   if ('refusal' in found) return found;
   const charge = found.record;
   const remaining = refundable(charge);
@@ -48,7 +49,12 @@ export function createRefund(draft: Draft, params: ParamsOf<'create_refund'>): O
     charge: charge.id,
     refund: refund.id,
     // It is answered at once: the operation names the request for its events, and no answer waits to be kept.
-    request: context.request && { ...context.request, key_digest: null, fingerprint: null },
+    request: context.request && {
+      ...context.request,
+      key_digest: null,
+      fingerprint: null,
+      resolved_defaults: null,
+    },
   });
   const resource = presentRefund(refund);
   draft.emit('refund.created', resource);
@@ -56,19 +62,23 @@ export function createRefund(draft: Draft, params: ParamsOf<'create_refund'>): O
 }
 
 /** The succeeded card charge that is to be refunded. */
-function paidCharge(draft: Draft, params: ParamsOf<'create_refund'>) {
-  if (params.charge !== undefined) return refundableCharge(draft, params.charge, 'charge');
-  const found = find(draft.view, draft.context, 'payment_intent', params.payment_intent!, 'payment_intent');
+export function paidCharge(
+  view: View,
+  caller: Caller,
+  params: Pick<ParamsOf<'create_refund'>, 'charge' | 'payment_intent'>,
+): Found<'charge'> {
+  if (params.charge !== undefined) return refundableCharge(view, caller, params.charge, 'charge');
+  const found = find(view, caller, 'payment_intent', params.payment_intent!, 'payment_intent');
   if ('refusal' in found) return found;
   const intent = found.record;
   if (intent.status !== 'succeeded') {
     return { refusal: refuse('payment_intent_unexpected_state', { values: { status: intent.status } }) };
   }
-  return refundableCharge(draft, intent.latest_charge!, 'payment_intent');
+  return refundableCharge(view, caller, intent.latest_charge!, 'payment_intent');
 }
 
-function refundableCharge(draft: Draft, id: string, param: string) {
-  const found = find(draft.view, draft.context, 'charge', id, param);
+function refundableCharge(view: View, caller: Caller, id: string, param: string): Found<'charge'> {
+  const found = find(view, caller, 'charge', id, param);
   if ('refusal' in found) return found;
   const charge = found.record;
   if (charge.method === 'cash') return { refusal: refuse('refund_unsupported_payment_method', { param }) };
@@ -109,7 +119,7 @@ export function helpRefundSucceed(draft: Draft, _params: object, id: string): Ou
 export function helpRefundFail(draft: Draft, params: ParamsOf<'fail_refund'>, id: string): Outcome {
   const found = pendingRefund(draft, id);
   if ('refusal' in found) return found;
-  return answered(presentRefund(failRefund(draft, found.record, params.failure_reason ?? 'declined')));
+  return answered(presentRefund(failRefund(draft, found.record, params.failure_reason!)));
 }
 
 function pendingRefund(draft: Draft, id: string) {

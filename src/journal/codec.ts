@@ -8,9 +8,9 @@
 //  32  length of the body (u32)   36  length of the answers (u32)
 //  40  tag: whose batch it is (22 bytes, see identity.ts)
 //  62  body: msgpack, one `[changes, offset of the kept answer or null]` for each entry
-//   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), status (u16), length of the
-//      request id (u16), length of the answer's body (u32), request id, answer's body; one after the other, so that
-//      one is read, and checked, from its offset alone
+//   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), status (u16), lengths of
+//      the request id (u16), the defaults (u16) and the answer's body (u32), then these three; one after the other, so
+//      that one is read, and checked, from its offset alone
 //
 // Metadata has names that merchants choose. It is packed as a flat list: as an object every set of names would define
 // a new msgpack record, and msgpackr renames a `__proto__` field.
@@ -38,7 +38,8 @@ const keyDigestAt = 4;
 const fingerprintAt = keyDigestAt + digestBytes;
 const statusAt = fingerprintAt + digestBytes;
 const requestIdLengthAt = statusAt + 2;
-const bodyLengthAt = requestIdLengthAt + 2;
+const defaultsLengthAt = requestIdLengthAt + 2;
+const bodyLengthAt = defaultsLengthAt + 2;
 const answerHeaderBytes = bodyLengthAt + 4;
 
 /** The fixed part of a log record. */
@@ -65,8 +66,7 @@ export function encodeTurn(turn: Turn, tag: Buffer): { bytes: Buffer; locations:
   for (const { changes, kept } of turn.entries) {
     rows.push([changes.map(toPacked), kept === null ? null : answersLength]);
     locations.push(kept === null ? null : { record: turn.firstSequence, offset: answersLength });
-    if (kept !== null)
-      answersLength += answerHeaderBytes + Buffer.byteLength(kept.requestId) + kept.body.length;
+    if (kept !== null) answersLength += answerBytes(kept);
   }
   const body = turnPackr.pack(rows);
   const bytes = Buffer.allocUnsafe(headerBytes + body.length + answersLength);
@@ -84,6 +84,10 @@ export function encodeTurn(turn: Turn, tag: Buffer): { bytes: Buffer; locations:
   return { bytes, locations };
 }
 
+function answerBytes({ requestId, defaults, body }: Kept): number {
+  return answerHeaderBytes + Buffer.byteLength(requestId) + Buffer.byteLength(defaults) + body.length;
+}
+
 function writeAnswer(bytes: Buffer, start: number, kept: Kept): number {
   assert(
     kept.keyDigest.length === digestBytes && kept.fingerprint.length === digestBytes,
@@ -94,9 +98,12 @@ function writeAnswer(bytes: Buffer, start: number, kept: Kept): number {
   bytes.writeUInt16LE(kept.status, start + statusAt);
   const requestIdLength = bytes.write(kept.requestId, start + answerHeaderBytes);
   bytes.writeUInt16LE(requestIdLength, start + requestIdLengthAt);
+  const defaultsStart = start + answerHeaderBytes + requestIdLength;
+  const defaultsLength = kept.defaults === '' ? 0 : bytes.write(kept.defaults, defaultsStart);
+  bytes.writeUInt16LE(defaultsLength, start + defaultsLengthAt);
   bytes.writeUInt32LE(kept.body.length, start + bodyLengthAt);
-  bytes.set(kept.body, start + answerHeaderBytes + requestIdLength);
-  const end = start + answerHeaderBytes + requestIdLength + kept.body.length;
+  bytes.set(kept.body, defaultsStart + defaultsLength);
+  const end = defaultsStart + defaultsLength + kept.body.length;
   bytes.writeUInt32LE(crc32(bytes.subarray(start + keyDigestAt, end)), start);
   return end;
 }
@@ -157,14 +164,16 @@ export function readAnswer(bytes: Buffer, offset: number, keyDigest: Uint8Array)
   const start = answerStart(bytes, offset);
   const idStart = start + answerHeaderBytes;
   if (idStart > bytes.length) return null;
-  const bodyStart = idStart + bytes.readUInt16LE(start + requestIdLengthAt);
+  const defaultsStart = idStart + bytes.readUInt16LE(start + requestIdLengthAt);
+  const bodyStart = defaultsStart + bytes.readUInt16LE(start + defaultsLengthAt);
   const end = bodyStart + bytes.readUInt32LE(start + bodyLengthAt);
   if (end > bytes.length) return null;
   if (bytes.readUInt32LE(start) !== crc32(bytes.subarray(start + keyDigestAt, end))) return null;
   if (bytes.compare(keyDigest, 0, digestBytes, start + keyDigestAt, start + fingerprintAt) !== 0) return null;
   return {
     status: bytes.readUInt16LE(start + statusAt),
-    requestId: bytes.toString('utf8', idStart, bodyStart),
+    requestId: bytes.toString('utf8', idStart, defaultsStart),
+    defaults: bytes.toString('utf8', defaultsStart, bodyStart),
     body: new Uint8Array(bytes.subarray(bodyStart, end)),
   };
 }

@@ -27,6 +27,8 @@ export interface KeptAnswer {
   readonly requestId: string;
   /** The first answer's body, byte for byte. */
   readonly body: Uint8Array;
+  /** The defaults that went into the request's digest because they depended on the state, as JSON; empty without any. */
+  readonly defaults: string;
 }
 
 /** What the log says about a kept answer; the answer itself is read back through its location. */

@@ -139,7 +139,8 @@ class MemoryLog implements Log {
     const kept = turn?.entries[offset]?.kept;
     if (!kept) return undefined;
     if (Buffer.compare(kept.keyDigest, keyDigest) !== 0) throw new JournalDamaged('It is of another key');
-    return { status: kept.status, requestId: kept.requestId, body: kept.body };
+    const { status, requestId, body, defaults } = kept;
+    return { status, requestId, body, defaults };
   }
 
   /** Each turn is a segment of its own here. */

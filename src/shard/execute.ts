@@ -12,15 +12,15 @@ import { apiVersions, languages } from '../contract/vocabulary.ts';
 import { findCardNumber } from '../core/card-number.ts';
 import type { Command } from '../domain/decide.ts';
 import type { Outcome } from '../domain/decision.ts';
-import { fillImpliedParams } from '../domain/implied-params.ts';
 import { query } from '../domain/query.ts';
-import type { OperationRequest } from '../domain/record.ts';
+import type { OperationRequest, ResolvedDefaults } from '../domain/record.ts';
+import { defaultsResolver } from '../domain/resolved-defaults.ts';
 import type { Entry, KeptAnswer } from '../journal/journal.ts';
 import { findForbiddenText, parseBody } from './body.ts';
 import { digestKey, digestRequest } from './fingerprint.ts';
 import { type AnswerFrame, answerFlags, type RequestFrame, requestFlags } from './protocol.ts';
 import type { LimitHeaders, Scope } from './scope.ts';
-import type { ShardState } from './shard-state.ts';
+import type { KnownKey, ShardState } from './shard-state.ts';
 import type { ReplyTo, Turn } from './turn.ts';
 
 /** The part of a request that outlives its frame, while its answer waits for a network or an address look-up. */
@@ -49,6 +49,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     idempotency_key: null,
     key_digest: null,
     fingerprint: null,
+    resolved_defaults: null,
     language,
     api_version: apiVersions[frame.version] ?? scope.settings.apiVersion,
   };
@@ -69,17 +70,19 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     return;
   }
   const { params } = parsed;
-  const unreadable = state.read(
-    () => fillImpliedParams(state.records, route.operation, frame.id, params, request.api_version),
-    (refusal) => refusal,
-  );
-  if (unreadable) {
-    answerRefusal(state, turn, pending, unreadable);
+  const keyDigest = keyDigestOf(route, scope, frame);
+  const known = keyDigest === null ? undefined : state.keptAnswer(turn, keyDigest);
+  if (known !== undefined) {
+    answerFromRecord(state, turn, pending, known, frame, params);
     return;
   }
-  const keyed = withKey(request, scope, route, frame, params);
+  const resolved = keyDigest === null ? noDefaults : resolveDefaults(state, turn, pending, params);
+  if ('refusal' in resolved) {
+    answerRefusal(state, turn, pending, resolved.refusal);
+    return;
+  }
+  const keyed = keyDigest === null ? request : withKey(request, keyDigest, frame, params, resolved.defaults);
   const ready: Pending = { to, route, scope, limits, id: frame.id, params, request: keyed };
-  if (answerFromRecord(state, turn, ready)) return;
   const invalid = parsed.invalid ?? firstRefusal(params, validateParams(route, params), refuseText(parsed));
   if (invalid !== null) {
     answerRefusal(state, turn, ready, invalid);
@@ -139,42 +142,76 @@ function parseParams(route: Route, frame: RequestFrame): Parsed | { readonly ref
   return { ...body, invalid: 'refusal' in fromQuery ? fromQuery.refusal : null };
 }
 
-/** The request with its idempotency key, if it counts. */
+/** The digest of the idempotency key, if one counts. */
+function keyDigestOf(route: Route, scope: Scope, { flags, idempotencyKey }: RequestFrame): Uint8Array | null {
+  const counts = route.method === 'POST' && (flags & requestFlags.hasIdempotencyKey) !== 0;
+  return counts ? digestKey(scope.name, idempotencyKey) : null;
+}
+
+/** The digest of the request, with what is left out of it filled in from `defaults`. */
+function fingerprintOf(frame: RequestFrame, params: Params, defaults: ResolvedDefaults | null): Uint8Array {
+  const { method, path } = routeTable[frame.route]!;
+  const filledIn = defaults === null ? params : { ...defaults, ...params };
+  return digestRequest(method, `${path} ${frame.id}`, frame.query, filledIn);
+}
+
+type Resolved = { readonly defaults: ResolvedDefaults | null } | { readonly refusal: Refusal };
+const noDefaults: Resolved = { defaults: null };
+
+/** The defaults of a request that depend on the state; refused when a record that they depend on can't be read. */
+function resolveDefaults(state: ShardState, turn: Turn, pending: Pending, params: Params): Resolved {
+  const { route, scope, id, request } = pending;
+  const resolve = defaultsResolver(route.operation);
+  if (resolve === undefined) return noDefaults;
+  const { org, livemode } = scope;
+  const context = { org, livemode, nowMs: turn.nowMs, apiVersion: request.api_version };
+  return state.read(
+    () => ({ defaults: resolve(state.records, context, params, id) }),
+    (refusal) => ({ refusal }),
+  );
+}
+
 function withKey(
   request: OperationRequest,
-  scope: Scope,
-  route: Route,
+  keyDigest: Uint8Array,
   frame: RequestFrame,
   params: Params,
+  defaults: ResolvedDefaults | null,
 ): OperationRequest {
-  if (route.method !== 'POST' || (frame.flags & requestFlags.hasIdempotencyKey) === 0) return request;
-  const { idempotencyKey, id, query } = frame;
   return {
     request_id: request.request_id,
-    idempotency_key: idempotencyKey,
-    key_digest: digestKey(scope.name, idempotencyKey),
-    fingerprint: digestRequest(route.method, `${route.path} ${id}`, query, params),
+    idempotency_key: frame.idempotencyKey,
+    key_digest: keyDigest,
+    fingerprint: fingerprintOf(frame, params, defaults),
+    resolved_defaults: defaults,
     language: request.language,
     api_version: request.api_version,
   };
 }
 
-/** Answers from what is known of the idempotency key; false when the request is to run. */
-function answerFromRecord(state: ShardState, turn: Turn, pending: Pending): boolean {
-  const { key_digest: key, fingerprint } = pending.request;
-  if (key === null) return false;
-  const record = state.keptAnswer(turn, key);
-  if (record === undefined) return false;
-  if (!equal(record.fingerprint, fingerprint!)) {
+/**
+ * Answers from what is known of the idempotency key. The request is compared with the first one's defaults: the state
+ * that they depended on may have changed since.
+ */
+function answerFromRecord(
+  state: ShardState,
+  turn: Turn,
+  pending: Pending,
+  known: KnownKey,
+  frame: RequestFrame,
+  params: Params,
+): void {
+  // With an answer its defaults are lost: where there are some, nobody can tell whether it is the same request.
+  const isUnsure = known.answer === 'lost' && defaultsResolver(pending.route.operation) !== undefined;
+  if (!isUnsure && !equal(known.fingerprint, fingerprintOf(frame, params, known.resolvedDefaults))) {
     answerRefusal(state, turn, pending, refuse('idempotency_key_reused'));
-  } else if (record.answer === 'running') {
+  } else if (known.answer === 'running') {
     answerRefusal(state, turn, pending, refuse('idempotency_in_progress'));
-  } else if (record.answer === 'lost') {
+  } else if (known.answer === 'lost') {
     answerRefusal(state, turn, pending, answerLost);
   } else {
-    replay(turn, pending, record.answer);
+    replay(turn, pending, known.answer);
   }
-  return true;
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {
@@ -243,14 +280,16 @@ export function runCommand(
 
 /** Keeps an answer with its idempotency key, unless it says to try again or is too large. */
 export function keep(state: ShardState, request: OperationRequest, outcome: Outcome): Entry['kept'] {
-  const { key_digest: keyDigest, fingerprint, request_id: requestId } = request;
+  const { key_digest: keyDigest, fingerprint, request_id: requestId, resolved_defaults } = request;
   if (keyDigest === null || fingerprint === null) return null;
   const refusal = refusalOf(outcome);
   if (refusal !== null && !isKept(refusal)) return null;
   const text = refusal === null ? (bodyOf(outcome, true) ?? '') : state.errorBody(refusal, request);
   const body = Buffer.from(text);
   if (body.length > keptAnswerBytesMax) return null;
-  return { keyDigest, fingerprint, requestId, status: refusal === null ? 200 : statusOf(refusal), body };
+  const status = refusal === null ? 200 : statusOf(refusal);
+  const defaults = resolved_defaults ? JSON.stringify(resolved_defaults) : '';
+  return { keyDigest, fingerprint, requestId, status, body, defaults };
 }
 
 function refusalOf(outcome: Outcome): Refusal | null {

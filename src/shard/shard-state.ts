@@ -11,7 +11,12 @@ import { type Command, decide } from '../domain/decide.ts';
 import type { Context, Decision, Settings } from '../domain/decision.ts';
 import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { QueryContext } from '../domain/query.ts';
-import type { OperationRecord, OperationRequest, WebhookEndpointRecord } from '../domain/record.ts';
+import type {
+  OperationRecord,
+  OperationRequest,
+  ResolvedDefaults,
+  WebhookEndpointRecord,
+} from '../domain/record.ts';
 import { State } from '../domain/state.ts';
 import { type AnswerLocation, type Journal, JournalDamaged, type KeptAnswer } from '../journal/journal.ts';
 import type { Availability, ShardAccount } from './account.ts';
@@ -38,6 +43,8 @@ const recordDamaged = refuse('api_error', { message: 'api_error.record_damaged' 
 
 export interface KnownKey {
   readonly fingerprint: Uint8Array;
+  /** The defaults that went into the fingerprint; they are lost with the answer. */
+  readonly resolvedDefaults: ResolvedDefaults | null;
   /** None while its first request runs, and none when it can't be read any more. */
   readonly answer: KeptAnswer | 'running' | 'lost';
 }
@@ -71,8 +78,8 @@ export class ShardState {
   readonly #waiting = new Map<string, Pending>();
   /** Pages that wait for the outcome of an operation, by its id. */
   readonly #waitingPages = new Map<string, WaitingPage>();
-  /** Digests of the requests that run across turns, by digest of their idempotency key. */
-  readonly #running = new Map<string, Uint8Array>();
+  /** The requests that run across turns, by digest of their idempotency key. */
+  readonly #running = new Map<string, KnownKey>();
 
   constructor(options: ShardStateOptions) {
     this.#options = options;
@@ -236,16 +243,16 @@ export class ShardState {
   keptAnswer(turn: Turn, keyDigest: Uint8Array): KnownKey | undefined {
     const key = keyOf(keyDigest);
     const running = this.#running.get(key);
-    if (running !== undefined) return { fingerprint: running, answer: 'running' };
+    if (running !== undefined) return running;
     const kept = turn.kept.get(key);
-    if (kept !== undefined) return kept;
+    if (kept !== undefined) return known(kept.fingerprint, kept.answer);
     const indexed = this.index.get(keyDigest, turn.serviceMs);
     if (indexed === undefined) return undefined;
-    return { fingerprint: indexed.fingerprint, answer: this.#readKept(indexed.location, keyDigest) };
+    return known(indexed.fingerprint, this.#readKept(indexed.location, keyDigest));
   }
 
   /** A key that is known was used: where its answer is damaged or gone, its request must not run again all the same. */
-  #readKept(location: AnswerLocation, keyDigest: Uint8Array): KnownKey['answer'] {
+  #readKept(location: AnswerLocation, keyDigest: Uint8Array): KeptAnswer | 'lost' {
     return this.read(
       () => {
         const answer = this.#options.journal.log.readAnswer(location, keyDigest);
@@ -297,11 +304,18 @@ export class ShardState {
   /** A request runs beyond its turn: the same key is refused as in progress until it has run. */
   runs(request: OperationRequest | null): void {
     if (request?.key_digest && request.fingerprint) {
-      this.#running.set(keyOf(request.key_digest), request.fingerprint);
+      const { fingerprint, resolved_defaults } = request;
+      const resolvedDefaults = resolved_defaults ?? null;
+      this.#running.set(keyOf(request.key_digest), { fingerprint, resolvedDefaults, answer: 'running' });
     }
   }
 
   ran(request: OperationRequest | null): void {
     if (request?.key_digest) this.#running.delete(keyOf(request.key_digest));
   }
+}
+
+function known(fingerprint: Uint8Array, answer: KeptAnswer | 'lost'): KnownKey {
+  const none = answer === 'lost' || answer.defaults === '';
+  return { fingerprint, resolvedDefaults: none ? null : JSON.parse(answer.defaults), answer };
 }

@@ -59,7 +59,8 @@ test('all its events name the request that asked for it, whose answer was given 
   };
   const { decision } = stage.when('create_refund', { charge }, '', { request });
   const [operation] = decision.operations;
-  assert.deepEqual(operation!.request, { ...request, key_digest: null, fingerprint: null });
+  const nothingKept = { key_digest: null, fingerprint: null, resolved_defaults: null };
+  assert.deepEqual(operation!.request, { ...request, ...nothingKept });
   stage.settle(operation!);
   const events = stage.read('list_events', { limit: 3 }).data as Json[];
   assert.deepEqual(

@@ -253,6 +253,7 @@ export class Stage {
       idempotency_key: `key-${number}`,
       key_digest: null,
       fingerprint: null,
+      resolved_defaults: null,
       language: 'en',
       api_version: newestApiVersion,
     };

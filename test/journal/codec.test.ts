@@ -55,6 +55,7 @@ const entries = fc.record({
       status: fc.integer({ min: 200, max: 599 }),
       requestId: text,
       body: fc.uint8Array({ maxLength: 300 }),
+      defaults: fc.oneof(fc.constant(''), text),
     }),
   ),
 });
@@ -184,6 +185,7 @@ test('the digests in an operation outlive the bytes that they were read from', (
       idempotency_key: 'key',
       key_digest: digest(1),
       fingerprint: digest(2),
+      resolved_defaults: { payment_method_type: 'card' },
       language: 'en',
       api_version: '2026-11-01',
     },

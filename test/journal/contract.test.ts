@@ -91,9 +91,12 @@ for (const [name, open] of [
     const check = () => {
       for (const [index, location] of [...locations, ...second.locations].entries()) {
         if (location === null) continue;
-        const { status, requestId, body } = createEntry(index + 1, true).kept!;
+        const { status, requestId, body, defaults } = createEntry(index + 1, true).kept!;
         const answer = subject.journal.log.readAnswer(location, digest(index + 1))!;
-        assert.deepEqual({ ...answer, body: Buffer.from(answer.body) }, { status, requestId, body });
+        assert.deepEqual(
+          { ...answer, body: Buffer.from(answer.body) },
+          { status, requestId, body, defaults },
+        );
       }
     };
     check();

@@ -76,6 +76,7 @@ export function createEntry(number: number, keep = false): Entry {
         status: 200,
         requestId: intent.id.replace('pi_', 'req_'),
         body: Buffer.from(JSON.stringify({ object: 'payment_intent', ...intent, note: 'شكرا' })),
+        defaults: number % 2 === 0 ? '' : JSON.stringify({ amount: number, name: 'é' }),
       }
     : null;
   return { changes: [intent, paymentIntentCreated(intent)], kept };

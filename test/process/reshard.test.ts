@@ -80,6 +80,14 @@ test('from one shard to three and back, nothing is lost and nothing runs again',
   const capped = await newOrganization(service);
   const cap = { org: capped.id, mode: 'test', requests: 2, paymentCreations: 2 };
   await service.operate('limits.daily', cap);
+  const session = { amount: 12_000, currency: 'mad', success_url: 'https://shop.example/' };
+  const openSession = (more: object) =>
+    service.call('/v1/checkout/sessions', {
+      key: shops[0]!.key,
+      idempotencyKey: 'session',
+      body: { ...session, ...more },
+    });
+  const opened = await openSession({});
   const running = await reshard(dataDir, 3);
   assert.match(running.error, /^payments: the service runs on [^\n]+: stop it first\n$/);
   assert.equal(running.code, 1);
@@ -99,6 +107,10 @@ test('from one shard to three and back, nothing is lost and nothing runs again',
     assert.equal(shardFolders(dataDir).length, shards);
     service = await startService({ dataDir, env: { ...env, PAYMENTS_SHARDS: String(shards) } });
     await check(service, merchants);
+    // Its end, which was not sent at first, is known wherever the answer is.
+    for (const more of [{}, { expires_at: opened.json.expires_at }]) {
+      assert.equal((await openSession(more)).text, opened.text);
+    }
     await checkCap(service, capped, shards === 3 ? 2 : 0);
     await trade(service, merchants, 20);
     await Promise.all(merchants.map((merchant) => merchant.pause()));

@@ -1,0 +1,52 @@
+// Defaults that depend on the state: what leaving a parameter out stands for at the moment of the request. Leaving it
+// out and sending its default is the same request, so a request is compared with an earlier one of the same idempotency
+// key with these filled in, and always with those that the earlier one had: the state may have moved on since.
+
+import type { CommandOperation } from '../contract/routes.ts';
+import type { Params } from '../contract/validate.ts';
+import { defaultDecline } from './attempts.ts';
+import { defaultEnd } from './checkout-sessions.ts';
+import { type Caller, find } from './find.ts';
+import { defaultMethod } from './payment-intents.ts';
+import type { ResolvedDefaults } from './record.ts';
+import { paidCharge, refundable } from './refunds.ts';
+import type { View } from './state.ts';
+
+/** What defaults may depend on besides the state. */
+export interface DefaultsContext extends Caller {
+  readonly nowMs: number;
+  readonly apiVersion: string;
+}
+
+/** `params` may be anything: they are validated later. Null when there is nothing that a default could depend on. */
+type Resolve = (view: View, context: DefaultsContext, params: Params, id: string) => ResolvedDefaults | null;
+
+const resolvers: { readonly [O in CommandOperation]?: Resolve } = {
+  create_webhook_endpoint: (_view, { apiVersion }) => ({ api_version: apiVersion }),
+  create_checkout_session: (_view, { nowMs }) => ({ expires_at: defaultEnd(nowMs) }),
+  confirm_payment_intent(view, context, _params, id) {
+    const found = find(view, context, 'payment_intent', id);
+    const method = 'record' in found && defaultMethod(found.record);
+    return method ? { payment_method_type: method } : null;
+  },
+  create_refund(view, context, params) {
+    const { payment_intent, charge } = params;
+    if (typeof (charge ?? payment_intent) !== 'string') return null;
+    const found = paidCharge(view, context, { payment_intent, charge } as Record<string, string>);
+    const amount = 'record' in found ? refundable(found.record) : 0;
+    return amount > 0 ? { amount } : null;
+  },
+  complete_charge(view, context, _params, id) {
+    const found = find(view, context, 'charge', id);
+    return 'record' in found ? { amount: found.record.amount } : null;
+  },
+  fail_charge(view, context, _params, id) {
+    const found = find(view, context, 'charge', id);
+    return 'record' in found && found.record.method === 'card' ? { decline_code: defaultDecline } : null;
+  },
+};
+
+/** How the defaults of an operation are resolved; undefined for almost all, which have none of this kind. */
+export function defaultsResolver(operation: string): Resolve | undefined {
+  return (resolvers as Readonly<Record<string, Resolve>>)[operation];
+}
