@@ -21,7 +21,7 @@ import { slotOf } from '../core/slot.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
-import type { KeyRing, KnownKey } from './authenticate.ts';
+import { type KeyRing, type KnownKey, type RefusedKey, refuseKey } from './authenticate.ts';
 import type { Exchange, Header } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
 import { bodyTooSlow } from './request-body.ts';
@@ -33,9 +33,16 @@ export interface Answered {
   /** Unix milliseconds. */
   readonly answeredAtMs: number;
   readonly requestId: string;
+  /** The client's. */
+  readonly address: string;
   readonly org: string | null;
+  /** Id of the key, whether it was refused or not; null for one that is none of ours. */
+  readonly key: string | null;
   /** Method and path of the route, or null when there is none. */
   readonly route: string | null;
+  /** As it was sent, as is the idempotency key: neither may be written anywhere without a look at it. */
+  readonly path: string;
+  readonly idempotencyKey: string | undefined;
   readonly status: number;
   readonly code: string | null;
   readonly durationMs: number;
@@ -47,7 +54,14 @@ export interface ApiOptions {
   readonly shards: readonly ShardClient[];
   readonly baseUrl: string;
   readonly clock: Clock;
+  /** A client's address, from that of its connection and from what proxies say. */
+  readonly addressOf: (remoteAddress: string, forwardedFor: string) => string;
   readonly onAnswered: (answered: Answered) => void;
+  /** A key was sent and refused. */
+  readonly onRefusedKey: (
+    refused: RefusedKey,
+    by: { readonly address: string; readonly path: string },
+  ) => void;
 }
 
 /** A request on its way: what is known of it so far. */
@@ -57,6 +71,9 @@ export interface ApiCall {
   readonly language: number;
   match: Match | null;
   key: KnownKey | null;
+  /** The key, if it is one of ours and was refused. */
+  refusedKey: KnownKey | null;
+  readonly address: string;
 }
 
 /** The answer did not come in time; what the request did is known to its idempotency key. */
@@ -81,6 +98,9 @@ export class Api {
       language: languages.indexOf(negotiateLanguage(head.acceptLanguage)),
       match: null,
       key: null,
+      refusedKey: null,
+      // The connection is not there to be asked any more once it was answered.
+      address: this.#options.addressOf(exchange.remoteAddress, head.forwardedFor),
     };
     if (head.refusal !== null) {
       this.refuse(call, head.refusal, true);
@@ -104,14 +124,24 @@ export class Api {
   #admit(call: ApiCall): Refusal | null {
     const { head } = call;
     const key = this.#options.keyRing.authenticate(head.authorization, this.#options.clock);
-    if ('code' in key) return key;
+    if ('refusal' in key) return this.#refuseKey(call, key);
     call.key = key;
     if (head.version !== undefined && !isApiVersion(head.version)) return refuseVersion('X-Service-Version');
     call.match = matchRoute(head.method, head.path);
     if (call.match === null) return unknownAddress(head);
-    if (!key.secret) return refuse('secret_key_required');
+    if (!key.secret) return this.#refuseKey(call, refuseKey(refuse('secret_key_required'), key));
     const { testOnly } = routeTable[call.match.route]!;
-    return testOnly && key.livemode ? refuse('test_mode_only') : null;
+    if (!testOnly || !key.livemode) return null;
+    return this.#refuseKey(call, refuseKey(refuse('test_mode_only'), key));
+  }
+
+  #refuseKey(call: ApiCall, refused: RefusedKey): Refusal {
+    const { address, head } = call;
+    call.refusedKey = refused.key;
+    if (refused.key !== null || refused.digest !== null) {
+      this.#options.onRefusedKey(refused, { address, path: head.path });
+    }
+    return refused.refusal;
   }
 
   #dispatch(call: ApiCall, body: Buffer): void {
@@ -192,11 +222,16 @@ export class Api {
 
   #finished(call: ApiCall, status: number, code: ErrorCode | null, replayed: boolean): void {
     const answeredAtMs = this.#options.clock();
+    const key = call.key ?? call.refusedKey;
     this.#options.onAnswered({
       answeredAtMs,
       requestId: call.exchange.requestId,
-      org: call.key?.org ?? null,
+      address: call.address,
+      org: key?.org ?? null,
+      key: key?.id ?? null,
       route: call.match === null ? null : routeNames[call.match.route]!,
+      path: call.head.path,
+      idempotencyKey: call.head.idempotencyKey,
       status,
       code,
       durationMs: Math.round(performance.now() - call.exchange.startedAt),

@@ -8,12 +8,24 @@ import type { Clock } from '../core/clock.ts';
 
 /** What an edge knows of an API key. */
 export interface KnownKey {
+  /** `key_…` */
+  readonly id: string;
   readonly org: string;
   readonly livemode: boolean;
   readonly secret: boolean;
   readonly revoked: boolean;
   /** Unix milliseconds; null: no end. */
   readonly expiresAtMs: number | null;
+}
+
+/** Why a key is refused, and what may be told of it. */
+export interface RefusedKey {
+  readonly refusal: Refusal;
+  /** The key, when it is one of ours. */
+  readonly key: KnownKey | null;
+  /** The public start of the text, and the start of its SHA-256 digest; null when no key was sent. */
+  readonly prefix: string | null;
+  readonly digest: string | null;
 }
 
 /** What an edge knows of an organization. */
@@ -39,22 +51,37 @@ export class KeyRing {
   }
 
   /** The key of an `Authorization` header (undefined: none was sent), or why it is refused. */
-  authenticate(header: string | undefined, now: Clock): KnownKey | Refusal {
+  authenticate(header: string | undefined, now: Clock): KnownKey | RefusedKey {
     if (header === undefined) return noKey;
     const text = keyOf(header);
     if (text === null) return wrongForm;
-    const key = this.#keys.get(hash('sha256', text, 'hex'));
-    if (key === undefined) return unknownKey;
-    if (key.revoked) return revokedKey;
-    if (key.expiresAtMs !== null && key.expiresAtMs <= now()) return expiredKey;
+    const digest = hash('sha256', text, 'hex');
+    const key = this.#keys.get(digest);
+    if (key === undefined) return unknown(text, digest);
+    if (key.revoked) return refuseKey(revokedKey, key);
+    if (key.expiresAtMs !== null && key.expiresAtMs <= now()) return refuseKey(expiredKey, key);
     const organization = this.#organizations.get(key.org);
-    if (!organization?.active) return inactive;
-    return key.livemode && !organization.liveActivated ? notActivated : key;
+    if (!organization?.active) return refuseKey(inactive, key);
+    return key.livemode && !organization.liveActivated ? refuseKey(notActivated, key) : key;
   }
 }
 
-const noKey = refuse('api_key_missing');
-const wrongForm = refuse('authentication_required');
+/** The refusal of a key of ours. */
+export function refuseKey(refusal: Refusal, key: KnownKey): RefusedKey {
+  return { refusal, key, prefix: null, digest: null };
+}
+
+/** Enough of a digest to tell keys apart, and too little to find out what was sent. */
+const digestShown = 8;
+
+function unknown(text: string, digest: string): RefusedKey {
+  const [prefix = null] = /^svc_[sp]k_(?:test|live)_/.exec(text) ?? [];
+  return { refusal: unknownKey, key: null, prefix, digest: digest.slice(0, digestShown) };
+}
+
+const nothingSent = { key: null, prefix: null, digest: null };
+const noKey: RefusedKey = { refusal: refuse('api_key_missing'), ...nothingSent };
+const wrongForm: RefusedKey = { refusal: refuse('authentication_required'), ...nothingSent };
 const unknownKey = refuse('api_key_invalid');
 const revokedKey = refuse('api_key_revoked');
 const expiredKey = refuse('api_key_expired');

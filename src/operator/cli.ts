@@ -1,9 +1,10 @@
-// The command `payments`: `serve` runs the service, `reshard` changes a stopped one's data; every other command asks
-// the running service through its operators' socket. Human output by default, `--json` for machines. Exit codes: 0 done,
-// 1 refused or failed, 2 wrong usage. What went wrong is one line on standard error: `payments: …`, or with `--json`
-// `{"error":{"kind":…,"message":…}}`.
+// The command `payments`: `serve` runs the service, `reshard` changes a stopped one's data, `audit` reads the audit
+// record; every other command asks the running service through its operators' socket. Human output by default, `--json`
+// for machines. Exit codes: 0 done, 1 refused or failed, 2 wrong usage. What went wrong is one line on standard error:
+// `payments: …`, or with `--json` `{"error":{"kind":…,"message":…}}`.
 
 import { Command, CommanderError } from 'commander';
+import { addAuditCommand } from './cli-audit.ts';
 import {
   type CliContext,
   CliFailure,
@@ -33,6 +34,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addReviewCommands,
   addWebhookCommands,
   addListenCommand,
+  addAuditCommand,
   addReshardCommand,
 ];
 

@@ -1,7 +1,9 @@
 // The command line's end of the operators' socket: sends one command and waits for what comes of it.
 
 import { connect } from 'node:net';
+import { userInfo } from 'node:os';
 import {
+  type Asker,
   encodeLine,
   OperatorFailure,
   type OperatorMessage,
@@ -21,7 +23,7 @@ export async function callOperator(
   options: { readonly onItem?: (item: unknown) => unknown; readonly signal?: AbortSignal } = {},
 ): Promise<unknown> {
   const socket = connect({ path: socketAddressOf(dataDir), signal: options.signal });
-  socket.setEncoding('utf8').write(encodeLine({ command, params }));
+  socket.setEncoding('utf8').write(encodeLine({ command, params, by: asker() }));
   const lost = new OperatorFailure('failed', options.onItem === undefined ? unanswered : goneOn);
   let received = '';
   try {
@@ -39,6 +41,18 @@ export async function callOperator(
     throw explained(error as NodeJS.ErrnoException, dataDir, lost);
   }
   throw lost;
+}
+
+/** Who runs this process. */
+export function asker(): Asker {
+  const { SUDO_USER: sudoUser = null } = process.env;
+  let user: string | null = null;
+  try {
+    user = userInfo().username;
+  } catch {
+    // Not every user has a name, in a container for instance.
+  }
+  return { user, uid: process.getuid?.() ?? null, sudo_user: sudoUser };
 }
 
 /** No server listens on the data folder's socket. */

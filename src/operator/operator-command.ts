@@ -14,6 +14,8 @@ export type Outcome = Promise<unknown> | AsyncIterable<unknown>;
 
 export interface OperatorCommand {
   readonly name: string;
+  /** Whether it is written into the audit record. */
+  readonly audited: boolean;
   /** Throws `OperatorFailure` of kind `usage` when `params` don't fit the schema. */
   run(params: unknown, services: OperatorServices, signal: AbortSignal): Outcome;
 }
@@ -30,6 +32,7 @@ export function defineCommand<P extends TProperties>(
   const validator = Compile(Type.Object(properties, { additionalProperties: false }));
   return {
     name,
+    audited: true,
     run(params, services, signal) {
       if (!validator.Check(params)) {
         const [first] = validator.Errors(params);
@@ -39,4 +42,9 @@ export function defineCommand<P extends TProperties>(
       return run(params as Static<TObject<P>>, services, signal);
     },
   };
+}
+
+/** A command that leaves no trace: it only tells of the process, and works whatever has become of the audit record. */
+export function unaudited(command: OperatorCommand): OperatorCommand {
+  return { ...command, audited: false };
 }

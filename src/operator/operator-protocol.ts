@@ -2,14 +2,23 @@
 // message, one command a connection. The client sends one request; the server answers any number of items and then
 // one result or one error, and closes. A client that goes away ends its command.
 //
-//   > {"command":"org.suspend","params":{"org":"org_…"}}
+//   > {"command":"org.suspend","params":{"org":"org_…"},"by":{"user":"amina","uid":1000,"sudo_user":null}}
 //   < {"result":{"id":"org_…","status":"suspended",…}}
 
 import { join, relative, resolve } from 'node:path';
 
+/** Who runs the client, as it says itself: a user of the machine, and through sudo on whose behalf. */
+export interface Asker {
+  readonly user: string | null;
+  readonly uid: number | null;
+  readonly sudo_user: string | null;
+}
+
 export interface OperatorRequest {
   readonly command: string;
   readonly params: unknown;
+  /** For the audit record. */
+  readonly by: Asker | null;
 }
 
 /** `usage`: the request has not the form it must have; `refused`: nothing was done; `failed`: a fault of the server's. */

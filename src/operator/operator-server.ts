@@ -6,9 +6,11 @@ import { chmod, mkdir, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { DirectoryRefusal } from '../directory/refusal.ts';
 import { JournalFailure } from '../journal/journal.ts';
+import type { Audit } from './audit.ts';
 import { directoryCommands } from './directory-commands.ts';
 import type { OperatorCommand, Outcome } from './operator-command.ts';
 import {
+  type Asker,
   encodeLine,
   type OperatorErrorKind,
   OperatorFailure,
@@ -39,10 +41,11 @@ export interface OperatorServer {
 export async function openOperatorServer(options: {
   readonly dataDir: string;
   readonly services: OperatorServices;
+  readonly audit: Pick<Audit, 'record'>;
   readonly commands?: readonly OperatorCommand[];
   readonly onFailure: (command: string, error: unknown) => void;
 }): Promise<OperatorServer> {
-  const { dataDir, commands = allCommands } = options;
+  const { dataDir, audit, commands = allCommands } = options;
   const table = new Map(commands.map((command) => [command.name, command]));
   const address = socketAddressOf(dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -56,15 +59,16 @@ export async function openOperatorServer(options: {
     socket.once('close', () => connections.delete(socket));
     handle(
       socket,
-      (request, signal) => {
-        const command = table.get(request.command);
+      async ({ command: name, params, by }, signal) => {
+        const command = table.get(name);
         if (command === undefined) {
           throw new OperatorFailure(
             'usage',
             "the server doesn't know this command: is it of another version?",
           );
         }
-        return command.run(request.params, options.services, signal);
+        const run = async () => settle(command.run(params, options.services, signal), socket, signal);
+        return command.audited ? audit.record(by, name, params, run) : run();
       },
       options.onFailure,
     );
@@ -107,7 +111,19 @@ function listen(server: Server, address: string): Promise<void> {
   });
 }
 
-type Run = (request: OperatorRequest, signal: AbortSignal) => Outcome;
+/** Runs a request, sends its items, and settles with its result. */
+type Run = (request: OperatorRequest, signal: AbortSignal) => Promise<unknown>;
+
+/** Sends the items of a command, if it has any; settles with its result. */
+async function settle(outcome: Outcome, socket: Socket, signal: AbortSignal): Promise<unknown> {
+  if (!(Symbol.asyncIterator in outcome)) return outcome;
+  for await (const item of outcome) {
+    signal.throwIfAborted();
+    if (socket.write(encodeLine({ item }))) continue;
+    await once(socket, 'drain', { signal }).catch(() => signal.throwIfAborted());
+  }
+  return null;
+}
 
 /** Reads one request from a connection, runs it and sends what comes of it. */
 function handle(socket: Socket, run: Run, onFailure: (command: string, error: unknown) => void): void {
@@ -126,14 +142,13 @@ function handle(socket: Socket, run: Run, onFailure: (command: string, error: un
     socket.setTimeout(0);
     const line = received.slice(0, Math.max(end, 0));
     received = '';
-    socket.end(await answer(line, socket, run, gone.signal, onFailure));
+    socket.end(await answer(line, run, gone.signal, onFailure));
   });
 }
 
-/** Runs the request in `line`, sends its items, and returns the last line. Never rejects. */
+/** Runs the request in `line` and returns the last line. Never rejects. */
 async function answer(
   line: string,
-  socket: Socket,
   run: Run,
   signal: AbortSignal,
   onFailure: (command: string, error: unknown) => void,
@@ -141,14 +156,7 @@ async function answer(
   let request: OperatorRequest | undefined;
   try {
     request = parseRequest(line);
-    const outcome = run(request, signal);
-    if (!(Symbol.asyncIterator in outcome)) return encodeLine({ result: (await outcome) ?? null });
-    for await (const item of outcome) {
-      signal.throwIfAborted();
-      if (socket.write(encodeLine({ item }))) continue;
-      await once(socket, 'drain', { signal }).catch(() => signal.throwIfAborted());
-    }
-    return encodeLine({ result: null });
+    return encodeLine({ result: (await run(request, signal)) ?? null });
   } catch (error) {
     if (error instanceof OperatorFailure) return encodeError(error.kind, error.message);
     if (error instanceof DirectoryRefusal) return encodeError('refused', error.message);
@@ -170,8 +178,22 @@ function encodeError(kind: OperatorErrorKind, message: string): string {
 
 function parseRequest(line: string): OperatorRequest {
   try {
-    const request = JSON.parse(line);
-    if (typeof request.command === 'string') return request;
+    const { command, params, by } = JSON.parse(line);
+    if (typeof command === 'string') return { command, params, by: askerOf(by) };
   } catch {}
   throw new OperatorFailure('usage', 'the request is not a command in JSON on one line');
+}
+
+const nameCharactersMax = 64;
+
+/** Who asks, as far as it has the form of that. */
+function askerOf(by: unknown): Asker | null {
+  if (typeof by !== 'object' || by === null) return null;
+  const { user, uid, sudo_user } = by as Record<string, unknown>;
+  const name = (value: unknown) => (typeof value === 'string' ? value.slice(0, nameCharactersMax) : null);
+  return {
+    user: name(user),
+    uid: Number.isSafeInteger(uid) ? (uid as number) : null,
+    sudo_user: name(sudo_user),
+  };
 }

@@ -6,8 +6,11 @@ import { Registry } from 'prom-client';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { type Answered, Api } from '../edge/api.ts';
 import { KeyRing } from '../edge/authenticate.ts';
+import { createClientAddressText } from '../edge/client-address.ts';
+import { loggablePath } from '../edge/loggable.ts';
 import { createPagePort } from '../edge/page-visits.ts';
 import { createPages } from '../edge/pages/pages.ts';
+import { RefusedKeys } from '../edge/refused-keys.ts';
 import { listen, type Server } from '../edge/server.ts';
 import { createSite } from '../edge/site.ts';
 import { type Port, ShardClient } from '../shard/client.ts';
@@ -32,6 +35,16 @@ const keyRing = new KeyRing();
 for (const change of keys) keyRing.put(change);
 const shards = Array.from({ length: shardCount }, () => new ShardClient());
 
+const refusedKeysMs = 1_000;
+const refusedKeys = new RefusedKeys(() => performance.now());
+
+/** Hands refused keys to the main thread, for the audit record. */
+function tellRefusedKeys(all: boolean): void {
+  const refused = refusedKeys.take(all);
+  if (refused.length > 0) tell({ type: 'refused_keys', refused });
+}
+setInterval(() => tellRefusedKeys(false), refusedKeysMs).unref();
+
 /** Time for exchanges under way when the service stops; leaves the shards as much again. */
 const stopGraceMs = 2_000;
 
@@ -55,7 +68,19 @@ const api = new Api({
   shards,
   baseUrl,
   clock: Date.now,
+  addressOf: createClientAddressText(config.pages.trustedProxies),
   onAnswered,
+  onRefusedKey: ({ refusal: { code }, key, prefix, digest }, { address, path }) =>
+    refusedKeys.add({
+      code,
+      times: 1,
+      address,
+      key: key?.id ?? null,
+      organization: key?.org ?? null,
+      prefix,
+      digest,
+      path: loggablePath(path),
+    }),
 });
 const networks = networksOf(config);
 const pages = createPages({
@@ -107,6 +132,7 @@ main.on('message', async (instruction: Instruction) => {
       break;
     case 'stop':
       await server?.stop(stopGraceMs);
+      tellRefusedKeys(true);
       tell({ type: 'answer', question: instruction.question });
       for (const shard of shards) shard.disconnect();
       main.close();

@@ -4,7 +4,9 @@
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { Registry } from 'prom-client';
+import type { RefusedKey } from '../edge/refused-keys.ts';
 import { JournalDamaged } from '../journal/journal.ts';
+import { Audit } from '../operator/audit.ts';
 import { CliFailure } from '../operator/cli-context.ts';
 import { openOperatorServer } from '../operator/operator-server.ts';
 import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf, shardCountOf } from './config.ts';
@@ -13,7 +15,7 @@ import { DataFolderError, lockDataFolder, openDataFolder, openDirectory } from '
 import { greet } from './first-start.ts';
 import { checkFolder } from './folder-check.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
-import { createLogger } from './logger.ts';
+import { createLogger, type Logger, scrub } from './logger.ts';
 import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { availabilityOf, networksOf } from './networks.ts';
@@ -69,6 +71,8 @@ async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
   const defaultShards = shardCountOf(config, availableParallelism());
   const folder = await openDataFolder(config.dataDir, config.shards, defaultShards);
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
+  const audit = await openAudit(folder.path, logger);
+  closers.push(() => audit.close());
   const registry = new Registry();
   const metrics = createSupervisorMetrics(registry);
   countThreadTime(registry, 'main');
@@ -83,12 +87,14 @@ async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
   closers.push(() => directory.closeStore());
   await checkFolder({ folder, directory, acceptLoss, warn: (message) => logger.warn(message) });
   const onEdgeEnded = (failure: ThreadFailure) => told.reject(failure);
-  const options = { config, folder, directory, port, baseUrl, logger, metrics, onEdgeEnded };
+  const onRefusedKeys = (refused: readonly RefusedKey[]) => void audit.refusedKeys(refused);
+  const options = { config, folder, directory, port, baseUrl, logger, metrics, onEdgeEnded, onRefusedKeys };
   const supervisor = new Supervisor(options);
   const metricsText = async () =>
     mergeMetrics([await registry.getMetricsAsJSON(), ...(await supervisor.metrics())]);
   const operators = await openOperatorServer({
     dataDir: folder.path,
+    audit,
     services: operatorServices({
       directory,
       supervisor,
@@ -109,6 +115,17 @@ async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
     await told.promise;
   }
   logger.info('stopping');
+}
+
+/** The audit record, whose rows go to the log too. */
+function openAudit(dataDir: string, logger: Logger): Promise<Audit> {
+  return Audit.open({
+    dataDir,
+    now: Date.now,
+    scrub,
+    onRow: (audit) => logger.info({ audit }, 'audit'),
+    onFailure: (error) => logger.error({ err: error }, 'the audit record could not be written'),
+  });
 }
 
 /** Closes everything, or ends the process when that takes too long: the journal has what was answered. */

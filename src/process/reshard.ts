@@ -23,8 +23,9 @@ import {
   unlessDamaged,
 } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
+import { Audit } from '../operator/audit.ts';
 import { CliFailure, type Resharded } from '../operator/cli-context.ts';
-import { callOperator, NoServer } from '../operator/operator-client.ts';
+import { asker, callOperator, NoServer } from '../operator/operator-client.ts';
 import {
   type ClockLevel,
   clockLevel,
@@ -50,6 +51,7 @@ import {
 } from './data-folder.ts';
 import { freeBytesMin } from './disk-space.ts';
 import { checkFolder } from './folder-check.ts';
+import { scrub } from './logger.ts';
 
 export interface ReshardOptions {
   readonly dataDir: string;
@@ -90,38 +92,52 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
   const journals: Journal[] = [];
   try {
     const old = await existingDataFolder(options.dataDir);
-    const { shards: to } = options;
-    if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
-    const next = nextGeneration(old, to);
-    await refuseMixed(old);
-    refuseWithoutRoom(old, to);
-    const open = async (folder: DataFolder) => {
-      const opened: Journal[] = [];
-      for (let number = 0; number < folder.shards; number++) {
-        const { segmentBytesMax, warn } = options;
-        const journal = await openJournal({
-          dir: folder.shardDir(number),
-          identity: folder.shardIdentity(number),
-          indexRowsOf,
-          segmentBytesMax,
-          warn,
-        });
-        opened.push(journal);
-        journals.push(journal);
-      }
-      return opened;
-    };
-    const sources = await open(old);
-    const targets = await open(next);
-    const moved = await move(sources, targets);
-    for (const journal of journals.splice(0)) await journal.close();
-    syncPath(dirname(next.shardDir(0)));
-    putInForce(next);
-    return { from: old.shards, to, ...moved };
+    const { shards, warn } = options;
+    const audit = await Audit.open({
+      dataDir: old.path,
+      now: Date.now,
+      scrub,
+      onRow: () => {},
+      onFailure: (error) => warn('the audit record could not be written', { err: String(error) }),
+    });
+    const run = () => layOut(old, options, journals);
+    return await audit.record(asker(), 'reshard', { shards }, run).finally(() => audit.close());
   } finally {
     for (const journal of journals) await journal.close();
     await release();
   }
+}
+
+/** Builds the new shards and puts them in force; what it leaves open is in `journals`. */
+async function layOut(old: DataFolder, options: ReshardOptions, journals: Journal[]): Promise<Resharded> {
+  const { shards: to } = options;
+  if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
+  const next = nextGeneration(old, to);
+  await refuseMixed(old);
+  refuseWithoutRoom(old, to);
+  const open = async (folder: DataFolder) => {
+    const opened: Journal[] = [];
+    for (let number = 0; number < folder.shards; number++) {
+      const { segmentBytesMax, warn } = options;
+      const journal = await openJournal({
+        dir: folder.shardDir(number),
+        identity: folder.shardIdentity(number),
+        indexRowsOf,
+        segmentBytesMax,
+        warn,
+      });
+      opened.push(journal);
+      journals.push(journal);
+    }
+    return opened;
+  };
+  const sources = await open(old);
+  const targets = await open(next);
+  const moved = await move(sources, targets);
+  for (const journal of journals.splice(0)) await journal.close();
+  syncPath(dirname(next.shardDir(0)));
+  putInForce(next);
+  return { from: old.shards, to, ...moved };
 }
 
 /** The lock says the same on this machine; the socket does so across containers that share the folder. */

@@ -6,6 +6,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
+import type { RefusedKey } from '../edge/refused-keys.ts';
 import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Config } from './config-schema.ts';
@@ -33,6 +34,8 @@ export interface SupervisorOptions {
   readonly baseUrl: string;
   readonly logger: Logger;
   readonly metrics: SupervisorMetrics;
+  /** Hears of API keys that were refused, for the audit record. */
+  readonly onRefusedKeys: (refused: readonly RefusedKey[]) => void;
   /** An edge ended although nobody told it to: the service can't go on. */
   readonly onEdgeEnded: (failure: ThreadFailure) => void;
 }
@@ -69,10 +72,12 @@ export class Supervisor {
   }
 
   async #startEdge(number: number): Promise<void> {
-    const { config, directory, port, baseUrl, onEdgeEnded } = this.#options;
+    const { config, directory, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
     const keys = directory.snapshot().map(keyRingChangeOf);
     const data: EdgeThreadData = { number, config, port, shards: this.#shards.length, baseUrl, keys };
-    const edge = new Thread(edgeEntry, data);
+    const edge = new Thread(edgeEntry, data, (news) => {
+      if (news.type === 'refused_keys') onRefusedKeys(news.refused);
+    });
     this.#edges.push(edge);
     await edge.ready;
     void edge.ended.then((failure) => {
@@ -107,11 +112,9 @@ export class Supervisor {
     const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
     const { revision } = directory;
     const data: ShardThreadData = { number, dir, identity, config, baseUrl, accounts, revision };
-    const shard = new Thread(
-      shardEntry,
-      data,
-      (sequence) => void directory.noteSequence(folder.generation, number, sequence),
-    );
+    const shard = new Thread(shardEntry, data, (news) => {
+      if (news.type === 'checkpointed') void directory.noteSequence(folder.generation, number, news.sequence);
+    });
     this.#shards[number] = shard;
     const connect = () => {
       this.#link(shard, (port) => this.clients[number]!.connect(port as never));

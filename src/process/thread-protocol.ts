@@ -3,6 +3,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { KeyRingChange } from '../edge/authenticate.ts';
+import type { RefusedKey } from '../edge/refused-keys.ts';
 import type { ShardIdentity } from '../journal/identity.ts';
 import type { ShardAccount } from '../shard/account.ts';
 
@@ -29,8 +30,13 @@ export type Notice =
   | { readonly type: 'answer'; readonly question: number; readonly value?: unknown }
   /** A shard has written a checkpoint that reflects everything up to `sequence`. */
   | { readonly type: 'checkpointed'; readonly sequence: number }
+  /** API keys that an edge refused, for the audit record. */
+  | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKey[] }
   /** The thread can't go on and will end. `fatal`: starting it again can't help. */
   | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
+
+/** What a thread tells by itself while it runs. */
+export type News = Extract<Notice, { type: 'checkpointed' | 'refused_keys' }>;
 
 /** How a shard thread is started. */
 export interface ShardThreadData {

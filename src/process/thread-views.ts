@@ -15,7 +15,8 @@ export function keyRingChangeOf({ organization, keys }: DirectoryChange): KeyRin
   const { id, status, liveActivated } = organization;
   return {
     organization: { id, active: status === 'active', liveActivated },
-    keys: keys.map(({ digest, org, mode, kind, revokedAtMs, expiresAtMs }: ApiKey) => ({
+    keys: keys.map(({ id, digest, org, mode, kind, revokedAtMs, expiresAtMs }: ApiKey) => ({
+      id,
       digest,
       org,
       livemode: mode === 'live',

@@ -2,7 +2,7 @@
 // moment that it is made and gets to them when it is ready. A question that is open when the thread ends is rejected.
 
 import { type MessagePort, Worker } from 'node:worker_threads';
-import type { Instruction, Notice } from './thread-protocol.ts';
+import type { Instruction, News, Notice } from './thread-protocol.ts';
 
 type Question = Extract<Instruction, { question: number }>;
 type Unnumbered<T> = T extends unknown ? Omit<T, 'question'> : never;
@@ -33,7 +33,7 @@ export class Thread {
   /** Settles when the thread is ready; rejects when it ends before. */
   readonly ready: Promise<void>;
 
-  constructor(entry: URL, data: unknown, onCheckpoint: (sequence: number) => void = () => {}) {
+  constructor(entry: URL, data: unknown, onNews: (news: News) => void = () => {}) {
     this.#worker = new Worker(entry, { workerData: data });
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
@@ -44,7 +44,7 @@ export class Thread {
         this.#isReady = true;
         ready.resolve();
       } else if (notice.type === 'failed') this.#failure = new ThreadFailure(notice.message, notice.fatal);
-      else if (notice.type === 'checkpointed') onCheckpoint(notice.sequence);
+      else if (notice.type !== 'answer') onNews(notice);
       else this.#settle(notice.question, notice.value);
     });
     this.#worker.on('error', (error) => {

@@ -18,6 +18,7 @@ function ringOf(
   ring.put({
     organization: { id: org, active: true, liveActivated: true, ...organization },
     keys: texts.map((text) => ({
+      id: `key_${text}`,
       digest: hash('sha256', text, 'hex'),
       org,
       livemode: text.includes('live'),
@@ -36,7 +37,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 /** The code of the refusal, or the organization of the key. */
 function outcomeOf(ring: KeyRing, header: string | undefined, atMs = nowMs): string {
   const found = ring.authenticate(header, createManualClock(atMs).now);
-  return 'code' in found ? found.code : found.org;
+  return 'refusal' in found ? found.refusal.code : found.org;
 }
 
 const forms: readonly (readonly [what: string, header: string | undefined, outcome: string])[] = [
@@ -134,6 +135,28 @@ test('a key expires as time passes, and a change is in force at once', () => {
   assert.equal(outcomeOf(ring, header), 'account_inactive');
   ring.put({ organization: { id: org, active: true, liveActivated: true }, keys: [] });
   assert.equal(outcomeOf(ring, header), org);
+});
+
+test('a refused key is told by its id, or by its public start and the start of its digest', () => {
+  const { now } = createManualClock(nowMs);
+  const refusedOf = (ring: KeyRing, text: string) => {
+    const found = ring.authenticate(`Bearer ${text}`, now);
+    assert.ok('refusal' in found);
+    return [found.refusal.code, found.key?.id, found.prefix, found.digest];
+  };
+  assert.deepEqual(refusedOf(ringOf({}, { revoked: true }), secret), [
+    'api_key_revoked',
+    `key_${secret}`,
+    null,
+    null,
+  ]);
+  for (const [text, prefix] of [
+    ['svc_sk_live_wrong', 'svc_sk_live_'],
+    ['hunter2', null],
+  ] as const) {
+    const digest = hash('sha256', text, 'hex').slice(0, 8);
+    assert.deepEqual(refusedOf(ringOf(), text), ['api_key_invalid', undefined, prefix, digest]);
+  }
 });
 
 test('a key tells its mode and its kind', () => {

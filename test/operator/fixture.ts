@@ -7,10 +7,12 @@ import { join } from 'node:path';
 import { createDirectory, Directory } from '../../src/directory/directory.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { ReviewRecord } from '../../src/domain/record.ts';
+import { Audit } from '../../src/operator/audit.ts';
 import type { OperatorCommand } from '../../src/operator/operator-command.ts';
 import { OperatorFailure } from '../../src/operator/operator-protocol.ts';
 import { openOperatorServer } from '../../src/operator/operator-server.ts';
 import type { OperatorServices } from '../../src/operator/operator-services.ts';
+import { scrub } from '../../src/process/logger.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 export const startMs = Date.UTC(2026, 10, 1, 10);
@@ -58,7 +60,20 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     callApi: async () => null,
   };
   const onFailure = (command: string, error: unknown) => failures.push({ command, error });
-  const server = await openOperatorServer({ dataDir, services, onFailure, ...(commands && { commands }) });
+  const audit = await Audit.open({
+    dataDir,
+    now: clock.now,
+    scrub,
+    onRow: () => {},
+    onFailure: (error) => failures.push({ command: 'audit', error }),
+  });
+  const server = await openOperatorServer({
+    dataDir,
+    audit,
+    services,
+    onFailure,
+    ...(commands && { commands }),
+  });
   return {
     dataDir,
     directory,
@@ -66,6 +81,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     failures,
     async close() {
       await server.close();
+      await audit.close();
       await directory.closeStore();
       rmSync(dataDir, { recursive: true });
     },

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Type } from 'typebox';
+import type { Audit } from '../../src/operator/audit.ts';
 import { callOperator, NoServer } from '../../src/operator/operator-client.ts';
 import { defineCommand } from '../../src/operator/operator-command.ts';
 import {
@@ -20,6 +21,7 @@ import type { OperatorServices } from '../../src/operator/operator-services.ts';
 import { type Fixture, openFixture } from './fixture.ts';
 
 const none = {} as OperatorServices;
+const unrecorded: Pick<Audit, 'record'> = { record: (_by, _action, _params, run) => run() };
 const floodEnded = Promise.withResolvers<void>();
 const ended = Promise.withResolvers<void>();
 
@@ -152,7 +154,12 @@ describe('the operators’ socket', () => {
   }
 
   test('a second server on the same folder is refused', async () => {
-    const second = openOperatorServer({ dataDir: fixture.dataDir, services: none, onFailure: () => {} });
+    const second = openOperatorServer({
+      dataDir: fixture.dataDir,
+      services: none,
+      audit: unrecorded,
+      onFailure: () => {},
+    });
     await assert.rejects(second, { kind: 'refused', message: /is taken: another server runs/ });
     assert.deepEqual(await call('echo', { text: 'still here' }), { text: 'still here' });
   });
@@ -177,6 +184,7 @@ describe('without a server', () => {
     const server = await openOperatorServer({
       dataDir: folder,
       services: none,
+      audit: unrecorded,
       commands,
       onFailure: () => {},
     });
@@ -192,7 +200,12 @@ describe('without a server', () => {
 
   test('a folder that is not there yet is made for the owner alone', async () => {
     const dataDir = join(folder, 'made');
-    const server = await openOperatorServer({ dataDir, services: none, onFailure: () => {} });
+    const server = await openOperatorServer({
+      dataDir,
+      services: none,
+      audit: unrecorded,
+      onFailure: () => {},
+    });
     assert.equal(statSync(dataDir).mode & 0o777, 0o700);
     await server.close();
   });

@@ -7,8 +7,12 @@ import { createRequestLog } from '../../src/process/request-log.ts';
 const answered: Answered = {
   answeredAtMs: Date.UTC(2026, 10, 1, 10),
   requestId: 'req_1',
+  address: '203.0.113.7',
   org: 'org_1',
+  key: 'key_1',
   route: 'POST /v1/payment_intents',
+  path: '/v1/payment_intents',
+  idempotencyKey: 'order "1"\\',
   status: 200,
   code: null,
   durationMs: 3,
@@ -31,6 +35,8 @@ test('a request is logged as the logger would log it', async () => {
   const refused = {
     ...answered,
     org: null,
+    key: null,
+    idempotencyKey: undefined,
     route: null,
     status: 401,
     code: 'api_key_missing',
@@ -46,10 +52,49 @@ test('a request is logged as the logger would log it', async () => {
       time,
       thread: 'edge-0',
       ...fields,
+      idempotencyKey: fields.idempotencyKey ?? null,
       msg: 'request',
     });
   }
 });
+
+const card = '4242424242424242';
+const spaced = card.replace(/\d{4}(?=\d)/g, '$& ');
+const keys: readonly (readonly [sent: string, logged: string | null])[] = [
+  ['order-1001', 'order-1001'],
+  ['0199b7f2-7a3c-7cc1-b6d8-3f0a52a1e9d4', '0199b7f2-7a3c-7cc1-b6d8-3f0a52a1e9d4'],
+  [card, null],
+  [spaced, null],
+  [spaced.replaceAll(' ', '.'), null],
+  [`order${card}`, null],
+  [`${card}1001`, null],
+  [`${card.slice(0, 4)}/${card.slice(4)}`, null],
+  ['svc_sk_test_abc', null],
+  [Buffer.from('svc_sk_test_abc:').toString('base64'), null],
+  ['é', null],
+  ['x'.repeat(256), null],
+];
+for (const [sent, logged] of keys) {
+  test(`of the idempotency key ${JSON.stringify(sent.slice(0, 40))} the log has ${logged}`, async () => {
+    const [line] = await linesOf('info', [{ ...answered, idempotencyKey: sent }]);
+    assert.equal(JSON.parse(line!).idempotencyKey, logged);
+  });
+}
+
+const paths: readonly (readonly [sent: string, logged: string | null])[] = [
+  ['/v1/payment_intents/pi_01ABC', '/v1/payment_intents/pi_01ABC'],
+  [`/v1/charges/${card}`, null],
+  ['/v1/svc_sk_test_abc', null],
+  ['/v1/%34%32', null],
+  ['/v1/"', null],
+  [`/${'x'.repeat(300)}`, null],
+];
+for (const [sent, logged] of paths) {
+  test(`of the path ${sent.slice(0, 40)} the log has ${logged}`, async () => {
+    const [line] = await linesOf('info', [{ ...answered, path: sent }]);
+    assert.equal(JSON.parse(line!).path, logged);
+  });
+}
 
 test('a logger that takes only warnings gets no requests', async () => {
   assert.deepEqual(await linesOf('warn', [answered]), []);

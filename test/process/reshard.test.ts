@@ -89,7 +89,7 @@ test('from one shard to three and back, nothing is lost and nothing runs again',
     });
   const opened = await openSession({});
   const running = await reshard(dataDir, 3);
-  assert.match(running.error, /^payments: the service runs on [^\n]+: stop it first\n$/);
+  assert.match(running.error, /"message":"the service runs on [^\n]+: stop it first"\}\}\n$/);
   assert.equal(running.code, 1);
 
   await trade(service, merchants, 150);
@@ -193,9 +193,9 @@ test('a key whose answer is damaged or gone stays used: its request does not run
 
 test('a folder that can not be resharded is left alone, with one line that says why', async () => {
   const missing = await reshard(join(temporaryFolder(), 'missing'), 2);
-  assert.match(missing.error, /^payments: there is no data folder [^\n]+missing\n$/);
+  assert.match(missing.error, /"message":"there is no data folder [^\n]+missing"\}\}\n$/);
   const empty = temporaryFolder();
   const foreign = await reshard(empty, 2);
-  assert.match(foreign.error, /^payments: [^\n]+ is no data folder of this service\n$/);
+  assert.match(foreign.error, /"message":"[^\n]+ is no data folder of this service"\}\}\n$/);
   assert.deepEqual([missing.code, foreign.code, readdirSync(empty)], [1, 1, []]);
 });

@@ -1,0 +1,54 @@
+// The address of whoever sent a request: the other end of the connection, or behind proxies that are trusted, the last
+// address that one of them vouches for.
+
+import ipaddr from 'ipaddr.js';
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** From the connection's address and `X-Forwarded-For`; null when the first is no address. */
+export type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
+
+/**
+ * `trustedProxies` are the addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is believed. Throws
+ * when one is neither.
+ */
+export function createClientAddress(trustedProxies: readonly string[]): ClientAddressOf {
+  const trusted = trustedProxies.map(readNetwork);
+  const isTrusted = (address: Address) =>
+    trusted.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits));
+  return (remoteAddress, forwardedFor) => {
+    let client = readAddress(remoteAddress);
+    if (client === null) return null;
+    const hops = forwardedFor.split(',');
+    while (hops.length > 0 && isTrusted(client)) {
+      const before = readAddress(hops.pop()!.trim());
+      if (before === null) break;
+      client = before;
+    }
+    return client;
+  };
+}
+
+/** The same as text, for logs. Most connections need no look: their address is IPv4 and no proxy stands in between. */
+export function createClientAddressText(
+  trustedProxies: readonly string[],
+): (remoteAddress: string, forwardedFor: string) => string {
+  const addressOf = createClientAddress(trustedProxies);
+  return (remoteAddress, forwardedFor) => {
+    if (trustedProxies.length === 0 && !remoteAddress.includes(':')) return remoteAddress;
+    return addressOf(remoteAddress, forwardedFor)?.toString() ?? '';
+  };
+}
+
+/** An address, with an IPv4 one that is dressed as IPv6 undressed; null for anything else. */
+function readAddress(text: string): Address | null {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : null;
+}
+
+function readNetwork(text: string): [Address, number] {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  const address = readAddress(text);
+  if (address === null)
+    throw new Error(`a trusted proxy is an address or a network such as 10.0.0.0/8, not ${text}`);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}

@@ -1,0 +1,43 @@
+// What of a client's text may be written into logs. Nobody can be kept from putting a key or a card number into a path
+// or an idempotency key; neither may end up in a log. So the search for card numbers is stricter here than where
+// requests are refused for them: a wrong guess costs a log line one field.
+
+import { cardBrand, luhnValid } from '../core/card-number.ts';
+
+const plainPath = /^\/[\w./~-]{0,199}$/;
+/** Our keys and secrets, plain or as the start of Basic credentials in base 64. */
+const ourSecrets = /svc_|c3ZjX/i;
+/** Thirteen digits or more, with at most one character between two of them that is neither digit nor letter. */
+const digitRuns = /\d(?:[^0-9A-Za-z]?\d){12,}/g;
+const cardDigitsMin = 13;
+const cardDigitsMax = 19;
+
+const mayHoldDigits = /\d(?:[^0-9A-Za-z]?\d){12}/;
+
+/** The path without its query, or null when it may not be written. */
+export function loggablePath(path: string): string | null {
+  return plainPath.test(path) && isHarmless(path) ? path : null;
+}
+
+/** An `Idempotency-Key` as it was sent, or null when there is none or it may not be written. */
+export function loggableIdempotencyKey(key: string | undefined): string | null {
+  if (key === undefined || !/^[\x20-\x7e]{1,255}$/.test(key)) return null;
+  return isHarmless(key) ? key : null;
+}
+
+function isHarmless(text: string): boolean {
+  if (ourSecrets.test(text)) return false;
+  return !mayHoldDigits.test(text) || !text.match(digitRuns)!.some(holdsCardNumber);
+}
+
+/** Whether a part of the digits is a card number. */
+function holdsCardNumber(run: string): boolean {
+  const digits = run.replace(/\D/g, '');
+  for (let start = 0; start + cardDigitsMin <= digits.length; start++) {
+    if (cardBrand(digits.slice(start, start + 6)) === null) continue;
+    for (let length = cardDigitsMin; length <= cardDigitsMax && start + length <= digits.length; length++) {
+      if (luhnValid(digits.slice(start, start + length))) return true;
+    }
+  }
+  return false;
+}
