@@ -13,6 +13,7 @@ import type { Config } from './config-schema.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { Logger } from './logger.ts';
 import type { SupervisorMetrics } from './metrics.ts';
+import { RestartDelay } from './restart-delay.ts';
 import { Thread, type ThreadFailure } from './thread.ts';
 import type { EdgeThreadData, ShardThreadData } from './thread-protocol.ts';
 import { accountOf, keyRingChangeOf } from './thread-views.ts';
@@ -20,11 +21,6 @@ import { WebhookKeeper } from './webhook-keeper.ts';
 
 const shardEntry = new URL('./shard-thread.ts', import.meta.url);
 const edgeEntry = new URL('./edge-thread.ts', import.meta.url);
-
-/** Waits before starting a failed shard again: at once, then longer while it keeps failing. */
-const restartMs = [0, 100, 500, 1_000, 5_000];
-/** A shard that ran this long has recovered: the waits start over. */
-const stableMs = 60_000;
 
 export interface SupervisorOptions {
   readonly config: Config;
@@ -92,12 +88,11 @@ export class Supervisor {
   #keepShard(number: number): Promise<ThreadFailure | null> {
     const first = Promise.withResolvers<ThreadFailure | null>();
     const keep = async () => {
-      for (let failures = 0; !this.#stopping.signal.aborted; failures++) {
-        const startedAt = performance.now();
+      const delay = new RestartDelay();
+      while (!this.#stopping.signal.aborted) {
         const failure = await this.#runShard(number, () => first.resolve(null));
         first.resolve(failure);
-        if (performance.now() - startedAt > stableMs) failures = 0;
-        if (!(await this.#mayStartAgain(number, failure, failures))) return;
+        if (!(await this.#mayStartAgain(number, failure, delay))) return;
       }
     };
     void keep();
@@ -139,7 +134,7 @@ export class Supervisor {
   }
 
   /** Says why a shard has ended and waits until it may be started again; false when it may not. */
-  async #mayStartAgain(number: number, failure: ThreadFailure | null, failures: number): Promise<boolean> {
+  async #mayStartAgain(number: number, failure: ThreadFailure | null, delay: RestartDelay): Promise<boolean> {
     const { logger, metrics } = this.#options;
     const { signal } = this.#stopping;
     if (signal.aborted) return false;
@@ -148,7 +143,7 @@ export class Supervisor {
       logger.fatal({ shard: number }, `shard ${number} stays down: ${reason}`);
       return false;
     }
-    const delayMs = restartMs[Math.min(failures, restartMs.length - 1)]!;
+    const delayMs = delay.failed(performance.now());
     logger.error({ shard: number, delayMs }, `shard ${number} ended and is started again: ${reason}`);
     metrics.restarted(number);
     await wait(delayMs, undefined, { signal }).catch(() => {});
