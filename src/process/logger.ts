@@ -65,8 +65,8 @@ function openBuffered(): DestinationStream {
     minLength: writeBytesMin,
     maxWrite: writeBytesMax,
     maxLength: unwrittenBytesMax,
-    periodicFlush: flushIntervalMs,
   });
+  flushSoon(destination);
   // Lines that nobody takes, because the reader is gone or the disk is full, are no reason to end, nor to stay.
   let isRefused = false;
   destination.on('error', () => {
@@ -78,6 +78,23 @@ function openBuffered(): DestinationStream {
     if (!isRefused) destination.flushSync();
   });
   return destination;
+}
+
+/** What is gathered is written after a moment. A thread that logs nothing is not woken for it. */
+function flushSoon(destination: ReturnType<typeof pino.destination>): void {
+  const write = destination.write.bind(destination);
+  let isDue = false;
+  const flush = () => {
+    isDue = false;
+    destination.flush();
+  };
+  destination.write = (line) => {
+    if (!isDue) {
+      isDue = true;
+      setTimeout(flush, flushIntervalMs).unref();
+    }
+    return write(line);
+  };
 }
 
 async function openPretty(): Promise<DestinationStream> {

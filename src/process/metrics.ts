@@ -148,7 +148,8 @@ export function createSupervisorMetrics(registry: Registry) {
     help: 'Changes of organizations and keys that could not be written',
     registers,
   });
-  collectDefaultMetrics({ register: registry });
+  // The library looks at the event loop a hundred times a second, which is most of what an idle service would do.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return {
     directoryFailed: () => directoryFailures.inc(),
     up: (shard: number, isUp: boolean) => up.labels(String(shard)).set(isUp ? 1 : 0),

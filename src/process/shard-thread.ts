@@ -32,7 +32,7 @@ const registry = new Registry();
 const metrics = createShardMetrics(registry, String(number));
 countThreadTime(registry, `shard-${number}`);
 
-const tickMs = 100;
+const busyMs = 100;
 const levelsMs = 1000;
 const networkTimeoutMs = 20_000;
 
@@ -128,7 +128,10 @@ runner.recover(shard.openOperations().map(callOf));
 
 function connect(port: MessagePort): void {
   const peer: Peer = { post: (message, transfer) => port.postMessage(message, transfer as ArrayBuffer[]) };
-  port.on('message', (message: ToShard) => shard.receive(message, peer));
+  port.on('message', (message: ToShard) => {
+    shard.receive(message, peer);
+    if (isIdle) wake();
+  });
 }
 
 function showDepth(): void {
@@ -155,14 +158,30 @@ function noteDirectory(newest: number): void {
 }
 noteDirectory(revision);
 
-const ticks = setInterval(() => shard.tick(), tickMs);
+let ticks = setTimeout(tick, 0);
+/** The next tick may be a while off, because nothing was due and no message came. */
+let isIdle = false;
+
+function tick(): void {
+  const waitMs = shard.tick();
+  isIdle = waitMs > busyMs;
+  ticks = setTimeout(tick, waitMs);
+}
+
+/** A message came, and may bring something that is due soon. */
+function wake(): void {
+  clearTimeout(ticks);
+  isIdle = false;
+  ticks = setTimeout(tick, busyMs);
+}
+
 const seconds = setInterval(() => {
   watchDisk(false);
   shard.writeLevels().catch(fail);
 }, levelsMs);
 
 async function stop(): Promise<void> {
-  clearInterval(ticks);
+  clearTimeout(ticks);
   clearInterval(seconds);
   runner.stop();
   await shard.stop();

@@ -66,6 +66,9 @@ type Mail =
 /** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
 const turnSizeMax = 512;
 const turnsInFlightMax = 2;
+/** How often time is looked at while requests come, and at least. */
+const busyTickMs = 100;
+const idleTickMs = 1_000;
 /** The time is written this often, although nothing else has changed. */
 const idleLevelsMs = 60_000;
 /** Segments of the log hold the kept answers: they stay an hour longer than those are needed. */
@@ -87,6 +90,8 @@ export class Shard {
   #checkpointing: Promise<void> | null = null;
   readonly #upkeep: Upkeep;
   #upkeepQueued = false;
+  /** A turn took mail since the last tick. */
+  #hasTurned = false;
   #levelsAtMs = 0;
 
   /** Replays the journal: the shard is ready when this returns. */
@@ -198,6 +203,7 @@ export class Shard {
     this.#upkeepQueued = false;
     if (isUpkeep && this.#upkeep.run(turn)) this.#queueUpkeep();
     const taken = this.#takeMail(turn);
+    if (taken > 0) this.#hasTurned = true;
     if (taken === 0 && !isUpkeep) return;
     if (handOut(this.state, turn)) this.#queueUpkeep();
     if (taken > 0) this.#options.observer.turnEnded(taken, this.#mailbox.length);
@@ -304,26 +310,35 @@ export class Shard {
     this.#options.checkAddress(url).then(settle, () => settle(null));
   }
 
-  /** What time brings; to be called a few times a second. Looks at the clock, and does nothing until something is due. */
-  tick(): void {
+  /**
+   * What time brings, and checkpoints. Returns the milliseconds after which it is to be called again: soon while requests
+   * come, else when something is due, or after a second.
+   */
+  tick(): number {
+    const { serviceMs } = this.now();
+    let nextMs = this.#hasTurned ? serviceMs + busyTickMs : serviceMs + idleTickMs;
+    this.#hasTurned = false;
     this.#guard(() => {
-      const { serviceMs } = this.now();
       if (this.#upkeep.isDue(serviceMs)) this.#queueUpkeep();
-      const { checkpointIntervalMs, checkpointRecordsMax } = this.#options;
       // A checkpoint needs room on the disk; without it no writes are taken, so what it would hold stays small.
       if (this.state.readOnly) return;
+      const { checkpointIntervalMs, checkpointRecordsMax } = this.#options;
       // Kept refusals change no record: they count for themselves.
       const unwritten = this.state.records.dirtyWeight + this.#newKeys.length;
-      const isDue = serviceMs - this.#lastCheckpointMs >= checkpointIntervalMs && unwritten > 0;
-      if (isDue || unwritten >= checkpointRecordsMax) this.checkpoint().catch((error) => this.#fail(error));
+      const dueMs = unwritten > 0 ? this.#lastCheckpointMs + checkpointIntervalMs : Infinity;
+      const isDue = serviceMs >= dueMs || unwritten >= checkpointRecordsMax;
+      if (isDue) this.checkpoint().catch((error) => this.#fail(error));
+      else nextMs = Math.min(nextMs, dueMs);
     });
+    return Math.max(busyTickMs, Math.min(nextMs, this.#upkeep.dueMs) - serviceMs);
   }
 
   /** Writes rate-limit levels that have changed, and the time with them; to be called once a second. */
   async writeLevels(): Promise<void> {
+    if (this.state.readOnly) return;
     const { serviceMs } = this.now();
     const changed = this.state.takeLevels();
-    if (this.state.readOnly || (changed.size === 0 && serviceMs < this.#levelsAtMs)) return;
+    if (changed.size === 0 && serviceMs < this.#levelsAtMs) return;
     this.#levelsAtMs = serviceMs + idleLevelsMs;
     const levels = new Map<string, Uint8Array>([[clockLevel, this.#clockNow()]]);
     for (const [scope, level] of changed) levels.set(scope, encodeLevels(level));

@@ -25,10 +25,16 @@ export class Upkeep {
   }
 
   isDue(serviceMs: number): boolean {
+    return serviceMs >= this.dueMs;
+  }
+
+  /** Nothing is to be done before this. */
+  get dueMs(): number {
     const { dueMs, outbox, webhooks, readOnly } = this.#state;
-    if (readOnly || serviceMs - this.#lastMs < intervalMs) return false;
-    if (serviceMs >= Math.min(dueMs, outbox.wakeMs, this.#pruneAtMs)) return true;
-    return outbox.draining.size > 0 || (webhooks !== null && outbox.isReady);
+    if (readOnly) return Infinity;
+    const isWaiting = outbox.draining.size > 0 || (webhooks !== null && outbox.isReady);
+    const firstMs = isWaiting ? 0 : Math.min(dueMs, outbox.wakeMs, this.#pruneAtMs);
+    return Math.max(firstMs, this.#lastMs + intervalMs);
   }
 
   /** Does what has become due, some of it a turn; true when there is more. */

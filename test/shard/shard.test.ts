@@ -208,6 +208,38 @@ test('a checkpoint is written when its time has come and something changed, a ke
   assert.deepEqual(actor.checkpoints, [2, 0]);
 });
 
+test('an idle shard looks at the time once a second and reads nothing; it is there when something is due', async () => {
+  const actor = new Actor();
+  const { checkpoint } = actor.journal;
+  const scan = checkpoint.scan.bind(checkpoint);
+  let scans = 0;
+  checkpoint.scan = (...range) => {
+    scans++;
+    return scan(...range);
+  };
+  const tickAfter = async (ms: number) => {
+    actor.clock.advance(ms);
+    const nextMs = actor.shard.tick();
+    await settled();
+    return nextMs;
+  };
+  await tickAfter(0);
+  const expires_at = actor.clock.now() / 1000 + 1_800;
+  const body = { ...intent, success_url: 'https://shop.example', expires_at };
+  const { json } = await actor.send('POST /v1/checkout/sessions', { body, key: 'a' });
+  assert.equal(await tickAfter(100), 100, 'a request came');
+  assert.equal(await tickAfter(100), 1_000);
+  assert.equal(await tickAfter(9_300), 500, 'the checkpoint');
+  await tickAfter(500);
+  scans = 0;
+  for (let seconds = 0; seconds < 1_789; seconds++) assert.equal(await tickAfter(1_000), 1_000);
+  assert.equal(scans, 0);
+  assert.equal(await tickAfter(800), 200, 'the session');
+  await tickAfter(200);
+  const { status } = (await actor.send(`GET /v1/checkout/sessions/${json.id}`)).json;
+  assert.equal(status, 'expired');
+});
+
 test('rate limits and the day go on after a restart from where they were written', async () => {
   const few = { perMinute: 6, source: 'custom', untilMs: null } as const;
   const limits = { ...account.limits.test, buckets: { ...account.limits.test.buckets, writes: few } };
