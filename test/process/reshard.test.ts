@@ -81,9 +81,10 @@ test('from one shard to three and back, nothing is lost and nothing runs again',
   const cap = { org: capped.id, mode: 'test', requests: 2, paymentCreations: 2 };
   await service.operate('limits.daily', cap);
   const session = { amount: 12_000, currency: 'mad', success_url: 'https://shop.example/' };
+  const { key } = await newOrganization(service);
   const openSession = (more: object) =>
     service.call('/v1/checkout/sessions', {
-      key: shops[0]!.key,
+      key,
       idempotencyKey: 'session',
       body: { ...session, ...more },
     });
