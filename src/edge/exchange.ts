@@ -9,8 +9,8 @@
 //
 // Some requests never get here, because uWebSockets.js answers them itself, with a page of its own, and offers no hook:
 // a version other than HTTP/1.1 and a target that is no path (505), no Host, both Content-Length and Transfer-Encoding,
-// a length that is no number, a broken chunk (400), more than 64 KiB or 100 lines of headers (431). A header line that
-// is none is waited on until the connection has been idle for 10 seconds. And a request that is sent before the answer
+// a length that is no number, a broken chunk (400), more than 64 KiB or 100 lines of headers (431). A malformed
+// header line is waited on until the connection has been idle for 10 seconds. And a request that is sent before the answer
 // to the one before it has begun ends its connection: pipelining works for what is answered at once.
 
 import type { HttpResponse } from 'uWebSockets.js';

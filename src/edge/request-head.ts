@@ -2,8 +2,10 @@
 // is needed later is copied here, in one pass over the headers. The pass also finds what makes a message ambiguous: a
 // header that decides about framing, authority or identity and comes twice.
 //
-// uWebSockets.js cuts bytes above 127 off both ends of a header's value as if they were spaces, before anybody can see
-// them. So an Idempotency-Key with such bytes at an end is taken without them; in between they are refused.
+// uWebSockets.js cuts bytes above 127 off both ends of a header's value as if they were spaces, and neither `getHeader`
+// nor `forEach` nor anything else that it hands out has the bytes of the header. So an Idempotency-Key with such bytes at
+// an end is taken without them; all others above 126 are seen, and refused. A header line without a name hides all lines
+// behind it.
 
 import type { HttpRequest } from 'uWebSockets.js';
 import { type Refusal, refuse } from '../contract/errors.ts';
@@ -53,6 +55,8 @@ export function readHead(request: HttpRequest): RequestHead {
   const length = headers.get('content-length');
   const coding = headers.get('transfer-encoding');
   refusal ??= refuseFraming(method, bytes, length, coding);
+  // uWebSockets.js takes a trailer for the next request.
+  if (headers.has('trailer')) refusal ??= unsupported('trailer');
   return {
     method,
     path,

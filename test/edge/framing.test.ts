@@ -2,6 +2,7 @@
 // what connections can be used for. The time for a request is a second here.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
@@ -79,6 +80,7 @@ const unsupported: readonly (readonly [what: string, name: string, value: string
   ['an empty coding', 'Transfer-Encoding', ''],
   ['a coding that is none', 'Transfer-Encoding', 'xchunked'],
   ['an empty length', 'Content-Length', ''],
+  ['a trailer that is announced', 'Trailer', 'X-Sum'],
 ];
 for (const [what, name, value] of unsupported) {
   test(`${name}: ${value} (${what}) is refused and ends the connection`, async () => {
@@ -123,6 +125,44 @@ test('a body that comes a byte in a chunk is refused long before its end', async
   const head = requestText('POST /v1/customers', authorized(['Transfer-Encoding', 'chunked']));
   await assertRefused(head + '1\r\n \r\n'.repeat(1_000), 400, /small pieces/);
   await assertRefused(head + chunked(...' '.repeat(1_000)), 400, /small pieces/);
+});
+
+/** Sends a customer whose body ends like this, is not waited for, and tells whether there is such a customer now. */
+async function creates(end: string): Promise<boolean> {
+  const email = `${randomUUID()}@example.com`;
+  const [first, last] = [`{"email":"${email}",`, '"name":"Amina"}'];
+  const pieces = `${chunked(first).slice(0, -5)}${last.length.toString(16)}${end.replace('DATA', last)}`;
+  const connection = new RawConnection(service.url);
+  await connection.send(chunkedPost(pieces));
+  await connection.closed();
+  assert.doesNotMatch(connection.bytes().toString(), /too long to arrive/);
+  const { json } = await service.call(`/v1/customers?email=${email}`, { key });
+  return json.data.length === 1;
+}
+
+const chunkEnds: readonly (readonly [what: string, end: string, runs: boolean])[] = [
+  ['as it should', '\r\nDATA\r\n0\r\n\r\n', true],
+  ['with a trailer', '\r\nDATA\r\n0\r\nX-Sum: 1\r\n\r\n', false],
+  ['with a trailer that reads like a request', '\r\nDATA\r\n0\r\nX-GET / HTTP/1.1\r\nHost: x\r\n\r\n', false],
+  ['with an extension', ';a=b\r\nDATA\r\n0\r\n\r\n', false],
+  ['with extensions', ';a=b\r\nDATA\r\n0;a=b\r\n\r\n', false],
+  ['with an extension in words', ';name="value"\r\nDATA\r\n0\r\n\r\n', false],
+];
+for (const [what, end, runs] of chunkEnds) {
+  test(`a body in chunks that ends ${what} is ${runs ? 'run' : 'refused at once and has not run'}`, async () => {
+    assert.equal(await creates(end), runs);
+  });
+}
+
+test('a body in chunks is taken in any segments', async () => {
+  const body = chunked('{"name":', '"Amina"}');
+  const head = chunkedPost('');
+  await Promise.all(
+    Array.from(body, async (_, at) => {
+      const answer = await sendRaw(service.url, head + body.slice(0, at), body.slice(at));
+      assert.equal(answer && JSON.parse(answer.text).name, 'Amina', `cut at ${at}`);
+    }),
+  );
 });
 
 test('a form of more than 8 KiB is refused, by its length before it is sent, and in chunks', async () => {
@@ -215,15 +255,7 @@ for (const [what, status, text] of native) {
 }
 
 test('header lines that are none get no answer and harm nobody', async () => {
-  const lines = [
-    'Foo',
-    'Foo : bar',
-    'Foo: bar\r\n  baz',
-    'Foo: b\x01r',
-    'Foo: b\x00r',
-    'Foo: a\nBar: b',
-    ': x',
-  ];
+  const lines = ['Foo', 'Foo : bar', 'Foo: bar\r\n  baz', 'Foo: b\x01r', 'Foo: b\x00r', 'Foo: a\nBar: b'];
   const connections = lines.map((line) => {
     const connection = new RawConnection(service.url);
     void connection.send(`GET /v1/account HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n`);
@@ -231,6 +263,12 @@ test('header lines that are none get no answer and harm nobody', async () => {
   });
   await assertAlive();
   for (const connection of connections) connection.end();
+});
+
+test('a header line without a name hides those behind it', async () => {
+  const lines = ['Host: x', ': x', `Authorization: Bearer ${key}`];
+  const answer = await sendRaw(service.url, `GET /v1/account HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+  assert.equal(JSON.parse(answer!.text).error.code, 'api_key_missing');
 });
 
 // Methods and bodies.
