@@ -13,6 +13,7 @@ import {
   complain,
   createContext,
 } from './cli-context.ts';
+import { addDoctorCommand } from './cli-doctor.ts';
 import { addKeyCommands } from './cli-keys.ts';
 import { addLimitCommands } from './cli-limits.ts';
 import { addListenCommand } from './cli-listen.ts';
@@ -35,6 +36,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addWebhookCommands,
   addListenCommand,
   addAuditCommand,
+  addDoctorCommand,
   addReshardCommand,
 ];
 

@@ -14,6 +14,8 @@ export interface OperatorServices {
   readonly availability: Availability;
   /** The metrics of the whole process in the Prometheus text format. */
   metricsText(): Promise<string>;
+  /** What there is to check about the running service, and what was found. */
+  checks(): Promise<readonly Check[]>;
   /** The configuration in force, secrets hidden. */
   config(): readonly ConfigLine[];
   /** Asks the shard that an organization, or the object with this id, lives in. */
@@ -26,6 +28,14 @@ export interface ShardAnswer {
   /** JSON text. */
   readonly body: string;
   readonly cursor?: string | null;
+}
+
+/** One thing that was checked. */
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What was found, and what to do when something is wrong. */
+  readonly detail: string;
 }
 
 /** One key of the configuration with its value in force. */

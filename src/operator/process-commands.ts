@@ -4,5 +4,6 @@ import { defineCommand, type OperatorCommand, unaudited } from './operator-comma
 
 export const processCommands: readonly OperatorCommand[] = [
   unaudited(defineCommand('config', {}, async (_, services) => services.config())),
+  unaudited(defineCommand('doctor', {}, async (_, services) => services.checks())),
   unaudited(defineCommand('metrics', {}, async (_, services) => ({ text: await services.metricsText() }))),
 ];

@@ -12,6 +12,7 @@ import { openOperatorServer } from '../operator/operator-server.ts';
 import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf, shardCountOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { DataFolderError, lockDataFolder, openDataFolder, openDirectory } from './data-folder.ts';
+import { examine } from './doctor.ts';
 import { greet } from './first-start.ts';
 import { checkFolder } from './folder-check.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
@@ -90,8 +91,8 @@ async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
   const onRefusedKeys = (refused: readonly RefusedKey[]) => void audit.refusedKeys(refused);
   const options = { config, folder, directory, port, baseUrl, logger, metrics, onEdgeEnded, onRefusedKeys };
   const supervisor = new Supervisor(options);
-  const metricsText = async () =>
-    mergeMetrics([await registry.getMetricsAsJSON(), ...(await supervisor.metrics())]);
+  const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
+  const metricsText = async () => mergeMetrics(await counted());
   const operators = await openOperatorServer({
     dataDir: folder.path,
     audit,
@@ -101,6 +102,7 @@ async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
       availability: availabilityOf(networksOf(config)),
       config: () => describeConfig(config),
       metricsText,
+      checks: async () => examine(await counted(), folder.path),
     }),
     onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
   });

@@ -18,8 +18,9 @@ export function operatorServices(options: {
   readonly availability: Availability;
   readonly config: () => readonly ConfigLine[];
   readonly metricsText: () => Promise<string>;
+  readonly checks: OperatorServices['checks'];
 }): OperatorServices {
-  const { directory, supervisor, availability, config, metricsText } = options;
+  const { directory, supervisor, availability, config, metricsText, checks } = options;
   const { clients } = supervisor;
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
@@ -41,6 +42,7 @@ export function operatorServices(options: {
     directory,
     availability,
     metricsText,
+    checks,
     config,
     askShard,
     callApi: createTestCaller((org) => clients[supervisor.shardOf(org)]!),

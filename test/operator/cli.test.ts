@@ -13,7 +13,7 @@ import { CliFailure, type CliHost } from '../../src/operator/cli-context.ts';
 import { defineCommand } from '../../src/operator/operator-command.ts';
 import { listedMax } from '../../src/operator/operator-protocol.ts';
 import type { PresentedDelivery } from '../../src/operator/present-webhooks.ts';
-import { type Fixture, openFixture, reviewOf, startMs } from './fixture.ts';
+import { type Fixture, fixtureChecks, openFixture, reviewOf, startMs } from './fixture.ts';
 
 interface Outcome {
   readonly code: number;
@@ -271,6 +271,16 @@ test('metrics', async () => {
   assert.equal((await run('metrics')).out, '# TYPE up gauge\nup 1\n');
 });
 
+test('doctor shows what was checked, and exits with 1 when something is wrong', async () => {
+  const well = await run('doctor');
+  assert.deepEqual([well.code, well.out], [0, 'CHECK   STATE  DETAIL\nshards  ok     1 of 1 serve\n']);
+  fixtureChecks.push({ name: 'disk', ok: false, detail: '9 MiB free; make room' });
+  const ill = await run('doctor');
+  fixtureChecks.pop();
+  assert.deepEqual([ill.code, ill.error], [1, 'payments: something is wrong: disk\n']);
+  assert.match(ill.out, /^disk +WRONG +9 MiB free; make room$/m);
+});
+
 test('serve passes the data folder on, and a failure is one line', async () => {
   const { code, error } = await run('--data-dir', '/d', 'serve');
   assert.deepEqual([code, error], [1, 'payments: the port is taken (/d)\n']);
@@ -342,7 +352,7 @@ describe('usage', () => {
   });
 
   const commands =
-    'serve|config|metrics|org create|org list|org show|org activate|org suspend|org reinstate|org close|org methods|' +
+    'serve|config|metrics|doctor|org create|org list|org show|org activate|org suspend|org reinstate|org close|org methods|' +
     'key create|key list|key roll|key revoke|limits show|limits set|limits reset|review list|review close';
   for (const command of commands.split('|')) {
     test(`payments ${command} --help`, async () => {

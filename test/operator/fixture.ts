@@ -11,7 +11,7 @@ import { Audit } from '../../src/operator/audit.ts';
 import type { OperatorCommand } from '../../src/operator/operator-command.ts';
 import { OperatorFailure } from '../../src/operator/operator-protocol.ts';
 import { openOperatorServer } from '../../src/operator/operator-server.ts';
-import type { OperatorServices } from '../../src/operator/operator-services.ts';
+import type { Check, OperatorServices } from '../../src/operator/operator-services.ts';
 import { scrub } from '../../src/process/logger.ts';
 import { createManualClock } from '../manual-clock.ts';
 
@@ -25,6 +25,9 @@ export interface Fixture {
   readonly failures: { command: string; error: unknown }[];
   close(): Promise<void>;
 }
+
+/** What `doctor` finds; a test may put something else here. */
+export const fixtureChecks: Check[] = [{ name: 'shards', ok: true, detail: '1 of 1 serve' }];
 
 export async function openFixture(commands?: readonly OperatorCommand[]): Promise<Fixture> {
   const dataDir = mkdtempSync(join(tmpdir(), 'operator-'));
@@ -41,6 +44,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     // As in the service: no network in live mode.
     availability: { test: { card: true, cash: true }, live: { card: false, cash: false } },
     metricsText: async () => '# TYPE up gauge\nup 1\n',
+    checks: async () => fixtureChecks,
     config: () => [{ key: 'port', variable: 'PAYMENTS_PORT', value: 1234, description: 'port' }],
     askShard: async (_, request) => {
       if (request.kind === 'records') {

@@ -1,0 +1,8 @@
+// Loaded into a service before anything else, in each of its threads: its wall clock is CLOCK_STEP_MS milliseconds ahead
+// as long as the file CLOCK_STEP_FILE exists.
+
+import { existsSync } from 'node:fs';
+
+const { now } = Date;
+const stepMs = Number(process.env.CLOCK_STEP_MS);
+Date.now = () => (existsSync(process.env.CLOCK_STEP_FILE!) ? now() + stepMs : now());
