@@ -165,6 +165,7 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
       },
       availability: { test: on, live: on },
       fillRandom: (bytes) => void randomFillSync(bytes),
+      secrets: { seal: (secret) => secret },
       hotRecordsMax: 100_000,
       clocks: systemClocks(),
       clockObserver: { jumped() {}, followed() {} },

@@ -2,12 +2,13 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { newSecretsKey } from '../src/journal/secret-box.ts';
 import { callOperator } from '../src/operator/operator-client.ts';
 import { processSeconds, serviceThreads, type ThreadSeconds } from './processor-time.ts';
 
@@ -35,7 +36,10 @@ const folders: string[] = [];
 const children: ChildProcess[] = [];
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) {
+    rmSync(folder, { recursive: true, force: true });
+    rmSync(`${folder}.secrets-key`, { force: true });
+  }
 });
 
 /** An empty folder, removed when the bench ends. */
@@ -51,7 +55,14 @@ export async function startService(
   dataDir = temporaryFolder(),
 ): Promise<ServiceTarget> {
   const port = await freePort();
-  const settings = { NODE_ENV: 'production', PAYMENTS_PORT: String(port), PAYMENTS_DATA_DIR: dataDir };
+  const keyFile = `${dataDir}.secrets-key`;
+  if (!existsSync(keyFile)) writeFileSync(keyFile, newSecretsKey());
+  const settings = {
+    NODE_ENV: 'production',
+    PAYMENTS_PORT: String(port),
+    PAYMENTS_DATA_DIR: dataDir,
+    PAYMENTS_SECRETS_KEY_FILE: keyFile,
+  };
   const target = await start('../src/process/payments.ts', ['serve'], port, '/readyz', {
     ...settings,
     ...env,

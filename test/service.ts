@@ -58,7 +58,11 @@ const folders: string[] = [];
 const children = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) {
+    rmSync(folder, { recursive: true, force: true });
+    // The service makes it beside its data folder.
+    rmSync(`${folder}.secrets-key`, { force: true });
+  }
 });
 
 process.once('SIGTERM', () => process.exit(143));

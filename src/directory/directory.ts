@@ -48,6 +48,7 @@ export type FirstKeys<M extends Mode = Mode> = Readonly<Record<M, Readonly<Recor
 const format = 2;
 const formatRow = 'format';
 const revisionRow = 'revision';
+const keyCheckRow = 'secrets-key';
 
 /** The row with the sequence that a shard is known to have reached. */
 function notedRow(generation: number, shard: number): string {
@@ -124,6 +125,16 @@ export class Directory {
   /** Notes the sequence that a shard has reached. Never rejects: what is noted is a lower bound. */
   async noteSequence(generation: number, shard: number, sequence: number): Promise<void> {
     await this.#write(() => new Map([[notedRow(generation, shard), pack(sequence)]])).catch(() => {});
+  }
+
+  /** A value sealed with the key of the signing secrets, by which that key is known again; null before the first. */
+  get keyCheckValue(): string | null {
+    const bytes = this.#store.get(keyCheckRow);
+    return bytes === undefined ? null : (unpack(bytes) as string);
+  }
+
+  async putKeyCheckValue(sealed: string): Promise<void> {
+    await this.#write(() => new Map([[keyCheckRow, pack(sealed)]]));
   }
 
   /** Makes entries for organizations that the shards have and this directory has lost: suspended, without any key. */

@@ -53,6 +53,8 @@ export interface Context extends Now {
   readonly newId: (prefix: string) => string;
   /** `length` random base-62 characters. */
   readonly randomText: (length: number) => string;
+  /** Seals the signing secret of an endpoint of the organization: only what is sealed may be in a record. */
+  readonly sealSecret: (secret: string, endpoint: string) => string;
   /** A whole random number below `limit` (at most 2^32). */
   readonly randomBelow: (limit: number) => number;
 }

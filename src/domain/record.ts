@@ -164,8 +164,11 @@ export interface WebhookEndpointRecord extends Common {
   readonly draining: boolean;
   readonly metadata: Metadata;
   readonly api_version: string;
-  /** The signing secrets in force, newest first. A rolled secret stays until its overlap ends (null: no end). */
-  readonly secrets: readonly { readonly secret: string; readonly expires_at_ms: number | null }[];
+  /**
+   * The signing secrets in force, sealed, newest first. A rolled secret stays until its overlap ends (null: no end).
+   * Whoever signs or shows them opens them; nobody else has them.
+   */
+  readonly secrets: readonly { readonly sealed: string; readonly expires_at_ms: number | null }[];
 }
 
 export interface AttemptResult {

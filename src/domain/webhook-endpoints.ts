@@ -59,9 +59,10 @@ export function createWebhookEndpoint(draft: Draft, params: ParamsOf<'create_web
   const wait = checkAddress(draft, params.url);
   if (wait !== null) return wait;
   const secret = newSigningSecret(context.randomText);
+  const id = context.newId('we');
   const endpoint = draft.put<WebhookEndpointRecord>({
     kind: 'webhook_endpoint',
-    id: context.newId('we'),
+    id,
     org: context.org,
     livemode: context.livemode,
     created: Math.floor(context.nowMs / 1000),
@@ -71,7 +72,7 @@ export function createWebhookEndpoint(draft: Draft, params: ParamsOf<'create_web
     draining: false,
     metadata: initialMetadata(params.metadata),
     api_version: version,
-    secrets: [{ secret, expires_at_ms: null }],
+    secrets: [{ sealed: context.sealSecret(secret, id), expires_at_ms: null }],
   });
   return {
     body: JSON.stringify(presentWebhookEndpoint(endpoint, secret)),
@@ -158,13 +159,14 @@ export function rollSecret(draft: Draft, params: { overlapSeconds: number }, id:
   const { nowMs } = draft.context;
   const endsAtMs = nowMs + params.overlapSeconds * 1000;
   const still = endpoint.secrets
-    .map(({ secret, expires_at_ms }) => ({
-      secret,
+    .map(({ sealed, expires_at_ms }) => ({
+      sealed,
       expires_at_ms: Math.min(expires_at_ms ?? endsAtMs, endsAtMs),
     }))
     .filter(({ expires_at_ms }) => expires_at_ms > nowMs)
     .slice(0, secretsMax - 1);
   const secret = newSigningSecret(draft.context.randomText);
-  draft.put<WebhookEndpointRecord>({ ...endpoint, secrets: [{ secret, expires_at_ms: null }, ...still] });
+  const sealed = draft.context.sealSecret(secret, id);
+  draft.put<WebhookEndpointRecord>({ ...endpoint, secrets: [{ sealed, expires_at_ms: null }, ...still] });
   return answered({ id, secret });
 }

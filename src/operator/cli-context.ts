@@ -25,6 +25,8 @@ export interface CliHost {
   serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
   /** Lays the data folder out for another number of shards. Throws `CliFailure`; the folder is then as it was. */
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
+  /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */
+  rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
 }
 
 /** What a reshard has done; nothing when `from` is `to`. */
@@ -42,6 +44,16 @@ export function complain(
   error: { readonly kind: OperatorErrorKind; readonly message: string },
 ): void {
   writeError(json ? `${JSON.stringify({ error })}\n` : `payments: ${error.message}\n`);
+}
+
+/** What the roll of the secrets' key has done. */
+export interface SecretsKeyRolled {
+  /** The new key's id. */
+  readonly key: string;
+  readonly secrets: number;
+  /** The key file, and the copy with the old keys. */
+  readonly file: string;
+  readonly kept: string;
 }
 
 /** A command can't be carried out; the message is one line. */

@@ -20,6 +20,7 @@ import { addListenCommand } from './cli-listen.ts';
 import { addOrganizationCommands } from './cli-organizations.ts';
 import { addReshardCommand } from './cli-reshard.ts';
 import { addReviewCommands } from './cli-reviews.ts';
+import { addSecretsCommands } from './cli-secrets.ts';
 import { addWebhookCommands } from './cli-webhooks.ts';
 import { NoServer } from './operator-client.ts';
 import { OperatorFailure } from './operator-protocol.ts';
@@ -38,6 +39,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addAuditCommand,
   addDoctorCommand,
   addReshardCommand,
+  addSecretsCommands,
 ];
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */

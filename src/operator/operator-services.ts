@@ -4,6 +4,7 @@
 import type { CommandOperation } from '../contract/routes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Directory } from '../directory/directory.ts';
+import type { SecretBox } from '../journal/secret-box.ts';
 import type { Availability } from '../shard/account.ts';
 import type { InternalRequest } from '../shard/protocol.ts';
 
@@ -12,6 +13,8 @@ export interface OperatorServices {
   readonly directory: Directory;
   /** The payment methods that have a network, in each mode: no other can be used, whatever is switched on. */
   readonly availability: Availability;
+  /** Opens the signing secrets. */
+  readonly secrets: Pick<SecretBox, 'open'>;
   /** The metrics of the whole process in the Prometheus text format. */
   metricsText(): Promise<string>;
   /** What there is to check about the running service, and what was found. */

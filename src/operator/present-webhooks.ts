@@ -2,6 +2,7 @@
 // except where a command is about them.
 
 import type { AttemptRecord, DeliveryRecord, Mode, WebhookEndpointRecord } from '../domain/record.ts';
+import type { SecretBox } from '../journal/secret-box.ts';
 
 export interface PresentedEndpoint {
   readonly id: string;
@@ -75,11 +76,18 @@ export interface PresentedSecret {
   readonly expires: string | null;
 }
 
-/** The secrets in force, newest first. */
-export function presentSecrets({ secrets }: WebhookEndpointRecord, nowMs: number): PresentedSecret[] {
+/** The secrets in force, newest first, opened by `box`. */
+export function presentSecrets(
+  { id, org, secrets }: WebhookEndpointRecord,
+  nowMs: number,
+  box: Pick<SecretBox, 'open'>,
+): PresentedSecret[] {
   return secrets
     .filter(({ expires_at_ms: endMs }) => endMs === null || endMs > nowMs)
-    .map(({ secret, expires_at_ms: endMs }) => ({ secret, expires: endMs === null ? null : isoTime(endMs) }));
+    .map(({ sealed, expires_at_ms: endMs }) => ({
+      secret: box.open(sealed, { id, org }),
+      expires: endMs === null ? null : isoTime(endMs),
+    }));
 }
 
 function isoTime(ms: number): string {

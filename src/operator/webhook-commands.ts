@@ -67,12 +67,15 @@ export const webhookCommands: readonly OperatorCommand[] = [
     { endpoint: text, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
     async ({ endpoint: id, overlapSeconds }, services) => {
       await command(services, id, 'roll_secret', { overlapSeconds });
-      return { id, secrets: presentSecrets(await endpointOf(services, id), services.now()) };
+      return {
+        id,
+        secrets: presentSecrets(await endpointOf(services, id), services.now(), services.secrets),
+      };
     },
   ),
   defineCommand('webhooks.show-secret', { endpoint: text }, async ({ endpoint: id }, services) => ({
     id,
-    secrets: presentSecrets(await endpointOf(services, id), services.now()),
+    secrets: presentSecrets(await endpointOf(services, id), services.now(), services.secrets),
   })),
   defineCommand('webhooks.sample', { endpoint: text, type: text }, async ({ endpoint: id, type }, services) =>
     command(services, id, 'send_sample', { type: typeThatHappens(type) }),

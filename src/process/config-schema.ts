@@ -29,6 +29,9 @@ export const configSchema = group({
   }),
   tlsCertFile: optionalText('certificate chain, PEM; with tlsKeyFile'),
   tlsKeyFile: optionalText('private key, PEM; with tlsCertFile'),
+  secretsKeyFile: optionalText(
+    'keys that seal the signing secrets; none: beside the data folder, not in production',
+  ),
   baseUrl: optionalText('public address of the service; none: derived from host and port'),
   requestTimeoutMs: count(100, timerMsMax, 'a request must be answered within this time'),
   memory: group({

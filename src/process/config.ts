@@ -120,7 +120,7 @@ export interface DescribedKey {
 export function describeConfig(config: Config): DescribedKey[] {
   return configKeys.map(({ path, variable, description }) => {
     const value = valueAt(config, path);
-    const hidden = value !== null && /secret|password|token/i.test(path);
+    const hidden = value !== null && /secret|password|token/i.test(path) && !path.endsWith('File');
     return { key: path, variable, value: hidden ? '[hidden]' : value, description };
   });
 }

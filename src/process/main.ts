@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { Registry } from 'prom-client';
 import type { RefusedKey } from '../edge/refused-keys.ts';
 import { JournalDamaged } from '../journal/journal.ts';
+import { SecretBox } from '../journal/secret-box.ts';
 import { Audit } from '../operator/audit.ts';
 import { CliFailure } from '../operator/cli-context.ts';
 import { openOperatorServer } from '../operator/operator-server.ts';
@@ -21,6 +22,7 @@ import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { availabilityOf, networksOf } from './networks.ts';
 import { operatorServices } from './operator-services.ts';
+import { openSecretsKeys } from './secrets-key.ts';
 import { Supervisor } from './supervisor.ts';
 import { ThreadFailure } from './thread.ts';
 import { countThreadTime } from './thread-time.ts';
@@ -87,9 +89,21 @@ async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
   const directory = openDirectory(folder, onDirectoryFailure);
   closers.push(() => directory.closeStore());
   await checkFolder({ folder, directory, acceptLoss, warn: (message) => logger.warn(message) });
+  const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
   const onEdgeEnded = (failure: ThreadFailure) => told.reject(failure);
   const onRefusedKeys = (refused: readonly RefusedKey[]) => void audit.refusedKeys(refused);
-  const options = { config, folder, directory, port, baseUrl, logger, metrics, onEdgeEnded, onRefusedKeys };
+  const options = {
+    config,
+    folder,
+    directory,
+    secretsKeys,
+    port,
+    baseUrl,
+    logger,
+    metrics,
+    onEdgeEnded,
+    onRefusedKeys,
+  };
   const supervisor = new Supervisor(options);
   const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
   const metricsText = async () => mergeMetrics(await counted());
@@ -99,6 +113,7 @@ async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
     services: operatorServices({
       directory,
       supervisor,
+      secrets: new SecretBox(secretsKeys),
       availability: availabilityOf(networksOf(config)),
       config: () => describeConfig(config),
       metricsText,

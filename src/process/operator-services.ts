@@ -4,6 +4,7 @@ import { messageOf } from '../contract/errors.ts';
 import { slotOfId } from '../core/ids.ts';
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
+import type { SecretBox } from '../journal/secret-box.ts';
 import { OperatorFailure } from '../operator/operator-protocol.ts';
 import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/operator-services.ts';
 import type { Availability } from '../shard/account.ts';
@@ -15,12 +16,13 @@ import { createTestCaller } from './test-caller.ts';
 export function operatorServices(options: {
   readonly directory: Directory;
   readonly supervisor: Supervisor;
+  readonly secrets: SecretBox;
   readonly availability: Availability;
   readonly config: () => readonly ConfigLine[];
   readonly metricsText: () => Promise<string>;
   readonly checks: OperatorServices['checks'];
 }): OperatorServices {
-  const { directory, supervisor, availability, config, metricsText, checks } = options;
+  const { directory, supervisor, secrets, availability, config, metricsText, checks } = options;
   const { clients } = supervisor;
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
@@ -40,6 +42,7 @@ export function operatorServices(options: {
   return {
     now: Date.now,
     directory,
+    secrets,
     availability,
     metricsText,
     checks,

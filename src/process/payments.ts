@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { runCli } from '../operator/cli.ts';
 import { CliFailure, type CliHost } from '../operator/cli-context.ts';
-import { ConfigError, describeConfig, loadConfig } from './config.ts';
+import { ConfigError, describeConfig, environmentOf, loadConfig } from './config.ts';
 import type { Config } from './config-schema.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
@@ -50,6 +50,11 @@ const host: CliHost = {
     const config = configFor(dataDir);
     const { reshardStopped } = await import('./reshard.ts');
     return reshardStopped(config, shards);
+  },
+  async rollSecretsKey(dataDir) {
+    const config = configFor(dataDir);
+    const { rollSecretsKey } = await import('./roll-secrets-key.ts');
+    return rollSecretsKey(config, environmentOf(process.env));
   },
 };
 

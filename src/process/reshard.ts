@@ -141,7 +141,7 @@ async function layOut(old: DataFolder, options: ReshardOptions, journals: Journa
 }
 
 /** The lock says the same on this machine; the socket does so across containers that share the folder. */
-async function refuseRunning(dataDir: string): Promise<void> {
+export async function refuseRunning(dataDir: string): Promise<void> {
   if (!existsSync(dataDir)) throw new DataFolderError(`there is no data folder ${dataDir}`);
   const isRunning = await callOperator(dataDir, 'config', {}).then(
     () => true,
@@ -192,7 +192,7 @@ async function move(sources: readonly Journal[], targets: readonly Journal[]) {
 }
 
 /** Brings the checkpoint up to the end of the log, as the shard would have done next; returns the shard's last time. */
-async function completeCheckpoint({ log, checkpoint, replay }: Journal): Promise<ClockLevel> {
+export async function completeCheckpoint({ log, checkpoint, replay }: Journal): Promise<ClockLevel> {
   const records = new Map<string, Change>();
   const keptKeys: KeptKey[] = [];
   const { clock, ids } = readClock(checkpoint.getLevel(clockLevel)) ?? clockLevelOf(0);

@@ -9,6 +9,7 @@ import { networkCallOf } from '../domain/network-call.ts';
 import type { OperationRecord } from '../domain/record.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
+import { SecretBox } from '../journal/secret-box.ts';
 import { createRunner } from '../networks/runner.ts';
 import { systemTimers } from '../networks/timers.ts';
 import { directoryLevel, writeRevision } from '../shard/levels.ts';
@@ -24,7 +25,8 @@ import { systemClocks, watchClock } from './system-clocks.ts';
 import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
 
-const { number, dir, identity, config, baseUrl, accounts, revision } = workerData as ShardThreadData;
+const { number, dir, identity, secretsKeys, config, baseUrl, accounts, revision } =
+  workerData as ShardThreadData;
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: `shard-${number}` });
@@ -97,6 +99,7 @@ const shard: Shard = new Shard(
     },
     availability: availabilityOf(networks),
     fillRandom: randomFillSync,
+    secrets: new SecretBox(secretsKeys),
     hotRecordsMax: config.memory.hotRecordsMax,
     clocks: systemClocks(),
     clockObserver: watchClock(logger, metrics.clockJumps),

@@ -26,6 +26,8 @@ export interface SupervisorOptions {
   readonly config: Config;
   readonly folder: DataFolder;
   readonly directory: Directory;
+  /** What the signing secrets are sealed with. */
+  readonly secretsKeys: readonly string[];
   readonly port: number;
   readonly baseUrl: string;
   readonly logger: Logger;
@@ -49,7 +51,11 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#shards = Array.from({ length: options.folder.shards }, () => null);
-    this.#webhooks = new WebhookKeeper(options.config, options.logger, this.#shards);
+    this.#webhooks = new WebhookKeeper(
+      { config: options.config, secretsKeys: options.secretsKeys },
+      options.logger,
+      this.#shards,
+    );
     this.clients = this.#shards.map(() => new ShardClient());
     options.directory.onChange((change) => this.#changed(change));
   }
@@ -101,12 +107,12 @@ export class Supervisor {
 
   /** Runs one thread of a shard until it ends; returns why it did. */
   async #runShard(number: number, onReady: () => void): Promise<ThreadFailure | null> {
-    const { config, folder, directory, baseUrl, metrics } = this.#options;
+    const { config, folder, directory, secretsKeys, baseUrl, metrics } = this.#options;
     const organizations = directory.snapshot().map(({ organization }) => organization);
     const accounts = organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf);
     const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
     const { revision } = directory;
-    const data: ShardThreadData = { number, dir, identity, config, baseUrl, accounts, revision };
+    const data: ShardThreadData = { number, dir, identity, config, secretsKeys, baseUrl, accounts, revision };
     const shard = new Thread(shardEntry, data, (news) => {
       if (news.type === 'checkpointed') void directory.noteSequence(folder.generation, number, news.sequence);
     });

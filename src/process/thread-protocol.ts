@@ -43,6 +43,7 @@ export interface ShardThreadData {
   readonly number: number;
   readonly dir: string;
   readonly identity: ShardIdentity;
+  readonly secretsKeys: readonly string[];
   readonly config: import('./config-schema.ts').Config;
   readonly baseUrl: string;
   readonly accounts: readonly ShardAccount[];
@@ -53,6 +54,7 @@ export interface ShardThreadData {
 /** How the webhook thread is started. */
 export interface WebhookThreadData {
   readonly config: import('./config-schema.ts').Config;
+  readonly secretsKeys: readonly string[];
 }
 
 /** How an edge thread is started. */

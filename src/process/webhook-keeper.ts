@@ -3,7 +3,6 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
-import type { Config } from './config-schema.ts';
 import type { Logger } from './logger.ts';
 import { Thread } from './thread.ts';
 import type { WebhookThreadData } from './thread-protocol.ts';
@@ -12,7 +11,7 @@ const entry = new URL('./webhook-thread.ts', import.meta.url);
 const restartMs = 1_000;
 
 export class WebhookKeeper {
-  readonly #config: Config;
+  readonly #data: WebhookThreadData;
   readonly #logger: Logger;
   readonly #shards: readonly (Thread | null)[];
   readonly #stopping = new AbortController();
@@ -20,8 +19,8 @@ export class WebhookKeeper {
   #ended: Promise<void> = Promise.resolve();
 
   /** `shards` is looked at anew whenever a thread starts; only those that are ready count. */
-  constructor(config: Config, logger: Logger, shards: readonly (Thread | null)[]) {
-    this.#config = config;
+  constructor(data: WebhookThreadData, logger: Logger, shards: readonly (Thread | null)[]) {
+    this.#data = data;
     this.#logger = logger;
     this.#shards = shards;
   }
@@ -33,8 +32,7 @@ export class WebhookKeeper {
   async #keep(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      const data: WebhookThreadData = { config: this.#config };
-      const thread = new Thread(entry, data);
+      const thread = new Thread(entry, this.#data);
       this.#thread = thread;
       this.#shards.forEach((shard, number) => {
         if (shard?.isReady) this.#link(number, shard, thread);

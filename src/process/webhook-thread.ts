@@ -13,7 +13,7 @@ import type { Instruction, Notice, WebhookThreadData } from './thread-protocol.t
 import { countThreadTime } from './thread-time.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
-const { config } = workerData as WebhookThreadData;
+const { config, secretsKeys } = workerData as WebhookThreadData;
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'webhooks' });
@@ -35,6 +35,7 @@ const pool = createAttemptPool({
   timeoutMs,
   allowHttp,
   allowPrivate,
+  secretsKeys,
   dnsServers: dnsServers.length > 0 ? dnsServers : undefined,
   extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
 });

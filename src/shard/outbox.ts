@@ -193,8 +193,8 @@ export class Outbox {
   #changeOf(id: string): EndpointChange {
     const endpoint = this.#records.get('webhook_endpoint', id);
     if (endpoint === undefined || endpoint.status === 'deleted') return { id, state: null };
-    const { url, secrets, status } = endpoint;
-    return { id, state: { url, secrets, enabled: status === 'enabled' } };
+    const { org, url, secrets, status } = endpoint;
+    return { id, state: { org, url, secrets, enabled: status === 'enabled' } };
   }
 
   /** Hands out an endpoint's next deliveries; true when there are more that could be. */

@@ -114,7 +114,9 @@ export interface OutboxBatch {
 /** An endpoint as it is now; `state` null when it was deleted. */
 export interface EndpointChange {
   readonly id: string;
-  readonly state: (Pick<WebhookEndpointRecord, 'url' | 'secrets'> & { readonly enabled: boolean }) | null;
+  readonly state:
+    | (Pick<WebhookEndpointRecord, 'org' | 'url' | 'secrets'> & { readonly enabled: boolean })
+    | null;
 }
 
 /** A delivery whose next attempt is due. */

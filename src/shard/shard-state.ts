@@ -19,6 +19,7 @@ import type {
 } from '../domain/record.ts';
 import { State } from '../domain/state.ts';
 import { type AnswerLocation, type Journal, JournalDamaged, type KeptAnswer } from '../journal/journal.ts';
+import type { SecretBox } from '../journal/secret-box.ts';
 import type { Availability, ShardAccount } from './account.ts';
 import type { Pending } from './execute.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
@@ -32,6 +33,8 @@ export interface ShardStateOptions {
   readonly settings: Settings;
   readonly availability: Availability;
   readonly fillRandom: FillRandom;
+  /** Seals the signing secrets. */
+  readonly secrets: Pick<SecretBox, 'seal'>;
   readonly hotRecordsMax: number;
   /** A record or a kept answer can't be read, and why: nothing is wrong but that. */
   readonly onDamage: (reason: string) => void;
@@ -206,6 +209,7 @@ export class ShardState {
       addressAllowed,
       newId: (prefix) => this.#newId(prefix, scope.slot, nowMs),
       randomText: this.#randomText,
+      sealSecret: (secret, id) => this.#options.secrets.seal(secret, { id, org: scope.org }),
       randomBelow: (limit) => this.#randomBelow(limit),
     };
   }

@@ -3,11 +3,10 @@
 
 import { Piscina } from 'piscina';
 import type { AttemptResult } from '../domain/record.ts';
-import type { AttemptInput } from './attempt.ts';
-import type { AttemptWorkerOptions } from './attempt-worker.ts';
+import type { AttemptWorkerOptions, SealedAttempt } from './attempt-worker.ts';
 
 export interface AttemptPool {
-  attempt(input: AttemptInput): Promise<AttemptResult>;
+  attempt(input: SealedAttempt): Promise<AttemptResult>;
   /** Ends the threads with whatever they are doing: every connection is closed when it settles. */
   close(): Promise<void>;
 }
@@ -16,7 +15,7 @@ export function createAttemptPool(
   options: AttemptWorkerOptions & { readonly workers: number; readonly concurrency: number },
 ): AttemptPool {
   const { workers, concurrency, ...workerData } = options;
-  const pool = new Piscina<AttemptInput, AttemptResult>({
+  const pool = new Piscina<SealedAttempt, AttemptResult>({
     filename: new URL('./attempt-worker.ts', import.meta.url).href,
     minThreads: workers,
     maxThreads: workers,

@@ -7,10 +7,21 @@
 
 import { workerData } from 'node:worker_threads';
 import type { AttemptResult } from '../domain/record.ts';
+import { SecretBox } from '../journal/secret-box.ts';
 import { type AttemptInput, createAttempt } from './attempt.ts';
 import { createResolver } from './resolver.ts';
 
+/** An attempt whose signing secrets are sealed still: this worker opens them, and nobody before. */
+export interface SealedAttempt extends Omit<AttemptInput, 'secrets'> {
+  readonly endpoint: string;
+  readonly org: string;
+  /** In force, newest first. */
+  readonly sealed: readonly string[];
+}
+
 export interface AttemptWorkerOptions {
+  /** What the signing secrets are sealed with. */
+  readonly secretsKeys: readonly string[];
   /** The time for a whole attempt. */
   readonly timeoutMs: number;
   /** DNS servers as `ip` or `ip:port`; the system's when left out. */
@@ -21,7 +32,8 @@ export interface AttemptWorkerOptions {
   readonly extraCa?: string | undefined;
 }
 
-const { dnsServers, ...options } = workerData as AttemptWorkerOptions;
+const { dnsServers, secretsKeys, ...options } = workerData as AttemptWorkerOptions;
+const box = new SecretBox(secretsKeys);
 const { timeoutMs, allowPrivate } = options;
 const attempt = createAttempt({
   ...options,
@@ -29,7 +41,13 @@ const attempt = createAttempt({
   resolve: createResolver({ servers: dnsServers, timeoutMs: timeoutMs / 2, allowPrivate }),
 });
 
-/** Makes one attempt. Never rejects: every network failure is in the result. */
-export default function run(input: AttemptInput): Promise<AttemptResult> {
-  return attempt(input);
+/** Makes one attempt: every network failure is in the result. Rejects when a secret can't be opened. */
+export default async function run({
+  endpoint,
+  org,
+  sealed,
+  ...input
+}: SealedAttempt): Promise<AttemptResult> {
+  const owner = { id: endpoint, org };
+  return attempt({ ...input, secrets: sealed.map((each) => box.open(each, owner)) });
 }

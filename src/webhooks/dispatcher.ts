@@ -13,7 +13,7 @@ import type { Clock, MonotonicClock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
 import type { AttemptResult } from '../domain/record.ts';
 import type { DueDelivery, OutboxBatch, OutboxMessage } from '../shard/protocol.ts';
-import type { AttemptInput } from './attempt.ts';
+import type { SealedAttempt } from './attempt-worker.ts';
 import { EndpointActor } from './endpoint-actor.ts';
 import { ReportWindow } from './report-window.ts';
 
@@ -23,7 +23,7 @@ export interface DispatcherOptions {
   readonly clock: Clock;
   readonly monotonic: MonotonicClock;
   /** Makes an attempt; rejects only when it could not be made at all. */
-  readonly attempt: (input: AttemptInput) => Promise<AttemptResult>;
+  readonly attempt: (input: SealedAttempt) => Promise<AttemptResult>;
   /** Sends a message to a shard; lost when the shard is away. */
   readonly send: (shard: number, message: OutboxMessage) => void;
   readonly onAttempted: (result: AttemptResult) => void;
@@ -149,11 +149,18 @@ export class Dispatcher {
   async #attempt(actor: EndpointActor): Promise<void> {
     const { clock, attempt, onAttempted, onTrouble, later } = this.#options;
     const nowMs = clock();
-    const { delivery, url, secrets } = actor.start(nowMs);
+    const { delivery, org, url, sealed } = actor.start(nowMs);
     this.#inFlight++;
     this.#settle(actor);
     try {
-      const result = await attempt({ url, secrets, body: delivery.body, nowSeconds: nowMs / 1000 });
+      const result = await attempt({
+        endpoint: actor.id,
+        org,
+        url,
+        sealed,
+        body: delivery.body,
+        nowSeconds: nowMs / 1000,
+      });
       actor.ended(result.failure !== null);
       onAttempted(result);
       this.#report(actor, delivery, result);

@@ -68,17 +68,18 @@ export class EndpointActor {
     return this.#inFlight < limit && this.queued > 0 && this.#state?.enabled === true;
   }
 
-  /** The next delivery, from now on in flight, with where it goes and the secrets in force. */
+  /** The next delivery, from now on in flight, with where it goes and the secrets in force, sealed. */
   start(nowMs: number): {
     readonly delivery: DueDelivery;
+    readonly org: string;
     readonly url: string;
-    readonly secrets: readonly string[];
+    readonly sealed: readonly string[];
   } {
     const delivery = this.#queue.shift()!;
     this.#inFlight++;
-    const { url, secrets } = this.#state!;
+    const { org, url, secrets } = this.#state!;
     const inForce = secrets.filter(({ expires_at_ms: endMs }) => endMs === null || endMs > nowMs);
-    return { delivery, url, secrets: inForce.map(({ secret }) => secret) };
+    return { delivery, org, url, sealed: inForce.map(({ sealed }) => sealed) };
   }
 
   /** An attempt is over; its delivery stays held until `release`. */

@@ -232,6 +232,7 @@ export class Stage {
       idLeadMs: world.idLeadMs,
       newId: (prefix) => world.newId(prefix, slotOf(who.org)),
       randomText: world.randomText,
+      sealSecret: (secret, endpoint) => `${endpoint} ${secret}`,
       randomBelow: (limit) => world.draws.shift() ?? world.chance(limit),
       ...more,
     };

@@ -171,23 +171,24 @@ test('rolling a secret: the old ones sign until their overlap ends', () => {
   const stage = new Stage();
   const id = create(stage);
   const secrets = () => stage.get('webhook_endpoint', id).secrets;
-  const first = secrets()[0]!.secret;
+  const sealed = (secret: string) => `${id} ${secret}`;
+  const first = secrets()[0]!.sealed;
   const { secret: second } = stage.given('roll_secret', { overlapSeconds: 7200 }, id);
   assert.deepEqual(secrets(), [
-    { secret: second, expires_at_ms: null },
-    { secret: first, expires_at_ms: stage.nowMs + 2 * hourMs },
+    { sealed: sealed(second), expires_at_ms: null },
+    { sealed: first, expires_at_ms: stage.nowMs + 2 * hourMs },
   ]);
   stage.advance(hourMs);
   const { secret: third } = stage.given('roll_secret', { overlapSeconds: 36_000 }, id);
   assert.deepEqual(secrets(), [
-    { secret: third, expires_at_ms: null },
-    { secret: second, expires_at_ms: stage.nowMs + 10 * hourMs },
-    { secret: first, expires_at_ms: stage.nowMs + hourMs },
+    { sealed: sealed(third), expires_at_ms: null },
+    { sealed: sealed(second), expires_at_ms: stage.nowMs + 10 * hourMs },
+    { sealed: first, expires_at_ms: stage.nowMs + hourMs },
   ]);
   stage.advance(hourMs);
   const { secret: fourth } = stage.given('roll_secret', { overlapSeconds: 0 }, id);
-  assert.deepEqual(secrets(), [{ secret: fourth, expires_at_ms: null }], 'at once');
-  assert.equal(new Set([first, second, third, fourth]).size, 4);
+  assert.deepEqual(secrets(), [{ sealed: sealed(fourth), expires_at_ms: null }], 'at once');
+  assert.equal(new Set([first, ...[second, third, fourth].map(sealed)]).size, 4);
 });
 
 test('rolling a secret again and again: the newest four sign', () => {
@@ -195,8 +196,12 @@ test('rolling a secret again and again: the newest four sign', () => {
   const id = create(stage);
   const roll = (): string => stage.given('roll_secret', { overlapSeconds: 7200 }, id).secret;
   const rolled = Array.from({ length: 6 }, roll);
-  const inForce = stage.get('webhook_endpoint', id).secrets.map(({ secret }) => secret);
-  assert.deepEqual(inForce, rolled.slice(-4).reverse());
+  const inForce = stage.get('webhook_endpoint', id).secrets.map(({ sealed }) => sealed);
+  const newest = rolled.slice(-4).reverse();
+  assert.deepEqual(
+    inForce,
+    newest.map((secret) => `${id} ${secret}`),
+  );
 });
 
 test('a sample of every type that happens: an event and one delivery, wanted or not', () => {

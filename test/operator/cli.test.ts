@@ -51,6 +51,7 @@ async function run(...args: string[]): Promise<Outcome> {
     serve: async (dataDir) => {
       throw new CliFailure(`the port is taken (${dataDir})`);
     },
+    rollSecretsKey: async () => ({ key: 'k', secrets: 2, file: '/k', kept: '/k.old' }),
     reshard: async (_, shards) => ({ from: 1, to: shards, records: 20, answers: 10 }),
   };
   const code = await runCli(args, host);

@@ -41,6 +41,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
   const services: OperatorServices = {
     now: clock.now,
     directory,
+    secrets: { open: (sealed) => sealed },
     // As in the service: no network in live mode.
     availability: { test: { card: true, cash: true }, live: { card: false, cash: false } },
     metricsText: async () => '# TYPE up gauge\nup 1\n',

@@ -51,6 +51,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; erro
     confirm: async () => null,
     dataDir: () => service.dataDir,
     config: () => [],
+    rollSecretsKey: () => assert.fail(),
     reshard: () => assert.fail(),
     serve: async () => {},
   });

@@ -152,6 +152,7 @@ export class Actor {
         },
         availability: { test: on, live: on },
         fillRandom: (bytes) => void randomFillSync(bytes),
+        secrets: { seal: (secret) => `sealed ${secret}` },
         hotRecordsMax: 1_000,
         clocks: this.clock,
         clockObserver: {

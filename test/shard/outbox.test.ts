@@ -20,7 +20,7 @@ function endpoint(id: string, status: WebhookEndpointRecord['status'] = 'enabled
     draining: status === 'deleted',
     metadata: {},
     api_version: '2026-11-01',
-    secrets: [{ secret: 's', expires_at_ms: null }],
+    secrets: [{ sealed: 's', expires_at_ms: null }],
   };
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Piscina } from 'piscina';
 import type { AttemptResult } from '../../src/domain/record.ts';
-import type { AttemptInput } from '../../src/webhooks/attempt.ts';
-import type { AttemptWorkerOptions } from '../../src/webhooks/attempt-worker.ts';
+import { newSecretsKey, SecretBox } from '../../src/journal/secret-box.ts';
+import type { AttemptWorkerOptions, SealedAttempt } from '../../src/webhooks/attempt-worker.ts';
 import { createAuthority } from './certificates.ts';
 import { addressRecords, startDnsServer } from './dns-server.ts';
 import { startReceiver } from './receiver.ts';
@@ -12,13 +12,18 @@ const authority = createAuthority();
 const identity = authority.issue({ hosts: ['receiver.example'] });
 const dns = await startDnsServer((question) => addressRecords(question, ['127.0.0.1']));
 
+const secretsKeys = [newSecretsKey()];
+const owner = { id: 'we_1', org: 'org_1' };
+const sealed = [new SecretBox(secretsKeys).seal('svc_whsec_a', owner)];
+
 const workerData: AttemptWorkerOptions = {
+  secretsKeys,
   timeoutMs: 5000,
   dnsServers: [dns.address],
   allowPrivate: true,
   extraCa: authority.cert,
 };
-const pool = new Piscina<AttemptInput, AttemptResult>({
+const pool = new Piscina<SealedAttempt, AttemptResult>({
   filename: new URL('../../src/webhooks/attempt-worker.ts', import.meta.url).href,
   minThreads: 1,
   maxThreads: 1,
@@ -30,7 +35,14 @@ after(() => Promise.all([pool.destroy(), dns.close()]));
 
 function run(port: number, path: string): Promise<AttemptResult> {
   const url = `https://receiver.example:${port}${path}`;
-  return pool.run({ url, body: '{}', secrets: ['svc_whsec_a'], nowSeconds: 1_800_000_000.25 });
+  return pool.run({
+    endpoint: owner.id,
+    org: owner.org,
+    url,
+    body: '{}',
+    sealed,
+    nowSeconds: 1_800_000_000.25,
+  });
 }
 
 test('many attempts wait in one worker; the slow one holds up nobody', async () => {

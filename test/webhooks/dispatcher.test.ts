@@ -4,20 +4,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttemptResult } from '../../src/domain/record.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch, OutboxMessage } from '../../src/shard/protocol.ts';
-import type { AttemptInput } from '../../src/webhooks/attempt.ts';
+import type { SealedAttempt } from '../../src/webhooks/attempt-worker.ts';
 import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const success: AttemptResult = { at_ms: 0, duration_ms: 1, status: 200, failure: null, answer: '' };
 const enabled = (id: string): EndpointChange => ({
   id,
-  state: { url: `https://${id}.test/`, secrets: [{ secret: `s-${id}`, expires_at_ms: null }], enabled: true },
+  state: {
+    org: 'org_1',
+    url: `https://${id}.test/`,
+    secrets: [{ sealed: `s-${id}`, expires_at_ms: null }],
+    enabled: true,
+  },
 });
 
 interface UnderWay {
   readonly endpoint: string;
   readonly delivery: string;
-  readonly input: AttemptInput;
+  readonly input: SealedAttempt;
   end(result?: AttemptResult): Promise<void>;
   fail(): Promise<void>;
 }
@@ -46,7 +51,7 @@ class Bench {
     this.dispatcher.start();
   }
 
-  #attempt(input: AttemptInput): Promise<AttemptResult> {
+  #attempt(input: SealedAttempt): Promise<AttemptResult> {
     const { promise, resolve, reject } = Promise.withResolvers<AttemptResult>();
     const [endpoint, delivery] = input.body.split(' ') as [string, string];
     const over = async (settle: () => void) => {
@@ -194,16 +199,20 @@ test('an enabled endpoint whose last attempt failed is failing', async () => {
 test('address and secrets are those in force when the attempt starts', async () => {
   const bench = new Bench();
   const secrets = [
-    { secret: 'new', expires_at_ms: null },
-    { secret: 'old', expires_at_ms: bench.clock.now() + 1000 },
+    { sealed: 'new', expires_at_ms: null },
+    { sealed: 'old', expires_at_ms: bench.clock.now() + 1000 },
   ];
-  bench.take({ endpoints: [{ id: 'a', state: { url: 'https://one.test/', secrets, enabled: true } }] });
+  bench.take({
+    endpoints: [{ id: 'a', state: { org: 'org_1', url: 'https://one.test/', secrets, enabled: true } }],
+  });
   bench.hand('a', 6);
-  assert.deepEqual(bench.underWay[0]!.input.secrets, ['new', 'old']);
+  assert.deepEqual(bench.underWay[0]!.input.sealed, ['new', 'old']);
   bench.clock.advance(1000);
-  bench.take({ endpoints: [{ id: 'a', state: { url: 'https://two.test/', secrets, enabled: true } }] });
+  bench.take({
+    endpoints: [{ id: 'a', state: { org: 'org_1', url: 'https://two.test/', secrets, enabled: true } }],
+  });
   await bench.underWay[0]!.end();
-  const { url, secrets: used } = bench.underWay.at(-1)!.input;
+  const { url, sealed: used } = bench.underWay.at(-1)!.input;
   assert.deepEqual([url, used], ['https://two.test/', ['new']]);
 });
 

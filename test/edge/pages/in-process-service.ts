@@ -57,6 +57,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     addressAllowed: null,
     newId: (prefix) => ids.next(prefix, slotOf(org), timers.clock.now()),
     randomText,
+    sealSecret: (secret) => secret,
     randomBelow: (below) => randomInt(below),
   };
 

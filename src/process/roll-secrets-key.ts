@@ -1,0 +1,92 @@
+// Rolls the key that the webhook signing secrets are sealed with, while no service runs. The new key is in the key file,
+// beside the old ones, before anything is sealed with it, and the old ones leave it when nothing needs them any more: a
+// process that is killed on the way leaves a file whose keys open everything, and the command can be run again.
+
+import { endpointIndex, indexRowsOf } from '../domain/indexes.ts';
+import type { Change, WebhookEndpointRecord } from '../domain/record.ts';
+import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import { openJournal } from '../journal/open-journal.ts';
+import { idOfKey, newSecretsKey, SecretBox, SecretUnreadable } from '../journal/secret-box.ts';
+import { CliFailure, type SecretsKeyRolled } from '../operator/cli-context.ts';
+import { ConfigError, type Environment } from './config.ts';
+import type { Config } from './config-schema.ts';
+import {
+  type DataFolder,
+  DataFolderError,
+  existingDataFolder,
+  lockDataFolder,
+  openDirectory,
+} from './data-folder.ts';
+import { checkFolder } from './folder-check.ts';
+import { completeCheckpoint, refuseRunning } from './reshard.ts';
+import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } from './secrets-key.ts';
+
+const clearErrors = [ConfigError, DataFolderError, JournalDamaged, JournalFailure, SecretUnreadable];
+
+/** The command: rolls the key of the configured folder. Throws `CliFailure`, one clear line. */
+export async function rollSecretsKey(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
+  try {
+    return await roll(config, environment);
+  } catch (error) {
+    const isClear = clearErrors.some((kind) => error instanceof kind);
+    throw isClear ? new CliFailure((error as Error).message) : error;
+  }
+}
+
+const warn = (message: string, fields: object = {}) =>
+  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
+
+async function roll(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
+  await refuseRunning(config.dataDir);
+  const release = await lockDataFolder(config.dataDir);
+  try {
+    const folder = await existingDataFolder(config.dataDir);
+    const directory = openDirectory(folder);
+    try {
+      await checkFolder({ folder, directory, acceptLoss: false, warn });
+      const file = secretsKeyFileOf(config, environment);
+      const old = await openSecretsKeys(config, environment, directory);
+      const keys = [newSecretsKey(), ...old];
+      // Backups that were made until now need it.
+      const kept = `${file}.${idOfKey(old[0]!)}`;
+      writeKeyFile(kept, old);
+      writeKeyFile(file, keys);
+      const box = new SecretBox(keys);
+      let secrets = 0;
+      for (let number = 0; number < folder.shards; number++) secrets += await reseal(folder, number, box);
+      await putKeyCheckValue(directory, keys);
+      writeKeyFile(file, keys.slice(0, 1));
+      return { key: box.keyId, secrets, file, kept };
+    } finally {
+      await directory.closeStore();
+    }
+  } finally {
+    await release();
+  }
+}
+
+/** Seals the secrets of a shard with the first key; returns how many there were. */
+async function reseal(folder: DataFolder, number: number, box: SecretBox): Promise<number> {
+  const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+  const journal = await openJournal({ dir, identity, indexRowsOf, warn });
+  try {
+    const { checkpoint } = journal;
+    // The log's own records are not replayed any more then.
+    await completeCheckpoint(journal);
+    const records = new Map<string, Change>();
+    let secrets = 0;
+    for (const id of checkpoint.scan(endpointIndex, { descending: false })) {
+      const endpoint = checkpoint.get(id) as WebhookEndpointRecord;
+      const resealed = endpoint.secrets.map(({ sealed, expires_at_ms }) => ({
+        sealed: box.seal(box.open(sealed, endpoint), endpoint),
+        expires_at_ms,
+      }));
+      records.set(id, { ...endpoint, secrets: resealed });
+      secrets += resealed.length;
+    }
+    await checkpoint.write({ records, sequence: checkpoint.sequence, keptKeys: [] });
+    return secrets;
+  } finally {
+    await journal.close();
+  }
+}

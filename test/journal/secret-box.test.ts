@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isSecretsKey, newSecretsKey, SecretBox } from '../../src/journal/secret-box.ts';
+
+const owner = { id: 'we_1', org: 'org_1' };
+const secret = 'svc_whsec_abcdefghijklmnopqrstuvwxyz012345';
+
+test('a sealed secret opens for its owner, and shows nothing of itself', () => {
+  const box = new SecretBox([newSecretsKey()]);
+  const sealed = box.seal(secret, owner);
+  assert.equal(box.open(sealed, owner), secret);
+  assert(!sealed.includes('whsec') && !Buffer.from(sealed.split('.')[2]!, 'base64url').includes('whsec'));
+  assert.notEqual(box.seal(secret, owner), sealed, 'each has a nonce of its own');
+});
+
+test('it opens for nobody else, not when it was changed, and not without its key', () => {
+  const keys = [newSecretsKey()];
+  const box = new SecretBox(keys);
+  const sealed = box.seal(secret, owner);
+  const unreadable = { name: 'SecretUnreadable' };
+  for (const other of [
+    { ...owner, id: 'we_2' },
+    { ...owner, org: 'org_2' },
+  ])
+    assert.throws(() => box.open(sealed, other), unreadable);
+  const start = sealed.lastIndexOf('.') + 1;
+  const bytes = Buffer.from(sealed.slice(start), 'base64url');
+  for (let at = 0; at < bytes.length; at++) {
+    const changed = Buffer.from(bytes);
+    changed[at]! ^= 1;
+    assert.throws(() => box.open(sealed.slice(0, start) + changed.toString('base64url'), owner), unreadable);
+  }
+  for (const text of ['', 'v1', secret, sealed.slice(0, start), sealed.slice(0, -4), `v2${sealed.slice(2)}`])
+    assert.throws(() => box.open(text, owner), unreadable);
+  assert.throws(() => new SecretBox([newSecretsKey()]).open(sealed, owner), unreadable);
+});
+
+test('of several keys the first seals and all open', () => {
+  const [older, newer] = [newSecretsKey(), newSecretsKey()];
+  const sealed = new SecretBox([older]).seal(secret, owner);
+  const both = new SecretBox([newer, older]);
+  assert.equal(both.open(sealed, owner), secret);
+  assert.equal(new SecretBox([newer]).open(both.seal(secret, owner), owner), secret);
+});
+
+test('what is a key', () => {
+  assert(isSecretsKey(newSecretsKey()));
+  for (const text of ['', 'secret', newSecretsKey().slice(1), `${newSecretsKey()}=`])
+    assert(!isSecretsKey(text), text);
+});
