@@ -15,23 +15,48 @@ export interface LengthSchema {
 /** Whether no text in a value is too long; what is wrong otherwise is not its business. */
 type LengthCheck = (value: unknown) => boolean;
 
-/** Null when the schema says nothing about lengths. */
-export function compileLengths(schema: LengthSchema): LengthCheck | null {
+/**
+ * The check of a schema. Most requests have no text that is longer than what the shortest one may be: that is found out
+ * without a look at what each text is.
+ */
+export function compileLengths(schema: LengthSchema): LengthCheck {
+  const lengths: number[] = [];
+  const check = compileExact(schema, lengths);
+  if (check === null) return () => true;
+  const shortestMax = Math.min(...lengths);
+  return (value) => !hasLongerText(value, shortestMax) || check(value);
+}
+
+function hasLongerText(object: unknown, length: number): boolean {
+  for (const name in object as object) {
+    const member = (object as Record<string, unknown>)[name];
+    if (typeof member === 'string') {
+      if (member.length > length) return true;
+    } else if (typeof member === 'object' && member !== null && !Array.isArray(member)) {
+      if (hasLongerText(member, length)) return true;
+    }
+  }
+  return false;
+}
+
+/** Null when the schema says nothing about lengths. Lists hold words from a list: they have none. */
+function compileExact(schema: LengthSchema, lengths: number[]): LengthCheck | null {
   const max = textLengthMax(schema);
-  if (max !== null) return (value) => typeof value !== 'string' || isWithin(value, max);
+  if (max !== null) {
+    lengths.push(max);
+    return (value) => typeof value !== 'string' || isWithin(value, max);
+  }
   const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
-    const check = compileLengths(member);
+    const check = compileExact(member, lengths);
     return check === null ? [] : [[name, check] as const];
   });
-  const [values] = Object.values(schema.patternProperties ?? {}).map(compileLengths);
+  const [values] = Object.values(schema.patternProperties ?? {}).map((each) => compileExact(each, lengths));
   if (members.length === 0 && !values) return null;
   return (value) => {
     if (typeof value !== 'object' || value === null) return true;
-    for (const [name, check] of members) {
-      if (!check((value as Record<string, unknown>)[name])) return false;
-    }
-    if (values) for (const name in value) if (!values((value as Record<string, unknown>)[name])) return false;
-    return true;
+    const object = value as Record<string, unknown>;
+    const isRight = members.every(([name, check]) => check(object[name]));
+    return isRight && (!values || Object.values(object).every(values));
   };
 }
 

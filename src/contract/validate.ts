@@ -67,7 +67,7 @@ function compileRoute(route: Route): RouteValidator {
   const compiled = Compile(route.params as TSchema);
   const properties = route.params.properties as Record<string, Schema>;
   const sets = Object.keys(properties).filter((name) => properties[name]!.uniqueItems === true);
-  const fits = compileLengths(route.params) ?? (() => true);
+  const fits = compileLengths(route.params);
   const rest = Compile(withoutOwnChecks(route.params) as TSchema);
   return {
     check: (params) => fits(params) && rest.Check(params) && sets.every((name) => isSet(params[name])),
