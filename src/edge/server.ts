@@ -6,10 +6,16 @@ import type { Clock } from '../core/clock.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
 import { type RequestHead, readHead } from './request-head.ts';
 
+/** A certificate chain and its private key, PEM. */
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;
-  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  readonly tls: TlsFiles | null;
   readonly clock: Clock;
   /** A new id for a request that came at `nowMs`. */
   readonly newRequestId: (nowMs: number) => string;
@@ -27,6 +33,8 @@ export interface ServerOptions {
 export interface Server {
   readonly port: number;
   readonly exchanges: Exchanges;
+  /** Reads these files for new connections; those that are open stay as they are. Throws when they can't be used. */
+  useCertificate(files: TlsFiles): void;
   /**
    * Takes no new connections, waits up to `graceMs` for the exchanges under way and for requests that are on their way
    * on connections there are, then closes.
@@ -36,9 +44,20 @@ export interface Server {
 
 /** For a year; no subdomains, which may be somebody else's. */
 const strictTransport = '\r\nStrict-Transport-Security: max-age=31536000';
+/** For TLS 1.2: forward secrecy and authenticated encryption. TLS 1.3 has nothing else, and 1.1 is never spoken. */
+const ciphers = ['ECDHE-ECDSA', 'ECDHE-RSA']
+  .flatMap((keys) => [`${keys}-AES128-GCM-SHA256`, `${keys}-AES256-GCM-SHA384`, `${keys}-CHACHA20-POLY1305`])
+  .join(':');
 const sweepMs = 500;
 const quietTurns = 10;
 const quietTurnMs = 10;
+
+/** What uWebSockets.js can do besides what its types say: apps hand the connections that they accept to others. */
+interface App extends uws.TemplatedApp {
+  getDescriptor(): number;
+  addChildAppDescriptor(descriptor: number): void;
+  removeChildAppDescriptor(descriptor: number): void;
+}
 
 /** Listens; rejects when the address can't be had. */
 export function listen(options: ServerOptions): Promise<Server> {
@@ -48,20 +67,13 @@ export function listen(options: ServerOptions): Promise<Server> {
     closing: false,
     onBug: options.onBug,
   };
-  const app =
-    options.tls === null
-      ? uws.App()
-      : uws.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile });
-  app.any('/*', (response, request) => {
-    const exchange = new Exchange(response, exchanges, options.newRequestId(options.clock()));
-    exchange.guard(() => {
-      const head = readHead(request);
-      exchange.isHead = head.method === 'HEAD';
-      exchange.isChunked = head.isChunked;
-      if (head.path === '/v1' || head.path.startsWith('/v1/')) options.onApi(exchange, head);
-      else options.onSite(exchange, head);
-    });
-  });
+  const createApp = (tls: TlsFiles | null) => {
+    const app = (tls === null ? uws.App() : openTls(tls)) as App;
+    app.any('/*', (response, request) => take(response, request, exchanges, options));
+    return app;
+  };
+  const app = createApp(options.tls);
+  const apps = [app];
   const sweeper = setInterval(() => sweep(exchanges, options), sweepMs);
   return new Promise((resolve, reject) => {
     app.listen(options.host, options.port, (socket) => {
@@ -76,10 +88,44 @@ export function listen(options: ServerOptions): Promise<Server> {
         exchanges.closing = true;
         await quiet(exchanges, graceMs);
         clearInterval(sweeper);
-        app.close();
+        for (const each of apps) each.close();
       };
-      resolve({ port, exchanges, stop });
+      const useCertificate = (files: TlsFiles) => {
+        const renewed = createApp(files);
+        // An app reads its certificate once. So the one that listens hands new connections to another, which has them
+        // from then on; one that was replaced stays for its own until the service stops.
+        app.addChildAppDescriptor(renewed.getDescriptor());
+        const replaced = apps.at(-1)!;
+        if (replaced !== app) app.removeChildAppDescriptor(replaced.getDescriptor());
+        apps.push(renewed);
+      };
+      resolve({ port, exchanges, useCertificate, stop });
     });
+  });
+}
+
+function openTls({ certFile, keyFile }: TlsFiles): uws.TemplatedApp {
+  try {
+    return uws.SSLApp({ cert_file_name: certFile, key_file_name: keyFile, ssl_ciphers: ciphers });
+  } catch {
+    throw new Error(`TLS can't be opened with the certificate in ${certFile} and the key in ${keyFile}`);
+  }
+}
+
+/** A request has come. */
+function take(
+  response: uws.HttpResponse,
+  request: uws.HttpRequest,
+  exchanges: Exchanges,
+  options: ServerOptions,
+): void {
+  const exchange = new Exchange(response, exchanges, options.newRequestId(options.clock()));
+  exchange.guard(() => {
+    const head = readHead(request);
+    exchange.isHead = head.method === 'HEAD';
+    exchange.isChunked = head.isChunked;
+    if (head.path === '/v1' || head.path.startsWith('/v1/')) options.onApi(exchange, head);
+    else options.onSite(exchange, head);
   });
 }
 

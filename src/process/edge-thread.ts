@@ -11,9 +11,10 @@ import { loggablePath } from '../edge/loggable.ts';
 import { createPagePort } from '../edge/page-visits.ts';
 import { createPages } from '../edge/pages/pages.ts';
 import { RefusedKeys } from '../edge/refused-keys.ts';
-import { listen, type Server } from '../edge/server.ts';
+import { listen, type Server, type TlsFiles } from '../edge/server.ts';
 import { createSite } from '../edge/site.ts';
 import { type Port, ShardClient } from '../shard/client.ts';
+import type { Config } from './config-schema.ts';
 import { createLogger } from './logger.ts';
 import { createEdgeMetrics } from './metrics.ts';
 import { networksOf } from './networks.ts';
@@ -97,12 +98,15 @@ const site = createSite({ shards, baseUrl, isStopping: () => server?.exchanges.c
 
 const ids = createIdFactory(createRandomText(randomFillSync));
 
+const tlsFilesOf = ({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | null =>
+  tlsCertFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile! };
+
 async function open(): Promise<Server> {
-  const { host, tlsCertFile, tlsKeyFile, requestTimeoutMs } = config;
+  const { host, requestTimeoutMs } = config;
   return listen({
     host,
     port,
-    tls: tlsCertFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile! },
+    tls: tlsFilesOf(config),
     clock: Date.now,
     newRequestId: (nowMs) => ids.next('req', number, nowMs),
     requestTimeoutMs,
@@ -118,6 +122,18 @@ server = await open().catch((error: Error) => {
   return new Promise<never>(() => {});
 });
 
+/** Takes over what can change; returns what failed. */
+function reread(changed: Config): string | null {
+  logger.level = changed.logLevel;
+  const tls = tlsFilesOf(changed);
+  try {
+    if (tls !== null) server?.useCertificate(tls);
+    return null;
+  } catch (error) {
+    return `edge ${number} keeps its certificate: ${(error as Error).message}`;
+  }
+}
+
 main.on('message', async (instruction: Instruction) => {
   switch (instruction.type) {
     case 'connect':
@@ -126,6 +142,9 @@ main.on('message', async (instruction: Instruction) => {
     case 'keys':
       keyRing.put(instruction.change);
       tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'reread':
+      tell({ type: 'answer', question: instruction.question, value: reread(instruction.config) });
       break;
     case 'metrics':
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });

@@ -22,6 +22,7 @@ import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { availabilityOf, networksOf } from './networks.ts';
 import { operatorServices } from './operator-services.ts';
+import { createReread } from './reread.ts';
 import { openSecretsKeys } from './secrets-key.ts';
 import { Supervisor } from './supervisor.ts';
 import { ThreadFailure } from './thread.ts';
@@ -31,18 +32,21 @@ import { countThreadTime } from './thread-time.ts';
 const stopMsMax = 4_500;
 
 /**
- * Runs the service until it is told to stop. Throws `CliFailure`, one clear line, when it can't start or go on. With
- * `acceptLoss` it also starts on a data folder of which parts are older than the rest.
+ * Runs the service until it is told to stop. `load` reads the configuration again, when SIGHUP asks for that. With
+ * `acceptLoss` it also starts on a data folder of which parts are older than the rest. Throws `CliFailure`, one clear
+ * line, when it can't start or go on.
  */
-export async function serve(config: Config, acceptLoss: boolean): Promise<void> {
+export async function serve(config: Config, load: () => Config, acceptLoss: boolean): Promise<void> {
   const told = Promise.withResolvers<void>();
   // The handlers stay: a second signal (a terminal sends SIGINT to the whole group, the launcher passes it on) must
   // not end the process in the middle of its stop.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => told.resolve());
+  // Until there are threads, there is nothing that would have to be read again.
+  process.on('SIGHUP', () => {});
   // What was opened, to be closed in the opposite order.
   const closers: (() => Promise<unknown>)[] = [];
   try {
-    await run({ config, acceptLoss, told, closers });
+    await run({ config, load, acceptLoss, told, closers });
   } catch (error) {
     const isClear =
       error instanceof ConfigError ||
@@ -57,12 +61,13 @@ export async function serve(config: Config, acceptLoss: boolean): Promise<void> 
 
 interface Run {
   readonly config: Config;
+  readonly load: () => Config;
   readonly acceptLoss: boolean;
   readonly told: PromiseWithResolvers<void>;
   readonly closers: (() => Promise<unknown>)[];
 }
 
-async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
+async function run({ config, load, acceptLoss, told, closers }: Run): Promise<void> {
   checkFiles(config);
   checkHttpServerBinary();
   // uWebSockets.js reads this when it is loaded. Headers between our limit and this one get an answer of ours.
@@ -105,6 +110,12 @@ async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
     onRefusedKeys,
   };
   const supervisor = new Supervisor(options);
+  const putInForce = (changed: Config) => {
+    logger.level = changed.logLevel;
+    return supervisor.reread(changed);
+  };
+  const reread = createReread(config, { load, putInForce, logger });
+  process.on('SIGHUP', () => void reread.request());
   const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
   const metricsText = async () => mergeMetrics(await counted());
   const operators = await openOperatorServer({
@@ -115,7 +126,7 @@ async function run({ config, acceptLoss, told, closers }: Run): Promise<void> {
       supervisor,
       secrets: new SecretBox(secretsKeys),
       availability: availabilityOf(networksOf(config)),
-      config: () => describeConfig(config),
+      config: () => describeConfig(reread.inForce),
       metricsText,
       checks: async () => examine(await counted(), folder.path),
     }),

@@ -12,10 +12,14 @@ import type { Config } from './config-schema.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
 
-function configFor(dataDir: string | undefined): Config {
+function readConfig(dataDir: string | undefined): Config {
   const given = dataDir === undefined ? {} : { PAYMENTS_DATA_DIR: dataDir };
+  return loadConfig({ ...process.env, ...given }, configDir);
+}
+
+function configFor(dataDir: string | undefined): Config {
   try {
-    return loadConfig({ ...process.env, ...given }, configDir);
+    return readConfig(dataDir);
   } catch (error) {
     throw error instanceof ConfigError ? new CliFailure(error.message) : error;
   }
@@ -44,7 +48,7 @@ const host: CliHost = {
   async serve(dataDir, acceptLoss) {
     const config = configFor(dataDir);
     const { serve } = await import('./main.ts');
-    await serve(config, acceptLoss);
+    await serve(config, () => readConfig(dataDir), acceptLoss);
   },
   async reshard(dataDir, shards) {
     const config = configFor(dataDir);

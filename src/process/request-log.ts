@@ -10,13 +10,13 @@ import type { Logger } from './logger.ts';
 
 /** Gives the function that logs a request, in step with the lines of `logger`, the logger of `thread`. */
 export function createRequestLog(logger: Logger, thread: string): (answered: Answered) => void {
-  if (!logger.isLevelEnabled('info')) return () => {};
   const stream = (logger as unknown as { [pino.symbols.streamSym]: pino.DestinationStream })[
     pino.symbols.streamSym
   ];
   let lastMs = 0;
   let time = '';
   return (answered) => {
+    if (!logger.isLevelEnabled('info')) return;
     const { answeredAtMs, requestId, address, org, key, route, status, code, durationMs, replayed } =
       answered;
     if (answeredAtMs !== lastMs) {

@@ -200,6 +200,10 @@ main.on('message', async (instruction: Instruction) => {
       noteDirectory(instruction.revision);
       tell({ type: 'answer', question: instruction.question });
       break;
+    case 'reread':
+      logger.level = instruction.config.logLevel;
+      tell({ type: 'answer', question: instruction.question, value: null });
+      break;
     case 'metrics':
       metrics.resident.set(shard.state.records.residentCount);
       metrics.clockOff.set(shard.clockOffMs / 1000);

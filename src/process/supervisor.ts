@@ -40,6 +40,8 @@ export interface SupervisorOptions {
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
+  /** What threads are started with. */
+  #config: Config;
   /** The thread of each shard, starting or running; null while there is none. */
   readonly #shards: (Thread | null)[];
   readonly #edges: Thread[] = [];
@@ -50,6 +52,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.#config = options.config;
     this.#shards = Array.from({ length: options.folder.shards }, () => null);
     this.#webhooks = new WebhookKeeper(
       { config: options.config, secretsKeys: options.secretsKeys },
@@ -65,7 +68,7 @@ export class Supervisor {
    * when an edge can't listen, or no shard at all can be used.
    */
   async start(): Promise<void> {
-    const edges = Array.from({ length: this.#options.config.edges }, (_, number) => this.#startEdge(number));
+    const edges = Array.from({ length: this.#config.edges }, (_, number) => this.#startEdge(number));
     const shards = this.#shards.map((_, number) => this.#keepShard(number));
     this.#webhooks.start();
     await Promise.all(edges);
@@ -74,7 +77,8 @@ export class Supervisor {
   }
 
   async #startEdge(number: number): Promise<void> {
-    const { config, directory, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
+    const { directory, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
+    const config = this.#config;
     const keys = directory.snapshot().map(keyRingChangeOf);
     const data: EdgeThreadData = { number, config, port, shards: this.#shards.length, baseUrl, keys };
     const edge = new Thread(edgeEntry, data, (news) => {
@@ -107,7 +111,8 @@ export class Supervisor {
 
   /** Runs one thread of a shard until it ends; returns why it did. */
   async #runShard(number: number, onReady: () => void): Promise<ThreadFailure | null> {
-    const { config, folder, directory, secretsKeys, baseUrl, metrics } = this.#options;
+    const { folder, directory, secretsKeys, baseUrl, metrics } = this.#options;
+    const config = this.#config;
     const organizations = directory.snapshot().map(({ organization }) => organization);
     const accounts = organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf);
     const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
@@ -168,6 +173,16 @@ export class Supervisor {
     const question = { type: 'account', account: accountOf(change.organization), revision } as const;
     await shard?.ask(question).catch(() => {});
     await Promise.all(this.#edges.map((edge) => edge.ask({ type: 'keys', change: keyRingChangeOf(change) })));
+  }
+
+  /** Has every thread take over what changed in the configuration; gives what failed at the edges, one line each. */
+  async reread(config: Config): Promise<string[]> {
+    this.#config = config;
+    this.#webhooks.reread(config);
+    // A shard that does not run now reads the configuration when it is started.
+    for (const shard of this.#shards) shard?.ask({ type: 'reread', config }).catch(() => {});
+    const answers = this.#edges.map((edge) => edge.ask({ type: 'reread', config }) as Promise<string | null>);
+    return (await Promise.all(answers)).filter((failure) => failure !== null);
   }
 
   /** The metrics of every thread that is ready, as prom-client's JSON. */

@@ -6,6 +6,7 @@ import type { KeyRingChange } from '../edge/authenticate.ts';
 import type { RefusedKey } from '../edge/refused-keys.ts';
 import type { ShardIdentity } from '../journal/identity.ts';
 import type { ShardAccount } from '../shard/account.ts';
+import type { Config } from './config-schema.ts';
 
 /** From the main thread. */
 export type Instruction =
@@ -19,6 +20,8 @@ export type Instruction =
       readonly revision: number;
     }
   | { readonly type: 'keys'; readonly question: number; readonly change: KeyRingChange }
+  /** The configuration changed as far as it can: take it over, then answer with what failed, or null. */
+  | { readonly type: 'reread'; readonly question: number; readonly config: Config }
   /** Answers the thread's metrics. */
   | { readonly type: 'metrics'; readonly question: number }
   /** Finish what was taken, close, then answer. */
@@ -44,7 +47,7 @@ export interface ShardThreadData {
   readonly dir: string;
   readonly identity: ShardIdentity;
   readonly secretsKeys: readonly string[];
-  readonly config: import('./config-schema.ts').Config;
+  readonly config: Config;
   readonly baseUrl: string;
   readonly accounts: readonly ShardAccount[];
   /** The directory's revision that the accounts are of. */
@@ -53,14 +56,14 @@ export interface ShardThreadData {
 
 /** How the webhook thread is started. */
 export interface WebhookThreadData {
-  readonly config: import('./config-schema.ts').Config;
+  readonly config: Config;
   readonly secretsKeys: readonly string[];
 }
 
 /** How an edge thread is started. */
 export interface EdgeThreadData {
   readonly number: number;
-  readonly config: import('./config-schema.ts').Config;
+  readonly config: Config;
   readonly port: number;
   readonly shards: number;
   readonly baseUrl: string;

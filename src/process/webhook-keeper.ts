@@ -3,6 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
+import type { Config } from './config-schema.ts';
 import type { Logger } from './logger.ts';
 import { Thread } from './thread.ts';
 import type { WebhookThreadData } from './thread-protocol.ts';
@@ -11,7 +12,7 @@ const entry = new URL('./webhook-thread.ts', import.meta.url);
 const restartMs = 1_000;
 
 export class WebhookKeeper {
-  readonly #data: WebhookThreadData;
+  #data: WebhookThreadData;
   readonly #logger: Logger;
   readonly #shards: readonly (Thread | null)[];
   readonly #stopping = new AbortController();
@@ -54,6 +55,12 @@ export class WebhookKeeper {
     const { port1, port2 } = new MessageChannel();
     shard.connect(0, port1);
     thread.connect(number, port2);
+  }
+
+  /** The configuration changed as far as it can. */
+  reread(config: Config): void {
+    this.#data = { ...this.#data, config };
+    this.#thread?.ask({ type: 'reread', config }).catch(() => {});
   }
 
   /** The thread's metrics as prom-client's JSON; null while there is none. */

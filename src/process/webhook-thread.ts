@@ -81,6 +81,10 @@ main.on('message', async (instruction: Instruction) => {
     case 'connect':
       connect(instruction.number, instruction.port);
       break;
+    case 'reread':
+      logger.level = instruction.config.logLevel;
+      tell({ type: 'answer', question: instruction.question, value: null });
+      break;
     case 'metrics':
       metrics.show(dispatcher.counts());
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });

@@ -1,4 +1,4 @@
-// X.509 certificates made at test time: an authority and what it signs, on P-256 keys. Just enough DER to write them,
+// X.509 certificates made at test time: an authority and what it signs, on P-256 keys unless asked otherwise. Just enough DER to write them,
 // so that tests need no tool and no network.
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
@@ -16,6 +16,8 @@ export interface CertificateOptions {
   readonly hosts: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
+  /** On an RSA key. */
+  readonly rsa?: boolean;
 }
 
 export interface Authority {
@@ -32,7 +34,9 @@ export function createAuthority(name = 'Test authority'): Authority {
   return {
     cert: certify({ subject: name, publicKey: keys.publicKey, issuer, authority: true, hosts: [] }),
     issue: (options) => {
-      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const { publicKey, privateKey } = options.rsa
+        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        : generateKeyPairSync('ec', { namedCurve: 'P-256' });
       const cert = certify({ subject: 'Receiver', publicKey, issuer, authority: false, ...options });
       return { cert, key: pemOfKey(privateKey) };
     },
