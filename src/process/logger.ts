@@ -6,6 +6,7 @@
 // Nobody may log a secret. `scrub` is the second line of defence: no line leaves without passing it.
 
 import { isatty } from 'node:tty';
+import { format } from 'node:util';
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
@@ -55,6 +56,22 @@ export async function createLogger(options: {
     destination,
   );
 }
+
+/**
+ * Has what libraries print on the console of this thread logged instead: the storage engine says so of every commit
+ * that failed. What a crash prints does not pass the console, and stays on standard error.
+ */
+export function logConsole(logger: Pick<Logger, 'error' | 'warn'>, target: Printer = console): void {
+  for (const level of ['error', 'warn'] as const) {
+    target[level] = (...data) => {
+      const err = data.find((each) => each instanceof Error);
+      if (err === undefined) logger[level](format(...data));
+      else logger[level]({ err }, err.message);
+    };
+  }
+}
+
+type Printer = Pick<Console, 'error' | 'warn'>;
 
 function openBuffered(): DestinationStream {
   const destination = pino.destination({

@@ -17,7 +17,7 @@ import { examine } from './doctor.ts';
 import { greet } from './first-start.ts';
 import { checkFolder } from './folder-check.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
-import { createLogger, type Logger, scrub } from './logger.ts';
+import { createLogger, type Logger, logConsole, scrub } from './logger.ts';
 import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { availabilityOf, networksOf } from './networks.ts';
@@ -79,6 +79,7 @@ async function run({ config, load, acceptLoss, told, closers }: Run): Promise<vo
   const defaultShards = shardCountOf(config, availableParallelism());
   const folder = await openDataFolder(config.dataDir, config.shards, defaultShards);
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
+  logConsole(logger);
   const audit = await openAudit(folder.path, logger);
   closers.push(() => audit.close());
   const registry = new Registry();

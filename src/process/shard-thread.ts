@@ -18,7 +18,7 @@ import { Shard } from '../shard/shard.ts';
 import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';
 import { hasRoom } from './disk-space.ts';
-import { createLogger } from './logger.ts';
+import { createLogger, logConsole } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
 import { availabilityOf, networksOf } from './networks.ts';
 import { systemClocks, watchClock } from './system-clocks.ts';
@@ -30,6 +30,7 @@ const { number, dir, identity, secretsKeys, config, baseUrl, accounts, revision 
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: `shard-${number}` });
+logConsole(logger);
 const registry = new Registry();
 const metrics = createShardMetrics(registry, String(number));
 countThreadTime(registry, `shard-${number}`);

@@ -207,6 +207,9 @@ test('a full disk: writes are told to come back, reads go on, and room is notice
   assert.deepEqual(trouble, [], 'the other shard notices nothing');
   assert.equal(await service.stop(), 0);
   assert(!existsSync(join(folder, 'room.probe')));
+  // The storage engine prints an error of its own for every commit that failed.
+  assert.doesNotMatch(service.output(), /^Error: /m);
+  assert.match(service.output(), /"level":"error",[^\n]*"message":"No space left on device/);
 });
 
 /** What the metrics say of shard 1. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { createLogger, scrub } from '../../src/process/logger.ts';
+import { createLogger, logConsole, scrub } from '../../src/process/logger.ts';
 
 describe('scrub', () => {
   const lines: [given: string, then: string][] = [
@@ -37,6 +37,25 @@ test('a line carries the thread and the level, and no secret', async () => {
     secret: '[redacted]',
     msg: 'with [redacted]',
   });
+});
+
+test('what a library prints on the console is a line of the log, an error with its stack', async () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => lines.push(line) };
+  const logger = await createLogger({ level: 'info', thread: 'shard-0', destination });
+  const target = { error: () => assert.fail('printed'), warn: () => assert.fail('printed') } as Pick<
+    Console,
+    'error' | 'warn'
+  >;
+  logConsole(logger, target);
+  target.error(new Error('Input/output error'));
+  target.error('In aftercommit callback', new TypeError('no'));
+  target.warn('%d batches of %s', 3, 'svc_sk_live_abc');
+  const [first, second, third] = lines.map((line) => JSON.parse(line));
+  assert.deepEqual([first.level, first.msg, first.err.type], ['error', 'Input/output error', 'Error']);
+  assert.match(first.err.stack, /logger\.test\.ts/);
+  assert.deepEqual([second.msg, second.err.type], ['no', 'TypeError']);
+  assert.deepEqual([third.level, third.msg], ['warn', '3 batches of [redacted]']);
 });
 
 test('threads write whole lines to the same pipe, and lose none at exit', async () => {
