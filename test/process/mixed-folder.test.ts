@@ -47,6 +47,7 @@ function create(service: Service, { key }: Shop, idempotencyKey: string) {
 function copyOf(folder: string): string {
   const copy = join(temporaryFolder(), 'data');
   cpSync(folder, copy, { recursive: true });
+  cpSync(`${folder}.secrets-key`, `${copy}.secrets-key`);
   return copy;
 }
 
