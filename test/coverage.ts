@@ -27,6 +27,7 @@ const modes = by('journeys/modes.ts');
 const restarts = by('journeys/restarts.test.ts');
 const gates = by('edge/gates.test.ts');
 const webhooks = by('process/webhooks.test.ts');
+const eventStream = by('process/event-stream.test.ts');
 const itself = by('coverage.test.ts');
 
 const cardPayment = cards('a card payment, from its creation to the way back to the shop');
@@ -99,6 +100,9 @@ export const operations: Readonly<Record<string, Proof>> = {
   'POST /v1/test_helpers/cash_payments': voucher,
   'POST /v1/test_helpers/refunds/{id}/succeed': refund,
   'POST /v1/test_helpers/refunds/{id}/fail': failedRefund,
+  'GET /v1/test_helpers/events/stream': eventStream(
+    'the stream starts with its position and a secret, and goes on after Last-Event-ID',
+  ),
 };
 
 const unprecise = 'Every refusal of its kind has a more precise code; it is kept for those to come.';

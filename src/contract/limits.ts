@@ -51,6 +51,9 @@ export const cardAttemptsMax = 10;
 /** Attempts to pay one payment, by whatever method and whatever became of them. */
 export const attemptsMax = 50;
 
+/** Streams of an organization's events that may be open at once, at each edge. */
+export const eventStreamsAtOnceMax = 4;
+
 export const listLimitMax = 100;
 export const listLimitDefault = 10;
 export const webhookEndpointsMax = 16;

@@ -79,6 +79,11 @@ export const admissionMessages = {
     fr: 'Trop de requêtes : la limite « {bucket} » est de {limit} par minute. Réessayez dans {wait} s.',
     ar: 'عدد الطلبات كبير جدًا: الحد «{bucket}» هو {limit} في الدقيقة. أعد المحاولة بعد {wait} ث.',
   },
+  'rate_limit_exceeded.streams': {
+    en: 'Too many streams of events at once: an organization may have {max}. Try again when one has ended.',
+    fr: 'Trop de flux d’événements à la fois : une organisation peut en avoir {max}. Réessayez quand l’un d’eux sera terminé.',
+    ar: 'عدد تدفقات الأحداث المتزامنة كبير جدًا: يُسمح للمؤسسة بعدد {max}. أعد المحاولة عند انتهاء أحدها.',
+  },
   test_daily_cap_reached: {
     en: 'The daily cap of test mode, {cap} a day, is reached until midnight, Morocco time.',
     fr: 'Le plafond quotidien du mode test, {cap} par jour, est atteint jusqu’à minuit, heure du Maroc.',

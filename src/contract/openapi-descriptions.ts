@@ -149,3 +149,6 @@ export const introduction = `Card payments and cash payments in Morocco.
 
 export const signatureMeaning =
   '`t=<Unix seconds>,v1=<hexadecimal>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole signing secret of the endpoint. While a rolled secret overlaps with the new one there is a `v1` for each. Refuse a delivery older than five minutes.';
+
+export const streamMeaning =
+  'Server-sent events. First one of type `start`, whose data names the `organization` and the `secret` that `payments listen` signs with: it stays the same. Then each event, as a delivery has it; its id is that of the event. A comment every few seconds keeps the connection open. Send the last id as `Last-Event-ID` to go on after it. The stream ends when the service stops or the key works no more.';

@@ -39,6 +39,14 @@ export const requestHeaders = {
     schema: { type: 'string', enum: [...apiVersions] },
     example: newestApiVersion,
   },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description:
+      'The id of the last event that was received: the stream goes on after it. Without it, from now on.',
+    schema: { type: 'string', pattern: '^evt_[0-9A-Za-z]*$' },
+    example: exampleIds.event,
+  },
   AcceptLanguage: {
     name: 'Accept-Language',
     in: 'header',
@@ -138,5 +146,6 @@ export function requestHeaderRefs(route: Route): Json[] {
   const names: (keyof typeof requestHeaders)[] = ['ServiceVersion', 'AcceptLanguage'];
   if (route.idempotency === 'required') names.unshift('IdempotencyKeyRequired');
   if (route.idempotency === 'optional') names.unshift('IdempotencyKey');
+  if (route.kind === 'stream') names.unshift('LastEventId');
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }

@@ -10,6 +10,8 @@ type Answers = {
   readonly [O in Exclude<Operation, ExportOperation>]: Static<RouteOf<O>['result']>;
 } & { readonly [O in ExportOperation]: readonly Static<RouteOf<O>['result']>[] };
 
+export const exampleSecret = 'svc_whsec_5Zr1uYw8Q3nBq7LtXc2Va9KsEd4Gh6Jm';
+
 const since = { 'created[gte]': 1_793_577_600 } as const;
 const page = { limit: 20 } as const;
 
@@ -89,6 +91,7 @@ export const exampleRequests: Requests = {
   expire_charge: {},
   pay_cash: { number: '704182935516', amount: 48_000 },
   succeed_refund: {},
+  stream_events: {},
   fail_refund: { failure_reason: 'card_account_closed' },
 };
 
@@ -126,7 +129,7 @@ export function exampleAnswers(o: ExampleObjects): Answers {
     retrieve_review: o.reviewClosed,
     list_events: list('/v1/events', event),
     retrieve_event: event,
-    create_webhook_endpoint: { ...o.endpoint, secret: 'svc_whsec_5Zr1uYw8Q3nBq7LtXc2Va9KsEd4Gh6Jm' },
+    create_webhook_endpoint: { ...o.endpoint, secret: exampleSecret },
     update_webhook_endpoint: { ...o.endpoint, status: 'disabled' },
     list_webhook_endpoints: list('/v1/webhook_endpoints', o.endpoint),
     retrieve_webhook_endpoint: o.endpoint,
@@ -141,5 +144,6 @@ export function exampleAnswers(o: ExampleObjects): Answers {
     pay_cash: o.chargeInCash,
     succeed_refund: o.refundSucceeded,
     fail_refund: o.refundFailed,
+    stream_events: event,
   };
 }

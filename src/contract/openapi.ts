@@ -6,10 +6,17 @@ import { assert } from '../core/assert.ts';
 import { errorCodes } from './errors.ts';
 import { csvLine, exportColumns } from './export-format.ts';
 import { bucketNames } from './limits.ts';
-import { introduction, meaningOf, pathIds, signatureMeaning, tags } from './openapi-descriptions.ts';
+import {
+  introduction,
+  meaningOf,
+  pathIds,
+  signatureMeaning,
+  streamMeaning,
+  tags,
+} from './openapi-descriptions.ts';
 import { type ExampleObjects, exampleEvent, exampleIds, exampleObjects } from './openapi-examples.ts';
 import { headerRefs, requestHeaderRefs, requestHeaders, responseHeaders } from './openapi-headers.ts';
-import { exampleAnswers, exampleRequests } from './openapi-operations.ts';
+import { exampleAnswers, exampleRequests, exampleSecret } from './openapi-operations.ts';
 import { describeRefusals, exampleRefusal, type RefusalComponents } from './openapi-refusals.ts';
 import {
   describeSchema,
@@ -97,7 +104,7 @@ function describeOperation(route: Route, writing: Writing): Json {
       200: {
         description: 'Done.',
         headers: headerRefs(route, 200),
-        content: route.kind === 'export' ? describeExport(route, writing) : describeAnswer(route, writing),
+        content: describeContent[route.kind](route, writing),
       },
       ...describeRefusals(route, writing.baseUrl, writing),
     },
@@ -184,6 +191,26 @@ function describeExport(route: Route, writing: Writing): Json {
     },
   };
 }
+
+function describeStream(route: Route, writing: Writing): Json {
+  const event = exampleAnswers(writing.objects)[route.operation as Operation] as unknown as Json;
+  const start = { organization: event.organization, secret: exampleSecret };
+  return {
+    'text/event-stream': {
+      schema: { type: 'string', description: streamMeaning },
+      example:
+        `retry: 1000\nevent: start\nid: ${exampleIds.event}\ndata: ${JSON.stringify(start)}\n\n` +
+        `id: ${String(event.id)}\ndata: ${JSON.stringify(event)}\n\n: heart-beat\n\n`,
+    },
+  };
+}
+
+const describeContent = {
+  command: describeAnswer,
+  query: describeAnswer,
+  export: describeExport,
+  stream: describeStream,
+} as const satisfies Record<Route['kind'], (route: Route, writing: Writing) => Json>;
 
 /** The resources that events carry; the type of an event starts with the name of its object. */
 const eventResources = [

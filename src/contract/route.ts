@@ -10,8 +10,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** `{id}` stands for one path segment. */
   readonly path: string;
-  /** What happens: a command changes state, a query reads, an export streams. */
-  readonly kind: 'command' | 'query' | 'export';
+  /** What happens: a command changes state, a query reads, an export sends all there is, a stream what happens from now on. */
+  readonly kind: 'command' | 'query' | 'export' | 'stream';
   readonly idempotency: 'required' | 'optional' | 'ignored';
   /** The bucket that is spent besides `all` and, for commands, `writes`; `filter` means `search` if the list is filtered. */
   readonly spends: Bucket | 'filter' | null;
@@ -41,6 +41,7 @@ export const query = {
 } as const;
 export const list = { ...query, spends: 'filter' } as const;
 export const exported = { kind: 'export', method: 'GET', idempotency: 'ignored', spends: 'search' } as const;
+export const streamed = { ...query, kind: 'stream', testOnly: true } as const;
 export const helper = { ...command, idempotency: 'optional', testOnly: true } as const;
 
 export const exportParams = params({

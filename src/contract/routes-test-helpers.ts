@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
-import { helper, none, params, type Route } from './route.ts';
+import { helper, none, params, type Route, streamed } from './route.ts';
 
 const optional = Type.Optional;
 
@@ -61,5 +61,13 @@ export const testHelperRoutes = [
     result: r.Refund,
     refusals: ['resource_missing', 'invalid_request'],
     summary: 'Test helper: the network refuses the refund',
+  },
+  {
+    ...streamed,
+    operation: 'stream_events',
+    path: '/v1/test_helpers/events/stream',
+    result: r.Event,
+    refusals: [],
+    summary: 'Test helper: events as they happen, as server-sent events',
   },
 ] as const satisfies readonly Route[];

@@ -6,7 +6,7 @@
 // It also notes how far each shard has come, and counts its own changes, which the shards note in turn: so whichever
 // of them is put back from an older backup, the others tell.
 
-import { randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 import { pack, unpack } from 'msgpackr';
 import type { Bucket } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
@@ -49,6 +49,8 @@ const format = 2;
 const formatRow = 'format';
 const revisionRow = 'revision';
 const keyCheckRow = 'secrets-key';
+const listenKeyRow = 'listen_key';
+const listenKeyBytes = 32;
 
 /** The row with the sequence that a shard is known to have reached. */
 function notedRow(generation: number, shard: number): string {
@@ -153,6 +155,13 @@ export class Directory {
         this.#revision = revision;
       },
     );
+  }
+
+  /** The key that the signing secrets of `listen` are derived from; made when it is asked for the first time. */
+  async listenKey(): Promise<Uint8Array> {
+    const made = () => new Map([[listenKeyRow, randomBytes(listenKeyBytes)]]);
+    if (this.#store.get(listenKeyRow) === undefined) await this.#write(made);
+    return Uint8Array.from(this.#store.get(listenKeyRow)!);
   }
 
   /** Every organization, oldest first. */

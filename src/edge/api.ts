@@ -22,6 +22,7 @@ import type { ShardClient } from '../shard/client.ts';
 import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import { type KeyRing, type KnownKey, type RefusedKey, refuseKey } from './authenticate.ts';
+import type { EventStreams } from './event-stream.ts';
 import type { Exchange, Header } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
 import { bodyTooSlow } from './request-body.ts';
@@ -54,6 +55,7 @@ export interface ApiOptions {
   readonly shards: readonly ShardClient[];
   readonly baseUrl: string;
   readonly clock: Clock;
+  readonly eventStreams: EventStreams;
   /** A client's address, from that of its connection and from what proxies say. */
   readonly addressOf: (remoteAddress: string, forwardedFor: string) => string;
   readonly onAnswered: (answered: Answered) => void;
@@ -130,9 +132,9 @@ export class Api {
     call.match = matchRoute(head.method, head.path);
     if (call.match === null) return unknownAddress(head);
     if (!key.secret) return this.#refuseKey(call, refuseKey(refuse('secret_key_required'), key));
-    const { testOnly } = routeTable[call.match.route]!;
-    if (!testOnly || !key.livemode) return null;
-    return this.#refuseKey(call, refuseKey(refuse('test_mode_only'), key));
+    const { testOnly, kind } = routeTable[call.match.route]!;
+    if (testOnly && key.livemode) return this.#refuseKey(call, refuseKey(refuse('test_mode_only'), key));
+    return kind === 'stream' ? this.#options.eventStreams.refusal(key.org, head) : null;
   }
 
   #refuseKey(call: ApiCall, refused: RefusedKey): Refusal {
@@ -184,6 +186,10 @@ export class Api {
   #answer(call: ApiCall, answer: AnswerFrame): void {
     const { exchange } = call;
     const headers = commonHeaders(answer);
+    if (answer.flags & answerFlags.more && routeTable[call.match!.route]!.kind === 'stream') {
+      this.#stream(call, headers);
+      return;
+    }
     if (answer.flags & answerFlags.more) {
       this.#finished(call, answer.status, null, false);
       const { org, livemode } = call.key!;
@@ -197,6 +203,20 @@ export class Api {
     if (answer.retryAfterSeconds > 0) headers.push(['Retry-After', String(answer.retryAfterSeconds)]);
     exchange.answer(answer.status, headers, answer.body);
     this.#finished(call, answer.status, errorCodes[answer.errorNumber - 1] ?? null, replayed);
+  }
+
+  #stream(call: ApiCall, headers: readonly Header[]): void {
+    const { exchange, head } = call;
+    const { org } = call.key!;
+    const { eventStreams } = this.#options;
+    // Others may have been opened since it was let in.
+    const refusal = eventStreams.refusal(org, head);
+    if (refusal !== null) {
+      this.refuse(call, refusal);
+      return;
+    }
+    this.#finished(call, 200, null, false);
+    exchange.guard(() => eventStreams.stream(exchange, headers, this.shardOf(org), org, head));
   }
 
   /** Refuses a request here, before or instead of its shard. */

@@ -83,6 +83,11 @@ export class Exchange {
     return this.#streaming;
   }
 
+  /** The server stops: a stream without an end is to end. */
+  get isClosing(): boolean {
+    return this.#exchanges.closing;
+  }
+
   get remoteAddress(): string {
     return this.#response === null
       ? ''

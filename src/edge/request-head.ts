@@ -26,6 +26,7 @@ export interface RequestHead {
   readonly cookie: string;
   readonly forwardedFor: string;
   readonly secFetchSite: string;
+  readonly lastEventId: string;
   /** Whether a body follows. */
   readonly hasBody: boolean;
   /** The length of the body; 0 when there is none, or when it comes in chunks. */
@@ -69,6 +70,7 @@ export function readHead(request: HttpRequest): RequestHead {
     cookie: headers.get('cookie') ?? '',
     forwardedFor: headers.get('x-forwarded-for') ?? '',
     secFetchSite: headers.get('sec-fetch-site') ?? '',
+    lastEventId: headers.get('last-event-id') ?? '',
     isChunked: coding !== undefined,
     bodyBytes: Number(length ?? 0),
     hasBody: coding !== undefined || (length !== undefined && length !== '0'),

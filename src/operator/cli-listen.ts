@@ -2,12 +2,10 @@
 // developer's machine. It comes back by itself when the service is started again, and goes on after the last event
 // that it has shown, so none is missed.
 
-import { randomFillSync } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Command, InvalidArgumentError } from 'commander';
-import { createRandomText } from '../core/ids.ts';
-import { newSigningSecret } from '../domain/webhook-endpoints.ts';
+import type { Command } from 'commander';
 import { signatureHeader, signatureHeaderName } from '../webhooks/signature.ts';
+import { type ApiOptions, addApiOptions, apiOf, followEvents, httpUrl } from './api-client.ts';
 import { type CliContext, type CliHost, type CommonOptions, complain } from './cli-context.ts';
 import { callOperator } from './operator-client.ts';
 import { OperatorFailure } from './operator-protocol.ts';
@@ -20,8 +18,13 @@ interface Listening {
   readonly host: CliHost;
   readonly json: boolean;
   readonly forwardTo: string | null;
-  readonly secret: string;
 }
+
+/** Where events come from: the operators' socket, or the API. Settles, or rejects, when it has no more. */
+type Follow = (
+  after: string | null,
+  onItem: (item: FollowStart | FollowedEvent) => Promise<void>,
+) => Promise<unknown>;
 
 interface Forwarded {
   readonly status: number | null;
@@ -30,47 +33,57 @@ interface Forwarded {
 }
 
 export function addListenCommand(program: Command, { host }: CliContext): void {
-  program
+  const listening = program
     .command('listen [ORG]')
     .description("print a test organization's events as they happen, and forward them to a local program")
-    .option('--forward-to <url>', 'send each event, signed, to this address', localUrl)
-    .action(async (org: string | undefined, { forwardTo = null }, command: Command) => {
+    .option('--forward-to <url>', 'send each event, signed, to this address', httpUrl);
+  addApiOptions(listening).action(
+    async (org: string | undefined, options: ApiOptions & { forwardTo?: string }, command: Command) => {
       const { dataDir, json = false } = command.optsWithGlobals<CommonOptions>();
-      const secret = newSigningSecret(createRandomText(randomFillSync));
-      await listen({ host, json, forwardTo, secret }, host.dataDir(dataDir), org ?? null);
-    });
+      const api = apiOf(options, org ?? null, command);
+      const follow: Follow =
+        api === null
+          ? throughSocket(host.dataDir(dataDir), org ?? null)
+          : (after, onItem) => followEvents(api, after, onItem);
+      await listen({ host, json, forwardTo: options.forwardTo ?? null }, follow);
+    },
+  );
 }
 
-function localUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href;
-  throw new InvalidArgumentError('It must be an address such as http://localhost:3000/hooks.');
+function throughSocket(dataDir: string, org: string | null): Follow {
+  return (after, onItem) =>
+    callOperator(
+      dataDir,
+      'events.follow',
+      { org, after },
+      {
+        onItem: (item) => onItem(item as FollowStart | FollowedEvent),
+      },
+    );
 }
 
 /** Follows the events until the process ends; settles only with a refusal. */
-async function listen(listening: Listening, dataDir: string, org: string | null): Promise<never> {
+async function listen(listening: Listening, follow: Follow): Promise<never> {
   const { host } = listening;
   let after: string | null = null;
-  let organization = org;
+  let secret = '';
   /** Why nothing can be followed just now. */
   let trouble: string | null = null;
   // Events are handled one after the other, in the order in which they happened.
-  const onItem = async (item: unknown) => {
-    if ('organization' in (item as object)) {
-      const start = item as FollowStart;
-      if (after === null) greet(listening, start);
-      organization = start.organization;
-      after = start.after;
+  const onItem = async (item: FollowStart | FollowedEvent) => {
+    if ('organization' in item) {
+      if (after === null) greet(listening, item);
+      secret = item.secret;
+      after = item.after;
     } else {
-      const event = item as FollowedEvent;
-      await handle(listening, event);
-      after = event.id;
+      await handle(listening, secret, item);
+      after = item.id;
       trouble = null;
     }
   };
   for (;;) {
     try {
-      await callOperator(dataDir, 'events.follow', { org: organization, after }, { onItem });
+      await follow(after, onItem);
     } catch (error) {
       const isGone = error instanceof OperatorFailure && error.kind === 'failed';
       if (!isGone || after === null) throw error;
@@ -83,19 +96,19 @@ async function listen(listening: Listening, dataDir: string, org: string | null)
   }
 }
 
-function greet({ host, json, forwardTo, secret }: Listening, { organization, name }: FollowStart): void {
+function greet({ host, json, forwardTo }: Listening, { organization, secret }: FollowStart): void {
   if (json) {
     host.write(`${JSON.stringify({ organization, forward_to: forwardTo, secret })}\n`);
     return;
   }
   const where = forwardTo === null ? '' : `, forwarded to ${forwardTo}`;
-  host.write(`Test events of ${name} (${organization})${where}\n`);
+  host.write(`Test events of ${organization}${where}\n`);
   if (forwardTo !== null) host.write(`Signing secret: ${secret}\n`);
 }
 
-async function handle(listening: Listening, event: FollowedEvent): Promise<void> {
+async function handle(listening: Listening, secret: string, event: FollowedEvent): Promise<void> {
   const { host, json, forwardTo } = listening;
-  const forwarded = forwardTo === null ? null : await forward(forwardTo, listening.secret, event.body);
+  const forwarded = forwardTo === null ? null : await forward(forwardTo, secret, event.body);
   if (json) {
     host.write(`${JSON.stringify({ event: JSON.parse(event.body), forwarded })}\n`);
     return;

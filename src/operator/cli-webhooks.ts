@@ -3,6 +3,8 @@
 
 import type { Command } from 'commander';
 import { overlapSecondsMax } from '../contract/limits.ts';
+import { type ApiOptions, addApiOptions, apiOf } from './api-client.ts';
+import { triggerThroughApi } from './api-trigger.ts';
 import { type CliContext, wholeNumber } from './cli-context.ts';
 import { listedMax } from './operator-protocol.ts';
 import type {
@@ -15,7 +17,7 @@ import { formatFields, formatTable, formatTime } from './table.ts';
 
 const answerShownMax = 200;
 
-export function addWebhookCommands(program: Command, { run }: CliContext): void {
+export function addWebhookCommands(program: Command, { run, print }: CliContext): void {
   const webhooks = program.command('webhooks').description('webhook endpoints, their deliveries and secrets');
   webhooks
     .command('list <ORG>')
@@ -56,11 +58,18 @@ export function addWebhookCommands(program: Command, { run }: CliContext): void 
     .description('send a made-up event to an endpoint in test mode')
     .requiredOption('--type <type>', 'the type of the event, such as payment_intent.succeeded')
     .action((endpoint, { type }, command) => run(command, 'webhooks.sample', { endpoint, type }, sampled));
-  program
+  const triggering = program
     .command('trigger <TYPE>')
     .description('drive the API in test mode until an event of this type happens')
-    .option('--org <ORG>', 'the organization; not needed when there is only one')
-    .action((type, { org = null }, command) => run(command, 'trigger', { org, type }, triggered));
+    .option('--org <ORG>', 'the organization; not needed when there is only one');
+  addApiOptions(triggering).action(
+    async (type: string, options: ApiOptions & { org?: string }, command: Command) => {
+      const { org = null } = options;
+      const api = apiOf(options, org, command);
+      if (api === null) return run(command, 'trigger', { org, type }, triggered);
+      return print(command, (await triggerThroughApi(api, type)) as TriggeredEvent, triggered);
+    },
+  );
 }
 
 function endpoints(list: readonly PresentedEndpoint[]): string {

@@ -15,6 +15,8 @@ export interface OperatorServices {
   readonly availability: Availability;
   /** Opens the signing secrets. */
   readonly secrets: Pick<SecretBox, 'open'>;
+  /** The secret that `listen` signs an organization's forwarded events with. */
+  listenSecret(org: string): Promise<string>;
   /** The metrics of the whole process in the Prometheus text format. */
   metricsText(): Promise<string>;
   /** What there is to check about the running service, and what was found. */

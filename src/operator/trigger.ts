@@ -1,9 +1,11 @@
 // What has to be done, through the API of test mode, for an event of each type to happen: the shortest way there,
 // from nothing. `payments trigger` plays it.
 
+import { setTimeout as wait } from 'node:timers/promises';
 import type { CommandOperation } from '../contract/routes.ts';
-import type { EventType } from '../contract/vocabulary.ts';
+import { type EventType, futureEventTypes, sentEventTypes } from '../contract/vocabulary.ts';
 import type { InternalParams } from '../domain/command.ts';
+import { OperatorFailure } from './operator-protocol.ts';
 
 /** How a scene acts: as the merchant, by the API's own operations, or as a customer or an operator. */
 export interface Actor {
@@ -15,6 +17,12 @@ export interface Actor {
   ): Promise<unknown>;
   /** The newest review of a payment intent. */
   reviewOf(intent: string): Promise<string>;
+  /** The id of the newest event; empty when there is none. */
+  newestEvent(): Promise<string>;
+  /** Events after that one, and the id of the last of them. */
+  eventsAfter(
+    id: string,
+  ): Promise<{ readonly events: readonly { readonly type: string }[]; readonly cursor: string }>;
 }
 
 /** What scenes read of the API's answers. */
@@ -103,7 +111,33 @@ const scenes: Readonly<Record<EventType, (actor: Actor) => Promise<unknown>>> = 
     actor.command('close_review', await openReview(actor), { as: 'approved' }),
 };
 
-/** Makes an event of this type happen. */
-export async function trigger(actor: Actor, type: EventType): Promise<void> {
+const pollMs = 100;
+const polls = 100;
+
+/** Makes an event of this type happen, and returns it. Rejects with an `OperatorFailure` when it does not happen. */
+export async function trigger(actor: Actor, type: EventType): Promise<unknown> {
+  let cursor = await actor.newestEvent();
   await scenes[type](actor);
+  for (let poll = 0; poll < polls; poll++) {
+    const { events, cursor: last } = await actor.eventsAfter(cursor);
+    const found = events.find((event) => event.type === type);
+    if (found !== undefined) return found;
+    cursor = last;
+    await wait(pollMs);
+  }
+  throw new OperatorFailure('failed', `${type} did not happen in time`);
+}
+
+const isSent = (type: string): type is EventType => sentEventTypes.includes(type as EventType);
+
+/** The type, if events of it happen. Throws an `OperatorFailure`. */
+export function typeThatHappens(type: string): EventType {
+  if (isSent(type)) return type;
+  if ((futureEventTypes as readonly string[]).includes(type)) {
+    throw new OperatorFailure('refused', `${type} can be subscribed to, but does not happen yet`);
+  }
+  throw new OperatorFailure(
+    'usage',
+    `there is no event type ${type}; those that happen: ${sentEventTypes.join(', ')}`,
+  );
 }

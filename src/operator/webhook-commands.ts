@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../contract/limits.ts';
-import { type EventType, futureEventTypes, sentEventTypes } from '../contract/vocabulary.ts';
+import type { EventType } from '../contract/vocabulary.ts';
 import { modes } from '../directory/organization.ts';
 import { attemptIndex, fieldIndex, kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { AttemptRecord, DeliveryRecord, ReviewRecord, WebhookEndpointRecord } from '../domain/record.ts';
@@ -13,7 +13,7 @@ import { OperatorFailure } from './operator-protocol.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { presentAttempt, presentDelivery, presentEndpoint, presentSecrets } from './present-webhooks.ts';
 import { command, recordOf, records, recordsIn } from './shard-records.ts';
-import { trigger } from './trigger.ts';
+import { trigger, typeThatHappens } from './trigger.ts';
 
 const followedPerStep = 100;
 const followIntervalMs = 100;
@@ -28,10 +28,10 @@ export interface FollowedEvent {
   readonly body: string;
 }
 
-/** The first item of `events.follow`: whose events follow, and after which one. */
+/** The first item of `events.follow`: whose events follow, what signs them, and after which one. */
 export interface FollowStart {
   readonly organization: string;
-  readonly name: string;
+  readonly secret: string;
   readonly after: string;
 }
 
@@ -88,19 +88,6 @@ export const webhookCommands: readonly OperatorCommand[] = [
   ),
 ];
 
-const isSent = (type: string): type is EventType => sentEventTypes.includes(type as EventType);
-
-function typeThatHappens(type: string): EventType {
-  if (isSent(type)) return type;
-  if ((futureEventTypes as readonly string[]).includes(type)) {
-    throw new OperatorFailure('refused', `${type} can be subscribed to, but does not happen yet`);
-  }
-  throw new OperatorFailure(
-    'usage',
-    `there is no event type ${type}; those that happen: ${sentEventTypes.join(', ')}`,
-  );
-}
-
 function endpointOf(services: OperatorServices, id: string): Promise<WebhookEndpointRecord> {
   return recordOf(services, id, 'we_', 'webhook endpoint');
 }
@@ -119,14 +106,14 @@ async function* follow(
   services: OperatorServices,
   signal: AbortSignal,
 ): AsyncGenerator<FollowStart | FollowedEvent> {
-  const { id, name } = organizationFor(services, org);
+  const { id } = organizationFor(services, org);
   const since = async (cursor: string | null) => {
     const request = { kind: 'events_after', org: id, after: cursor, limit: followedPerStep } as const;
     const { body, cursor: last } = await services.askShard(id, request);
     return { events: JSON.parse(body) as FollowedEvent[], last: last! };
   };
   let cursor = after ?? (await since(null)).last;
-  yield { organization: id, name, after: cursor };
+  yield { organization: id, secret: await services.listenSecret(id), after: cursor };
   while (!signal.aborted) {
     const { events, last } = await since(cursor);
     yield* events;
@@ -135,14 +122,15 @@ async function* follow(
   }
 }
 
-const triggerPollMs = 50;
-const triggerPolls = 200;
-
 /** Drives the API until an event of this type has happened; answers the event. */
-async function triggered(services: OperatorServices, org: string, type: EventType): Promise<unknown> {
-  const request = { kind: 'events_after', org, limit: followedPerStep } as const;
-  let cursor = (await services.askShard(org, { ...request, after: null })).cursor!;
-  await trigger(
+function triggered(services: OperatorServices, org: string, type: EventType): Promise<unknown> {
+  const eventsAfter = async (after: string | null) => {
+    const request = { kind: 'events_after', org, after, limit: followedPerStep } as const;
+    const { body, cursor } = await services.askShard(org, request);
+    const events = (JSON.parse(body) as FollowedEvent[]).map((event) => JSON.parse(event.body));
+    return { events, cursor: cursor! };
+  };
+  return trigger(
     {
       call: (operation, id, params) => services.callApi(org, operation, id, params) as never,
       command: (operation, id, params) => command(services, id, operation, params),
@@ -152,15 +140,9 @@ async function triggered(services: OperatorServices, org: string, type: EventTyp
         if (review === undefined) throw new OperatorFailure('failed', 'no review was opened');
         return review.id;
       },
+      newestEvent: async () => (await eventsAfter(null)).cursor,
+      eventsAfter,
     },
     type,
   );
-  for (let poll = 0; poll < triggerPolls; poll++) {
-    const answer = await services.askShard(org, { ...request, after: cursor });
-    const found = (JSON.parse(answer.body) as FollowedEvent[]).find((event) => event.type === type);
-    if (found !== undefined) return JSON.parse(found.body);
-    cursor = answer.cursor!;
-    await wait(triggerPollMs);
-  }
-  throw new OperatorFailure('failed', `${type} did not happen in time`);
 }

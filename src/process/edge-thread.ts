@@ -7,6 +7,7 @@ import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { type Answered, Api } from '../edge/api.ts';
 import { KeyRing } from '../edge/authenticate.ts';
 import { createClientAddressText } from '../edge/client-address.ts';
+import { EventStreams } from '../edge/event-stream.ts';
 import { loggablePath } from '../edge/loggable.ts';
 import { createPagePort } from '../edge/page-visits.ts';
 import { createPages } from '../edge/pages/pages.ts';
@@ -23,7 +24,7 @@ import { systemClocks } from './system-clocks.ts';
 import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
 
-const { number, config, port, shards: shardCount, baseUrl, keys } = workerData as EdgeThreadData;
+const { number, config, port, shards: shardCount, baseUrl, keys, listenKey } = workerData as EdgeThreadData;
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
 const thread = `edge-${number}`;
@@ -69,6 +70,7 @@ const api = new Api({
   shards,
   baseUrl,
   clock: Date.now,
+  eventStreams: new EventStreams({ keyRing, clock: Date.now, listenKey }),
   addressOf: createClientAddressText(config.pages.trustedProxies),
   onAnswered,
   onRefusedKey: ({ refusal: { code }, key, prefix, digest }, { address, path }) =>

@@ -4,6 +4,7 @@ import { messageOf } from '../contract/errors.ts';
 import { slotOfId } from '../core/ids.ts';
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
+import { listenSecret } from '../edge/listen-secret.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
 import { OperatorFailure } from '../operator/operator-protocol.ts';
 import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/operator-services.ts';
@@ -44,6 +45,7 @@ export function operatorServices(options: {
     directory,
     secrets,
     availability,
+    listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
     metricsText,
     checks,
     config,

@@ -79,8 +79,10 @@ export class Supervisor {
   async #startEdge(number: number): Promise<void> {
     const { directory, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
     const config = this.#config;
+    const listenKey = await directory.listenKey();
     const keys = directory.snapshot().map(keyRingChangeOf);
-    const data: EdgeThreadData = { number, config, port, shards: this.#shards.length, baseUrl, keys };
+    const shards = this.#shards.length;
+    const data: EdgeThreadData = { number, config, port, shards, baseUrl, keys, listenKey };
     const edge = new Thread(edgeEntry, data, (news) => {
       if (news.type === 'refused_keys') onRefusedKeys(news.refused);
     });

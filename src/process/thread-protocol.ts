@@ -68,4 +68,6 @@ export interface EdgeThreadData {
   readonly shards: number;
   readonly baseUrl: string;
   readonly keys: readonly KeyRingChange[];
+  /** The signing secrets of `listen` are derived from it. */
+  readonly listenKey: Uint8Array;
 }

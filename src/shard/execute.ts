@@ -235,8 +235,8 @@ function run(state: ShardState, turn: Turn, pending: Pending): void {
     runCommand(state, turn, pending, null);
     return;
   }
-  if (route.kind === 'export') {
-    // The edge fetches the pages one by one, as fast as its client reads them.
+  if (route.kind === 'export' || route.kind === 'stream') {
+    // The edge fetches what follows piece by piece, as fast as its client reads it.
     answerBody(turn, pending, '', answerFlags.more);
     return;
   }

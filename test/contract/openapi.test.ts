@@ -204,7 +204,12 @@ for (const route of routeTable) {
     const content = Object.keys(described.responses[200]!.content);
     assert.deepEqual(
       content,
-      route.kind === 'export' ? ['text/csv', 'application/x-ndjson'] : ['application/json'],
+      {
+        command: ['application/json'],
+        query: ['application/json'],
+        export: ['text/csv', 'application/x-ndjson'],
+        stream: ['text/event-stream'],
+      }[route.kind],
     );
   });
 }

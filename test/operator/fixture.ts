@@ -44,6 +44,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     secrets: { open: (sealed) => sealed },
     // As in the service: no network in live mode.
     availability: { test: { card: true, cash: true }, live: { card: false, cash: false } },
+    listenSecret: async () => 'svc_whsec_fixture',
     metricsText: async () => '# TYPE up gauge\nup 1\n',
     checks: async () => fixtureChecks,
     config: () => [{ key: 'port', variable: 'PAYMENTS_PORT', value: 1234, description: 'port' }],

@@ -1,0 +1,212 @@
+// Events of test mode over HTTP, with a test key and nothing else: the stream, and the commands that use it.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import Stripe from 'stripe';
+import { eventStreamsAtOnceMax } from '../../src/contract/limits.ts';
+import { sentEventTypes } from '../../src/contract/vocabulary.ts';
+import { followEvents } from '../../src/operator/api-client.ts';
+import { runCli } from '../../src/operator/cli.ts';
+import type { FollowedEvent, FollowStart } from '../../src/operator/webhook-commands.ts';
+import { newOrganization, type Service, startService } from '../service.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+
+const path = '/v1/test_helpers/events/stream';
+
+let service: Service;
+before(async () => {
+  service = await startService();
+});
+after(() => service.stop());
+
+let count = 0;
+const createIntent = (on: Service, key: string) =>
+  on.call('/v1/payment_intents', {
+    key,
+    idempotencyKey: `stream-${count++}`,
+    body: { amount: 100, currency: 'mad' },
+  });
+
+/** Opens stream_events; `next` gives its next item, null at its end. */
+function open(key: string, position: string | null = null) {
+  const items: (FollowStart | FollowedEvent)[] = [];
+  let news = Promise.withResolvers<void>();
+  let ended = false;
+  const tell = () => {
+    news.resolve();
+    news = Promise.withResolvers();
+  };
+  const done = followEvents({ url: service.url, apiKey: key }, position, async (item) => {
+    items.push(item);
+    tell();
+  });
+  const end = () => {
+    ended = true;
+    tell();
+  };
+  done.then(end, end);
+  const next = async () => {
+    while (items.length === 0 && !ended) await news.promise;
+    return items.shift() ?? null;
+  };
+  return { done, next };
+}
+
+test('the stream starts with its position and a secret, and goes on after Last-Event-ID', async () => {
+  const { id, key } = await newOrganization(service);
+  const first = open(key);
+  const start = (await first.next()) as FollowStart;
+  assert.equal(start.organization, id);
+  assert.match(start.secret, /^svc_whsec_[0-9a-f]{64}$/);
+  const made = [await createIntent(service, key), await createIntent(service, key)];
+  const seen = [(await first.next()) as FollowedEvent, (await first.next()) as FollowedEvent];
+  const objects = seen.map(({ body }) => JSON.parse(body).data.object.id);
+  assert.deepEqual(
+    objects,
+    made.map(({ json }) => json.id),
+  );
+  const stored = await service.call(`/v1/events/${seen[0]!.id}`, { key });
+  assert.equal(seen[0]!.body, stored.text, 'as a delivery has it');
+
+  for (const [position, expected] of [
+    [start.after, seen],
+    [seen[0]!.id, seen.slice(1)],
+  ] as const) {
+    const again = open(key, position);
+    const { secret } = (await again.next()) as FollowStart;
+    assert.equal(secret, start.secret, 'the secret stays');
+    for (const event of expected) assert.deepEqual(await again.next(), event);
+  }
+  const { json } = await service.call(path, { key, headers: { 'Last-Event-ID': 'pi_1' } });
+  assert.deepEqual([json.error.code, json.error.param], ['parameter_invalid', 'Last-Event-ID']);
+  await service.operate('org.suspend', { org: id });
+});
+
+test('test secret keys only, and a few streams for each organization', async () => {
+  const { id, key } = await newOrganization(service);
+  await service.operate('org.activate', { org: id });
+  const params = { org: id, mode: 'live', kind: 'secret' };
+  const live = await service.operate<{ key: string }>('key.create', params);
+  assert.equal((await service.call(path, { key: live.key })).json.error.code, 'test_mode_only');
+  const streams = Array.from({ length: eventStreamsAtOnceMax }, () => open(key));
+  for (const stream of streams) assert.ok(await stream.next());
+  const refused = await service.call(path, { key });
+  assert.deepEqual([refused.status, refused.json.error.code], [429, 'rate_limit_exceeded']);
+  assert.equal(refused.headers.get('retry-after'), '5');
+  const { key: stranger } = await newOrganization(service);
+  assert.ok(await open(stranger).next(), 'others have their own');
+
+  await service.operate('key.revoke', { key });
+  for (const stream of streams) {
+    assert.equal(await stream.next(), null, 'a revoked key ends it');
+    await stream.done;
+  }
+  const { key: another } = await service.operate<{ key: string }>('key.create', { ...params, mode: 'test' });
+  assert.ok(await open(another).next(), 'the streams that ended make room');
+});
+
+async function run(...args: string[]): Promise<{ code: number; out: string; error: string }> {
+  let out = '';
+  let error = '';
+  const code = await runCli(args, {
+    version: '0',
+    write: (text) => {
+      out += text;
+    },
+    writeError: (text) => {
+      error += text;
+    },
+    confirm: async () => null,
+    dataDir: () => assert.fail('the data folder is not needed'),
+    config: () => [],
+    reshard: () => assert.fail(),
+    rollSecretsKey: () => assert.fail(),
+    serve: async () => {},
+  });
+  return { code, out, error };
+}
+
+for (const type of sentEventTypes) {
+  const works = type !== 'review.closed';
+  test(`trigger ${type} with a key ${works ? 'makes it happen' : 'is refused: operators only'}`, async () => {
+    const { key } = await newOrganization(service);
+    const { code, out, error } = await run('trigger', type, '--api-key', key, '--url', service.url, '--json');
+    assert.equal(code, works ? 0 : 1, error);
+    if (works) assert.equal(JSON.parse(out).type, type);
+    else assert.match(JSON.parse(error).error.message, /only an operator can do what review\.closed takes/);
+  });
+}
+
+test('what can not work is said in one line', async () => {
+  const { key } = await newOrganization(service);
+  const wrong: [args: string[], code: number, message: RegExp][] = [
+    [['listen', '--api-key', `${key}x`, '--url', service.url], 1, /\(api_key_invalid\)$/],
+    [
+      ['listen', '--api-key', key, '--url', 'http://127.0.0.1:9'],
+      1,
+      /no service answers at http:\/\/127\.0\.0\.1:9/,
+    ],
+    [['listen', 'org_1', '--api-key', key], 2, /the key names its organization/],
+    [['trigger', 'charge.failed', '--url', service.url], 2, /give --api-key with --url/],
+    [['trigger', 'nonsense', '--api-key', key, '--url', service.url], 2, /there is no event type nonsense/],
+    [['listen', '--api-key', key, '--url', 'ftp://x'], 2, /must be an address/],
+  ];
+  for (const [args, expected, message] of wrong) {
+    const { code, error } = await run(...args, '--json');
+    assert.equal(code, expected, error);
+    assert.match(JSON.parse(error).error.message, message);
+    assert.ok(!error.includes(key));
+  }
+});
+
+const entry = fileURLToPath(new URL('../../src/process/payments.ts', import.meta.url));
+
+function listen(...args: string[]): { child: ChildProcess; next: () => Promise<string> } {
+  const child = spawn(process.execPath, [entry, 'listen', ...args, '--json'], {
+    env: { ...process.env, NODE_ENV: 'test' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  return { child, next: async () => (await lines.next()).value };
+}
+
+test('listen with a key forwards events, signed, and misses none over a stop and a kill', async () => {
+  const local = await startReceiver();
+  let own = await startService();
+  const { dataDir } = own;
+  const env = { PAYMENTS_PORT: new URL(own.url).port };
+  const { id, key } = await newOrganization(own);
+  const { child, next } = listen('--api-key', key, '--url', own.url, '--forward-to', `${local.origin}/hooks`);
+  const { secret, organization } = JSON.parse(await next());
+  assert.equal(organization, id);
+  await createIntent(own, key);
+  const first = JSON.parse(await next());
+  assert.equal(first.forwarded.status, 200);
+  const [{ body, headers }] = local.requests as [(typeof local.requests)[0]];
+  new Stripe('sk').webhooks.constructEvent(body, headers['x-service-signature'] as string, secret);
+
+  assert.equal(await own.stop(), 0, 'a stream does not hold a stop up');
+  own = await startService({ dataDir, env });
+  for (let event = 0; event < 2; event++) await createIntent(own, key);
+  await own.kill();
+  own = await startService({ dataDir, env });
+  for (let event = 0; event < 2; event++) await createIntent(own, key);
+  const { json } = await own.call('/v1/events', { key });
+  const wanted = json.data.map((event: { id: string }) => event.id).reverse();
+  const seen = [first.event.id];
+  while (seen.length < wanted.length) seen.push(JSON.parse(await next()).event.id);
+  assert.deepEqual(seen, wanted);
+
+  const socket = listen(id, '--data-dir', dataDir);
+  assert.equal(JSON.parse(await socket.next()).secret, secret, 'the same through the socket');
+  for (const each of [child, socket.child]) {
+    each.kill();
+    await once(each, 'exit');
+  }
+  assert.equal(await own.stop(), 0);
+  await local.close();
+});
