@@ -14,6 +14,7 @@ import { MemoryJournal } from '../src/journal/memory-journal.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
 import { systemClocks } from '../src/process/system-clocks.ts';
 import type { ShardAccount } from '../src/shard/account.ts';
+import { memoryShares } from '../src/shard/memory.ts';
 import {
   type FromShard,
   noVersion,
@@ -152,6 +153,8 @@ interface Measured {
   readonly collectorMicroseconds: number;
 }
 
+const shares = memoryShares(1024);
+
 async function measure(stage: Stage, batch: number, seconds: number): Promise<Measured> {
   const journal = await stage.open();
   const shard = new Shard(
@@ -166,11 +169,12 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
       availability: { test: on, live: on },
       fillRandom: (bytes) => void randomFillSync(bytes),
       secrets: { seal: (secret) => secret },
-      hotRecordsMax: 100_000,
+      memory: stage.checkpoints
+        ? shares
+        : { ...shares, checkpointBytes: Infinity, unwrittenBytesMax: Infinity },
       clocks: systemClocks(),
       clockObserver: { jumped() {}, followed() {} },
       checkpointIntervalMs: stage.checkpoints ? 10_000 : Number.POSITIVE_INFINITY,
-      checkpointRecordsMax: stage.checkpoints ? 20_000 : Number.POSITIVE_INFINITY,
       callNetwork: () => {},
       checkAddress: () => Promise.resolve(true),
       deliveriesKeptMs: 30 * 86_400_000,

@@ -2,10 +2,12 @@
 // checkpoint is writing (`frozen`), clean records that were used lately, and behind them the checkpoint itself. A
 // layer hides what lies below it for the records it holds. `apply` is the only writer, live and in replay.
 //
-// Memory is bounded: a checkpoint moves dirty records to the clean cache, and the cache forgets what was not used for
-// longest once it weighs more than is configured. An ordinary record weighs 1, a large one more.
+// Memory is bounded in bytes, as `objectBytes` estimates them: a checkpoint moves dirty records to the clean cache, and
+// the cache evicts what was not used for longest once it holds more than it may. What a checkpoint has not written yet
+// can't be evicted: its owner begins checkpoints in time, and takes no writes while `unwrittenBytes` is too much.
 
 import { assert } from '../core/assert.ts';
+import { objectBytes } from '../core/heap-bytes.ts';
 import { SortedKeys } from '../core/sorted-keys.ts';
 import { type Backing, emptyBacking, type ScanRange } from './backing.ts';
 import { idOfSortKey, indexRowsOf } from './indexes.ts';
@@ -19,33 +21,35 @@ export interface View {
   scan(index: string, range: ScanRange): Iterable<StoredRecord>;
 }
 
-/** About how many ordinary records, of 1 KiB, one is as large as: looks at the texts that can be much longer only. */
-function weightOf(record: StoredRecord): number {
-  let length = 0;
-  if (record.kind === 'event') length = record.object_json.length;
-  else if (record.kind === 'attempt') length = record.answer.length;
-  else if ('metadata' in record) {
-    for (const name in record.metadata) length += name.length + record.metadata[name]!.length;
-  }
-  return 1 + (length >> 10);
-}
+/** About what a row of an index takes in memory: its sort key, and now and then an index of its own. */
+const rowBytes = 300;
 
 /** Changed records with their own index rows. */
 class Layer {
   readonly records = new Map<string, StoredRecord>();
-  weight = 0;
+  /** Of the records alone. */
+  recordBytes = 0;
+  #rows = 0;
   readonly #indexes = new Map<string, SortedKeys>();
   /** Ids of records that do not stay in memory once they are on disk. */
   readonly #leaving: string[] = [];
+
+  /** Of the records and their index rows. */
+  get bytes(): number {
+    return this.recordBytes + this.#rows * rowBytes;
+  }
 
   put(record: StoredRecord): void {
     if (isLeaving(record)) this.#leaving.push(record.id);
     const before = this.records.get(record.id);
     const rows = indexRowsOf(record);
-    this.weight += weightOf(record);
+    this.recordBytes += objectBytes(record);
+    this.#rows += rows.length;
     if (before !== undefined) {
-      this.weight -= weightOf(before);
-      for (const row of indexRowsOf(before)) {
+      const rowsBefore = indexRowsOf(before);
+      this.recordBytes -= objectBytes(before);
+      this.#rows -= rowsBefore.length;
+      for (const row of rowsBefore) {
         if (!rows.some(({ index, sortKey }) => index === row.index && sortKey === row.sortKey))
           this.#indexes.get(row.index)?.delete(row.sortKey);
       }
@@ -71,7 +75,7 @@ class Layer {
     for (const id of ids) {
       const record = this.records.get(id);
       if (record === undefined) continue;
-      this.weight -= weightOf(record);
+      this.recordBytes -= objectBytes(record);
       this.records.delete(id);
     }
     return ids;
@@ -82,28 +86,32 @@ function isLeaving(record: StoredRecord | undefined): boolean {
   return record !== undefined && (record.removed === true || record.kind === 'attempt');
 }
 
-/** The cache is that many generations, of one weight each. */
+/** The cache is that many generations, each of as many bytes. */
 const generationsMax = 8;
 
 interface Generation {
   readonly records: Map<string, StoredRecord>;
-  weight: number;
+  bytes: number;
 }
 
 /**
- * Clean records in generations: a record that is used moves to the youngest, and what weighs too much falls off with
+ * Clean records in generations: a record that is used moves to the youngest, and what is too much is evicted with
  * the oldest. A copy that stays behind in an older generation is hidden by the younger one, and goes before it.
  */
 class CleanCache {
   /** Youngest first; never empty. */
-  readonly #generations: Generation[] = [{ records: new Map(), weight: 0 }];
-  #weight = 0;
-  readonly #weightMax: number;
-  readonly #generationWeightMax: number;
+  readonly #generations: Generation[] = [{ records: new Map(), bytes: 0 }];
+  #bytes = 0;
+  readonly #bytesMax: number;
+  readonly #generationBytesMax: number;
 
-  constructor(weightMax: number) {
-    this.#weightMax = weightMax;
-    this.#generationWeightMax = Math.max(1, Math.floor(weightMax / generationsMax));
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+    this.#generationBytesMax = Math.max(1, Math.floor(bytesMax / generationsMax));
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get size(): number {
@@ -124,44 +132,44 @@ class CleanCache {
   }
 
   put(record: StoredRecord): void {
-    const weight = weightOf(record);
-    if (this.#generations[0]!.weight + weight > this.#generationWeightMax) this.#begin(new Map(), 0);
+    const bytes = objectBytes(record);
+    if (this.#generations[0]!.bytes + bytes > this.#generationBytesMax) this.#begin(new Map(), 0);
     const young = this.#generations[0]!;
     const before = young.records.get(record.id);
-    const added = before === undefined ? weight : weight - weightOf(before);
+    const added = before === undefined ? bytes : bytes - objectBytes(before);
     young.records.set(record.id, record);
-    young.weight += added;
-    this.#weight += added;
-    this.#forget();
+    young.bytes += added;
+    this.#bytes += added;
+    this.#evict();
   }
 
   /** Takes over the records of a layer: as a generation of their own, when they are many enough and not too many. */
-  adopt({ records, weight }: Layer): void {
-    if (weight < this.#generationWeightMax || weight > this.#weightMax / 2) {
+  adopt({ records, recordBytes: bytes }: Layer): void {
+    if (bytes < this.#generationBytesMax || bytes > this.#bytesMax / 2) {
       for (const record of records.values()) this.put(record);
-    } else this.#begin(records, weight);
+    } else this.#begin(records, bytes);
   }
 
-  #begin(records: Map<string, StoredRecord>, weight: number): void {
-    this.#generations.unshift({ records, weight });
-    this.#weight += weight;
-    this.#forget();
+  #begin(records: Map<string, StoredRecord>, bytes: number): void {
+    this.#generations.unshift({ records, bytes });
+    this.#bytes += bytes;
+    this.#evict();
   }
 
-  #forget(): void {
+  #evict(): void {
     while (this.#generations.length > 1) {
       const oldest = this.#generations.at(-1)!;
-      if (this.#weight <= this.#weightMax && oldest.records.size > 0) return;
-      this.#weight -= oldest.weight;
+      if (this.#bytes <= this.#bytesMax && oldest.records.size > 0) return;
+      this.#bytes -= oldest.bytes;
       this.#generations.pop();
     }
   }
 
   #drop(generation: Generation, record: StoredRecord): void {
     generation.records.delete(record.id);
-    const weight = weightOf(record);
-    generation.weight -= weight;
-    this.#weight -= weight;
+    const bytes = objectBytes(record);
+    generation.bytes -= bytes;
+    this.#bytes -= bytes;
   }
 
   delete(id: string): void {
@@ -169,9 +177,11 @@ class CleanCache {
       const record = generation.records.get(id);
       if (record !== undefined) this.#drop(generation, record);
     }
-    this.#forget();
+    this.#evict();
   }
 }
+
+const cleanBytesMaxDefault = 128 * 1024 * 1024;
 
 export class State implements View {
   readonly #backing: Backing;
@@ -179,14 +189,24 @@ export class State implements View {
   #dirty = new Layer();
   #frozen: Layer | null = null;
 
-  constructor(backing: Backing = emptyBacking, cleanWeightMax = 100_000) {
+  constructor(backing: Backing = emptyBacking, cleanBytesMax = cleanBytesMaxDefault) {
     this.#backing = backing;
-    this.#clean = new CleanCache(cleanWeightMax);
+    this.#clean = new CleanCache(cleanBytesMax);
   }
 
-  /** What the records that changed since the last checkpoint began weigh, in ordinary records. */
-  get dirtyWeight(): number {
-    return this.#dirty.weight;
+  /** What changed since the last checkpoint began. */
+  get dirtyBytes(): number {
+    return this.#dirty.bytes;
+  }
+
+  /** What changed and is not known to be in the checkpoint: all that can't be evicted. */
+  get unwrittenBytes(): number {
+    return this.#dirty.bytes + (this.#frozen?.bytes ?? 0);
+  }
+
+  /** About what everything in memory takes. */
+  get residentBytes(): number {
+    return this.unwrittenBytes + this.#clean.bytes;
   }
 
   /** The number of records in memory. */

@@ -84,6 +84,8 @@ const jsonType: Header = ['Content-Type', 'application/json'];
 /** Of every answer: they are about money, and each is about its moment. */
 export const notStored: Header = ['Cache-Control', 'no-store'];
 const noBody = Buffer.alloc(0);
+/** What an organization must have room for before more is read for it: a common long list. */
+const largeAnswerBytes = 128 * 1024;
 const routeNames = routeTable.map(({ method, path }) => `${method} ${path}`);
 
 export class Api {
@@ -128,6 +130,7 @@ export class Api {
     const key = this.#options.keyRing.authenticate(head.authorization, this.#options.clock);
     if ('refusal' in key) return this.#refuseKey(call, key);
     call.key = key;
+    call.exchange.holder = key.org;
     if (head.version !== undefined && !isApiVersion(head.version)) return refuseVersion('X-Service-Version');
     call.match = matchRoute(head.method, head.path);
     if (call.match === null) return unknownAddress(head);
@@ -151,6 +154,11 @@ export class Api {
     const key = call.key!;
     const match = call.match!;
     const { idempotencyKey, version } = head;
+    // Only what is read can be large.
+    if (head.method === 'GET' && !call.exchange.hasRoomFor(largeAnswerBytes)) {
+      this.refuse(call, unavailable);
+      return;
+    }
     const shard = this.shardOf(key.org);
     call.exchange.onTimeout = () => this.refuse(call, timedOut);
     const flags =
@@ -195,6 +203,10 @@ export class Api {
       const { org, livemode } = call.key!;
       const request = { route: call.match!.route, org, livemode, query: call.head.query };
       exchange.guard(() => streamExport(exchange, headers, this.shardOf(org), request));
+      return;
+    }
+    if (call.head.method === 'GET' && !exchange.hasRoomFor(answer.body.length)) {
+      this.refuse(call, unavailable);
       return;
     }
     const replayed = (answer.flags & answerFlags.replayed) !== 0;

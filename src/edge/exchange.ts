@@ -15,6 +15,7 @@
 
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Refusal } from '../contract/errors.ts';
+import type { HeldAnswers } from './held-answers.ts';
 import { RequestBody } from './request-body.ts';
 
 export type Header = readonly [name: string, value: string];
@@ -37,13 +38,24 @@ const statusTexts: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
+/** A larger answer is handed to the connection part by part: uWebSockets.js would copy what the client is slow to take. */
+const wholeBytesMax = 64 * 1024;
+/** Small enough for a connection that takes anything again to take one whole, mostly: so little is held twice. */
+const partBytes = 16 * 1024;
+/** What a client must take in the time that a slow one is given: over a minute, some 4 KiB a second. */
+const takenBytesMin = 256 * 1024;
+
 export interface Exchanges {
   /** Exchanges under way, oldest first. */
   readonly open: Set<Exchange>;
   /** Headers of every answer, each with a line break before it. */
   readonly commonHeaders: string;
+  /** Those whose clients have yet to take a part of the answer. */
+  readonly slow: Set<Exchange>;
   /** The server stops: an answer is the last one on its connection. */
   closing: boolean;
+  /** What clients have yet to take. */
+  readonly held: HeldAnswers;
   /** Hears of what handlers threw, where throwing would end the process. */
   readonly onBug: (error: unknown) => void;
 }
@@ -63,6 +75,11 @@ export class Exchange {
   #streaming = false;
   /** Lets the writer of a streamed answer go on. */
   #resume: (() => void) | null = null;
+  /** Whose answer it is, when its bytes are held. */
+  holder = '';
+  #heldBytes = 0;
+  /** Since when, by the monotonic clock, the client has not taken enough; null: nothing waits for it. */
+  #stuckAt: number | null = null;
 
   /** Registers for an abort, before anything else can happen. */
   constructor(response: HttpResponse, exchanges: Exchanges, requestId: string) {
@@ -88,6 +105,37 @@ export class Exchange {
     return this.#exchanges.closing;
   }
 
+  /** The client was given something before `time` and has not taken enough of it since. */
+  isStuckSince(time: number): boolean {
+    return this.#stuckAt !== null && this.#stuckAt < time;
+  }
+
+  /** Whether an answer of that many bytes may be held, should the client be slow to take it. */
+  hasRoomFor(bytes: number): boolean {
+    return bytes <= wholeBytesMax || this.#exchanges.held.hasRoom(this.holder, bytes);
+  }
+
+  #hold(bytes: number): void {
+    this.#exchanges.held.add(this.holder, bytes - this.#heldBytes);
+    this.#heldBytes = bytes;
+    if (bytes === 0) {
+      this.#stuckAt = null;
+      this.#exchanges.slow.delete(this);
+    } else {
+      this.#stuckAt ??= performance.now();
+      this.#exchanges.slow.add(this);
+    }
+  }
+
+  /**
+   * To be called now and then while the client is slow: uWebSockets.js gives a connection 10 seconds for what its buffers
+   * hold, which may be megabytes, and only this starts them again.
+   */
+  wait(): void {
+    this.#response?.pause();
+    this.#response?.resume();
+  }
+
   get remoteAddress(): string {
     return this.#response === null
       ? ''
@@ -98,6 +146,7 @@ export class Exchange {
   #end(): void {
     this.#response = null;
     this.#exchanges.open.delete(this);
+    if (this.#heldBytes > 0) this.#hold(0);
     this.#resume?.();
   }
 
@@ -144,19 +193,51 @@ export class Exchange {
     });
   }
 
-  /** Answers, all at once. */
+  /** Answers. */
   answer(status: number, headers: readonly Header[], body: string | Uint8Array): void {
     const response = this.#response;
-    if (response === null) return;
+    if (response === null || this.#streaming) return;
     const head = this.#head(status, headers);
     if (this.isHead) {
       this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
     } else if (this.isChunked || this.#exchanges.closing) {
       this.#afterParsing((last) => last.cork(() => last.writeStatus(head).end(body, true)));
+    } else if (body.length > wholeBytesMax) {
+      this.#answerInParts(response, head, typeof body === 'string' ? Buffer.from(body) : body);
     } else {
       response.cork(() => response.writeStatus(head).end(body));
       this.#end();
     }
+  }
+
+  /** Hands a large answer over as the client takes it. */
+  #answerInParts(response: HttpResponse, head: string, body: Uint8Array): void {
+    this.#streaming = true;
+    let done = false;
+    response.cork(() => {
+      [, done] = response.writeStatus(head).tryEnd(body, body.length);
+    });
+    if (done) {
+      this.#end();
+      return;
+    }
+    const start = response.getWriteOffset();
+    // Not the whole buffer that the answer came in, with others.
+    const rest = Buffer.from(body.subarray(start));
+    let enough = start + takenBytesMin;
+    this.#waitFor(response, rest.length, (offset) => {
+      const [, done] = response.tryEnd(rest.subarray(offset - start), body.length);
+      if (done) {
+        this.#end();
+        return;
+      }
+      const taken = response.getWriteOffset();
+      if (taken >= enough) {
+        enough = taken + takenBytesMin;
+        this.#stuckAt = null;
+      }
+      this.#hold(body.length - taken);
+    });
   }
 
   /** Refuses what can't be read any further, and ends the connection, whether or not the client takes the answer. */
@@ -198,24 +279,39 @@ export class Exchange {
     response.cork(() => response.writeStatus(head));
   }
 
-  /** Writes a piece and settles when the connection takes more. */
-  write(piece: string): Promise<void> {
-    return new Promise((resolve) => {
+  /** Writes a piece of a streamed answer and settles when the connection takes more. */
+  async write(piece: string): Promise<void> {
+    const bytes = Buffer.from(piece);
+    for (let at = 0; at < bytes.length; at += partBytes) {
       const response = this.#response;
-      if (response === null || piece === '') {
-        resolve();
-        return;
-      }
-      this.#resume = resolve;
-      response.onWritable(() => {
-        resolve();
-        return true;
-      });
-      let taken = true;
+      if (response === null) return;
+      let taken = false;
       response.cork(() => {
-        taken = response.write(piece);
+        taken = response.write(bytes.subarray(at, at + partBytes));
       });
-      if (taken) resolve();
+      if (!taken) await this.#writable(response, bytes.length - at);
+    }
+    if (this.isOpen) this.#hold(0);
+  }
+
+  /** Settles when the connection has taken something of the bytes that are held now, or is gone. */
+  #writable(response: HttpResponse, heldBytes: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resume = resolve;
+      this.#waitFor(response, heldBytes, () => {
+        // uWebSockets.js writes what waits after this handler. What was written in it would be written with that, and
+        // nobody would hear of it.
+        setImmediate(resolve);
+      });
+    });
+  }
+
+  /** Holds what the client has not taken, and calls `onWritable` whenever its connection takes more. */
+  #waitFor(response: HttpResponse, heldBytes: number, onWritable: (offset: number) => void): void {
+    this.#hold(heldBytes);
+    response.onWritable((offset) => {
+      onWritable(offset);
+      return true;
     });
   }
 

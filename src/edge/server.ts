@@ -4,6 +4,7 @@
 import * as uws from 'uWebSockets.js';
 import type { Clock } from '../core/clock.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
+import type { HeldAnswers } from './held-answers.ts';
 import { type RequestHead, readHead } from './request-head.ts';
 
 /** A certificate chain and its private key, PEM. */
@@ -23,6 +24,9 @@ export interface ServerOptions {
   readonly requestTimeoutMs: number;
   /** Customers reach the service over https: browsers are told to keep to it. */
   readonly httpsOnly: boolean;
+  /** Time in which a client must take some of a large answer: one that is slower is cut. */
+  readonly slowClientMs: number;
+  readonly held: HeldAnswers;
   readonly onApi: (exchange: Exchange, head: RequestHead) => void;
   /** Everything outside `/v1`. */
   readonly onSite: (exchange: Exchange, head: RequestHead) => void;
@@ -63,8 +67,10 @@ interface App extends uws.TemplatedApp {
 export function listen(options: ServerOptions): Promise<Server> {
   const exchanges: Exchanges = {
     open: new Set(),
+    slow: new Set(),
     commonHeaders: options.httpsOnly ? strictTransport : '',
     closing: false,
+    held: options.held,
     onBug: options.onBug,
   };
   const createApp = (tls: TlsFiles | null) => {
@@ -134,8 +140,11 @@ function sweep(exchanges: Exchanges, options: ServerOptions): void {
   const oldest = performance.now() - options.requestTimeoutMs;
   for (const exchange of exchanges.open) {
     if (exchange.startedAt > oldest) break;
-    if (exchange.isStreaming) continue;
-    exchange.guard(exchange.onTimeout);
+    if (!exchange.isStreaming) exchange.guard(exchange.onTimeout);
+  }
+  for (const exchange of exchanges.slow) {
+    if (exchange.isStuckSince(performance.now() - options.slowClientMs)) exchange.cut();
+    else exchange.wait();
   }
 }
 

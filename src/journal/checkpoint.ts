@@ -36,9 +36,13 @@ import {
 import { hourKey, packKeptKeys, unpackKeptKeys } from './kept-rows.ts';
 
 const format = 1;
-const transactionRecordsMax = 1_000;
-/** After so many the event loop goes on: they take about a millisecond. */
-const breathRecordsMax = 100;
+const readRecordsMax = 1_000;
+/** After so much the event loop goes on: it takes about a millisecond. */
+const portionRecordsMax = 100;
+const portionBytesMax = 256 * 1024;
+/** Of these a transaction is made: of a thousand records, or fewer large ones. */
+const transactionPortions = 10;
+const transactionRowsMax = 1_000;
 /** LMDB's own limit. */
 const keyBytesMax = 1_978;
 const nothing = Buffer.alloc(0);
@@ -150,25 +154,27 @@ export class LmdbCheckpoint implements Checkpoint {
   }
 
   /** Rejects with `JournalFailure`; the checkpoint then reads on, and writes no more until the journal is opened again. */
-  async write({ records, sequence, keptKeys }: CheckpointInput): Promise<void> {
+  async write({ records: changes, sequence, keptKeys }: CheckpointInput): Promise<void> {
     assert(!this.#isWriting, 'one checkpoint is written at a time');
     assert(sequence >= this.#sequence, 'a checkpoint never goes back');
     assert(sequence > this.#sequence || keptKeys.length === 0, 'used keys come with a later sequence');
     this.#isWriting = true;
     try {
       // The caller's collections go on changing while this gives the thread back, so they are read at once.
-      const changed = byPrefix(records.values());
+      const changed = byPrefix(changes.values());
       const kept = packKeptKeys(keptKeys, sequence);
       let rows: Row[] = [];
-      let count = 0;
+      let [portions, records, bytes] = [0, 0, 0];
       for (const [prefix, group] of changed) {
         const lastStored = this.#lastStored(prefix);
         for (const record of group) {
-          this.#addRows(rows, record, record.id > lastStored);
-          if (++count % transactionRecordsMax === 0) {
+          bytes += this.#addRows(rows, record, record.id > lastStored);
+          if (++records < portionRecordsMax && bytes < portionBytesMax) continue;
+          [records, bytes] = [0, 0];
+          if (++portions % transactionPortions === 0) {
             await this.#commit(rows);
             rows = [];
-          } else if (count % breathRecordsMax === 0) await setImmediate();
+          } else await setImmediate();
         }
       }
       await this.#commit(rows);
@@ -195,8 +201,8 @@ export class LmdbCheckpoint implements Checkpoint {
     return last === undefined ? '' : Buffer.from(last).toString();
   }
 
-  /** Adds the record's own row and those rows of indexes that are new or stale. */
-  #addRows(rows: Row[], record: Change, isNew: boolean): void {
+  /** Adds the record's own row and those rows of indexes that are new or stale; returns the bytes of the record. */
+  #addRows(rows: Row[], record: Change, isNew: boolean): number {
     const isRemoved = record.removed === true;
     const stored = isNew ? undefined : this.get(record.id);
     const before = stored === undefined ? [] : this.#indexRowsOf(stored);
@@ -207,6 +213,7 @@ export class LmdbCheckpoint implements Checkpoint {
       if (!holds(after, row)) rows.push({ table: this.#index, key: indexKey(row), value: null });
     for (const row of after)
       if (!holds(before, row)) rows.push({ table: this.#index, key: indexKey(row), value: nothing });
+    return value?.length ?? 0;
   }
 
   *keptKeys(sinceMs: number): Generator<KeptKey> {
@@ -230,10 +237,10 @@ export class LmdbCheckpoint implements Checkpoint {
   *records(): Generator<Change> {
     // Some at a time: whoever asks may wait in between, and a read transaction of the library ends then.
     for (let last: Uint8Array = nothing; ; ) {
-      const range = { start: last, exclusiveStart: true, limit: transactionRecordsMax };
+      const range = { start: last, exclusiveStart: true, limit: readRecordsMax };
       const rows = this.#read(() => [...this.#records.getRange(range)]);
       for (const { key, value } of rows) yield this.#decode(Buffer.from(key).toString(), value);
-      if (rows.length < transactionRecordsMax) return;
+      if (rows.length < readRecordsMax) return;
       last = rows.at(-1)!.key;
     }
   }
@@ -258,8 +265,8 @@ export class LmdbCheckpoint implements Checkpoint {
   }
 
   async #commitParts(rows: readonly Row[]): Promise<void> {
-    for (let start = 0; start < rows.length; start += transactionRecordsMax)
-      await this.#commit(rows.slice(start, start + transactionRecordsMax));
+    for (let start = 0; start < rows.length; start += transactionRowsMax)
+      await this.#commit(rows.slice(start, start + transactionRowsMax));
   }
 
   /** One transaction. After one that failed there is none any more. */

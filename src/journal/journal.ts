@@ -100,7 +100,7 @@ export interface CheckpointInput {
 export interface Checkpoint extends Backing {
   /** The sequence that the checkpoint reflects, 0 when there is none yet. */
   readonly sequence: number;
-  /** Writes in transactions of at most 1,000 records, giving the thread back between them; the sequence goes last. */
+  /** Writes in transactions of bounded size, giving the thread back between them; the sequence goes last. */
   write(input: CheckpointInput): Promise<void>;
   /** All idempotency keys used at or after `sinceMs`. */
   keptKeys(sinceMs: number): Iterable<KeptKey>;

@@ -3,6 +3,7 @@
 // may be absent is `null`; groups are one level deep. `config.ts` fills it in.
 
 import { type Static, type TSchema, Type } from 'typebox';
+import { shardMibMax, shardMibMin } from '../shard/memory.ts';
 import { shardsMax } from '../shard/shard-map.ts';
 
 /** Milliseconds that `setTimeout` can hold. */
@@ -35,12 +36,15 @@ export const configSchema = group({
   baseUrl: optionalText('public address of the service; none: derived from host and port'),
   requestTimeoutMs: count(100, timerMsMax, 'a request must be answered within this time'),
   memory: group({
-    hotRecordsMax: count(1_000, 100_000_000, 'records that each shard keeps in memory'),
+    shardMib: count(
+      0,
+      shardMibMax,
+      `heap of each shard thread, MiB, at least ${shardMibMin}; 0: follows the machine's memory and the number of shards`,
+    ),
   }),
   journal: group({
     segmentBytesMax: count(1_048_576, 68_719_476_736, 'size at which a log segment is closed'),
     checkpointIntervalMs: count(10, timerMsMax, 'longest time between two checkpoints'),
-    checkpointRecordsMax: count(1, 100_000_000, 'changed records that bring a checkpoint forward'),
   }),
   simulator: group({
     latencyMs: count(0, 3_600_000, 'time that the simulated networks take to answer'),

@@ -7,6 +7,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { Value } from 'typebox/value';
+import { shardMibMin } from '../shard/memory.ts';
 import {
   type Config,
   type ConfigKey,
@@ -211,6 +212,10 @@ function refuseCombinations(settings: Settings, environment: Environment): void 
     if (environment === 'production' && value !== false && value !== null) {
       throw new ConfigError(`${where} is set, which is refused with NODE_ENV=production: unset it`);
     }
+  }
+  const { value: shardMib, where } = setting('memory.shardMib');
+  if (shardMib !== 0 && (shardMib as number) < shardMibMin) {
+    throw new ConfigError(`${where} is ${shardMib}: it must be at least ${shardMibMin}, or 0`);
   }
   refuseForm(setting('baseUrl'), isBaseUrl, 'an http:// or https:// address without user, query or fragment');
   refuseForm(setting('webhooks.dnsServers'), isNameServer, 'IP addresses, each with a port if not 53');

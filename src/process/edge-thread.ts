@@ -8,6 +8,7 @@ import { type Answered, Api } from '../edge/api.ts';
 import { KeyRing } from '../edge/authenticate.ts';
 import { createClientAddressText } from '../edge/client-address.ts';
 import { EventStreams } from '../edge/event-stream.ts';
+import { HeldAnswers } from '../edge/held-answers.ts';
 import { loggablePath } from '../edge/loggable.ts';
 import { createPagePort } from '../edge/page-visits.ts';
 import { createPages } from '../edge/pages/pages.ts';
@@ -15,6 +16,7 @@ import { RefusedKeys } from '../edge/refused-keys.ts';
 import { listen, type Server, type TlsFiles } from '../edge/server.ts';
 import { createSite } from '../edge/site.ts';
 import { type Port, ShardClient } from '../shard/client.ts';
+import { memoryShares } from '../shard/memory.ts';
 import type { Config } from './config-schema.ts';
 import { createLogger } from './logger.ts';
 import { createEdgeMetrics } from './metrics.ts';
@@ -35,7 +37,9 @@ const metrics = createEdgeMetrics(registry);
 countThreadTime(registry, thread);
 const keyRing = new KeyRing();
 for (const change of keys) keyRing.put(change);
-const shards = Array.from({ length: shardCount }, () => new ShardClient());
+const { mailboxBytesMax, answersBytesMax } = memoryShares(config.memory.shardMib);
+const shards = Array.from({ length: shardCount }, () => new ShardClient(mailboxBytesMax / config.edges));
+const held = new HeldAnswers((answersBytesMax * shardCount) / config.edges);
 
 const refusedKeysMs = 1_000;
 const refusedKeys = new RefusedKeys(() => performance.now());
@@ -49,6 +53,9 @@ setInterval(() => tellRefusedKeys(false), refusedKeysMs).unref();
 
 /** Time for exchanges under way when the service stops; leaves the shards as much again. */
 const stopGraceMs = 2_000;
+
+/** The buffers of a connection hide for a while that its client takes something, the longer the slower it is. */
+const slowClientMs = 60_000;
 
 let server: Server | null = null;
 
@@ -113,6 +120,8 @@ async function open(): Promise<Server> {
     newRequestId: (nowMs) => ids.next('req', number, nowMs),
     requestTimeoutMs,
     httpsOnly: baseUrl.startsWith('https:'),
+    slowClientMs,
+    held,
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: (exchange, head) => site(exchange, head),
     onBug: (error) => logger.error({ err: error }, 'a handler threw'),

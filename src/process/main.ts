@@ -12,12 +12,19 @@ import { CliFailure } from '../operator/cli-context.ts';
 import { openOperatorServer } from '../operator/operator-server.ts';
 import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf, shardCountOf } from './config.ts';
 import type { Config } from './config-schema.ts';
-import { DataFolderError, lockDataFolder, openDataFolder, openDirectory } from './data-folder.ts';
+import {
+  type DataFolder,
+  DataFolderError,
+  lockDataFolder,
+  openDataFolder,
+  openDirectory,
+} from './data-folder.ts';
 import { examine } from './doctor.ts';
 import { greet } from './first-start.ts';
 import { checkFolder } from './folder-check.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
 import { createLogger, type Logger, logConsole, scrub } from './logger.ts';
+import { machineBytes, withShardMemory } from './machine-memory.ts';
 import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { availabilityOf, networksOf } from './networks.ts';
@@ -67,17 +74,27 @@ interface Run {
   readonly closers: (() => Promise<unknown>)[];
 }
 
-async function run({ config, load, acceptLoss, told, closers }: Run): Promise<void> {
-  checkFiles(config);
+function openFolder(config: Config): Promise<DataFolder> {
+  const defaultShards = shardCountOf(config, availableParallelism());
+  return openDataFolder(config.dataDir, config.shards, defaultShards);
+}
+
+/** Where it listens, under which address its users reach it, and under which this machine does. */
+async function addressesOf(config: Config): Promise<{ port: number; baseUrl: string; url: string }> {
+  const port = await freePort(config);
+  return { port, baseUrl: baseUrlOf(config, port), url: baseUrlOf({ ...config, baseUrl: null }, port) };
+}
+
+async function run({ config: configured, load, acceptLoss, told, closers }: Run): Promise<void> {
+  checkFiles(configured);
   checkHttpServerBinary();
   // uWebSockets.js reads this when it is loaded. Headers between our limit and this one get an answer of ours.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
-  const port = await freePort(config);
-  const baseUrl = baseUrlOf(config, port);
-  const url = baseUrlOf({ ...config, baseUrl: null }, port);
-  closers.push(await lockDataFolder(config.dataDir));
-  const defaultShards = shardCountOf(config, availableParallelism());
-  const folder = await openDataFolder(config.dataDir, config.shards, defaultShards);
+  const { port, baseUrl, url } = await addressesOf(configured);
+  closers.push(await lockDataFolder(configured.dataDir));
+  const folder = await openFolder(configured);
+  const sized = (config: Config) => withShardMemory(config, folder.shards, machineBytes());
+  const config = sized(configured);
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
   logConsole(logger);
   const audit = await openAudit(folder.path, logger);
@@ -115,7 +132,7 @@ async function run({ config, load, acceptLoss, told, closers }: Run): Promise<vo
     logger.level = changed.logLevel;
     return supervisor.reread(changed);
   };
-  const reread = createReread(config, { load, putInForce, logger });
+  const reread = createReread(config, { load: () => sized(load()), putInForce, logger });
   process.on('SIGHUP', () => void reread.request());
   const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
   const metricsText = async () => mergeMetrics(await counted());
@@ -140,7 +157,8 @@ async function run({ config, load, acceptLoss, told, closers }: Run): Promise<vo
   closers.push(await serveMetrics(config, metricsText, logger));
   if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
     await greet({ directory, url, production: environmentOf(process.env) === 'production' });
-    logger.info({ url, baseUrl, shards: folder.shards, edges: config.edges }, `listening on ${url}`);
+    const { edges, memory } = config;
+    logger.info({ url, baseUrl, shards: folder.shards, edges, ...memory }, `listening on ${url}`);
     await told.promise;
   }
   logger.info('stopping');

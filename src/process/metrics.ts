@@ -85,6 +85,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
   const queued = gauge('payments_queue_depth', 'Requests waiting in the mailbox');
   const recovery = gauge('payments_recovery_duration_seconds', 'Replaying the journal at the last start');
   const resident = gauge('payments_resident_records', 'Records in memory');
+  const residentBytes = gauge('payments_resident_bytes', 'About what the records in memory take');
   const readOnly = gauge('payments_read_only', '1 while the disk is too full for writes');
   const clockOff = gauge(
     'payments_clock_offset_seconds',
@@ -122,7 +123,17 @@ export function createShardMetrics(registry: Registry, shard: string) {
       checkpointRecords.set(records);
     },
   };
-  return { observer, recovery, resident, readOnly, clockOff, clockJumps, deliveriesWaiting, oldestDelivery };
+  return {
+    observer,
+    recovery,
+    resident,
+    residentBytes,
+    readOnly,
+    clockOff,
+    clockJumps,
+    deliveriesWaiting,
+    oldestDelivery,
+  };
 }
 
 export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;

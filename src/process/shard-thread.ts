@@ -13,6 +13,7 @@ import { SecretBox } from '../journal/secret-box.ts';
 import { createRunner } from '../networks/runner.ts';
 import { systemTimers } from '../networks/timers.ts';
 import { directoryLevel, writeRevision } from '../shard/levels.ts';
+import { memoryShares } from '../shard/memory.ts';
 import type { ToShard } from '../shard/protocol.ts';
 import { Shard } from '../shard/shard.ts';
 import type { Peer } from '../shard/turn.ts';
@@ -101,11 +102,10 @@ const shard: Shard = new Shard(
     availability: availabilityOf(networks),
     fillRandom: randomFillSync,
     secrets: new SecretBox(secretsKeys),
-    hotRecordsMax: config.memory.hotRecordsMax,
+    memory: memoryShares(config.memory.shardMib),
     clocks: systemClocks(),
     clockObserver: watchClock(logger, metrics.clockJumps),
     checkpointIntervalMs: config.journal.checkpointIntervalMs,
-    checkpointRecordsMax: config.journal.checkpointRecordsMax,
     callNetwork: (operation) => runner.run(callOf(operation)),
     checkAddress: createAddressCheck(config),
     deliveriesKeptMs: config.webhooks.attemptsKeptDays * 86_400_000,
@@ -208,6 +208,7 @@ main.on('message', async (instruction: Instruction) => {
     case 'metrics':
       metrics.resident.set(shard.state.records.residentCount);
       metrics.clockOff.set(shard.clockOffMs / 1000);
+      metrics.residentBytes.set(shard.state.records.residentBytes);
       showDepth();
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
       break;

@@ -15,7 +15,7 @@ import type { Logger } from './logger.ts';
 import type { SupervisorMetrics } from './metrics.ts';
 import { RestartDelay } from './restart-delay.ts';
 import { Thread, type ThreadFailure } from './thread.ts';
-import type { EdgeThreadData, ShardThreadData } from './thread-protocol.ts';
+import type { EdgeThreadData, News, ShardThreadData } from './thread-protocol.ts';
 import { accountOf, keyRingChangeOf } from './thread-views.ts';
 import { WebhookKeeper } from './webhook-keeper.ts';
 
@@ -120,9 +120,10 @@ export class Supervisor {
     const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
     const { revision } = directory;
     const data: ShardThreadData = { number, dir, identity, config, secretsKeys, baseUrl, accounts, revision };
-    const shard = new Thread(shardEntry, data, (news) => {
+    const onNews = (news: News) => {
       if (news.type === 'checkpointed') void directory.noteSequence(folder.generation, number, news.sequence);
-    });
+    };
+    const shard = new Thread(shardEntry, data, onNews, config.memory.shardMib);
     this.#shards[number] = shard;
     const connect = () => {
       this.#link(shard, (port) => this.clients[number]!.connect(port as never));

@@ -33,8 +33,10 @@ export class Thread {
   /** Settles when the thread is ready; rejects when it ends before. */
   readonly ready: Promise<void>;
 
-  constructor(entry: URL, data: unknown, onNews: (news: News) => void = () => {}) {
-    this.#worker = new Worker(entry, { workerData: data });
+  /** `heapMib`: what its heap may grow to; a thread that needs more ends. */
+  constructor(entry: URL, data: unknown, onNews: (news: News) => void = () => {}, heapMib?: number) {
+    const limits = heapMib === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMib } };
+    this.#worker = new Worker(entry, { workerData: data, ...limits });
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
     // A thread that nobody waits for any more may fail to become ready.
@@ -47,8 +49,9 @@ export class Thread {
       else if (notice.type !== 'answer') onNews(notice);
       else this.#settle(notice.question, notice.value);
     });
-    this.#worker.on('error', (error) => {
-      this.#failure ??= new ThreadFailure(error.message, false);
+    this.#worker.on('error', (error: NodeJS.ErrnoException) => {
+      const advice = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? `; its heap may take ${heapMib} MiB` : '';
+      this.#failure ??= new ThreadFailure(error.message + advice, false);
     });
     this.ended = new Promise((resolve) => {
       this.#worker.on('exit', (code) => {

@@ -1,5 +1,8 @@
 // The sending side of the protocol: what an edge (or the main thread) holds for one shard. It packs the requests of a
 // tick into one batch, keeps what waits for an answer, and when the shard goes away it refuses all of that at once.
+//
+// It also keeps the shard's mailbox within bounds: what was sent and has no answer yet takes memory there, so more than
+// `bytesMax` of it is refused here, before any work was done for it.
 
 import {
   type AnswerFrame,
@@ -20,23 +23,34 @@ export interface Port {
   close(): void;
 }
 
-/** Gets the answer to a public request, or null when the shard went away before it answered. */
+/** Gets the answer to a public request; null when the shard went away before it answered, or has too much to do. */
 export type OnAnswer = (answer: AnswerFrame | null) => void;
 
 const away: InternalAnswer = {
   ok: false,
   status: 503,
   code: 'api_error',
-  message: 'The shard is recovering.',
+  message: 'The shard is recovering, or has too much to do: try again.',
 };
+
+/** What a request without a large body takes until it is answered. */
+const requestBytes = 1024;
 
 export class ShardClient {
   #port: Port | null = null;
   readonly #writer = new RequestWriter();
   readonly #waiting = new Map<number, OnAnswer>();
   readonly #waitingInternal = new Map<number, (answer: InternalAnswer) => void>();
+  /** Bytes of the large bodies among what waits, and each one's. */
+  #largeBytes = 0;
+  readonly #large = new Map<number, number>();
+  readonly #bytesMax: number;
   #correlation = 0;
   #flushScheduled = false;
+
+  constructor(bytesMax = Infinity) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** False while the shard is being restarted: nothing can be sent. */
   get connected(): boolean {
@@ -45,6 +59,12 @@ export class ShardClient {
 
   get waitingCount(): number {
     return this.#waiting.size;
+  }
+
+  /** Whether `bytes` more are too much. A shard that has nothing to do takes any request. */
+  #isFullWith(bytes: number): boolean {
+    const waiting = this.#waiting.size + this.#waitingInternal.size;
+    return waiting > 0 && (waiting + 1) * requestBytes + this.#largeBytes + bytes > this.#bytesMax;
   }
 
   /** Talks to a (new) shard thread through this port from now on. */
@@ -62,6 +82,8 @@ export class ShardClient {
     this.#port?.close();
     this.#port = null;
     if (!this.#writer.empty) this.#writer.take();
+    this.#large.clear();
+    this.#largeBytes = 0;
     for (const onAnswer of this.#waiting.values()) onAnswer(null);
     this.#waiting.clear();
     for (const settle of this.#waitingInternal.values()) settle(away);
@@ -70,11 +92,16 @@ export class ShardClient {
 
   /** Sends a public request with the others of this tick. */
   send(frame: Omit<RequestFrame, 'correlation'>, onAnswer: OnAnswer): void {
-    if (this.#port === null) {
+    const bytes = frame.body.length;
+    if (this.#port === null || this.#isFullWith(bytes)) {
       onAnswer(null);
       return;
     }
     const correlation = this.#nextCorrelation();
+    if (bytes > requestBytes) {
+      this.#large.set(correlation, bytes);
+      this.#largeBytes += bytes;
+    }
     this.#waiting.set(correlation, onAnswer);
     this.#writer.put(correlation, frame);
     if (this.#flushScheduled) return;
@@ -82,12 +109,19 @@ export class ShardClient {
     setImmediate(() => this.#flush());
   }
 
-  /** Sends an internal request; the answer is a refusal when the shard goes away. */
+  /** Sends an internal request; the answer is a refusal when the shard goes away, or has too much to do. */
   ask(request: InternalRequest): Promise<InternalAnswer> {
-    if (this.#port === null) return Promise.resolve(away);
+    // An export that has begun goes on: few do at a time, and half a file is of no use.
+    const mayWait = request.kind.startsWith('export_') || !this.#isFullWith(0);
+    if (this.#port === null || !mayWait) return Promise.resolve(away);
     const correlation = this.#nextCorrelation();
     this.#port.postMessage({ correlation, request });
     return new Promise((resolve) => this.#waitingInternal.set(correlation, resolve));
+  }
+
+  #takenOff(correlation: number): void {
+    this.#largeBytes -= this.#large.get(correlation) ?? 0;
+    this.#large.delete(correlation);
   }
 
   #nextCorrelation(): number {
@@ -107,6 +141,7 @@ export class ShardClient {
       readAnswers(message, (answer) => {
         const onAnswer = this.#waiting.get(answer.correlation);
         this.#waiting.delete(answer.correlation);
+        if (this.#largeBytes > 0) this.#takenOff(answer.correlation);
         onAnswer?.(answer);
       });
     } else if ('answer' in message) {

@@ -31,7 +31,7 @@ export function takeReports(
     const delivery = state.records.get('delivery', report.delivery);
     const isNew = delivery?.attempt_count === report.number;
     // What was recorded before needs no room: unless it is acknowledged, the delivery's next attempt is not taken.
-    if (isNew && state.readOnly) continue;
+    if (isNew && state.refusesWrites) continue;
     state.outbox.returned(endpoint, report.delivery, report.number);
     turn.recorded.push({ endpoint, delivery: report.delivery, number: report.number });
     if (!isNew) continue;

@@ -81,7 +81,7 @@ function internalCommand(
     (refusal) => ({ refusal }),
   );
   if ('refusal' in subject) return answerOf(subject, language);
-  if (state.readOnly) return answerOf({ refusal: unavailable }, language);
+  if (state.refusesWrites) return answerOf({ refusal: unavailable }, language);
   const cause = subject.kind === 'operation' ? subject.request : null;
   const outcome = decideFor(state, turn, subject, { operation, id, params } as unknown as Command, cause);
   if ('waitsFor' in outcome) {

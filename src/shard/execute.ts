@@ -256,7 +256,7 @@ export function runCommand(
   addressAllowed: boolean | null,
 ): void {
   const { route, scope, params, id, request } = pending;
-  if (state.readOnly) {
+  if (state.refusesWrites) {
     answerRefusal(state, turn, pending, unavailable);
     return;
   }

@@ -1,7 +1,8 @@
 // The outbox: which deliveries a shard hands to the webhook thread, and when. Deliveries lie in the journal; for each
 // endpoint the webhook thread holds a window of them, oldest first, and gets more as it reports attempts; windows are
-// small once many deliveries of all endpoints together are out. So memory is bounded there and here, however many wait,
-// and a delivery is out once at a time.
+// small once many deliveries of all endpoints together are out, and none is handed out while those that are out take too
+// many bytes. So memory is bounded there and here, however many wait and however large they are, and a delivery is out
+// once at a time.
 //
 // For each endpoint a cursor stands in the index of its due deliveries: whatever lies before it and still waits is out.
 // A delivery that comes to lie before the cursor sends it back to the start. One that is sent again while it is out is
@@ -10,6 +11,7 @@
 
 import { deliveriesInFlightMax } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
+import { textBytes } from '../core/heap-bytes.ts';
 import { dueFirstMs, pendingDeliveries } from '../domain/deliveries.ts';
 import { eventJson } from '../domain/events.ts';
 import { endpointDueIndex, endpointIndex, timeKey } from '../domain/indexes.ts';
@@ -27,11 +29,14 @@ const perEndpointMax = 16;
 export const outMax = 16_384;
 /** What an endpoint may have out beyond that: as many as can be in flight to it. */
 const smallWindowSize = deliveriesInFlightMax;
+/** What a delivery that is out takes besides its body. */
+const deliveryBytes = 1024;
 
 interface Out {
   /** Which attempt of the delivery is next, from 0. */
   readonly number: number;
   readonly dueMs: number;
+  readonly bytes: number;
 }
 
 interface EndpointQueue {
@@ -54,8 +59,10 @@ export class Outbox {
   readonly #ready = new Set<string>();
   /** Endpoints whose state the webhook thread doesn't know yet. */
   readonly #changed = new Set<string>();
-  /** Deliveries of all endpoints that are out. */
+  /** Deliveries of all endpoints that are out, and what they take in the webhook thread. */
   #outCount = 0;
+  #outBytes = 0;
+  readonly #outBytesMax: number;
   #wakeMs = 0;
   /** The webhook thread is new, and has heard of no endpoint yet. */
   #isOpening = false;
@@ -64,8 +71,9 @@ export class Outbox {
   /** Deleted endpoints with deliveries that haven't ended, and the sort key to go on after. */
   readonly draining = new Map<string, string | undefined>();
 
-  constructor(records: State) {
+  constructor(records: State, outBytesMax: number) {
     this.#records = records;
+    this.#outBytesMax = outBytesMax;
   }
 
   /** Finds the endpoints and counts what waits for them, after a recovery. */
@@ -84,6 +92,7 @@ export class Outbox {
   open(): void {
     this.#isOpening = true;
     this.#outCount = 0;
+    this.#outBytes = 0;
     for (const [id, queue] of this.#queues) {
       queue.out.clear();
       queue.resent.clear();
@@ -104,7 +113,7 @@ export class Outbox {
     const { id, status } = endpoint;
     this.#changed.add(id);
     if (status === 'deleted') {
-      this.#outCount -= this.#queues.get(id)?.out.size ?? 0;
+      for (const out of this.#queues.get(id)?.out.values() ?? []) this.#isBack(out);
       this.#queues.delete(id);
       this.#ready.delete(id);
       if (!endpoint.draining) this.draining.delete(id);
@@ -146,11 +155,21 @@ export class Outbox {
   /** An attempt was reported: the delivery is out no longer. */
   returned(endpoint: string, delivery: string, number: number): void {
     const queue = this.#queues.get(endpoint);
-    if (queue?.out.get(delivery)?.number !== number) return;
+    const out = queue?.out.get(delivery);
+    if (queue === undefined || out?.number !== number) return;
     queue.out.delete(delivery);
-    this.#outCount--;
+    this.#isBack(out);
     queue.resent.delete(delivery);
     this.#ready.add(endpoint);
+  }
+
+  #isBack({ bytes }: Out): void {
+    this.#outCount--;
+    this.#outBytes -= bytes;
+  }
+
+  get #isFull(): boolean {
+    return this.#outBytes >= this.#outBytesMax;
   }
 
   /** Time has passed: some retries may have become due. */
@@ -170,7 +189,7 @@ export class Outbox {
 
   /** There may be something to hand out. */
   get isReady(): boolean {
-    return this.#ready.size > 0 || this.#changed.size > 0 || this.#isOpening;
+    return (this.#ready.size > 0 && !this.#isFull) || this.#changed.size > 0 || this.#isOpening;
   }
 
   /** What is to be handed out now, endpoints by turns, and which endpoints changed. */
@@ -180,13 +199,13 @@ export class Outbox {
     const complete = this.#isOpening;
     this.#isOpening = false;
     const deliveries: DueDelivery[] = [];
-    this.#bodies.clear();
     for (const id of this.#ready) {
-      if (deliveries.length >= perTurnMax) break;
+      if (deliveries.length >= perTurnMax || this.#isFull) break;
       // What is added to a set while it is walked through comes last.
       this.#ready.delete(id);
       if (this.#handOut(id, serviceMs, deliveries)) this.#ready.add(id);
     }
+    this.#bodies.clear();
     return { endpoints, complete, deliveries };
   }
 
@@ -202,7 +221,8 @@ export class Outbox {
     const queue = this.#queues.get(id);
     if (queue === undefined || !queue.enabled || queue.nextDueMs > serviceMs) return false;
     this.#handOutAgain(queue, deliveries);
-    const window = this.#outCount < outMax ? windowSize : smallWindowSize;
+    const isMuch = this.#outCount >= outMax || this.#outBytes >= this.#outBytesMax / 2;
+    const window = isMuch ? smallWindowSize : windowSize;
     const room = Math.min(window - queue.out.size, perEndpointMax);
     if (room <= 0) return false;
     let count = 0;
@@ -210,16 +230,19 @@ export class Outbox {
     const range = { after: queue.cursor, descending: false };
     for (const record of this.#records.scan(endpointDueIndex(id), range)) {
       assert(record.kind === 'delivery' && record.due_at_ms !== null, 'only what waits is due');
-      if (record.due_at_ms > serviceMs || count === room) {
+      if (record.due_at_ms > serviceMs || count === room || this.#isFull) {
         queue.nextDueMs = record.due_at_ms;
         this.#wakeMs = Math.min(this.#wakeMs, record.due_at_ms);
         break;
       }
       queue.cursor = timeKey(record.due_at_ms) + record.id;
       if (queue.out.has(record.id)) continue;
+      const delivery = this.#dueDelivery(record);
+      const bytes = deliveryBytes + textBytes(delivery.body);
+      queue.out.set(record.id, { number: record.attempt_count, dueMs: record.due_at_ms, bytes });
       this.#outCount++;
-      queue.out.set(record.id, { number: record.attempt_count, dueMs: record.due_at_ms });
-      deliveries.push(this.#dueDelivery(record));
+      this.#outBytes += bytes;
+      deliveries.push(delivery);
       count++;
     }
     return queue.nextDueMs <= serviceMs && queue.out.size < window;
@@ -230,7 +253,7 @@ export class Outbox {
     for (const id of resent) {
       const record = this.#records.get('delivery', id);
       if (record?.due_at_ms !== dueFirstMs) continue;
-      out.set(id, { number: record.attempt_count, dueMs: dueFirstMs });
+      out.set(id, { ...out.get(id)!, number: record.attempt_count, dueMs: dueFirstMs });
       deliveries.push(this.#dueDelivery(record));
     }
     resent.clear();

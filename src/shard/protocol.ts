@@ -158,6 +158,10 @@ class BatchWriter {
     return this.#buffer === null;
   }
 
+  get bytes(): number {
+    return this.#used;
+  }
+
   /** Makes room for a frame of at most `bytes` and gives where it starts. */
   protected reserve(bytes: number): { buffer: Buffer; start: number } {
     if (this.#buffer === null) {
@@ -182,6 +186,7 @@ class BatchWriter {
     buffer.writeUInt32LE(this.#used, 0);
     this.#firstBytes = Math.max(firstBatchBytes, Math.min(this.#used, keptBatchBytesMax));
     this.#buffer = null;
+    this.#used = headerBytes;
     return buffer.buffer as ArrayBuffer;
   }
 }

@@ -24,6 +24,7 @@ import type { Availability, ShardAccount } from './account.ts';
 import type { Pending } from './execute.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import { decodeLevels, type IdTimes } from './levels.ts';
+import type { MemoryShares } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import { type Levels, Scope } from './scope.ts';
 import { keyOf, type Peer, type ReplyTo, type Turn } from './turn.ts';
@@ -35,7 +36,7 @@ export interface ShardStateOptions {
   readonly fillRandom: FillRandom;
   /** Seals the signing secrets. */
   readonly secrets: Pick<SecretBox, 'seal'>;
-  readonly hotRecordsMax: number;
+  readonly memory: MemoryShares;
   /** A record or a kept answer can't be read, and why: nothing is wrong but that. */
   readonly onDamage: (reason: string) => void;
   /** Looks a webhook address up and answers whether it may be used. */
@@ -65,7 +66,7 @@ export class ShardState {
   /** The webhook thread, once it has connected. */
   webhooks: Peer | null = null;
   readonly settings: Settings;
-  /** Commands are refused: there is no room on the disk. */
+  /** There is no room on the disk: nothing is written, and no checkpoint is begun. */
   readOnly = false;
   /** No attempt and no session is due before this, in service time. */
   dueMs = 0;
@@ -87,10 +88,15 @@ export class ShardState {
   constructor(options: ShardStateOptions) {
     this.#options = options;
     this.settings = options.settings;
-    this.records = new State(options.journal.checkpoint, options.hotRecordsMax);
-    this.outbox = new Outbox(this.records);
+    this.records = new State(options.journal.checkpoint, options.memory.cleanBytesMax);
+    this.outbox = new Outbox(this.records, options.memory.outboxBytesMax);
     this.#randomText = createRandomText(options.fillRandom);
     this.#ids = createIdFactory(this.#randomText);
+  }
+
+  /** Commands are refused for now: there is no room for them on the disk, or in memory until a checkpoint has written. */
+  get refusesWrites(): boolean {
+    return this.readOnly || this.records.unwrittenBytes > this.#options.memory.unwrittenBytesMax;
   }
 
   get idTimes(): IdTimes {

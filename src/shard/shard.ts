@@ -45,7 +45,6 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
   readonly clocks: Clocks;
   readonly clockObserver: ClockObserver;
   readonly checkpointIntervalMs: number;
-  readonly checkpointRecordsMax: number;
   /** Makes a call to a payment network; its outcome comes back as a `settle_operation` command. */
   readonly callNetwork: (operation: OperationRecord) => void;
   /** Whether a webhook address may be used; rejects when its name does not resolve now. */
@@ -71,6 +70,8 @@ const busyTickMs = 100;
 const idleTickMs = 1_000;
 /** The time is written this often, although nothing else has changed. */
 const idleLevelsMs = 60_000;
+/** About what a used idempotency key takes until it is in a checkpoint. */
+const keptKeyBytes = 64;
 /** Segments of the log hold the kept answers: they stay an hour longer than those are needed. */
 const segmentsKeptMs = idempotencyRetentionMs + 3_600_000;
 
@@ -208,12 +209,13 @@ export class Shard {
     if (handOut(this.state, turn)) this.#queueUpkeep();
     if (taken > 0) this.#options.observer.turnEnded(taken, this.#mailbox.length);
     this.#commit(turn);
+    this.#checkpointWhenFull();
     if (this.#hasWork) this.#schedule();
   }
 
   #takeMail(turn: Turn): number {
     let taken = 0;
-    while (taken < turnSizeMax) {
+    while (taken < turnSizeMax && turn.bytes < this.#options.memory.turnBytesMax) {
       const mail = this.#mailbox.shift();
       if (mail === undefined) break;
       this.#handle(turn, mail);
@@ -229,6 +231,7 @@ export class Shard {
   #handle(turn: Turn, mail: Mail): void {
     switch (mail.kind) {
       case 'request':
+        turn.bytesTaken += mail.frame.body.length;
         execute(this.state, turn, mail.to, mail.frame);
         break;
       case 'internal':
@@ -320,17 +323,27 @@ export class Shard {
     this.#hasTurned = false;
     this.#guard(() => {
       if (this.#upkeep.isDue(serviceMs)) this.#queueUpkeep();
-      // A checkpoint needs room on the disk; without it no writes are taken, so what it would hold stays small.
-      if (this.state.readOnly) return;
-      const { checkpointIntervalMs, checkpointRecordsMax } = this.#options;
-      // Kept refusals change no record: they count for themselves.
-      const unwritten = this.state.records.dirtyWeight + this.#newKeys.length;
-      const dueMs = unwritten > 0 ? this.#lastCheckpointMs + checkpointIntervalMs : Infinity;
-      const isDue = serviceMs >= dueMs || unwritten >= checkpointRecordsMax;
-      if (isDue) this.checkpoint().catch((error) => this.#fail(error));
+      const isChanged = this.#unwrittenBytes > 0 && !this.state.readOnly;
+      const dueMs = isChanged ? this.#lastCheckpointMs + this.#options.checkpointIntervalMs : Infinity;
+      if (serviceMs >= dueMs) this.#beginCheckpoint();
       else nextMs = Math.min(nextMs, dueMs);
     });
     return Math.max(busyTickMs, Math.min(nextMs, this.#upkeep.dueMs) - serviceMs);
+  }
+
+  /** What the next checkpoint is to write. Kept refusals change no record: their keys count for themselves. */
+  get #unwrittenBytes(): number {
+    return this.state.records.dirtyBytes + this.#newKeys.length * keptKeyBytes;
+  }
+
+  #checkpointWhenFull(): void {
+    if (this.#unwrittenBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();
+  }
+
+  /** A checkpoint needs room on the disk; without it no writes are taken, so what it would hold stays small. */
+  #beginCheckpoint(): void {
+    if (this.#checkpointing !== null || this.state.readOnly) return;
+    this.checkpoint().catch((error) => this.#fail(error));
   }
 
   /** Writes rate-limit levels that have changed, and the time with them; to be called once a second. */

@@ -32,12 +32,22 @@ export class Turn implements Now {
   readonly operations: OperationRecord[] = [];
   /** The attempts that this turn records, to be acknowledged. */
   readonly recorded: OutboxBatch['recorded'][number][] = [];
+  /** Bytes of the requests that it took. */
+  bytesTaken = 0;
   readonly #frames = new Map<Peer, AnswerWriter>();
+  #messageBytes = 0;
   readonly #messages: { readonly peer: Peer; readonly message: FromShard }[] = [];
 
   constructor({ nowMs, serviceMs }: Now) {
     this.nowMs = nowMs;
     this.serviceMs = serviceMs;
+  }
+
+  /** What it holds until it is durable, about: what it took, and what it answers. */
+  get bytes(): number {
+    let bytes = this.bytesTaken + this.#messageBytes;
+    for (const writer of this.#frames.values()) bytes += writer.bytes;
+    return bytes;
   }
 
   /** The writer of the answers to a peer. */
@@ -52,6 +62,7 @@ export class Turn implements Now {
 
   /** Answers a message that is not on the hot path. */
   reply(to: ReplyTo, answer: InternalAnswer): void {
+    if (answer.ok) this.#messageBytes += answer.body.length;
     this.post(to.peer, { correlation: to.correlation, answer });
   }
 

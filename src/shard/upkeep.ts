@@ -30,8 +30,8 @@ export class Upkeep {
 
   /** Nothing is to be done before this. */
   get dueMs(): number {
-    const { dueMs, outbox, webhooks, readOnly } = this.#state;
-    if (readOnly) return Infinity;
+    const { dueMs, outbox, webhooks, refusesWrites } = this.#state;
+    if (refusesWrites) return Infinity;
     const isWaiting = outbox.draining.size > 0 || (webhooks !== null && outbox.isReady);
     const firstMs = isWaiting ? 0 : Math.min(dueMs, outbox.wakeMs, this.#pruneAtMs);
     return Math.max(firstMs, this.#lastMs + intervalMs);
@@ -40,7 +40,7 @@ export class Upkeep {
   /** Does what has become due, some of it a turn; true when there is more. */
   run(turn: Turn): boolean {
     const { serviceMs } = turn;
-    if (this.#state.readOnly) return false;
+    if (this.#state.refusesWrites) return false;
     this.#lastMs = serviceMs;
     const isBehind = serviceMs >= this.#state.dueMs && expireDue(this.#state, turn);
     this.#state.outbox.tick(serviceMs);

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { objectBytes } from '../../src/core/heap-bytes.ts';
 import {
   dueIndex,
   endpointDueIndex,
@@ -143,8 +144,8 @@ class Bench {
   readonly expected = new Map<string, StoredRecord>();
   frozen: StoredRecord[] | null = null;
 
-  constructor(cleanRecordsMax: number) {
-    this.state = new State(this.backing, cleanRecordsMax);
+  constructor(cleanBytesMax: number) {
+    this.state = new State(this.backing, cleanBytesMax);
   }
 
   run(step: Action): void {
@@ -188,16 +189,16 @@ test('any order of changes, checkpoints and reads', (t) => {
   let steps = 0;
   fc.assert(
     fc.property(
-      fc.integer({ min: 1, max: 6 }),
+      fc.integer({ min: 1, max: 6 * objectBytes(charge) }),
       fc.array(action, { minLength: 20, maxLength: 120, size: 'max' }),
-      (cleanRecordsMax, actions) => {
-        const bench = new Bench(cleanRecordsMax);
+      (cleanBytesMax, actions) => {
+        const bench = new Bench(cleanBytesMax);
         for (const step of actions) bench.run(step);
         steps += actions.length;
-        const { residentCount, dirtyWeight } = bench.state;
-        if (bench.frozen === null) {
-          assert.ok(residentCount - dirtyWeight <= Math.max(2, cleanRecordsMax), 'memory is bounded');
-        }
+        const { residentBytes, unwrittenBytes } = bench.state;
+        // A cache of less than one record keeps the newest all the same.
+        const bytesMax = Math.max(2 * objectBytes(charge), cleanBytesMax);
+        assert.ok(residentBytes - unwrittenBytes <= bytesMax, 'memory is bounded');
       },
     ),
     { numRuns: 300 },
@@ -205,37 +206,40 @@ test('any order of changes, checkpoints and reads', (t) => {
   t.diagnostic(`300 runs, ${steps} steps`);
 });
 
-/** A record, and what it weighs: one for each KiB of text that has no small bound. */
-const weights: readonly (readonly [StoredRecord, number])[] = [
-  [intent, 1],
-  [charge, 1],
-  [{ ...intent, metadata: { note: 'x'.repeat(500) } }, 1],
-  [{ ...intent, metadata: many(50) }, 1 + Math.floor((50 * 540) / 1024)],
-  [{ ...event, object_json: 'x'.repeat(700) }, 1],
-  [{ ...event, object_json: 'x'.repeat(30_000) }, 1 + Math.floor(30_000 / 1024)],
-  [attempt, 1 + 16],
+/** Small and large: texts, metadata and an attempt's answer have no small bound. */
+const sizes: readonly StoredRecord[] = [
+  intent,
+  charge,
+  { ...intent, metadata: many(50) },
+  { ...event, object_json: 'x'.repeat(30_000) },
+  attempt,
 ];
 
-for (const [record, weight] of weights) {
-  test(`a ${record.kind} of ${JSON.stringify(record).length} characters weighs ${weight}`, () => {
-    const bench = new Bench(4 * weight);
+for (const record of sizes) {
+  const bytes = objectBytes(record);
+  test(`a ${record.kind} of ${bytes} bytes counts with its size in every layer`, () => {
+    const bench = new Bench(5 * bytes);
     const { state } = bench;
     state.apply(record);
-    assert.equal(state.dirtyWeight, weight);
+    const alone = state.dirtyBytes;
+    const rowsBytes = alone - bytes;
+    assert.ok(rowsBytes > 0 && rowsBytes < 3000, 'and its rows of indexes');
     state.apply({ ...record });
-    assert.equal(state.dirtyWeight, weight, 'once');
-    state.apply({ ...intent, id: record.id });
-    assert.equal(state.dirtyWeight, 1, 'as it is now');
-    for (let i = 0; i < 20; i++) state.apply({ ...record, id: `x_${i}` });
-    assert.equal(state.dirtyWeight, 1 + 20 * weight);
+    assert.equal(state.dirtyBytes, alone, 'once');
+    state.apply({ ...delivery, id: record.id, endpoint: 'a', due_at_ms: null, ended_at_ms: null });
+    assert.ok(state.dirtyBytes < 4000, 'as it is now');
+    state.apply({ ...record });
+    for (let i = 1; i < 20; i++) state.apply({ ...record, id: record.id.slice(0, -2) + (10 + i) });
+    assert.equal(state.dirtyBytes, 20 * alone);
     bench.run({ do: 'freeze' });
-    assert.equal(state.dirtyWeight, 0);
+    assert.deepEqual([state.dirtyBytes, state.unwrittenBytes], [0, 20 * alone]);
     bench.run({ do: 'thaw' });
+    assert.equal(state.unwrittenBytes, 0);
     if (record.kind === 'attempt') return;
-    assert.ok(state.residentCount <= 4, 'what is clean is bounded by its weight');
-    assert.ok(state.residentCount >= 2, 'and kept up to it');
-    for (let i = 0; i < 20; i++) state.get(record.kind, `x_${i % 2}`);
-    assert.ok(state.residentCount <= 4);
+    assert.ok(state.residentCount >= 3 && state.residentCount <= 5, 'what is clean is bounded');
+    assert.equal(state.residentBytes, state.residentCount * bytes);
+    for (let i = 1; i < 20; i++) state.get(record.kind, record.id.slice(0, -2) + (10 + (i % 3)));
+    assert.ok(state.residentBytes <= 5 * bytes);
   });
 }
 
@@ -264,6 +268,6 @@ test('what was checkpointed can be decided on', () => {
   checkpoint(bench.world, () => bench.given('complete_charge', {}, paid));
   assert.equal(bench.get('payment_intent', id).status, 'succeeded');
   checkpoint(bench.world);
-  assert.equal(bench.world.state.dirtyWeight, 0);
+  assert.equal(bench.world.state.dirtyBytes, 0);
   assert.equal(bench.given('create_refund', { payment_intent: id }).charge, paid);
 });

@@ -6,9 +6,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { HeldAnswers } from '../../src/edge/held-answers.ts';
 import { listen, type Server } from '../../src/edge/server.ts';
 
 const bugs: string[] = [];
+const held = new HeldAnswers(1024 * 1024 * 1024);
 let server: Server;
 
 const start = () =>
@@ -20,6 +22,8 @@ const start = () =>
     newRequestId: () => 'req_test',
     requestTimeoutMs: 500,
     httpsOnly: false,
+    slowClientMs: 500,
+    held,
     onBug: (error) => bugs.push((error as Error).message),
     onApi: (exchange) => exchange.answer(200, [], 'ok'),
     onSite: (exchange, { path }) => {

@@ -57,6 +57,7 @@ describe('loadConfig', () => {
     ['PAYMENTS_DATA_DIR', 'here', 'dataDir', resolve('here')],
     ['PAYMENTS_SHARDS', '3', 'shards', 3],
     ['PAYMENTS_EDGES', '2', 'edges', 2],
+    ['PAYMENTS_MEMORY_SHARD_MIB', '512', 'memory.shardMib', 512],
     ['PAYMENTS_LOG_LEVEL', 'warn', 'logLevel', 'warn'],
     ['PAYMENTS_BASE_URL', 'https://pay.example.ma', 'baseUrl', 'https://pay.example.ma'],
     ['PAYMENTS_BASE_URL', '', 'baseUrl', null],
@@ -104,6 +105,15 @@ describe('loadConfig', () => {
     [
       { PAYMENTS_WEBHOOKS_RETRY_SECONDS: '5,x' },
       /^PAYMENTS_WEBHOOKS_RETRY_SECONDS is \[5,"x"\]: .* a list, each/,
+    ],
+    [{ PAYMENTS_MEMORY_SHARD_MIB: '63' }, /^PAYMENTS_MEMORY_SHARD_MIB is 63: it must be at least 64, or 0/],
+    [
+      { PAYMENTS_MEMORY_SHARD_MIB: '-1' },
+      /^PAYMENTS_MEMORY_SHARD_MIB is -1: it must be an integer from 0 to/,
+    ],
+    [
+      { PAYMENTS_MEMORY_SHARD_MIB: '512M' },
+      /^PAYMENTS_MEMORY_SHARD_MIB is "512M": it must be an integer from 0/,
     ],
     [{ PAYMENTS_PROT: '1' }, /^PAYMENTS_PROT is no known variable: .*did you mean PAYMENTS_PORT\?$/],
     [{ PAYMENTS_WEBHOOK_TIMEOUT_MS: '1' }, /did you mean PAYMENTS_WEBHOOKS_TIMEOUT_MS\?$/],

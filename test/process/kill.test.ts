@@ -22,10 +22,9 @@ const underLoadMsMax = 2_000;
 const env = {
   PAYMENTS_SHARDS: '2',
   PAYMENTS_BASE_URL: 'https://pay.example',
-  PAYMENTS_MEMORY_HOT_RECORDS_MAX: '1000',
+  PAYMENTS_MEMORY_SHARD_MIB: '64',
   PAYMENTS_JOURNAL_SEGMENT_BYTES_MAX: String(1024 * 1024),
   PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '50',
-  PAYMENTS_JOURNAL_CHECKPOINT_RECORDS_MAX: '500',
 };
 
 function total(shops: readonly Merchant[], count: (shop: Merchant) => number): number {

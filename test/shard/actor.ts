@@ -12,6 +12,7 @@ import { matchRoute } from '../../src/edge/router.ts';
 import type { Journal, Log } from '../../src/journal/journal.ts';
 import { MemoryJournal } from '../../src/journal/memory-journal.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
+import { type MemoryShares, memoryShares, shardMibMin } from '../../src/shard/memory.ts';
 import {
   answerFlags,
   type FromShard,
@@ -118,6 +119,8 @@ export class Actor {
   /** Steps of the wall clock that were told, and those that wall time followed. */
   readonly jumps: number[] = [];
   readonly followed: number[] = [];
+  /** Requests in each turn. */
+  readonly turns: number[] = [];
   /** Records in each checkpoint that was written. */
   readonly checkpoints: number[] = [];
   journal = new MemoryJournal(indexRowsOf);
@@ -131,7 +134,10 @@ export class Actor {
 
   readonly #peer: Peer = { post: (message) => this.#receive(message) };
 
-  constructor() {
+  readonly #memory: MemoryShares;
+
+  constructor(memory: Partial<MemoryShares> = {}) {
+    this.#memory = { ...memoryShares(shardMibMin), ...memory };
     this.shard = this.#start(account);
   }
 
@@ -153,14 +159,13 @@ export class Actor {
         availability: { test: on, live: on },
         fillRandom: (bytes) => void randomFillSync(bytes),
         secrets: { seal: (secret) => `sealed ${secret}` },
-        hotRecordsMax: 1_000,
+        memory: this.#memory,
         clocks: this.clock,
         clockObserver: {
           jumped: (byMs) => this.jumps.push(byMs),
           followed: (byMs) => this.followed.push(byMs),
         },
         checkpointIntervalMs: 10_000,
-        checkpointRecordsMax: 1_000,
         callNetwork: (operation) => this.networkCalls.push(operation),
         checkAddress: (url) =>
           new Promise((settle, reject) => {
@@ -168,7 +173,7 @@ export class Actor {
           }),
         deliveriesKeptMs: 30 * 86_400_000,
         observer: {
-          turnEnded() {},
+          turnEnded: (requests) => this.turns.push(requests),
           committed() {},
           checkpointed: (records) => this.checkpoints.push(records),
           attempted() {},

@@ -72,8 +72,8 @@ function batchOf(answers: readonly (readonly [correlation: number, body: string]
   return writer.take();
 }
 
-function connected(): { client: ShardClient; port: FakePort } {
-  const client = new ShardClient();
+function connected(bytesMax?: number): { client: ShardClient; port: FakePort } {
+  const client = new ShardClient(bytesMax);
   const port = new FakePort();
   client.connect(port);
   return { client, port };
@@ -176,4 +176,54 @@ test('an internal answer goes to who asked', async () => {
       { ok: true, body: 'b' },
     ],
   );
+});
+
+test('more than the mailbox may hold is refused before it is sent, and an answer makes room', async () => {
+  const { client, port } = connected(100_000);
+  const answers: (AnswerFrame | null)[] = [];
+  const send = (bytes: number) => client.send(frame('x'.repeat(bytes)), (answer) => answers.push(answer));
+  send(250_000);
+  assert.deepEqual(answers, [], 'an idle shard takes any request');
+  send(1);
+  assert.deepEqual(answers.splice(0), [null]);
+  await setImmediate();
+  const answerAll = () => {
+    const requests = port.requestsIn(port.posted.at(-1)!);
+    port.receive(batchOf(requests.map(({ correlation }) => [correlation, ''])));
+    return requests.length;
+  };
+  assert.equal(answerAll(), 1);
+  answers.length = 0;
+  for (let i = 0; i < 4; i++) send(30_000);
+  assert.deepEqual(answers.splice(0), [null], 'three of 30 kB fit');
+  await setImmediate();
+  assert.equal(answerAll(), 3);
+  answers.length = 0;
+  for (let i = 0; i < 1_000; i++) send(1);
+  const refused = answers.length;
+  assert.ok(refused > 800 && refused < 1_000, 'small ones are counted too');
+  const asked = await client.ask({ kind: 'record', id: 'pi_1' });
+  assert.deepEqual([asked.ok, !asked.ok && asked.status], [false, 503]);
+  client.disconnect();
+  client.connect(new FakePort());
+  answers.length = 0;
+  send(90_000);
+  assert.deepEqual(answers, [], 'a new shard has nothing yet');
+});
+
+test('an export that has begun goes on while the mailbox is full', async () => {
+  const { client, port } = connected(1);
+  client.send(frame('a'), () => {});
+  const request = {
+    kind: 'export_page',
+    route: 0,
+    org: 'org_1',
+    livemode: false,
+    query: '',
+    cursor: '',
+  } as const;
+  const page = client.ask(request);
+  const [{ correlation }] = port.posted as unknown as [{ correlation: number }];
+  port.receive({ correlation, answer: { ok: true, body: 'page', cursor: null } });
+  assert.equal((await page).ok, true);
 });

@@ -7,6 +7,8 @@ import { State } from '../../src/domain/state.ts';
 import { Outbox, outMax, windowSize } from '../../src/shard/outbox.ts';
 
 const nowMs = 1_000_000;
+const mib = 1024 * 1024;
+const bytesMax = 64 * mib;
 const common = { org: 'org_1', livemode: false, created: 1000 };
 
 function endpoint(id: string, status: WebhookEndpointRecord['status'] = 'enabled'): WebhookEndpointRecord {
@@ -37,7 +39,7 @@ const event: EventRecord = {
 
 class Bench {
   readonly state = new State();
-  readonly outbox = new Outbox(this.state);
+  readonly outbox = new Outbox(this.state, bytesMax);
   #number = 0;
 
   constructor(...changes: Change[]) {
@@ -203,7 +205,7 @@ test('a new webhook thread gets everything again, and so does a shard that start
   assert.deepEqual(bench.take(), ids);
   bench.outbox.open();
   assert.deepEqual(bench.take(), ids);
-  const again = new Outbox(bench.state);
+  const again = new Outbox(bench.state, bytesMax);
   again.start();
   again.open();
   assert.deepEqual(
@@ -224,7 +226,7 @@ test('only the first batch for a new webhook thread names every endpoint there i
   assert.deepEqual(named(), { ids: ['we_a', 'we_b'], complete: true });
   bench.apply(endpoint('we_b', 'disabled'));
   assert.deepEqual(named(), { ids: ['we_b'], complete: false });
-  const empty = new Outbox(new State());
+  const empty = new Outbox(new State(), bytesMax);
   empty.open();
   assert.equal(empty.isReady, true);
   assert.equal(empty.take(nowMs).complete, true);
@@ -243,4 +245,24 @@ test('once many deliveries are out, an endpoint gets as many as can be in flight
   bench.apply(endpoint('we_0', 'deleted'));
   bench.outbox.tick(nowMs);
   assert.deepEqual(bench.take(), late.slice(6), 'there is room again');
+});
+
+test('large deliveries that are out fill the windows too, and none is handed out while they take too much', () => {
+  const large: EventRecord = { ...event, id: 'evt_large', object_json: `"${'x'.repeat(mib)}"` };
+  const endpoints = Array.from({ length: 20 }, (_, i) => `we_${i}`);
+  const bench = new Bench(large, ...endpoints.map((id) => endpoint(id)));
+  const ids = endpoints.map((id) => bench.deliver(id, windowSize, { event: large.id }));
+  const out = bench.take();
+  assert.ok(out.length >= 60 && out.length <= 64, `${out.length} MiB are out`);
+  const perEndpoint = ids.map((each) => each.filter((id) => out.includes(id)).length);
+  assert.ok(perEndpoint[0]! > 5, 'whole windows while there is room');
+  assert.ok(perEndpoint.filter((count) => count > 0).length > 5, 'then small ones, for more endpoints');
+  assert.equal(bench.outbox.isReady, false, 'full: there is nothing to do until a report comes');
+  bench.record(out[0]!, done);
+  assert.equal(bench.outbox.isReady, true);
+  assert.equal(bench.take().length, 1);
+  bench.apply(endpoint('we_0', 'deleted'));
+  assert.equal(bench.take().length, perEndpoint[0]! - 1, 'what was out to a deleted endpoint takes no room');
+  bench.outbox.open();
+  assert.ok(bench.take().length >= 60, 'a new webhook thread holds nothing yet');
 });

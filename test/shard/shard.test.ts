@@ -95,6 +95,40 @@ test('an organization that the shard does not know ends it: it must not guess', 
   assert.match(String(actor.failures[0]), /not known to this shard/);
 });
 
+// Memory.
+
+test('what no checkpoint holds yet is bounded: writes are refused until one is written, reads and replays are not', async () => {
+  const actor = new Actor({ checkpointBytes: 1, unwrittenBytesMax: 1 });
+  actor.holdDisk();
+  const kept = actor.send(create, { body: intent, key: 'a' });
+  await settled();
+  const refused = actor.send(create, { body: intent, key: 'b' });
+  await settled();
+  assert.deepEqual(actor.checkpoints, [], 'the one that has begun waits for the disk');
+  await actor.releaseDisk();
+  const { status, json, retryAfterSeconds } = await refused;
+  assert.deepEqual([status, json.error.code, retryAfterSeconds], [503, 'api_error', 1]);
+  assert.equal((await kept).status, 200);
+  assert.deepEqual(actor.checkpoints, [2], 'an intent and its event');
+  const again = await actor.send(create, { body: intent, key: 'b' });
+  assert.deepEqual([again.status, again.replayed], [200, false]);
+  assert.equal((await actor.send(create, { body: intent, key: 'a' })).replayed, true);
+});
+
+test('a turn takes no more than fits: what is left in the mailbox has the next one', async () => {
+  const actor = new Actor({ turnBytesMax: 10_000 });
+  const large = { ...intent, metadata: { note: 'x'.repeat(500) } };
+  const sent = Array.from({ length: 100 }, (_, i) => [create, { body: large, key: `k${i}` }] as const);
+  const answers = await actor.sendTogether(...sent);
+  assert.ok(answers.every(({ status }) => status === 200));
+  const [least, most] = [Math.min(...actor.turns), Math.max(...actor.turns)];
+  assert.ok(least > 0 && most < 20, `turns of ${least} to ${most} requests`);
+  assert.equal(
+    actor.turns.reduce((sum, taken) => sum + taken),
+    100,
+  );
+});
+
 // A full disk.
 
 test('read-only: writes are refused and may be tried again, reads and replays are answered', async () => {
