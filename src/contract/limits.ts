@@ -50,6 +50,8 @@ export const methodAmountMin = { card: 100, cash: 10_000 } as const;
 export const cardAttemptsMax = 10;
 /** Attempts to pay one payment, by whatever method and whatever became of them. */
 export const attemptsMax = 50;
+/** Exports of an organization and mode that may be under way at once. */
+export const exportsAtOnceMax = 4;
 
 /** Streams of an organization's events that may be open at once, at each edge. */
 export const eventStreamsAtOnceMax = 4;

@@ -84,6 +84,11 @@ export const admissionMessages = {
     fr: 'Trop de flux d’événements à la fois : une organisation peut en avoir {max}. Réessayez quand l’un d’eux sera terminé.',
     ar: 'عدد تدفقات الأحداث المتزامنة كبير جدًا: يُسمح للمؤسسة بعدد {max}. أعد المحاولة عند انتهاء أحدها.',
   },
+  'rate_limit_exceeded.exports': {
+    en: 'Too many exports at once: the limit “{bucket}” takes {max}. Try again when one has ended, in {wait} s at the earliest.',
+    fr: 'Trop d’exports à la fois : la limite « {bucket} » en admet {max}. Réessayez quand l’un d’eux sera terminé, dans {wait} s au plus tôt.',
+    ar: 'عدد عمليات التصدير المتزامنة كبير جدًا: الحد «{bucket}» يسمح بعدد {max}. أعد المحاولة عند انتهاء إحداها، بعد {wait} ث على الأقل.',
+  },
   test_daily_cap_reached: {
     en: 'The daily cap of test mode, {cap} a day, is reached until midnight, Morocco time.',
     fr: 'Le plafond quotidien du mode test, {cap} par jour, est atteint jusqu’à minuit, heure du Maroc.',

@@ -1,5 +1,5 @@
-// Exports: all objects of a kind, newest first, as CSV or NDJSON. Handed out in pages, each a range over the index from
-// where the last one ended, so that nothing is held while a slow reader takes its time.
+// Exports: all objects of a kind, newest first, as CSV or NDJSON. Handed out in pages of bounded size, each a range over
+// the index from where the last one ended, so that nothing else is held while a slow reader takes its time.
 
 import { csvLine, exportColumns } from '../contract/export-format.ts';
 import type { ExportOperation } from '../contract/routes.ts';
@@ -9,7 +9,9 @@ import { presentIntent, type QueryContext } from './query.ts';
 import type { ChargeRecord, PaymentIntentRecord, RefundRecord } from './record.ts';
 import type { View } from './state.ts';
 
-const pageRecords = 500;
+const pageRecordsMax = 500;
+/** A page is full when its text is this long; its last row may go beyond. */
+const pageCharactersMax = 128 * 1024;
 
 export interface ExportPage {
   readonly text: string;
@@ -42,7 +44,7 @@ export function exportPage(
   let count = 0;
   let last = '';
   for (const record of filtered(view, context, kind, prefix, range, {})) {
-    if (count === pageRecords) return { text, cursor: last };
+    if (count === pageRecordsMax || text.length >= pageCharactersMax) return { text, cursor: last };
     const row = rowOf(record, view, context);
     text += csv ? csvLine(names.map((name) => row[name])) : `${JSON.stringify(row)}\n`;
     last = record.id;

@@ -179,7 +179,9 @@ export class Api {
         body,
       },
       (answer) => {
-        if (!call.exchange.isOpen) return;
+        // The shard counts an export that it admitted until it hears that it is over.
+        const isExport = answer !== null && (answer.flags & answerFlags.more) !== 0;
+        if (!call.exchange.isOpen && !isExport) return;
         if (answer === null) this.refuse(call, unavailable);
         else this.#answer(call, answer);
       },
@@ -199,7 +201,7 @@ export class Api {
       return;
     }
     if (answer.flags & answerFlags.more) {
-      this.#finished(call, answer.status, null, false);
+      if (exchange.isOpen) this.#finished(call, answer.status, null, false);
       const { org, livemode } = call.key!;
       const request = { route: call.match!.route, org, livemode, query: call.head.query };
       exchange.guard(() => streamExport(exchange, headers, this.shardOf(org), request));

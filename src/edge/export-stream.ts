@@ -1,5 +1,6 @@
 // Streams an export: asks the shard for one page after another, the next one only when the client has taken the last.
-// A slow reader holds nothing but its own connection.
+// A slow reader holds a page of bounded size and its own connection; one that is too slow is cut. However it ends, the
+// shard hears of it, because it counts the exports under way.
 
 import { routeTable } from '../contract/routes.ts';
 import { parseQuery } from '../contract/validate.ts';
@@ -30,6 +31,15 @@ export async function streamExport(
     ['Content-Disposition', `attachment; filename="${name}.${ndjson ? 'ndjson' : 'csv'}"`],
     ...headers,
   ]);
+  try {
+    await writePages(exchange, shard, request);
+  } finally {
+    const { org, livemode } = request;
+    void shard.ask({ kind: 'export_ended', org, livemode, requestId: exchange.requestId });
+  }
+}
+
+async function writePages(exchange: Exchange, shard: ShardClient, request: ExportRequest): Promise<void> {
   let cursor: string | null = '';
   while (cursor !== null && exchange.isOpen) {
     const answer = await shard.ask({ kind: 'export_page', ...request, cursor });

@@ -44,6 +44,9 @@ function answerQuestion(
       return viewOf(state, turn, request);
     case 'export_page':
       return exportPageOf(state, turn, request);
+    case 'export_ended':
+      state.scope(request.org, request.livemode, turn).exports.delete(request.requestId);
+      return { ok: true, body: '' };
     case 'events_after':
       return eventsAfter(state, request);
     case 'record':

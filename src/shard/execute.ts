@@ -236,7 +236,8 @@ function run(state: ShardState, turn: Turn, pending: Pending): void {
     return;
   }
   if (route.kind === 'export' || route.kind === 'stream') {
-    // The edge fetches what follows piece by piece, as fast as its client reads it.
+    // The edge fetches what follows piece by piece, as fast as its client reads it, and says when an export is over.
+    if (route.kind === 'export') scope.exports.add(pending.request.request_id);
     answerBody(turn, pending, '', answerFlags.more);
     return;
   }

@@ -74,6 +74,13 @@ export type InternalRequest =
       readonly query: string;
       readonly cursor: string;
     }
+  /** The export that this request began is over, whole or not. */
+  | {
+      readonly kind: 'export_ended';
+      readonly org: string;
+      readonly livemode: boolean;
+      readonly requestId: string;
+    }
   /** The test events of an organization after one of them, oldest first, as a JSON list; with '' from the start. Null: none, but the newest as the cursor. */
   | {
       readonly kind: 'events_after';

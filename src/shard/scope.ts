@@ -3,7 +3,7 @@
 // refused request spends nothing anywhere.
 
 import { type Refusal, refuse } from '../contract/errors.ts';
-import { type Bucket, bucketNames, buckets } from '../contract/limits.ts';
+import { type Bucket, bucketNames, buckets, exportsAtOnceMax } from '../contract/limits.ts';
 import type { Route } from '../contract/route.ts';
 import type { Language } from '../contract/vocabulary.ts';
 import type { Now } from '../core/clock.ts';
@@ -34,6 +34,9 @@ export interface LimitHeaders {
   readonly resetSeconds: number;
 }
 
+/** When an export may have ended that was one too many. */
+const exportWaitSeconds = 5;
+
 export class Scope {
   /** `org_…/t` or `org_…/l` */
   readonly name: string;
@@ -42,6 +45,8 @@ export class Scope {
   readonly slot: number;
   /** Null until they are read; the shard reads them again after a change. */
   endpoints: readonly WebhookEndpointRecord[] | null = null;
+  /** The exports under way, by the ids of their requests. */
+  readonly exports = new Set<string>();
   /** A change of an endpoint waits for its address to be looked up. */
   endpointsBusy = false;
   readonly #calendar: MoroccoCalendar;
@@ -147,6 +152,11 @@ export class Scope {
     if (nowMs >= this.#limitsEndMs) this.#account = this.#refresh(now);
     const capRefusal = this.#refuseDay(route.spends === 'payment_creation', nowMs);
     if (capRefusal !== null) return capRefusal;
+    if (route.kind === 'export' && this.exports.size >= exportsAtOnceMax) {
+      const values = { bucket: bucketNames.search[language], max: exportsAtOnceMax, wait: exportWaitSeconds };
+      const message = 'rate_limit_exceeded.exports';
+      return refuse('rate_limit_exceeded', { message, values, retryAfterSeconds: exportWaitSeconds });
+    }
     const full = bucket.spendFromAll(counted, serviceMs);
     if (full !== null) {
       const wait = bucket.retryAfterSeconds(full, serviceMs);

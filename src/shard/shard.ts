@@ -70,8 +70,6 @@ const busyTickMs = 100;
 const idleTickMs = 1_000;
 /** The time is written this often, although nothing else has changed. */
 const idleLevelsMs = 60_000;
-/** About what a used idempotency key takes until it is in a checkpoint. */
-const keptKeyBytes = 64;
 /** Segments of the log hold the kept answers: they stay an hour longer than those are needed. */
 const segmentsKeptMs = idempotencyRetentionMs + 3_600_000;
 
@@ -209,7 +207,7 @@ export class Shard {
     if (handOut(this.state, turn)) this.#queueUpkeep();
     if (taken > 0) this.#options.observer.turnEnded(taken, this.#mailbox.length);
     this.#commit(turn);
-    this.#checkpointWhenFull();
+    if (this.#unwrittenBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();
     if (this.#hasWork) this.#schedule();
   }
 
@@ -333,11 +331,7 @@ export class Shard {
 
   /** What the next checkpoint is to write. Kept refusals change no record: their keys count for themselves. */
   get #unwrittenBytes(): number {
-    return this.state.records.dirtyBytes + this.#newKeys.length * keptKeyBytes;
-  }
-
-  #checkpointWhenFull(): void {
-    if (this.#unwrittenBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();
+    return this.state.records.dirtyBytes + this.#newKeys.bytes;
   }
 
   /** A checkpoint needs room on the disk; without it no writes are taken, so what it would hold stays small. */

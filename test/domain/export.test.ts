@@ -38,3 +38,21 @@ for (const [description, field] of rows) {
     assert.deepEqual(lines.slice(1), ['']);
   });
 }
+
+test('a page of an export is bounded in length, whatever its records hold, and the pages together are everything', () => {
+  const stage = new Stage();
+  const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key${i}`, 'x'.repeat(500)]));
+  const ids = Array.from({ length: 40 }, () => createIntent(stage, { metadata }));
+  const seen: string[] = [];
+  let pages = 0;
+  for (let cursor: string | null = ''; cursor !== null; pages++) {
+    const params = { format: 'ndjson' } as const;
+    const page = exportPage(stage.world.state, 'export_payment_intents', params, stage.context(), cursor);
+    assert.ok(page.text.length < 192 * 1024, `${page.text.length} characters`);
+    const lines = page.text.split('\n').slice(0, -1);
+    seen.push(...lines.map((line) => JSON.parse(line).id));
+    cursor = page.cursor;
+  }
+  assert.deepEqual(seen, ids.toReversed());
+  assert.ok(pages > 5);
+});

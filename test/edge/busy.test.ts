@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { routeTable } from '../../src/contract/routes.ts';
 import { Api } from '../../src/edge/api.ts';
 import type { KeyRing } from '../../src/edge/authenticate.ts';
+import { EventStreams } from '../../src/edge/event-stream.ts';
 import { HeldAnswers } from '../../src/edge/held-answers.ts';
 import { listen, type Server } from '../../src/edge/server.ts';
 import { type Port, ShardClient } from '../../src/shard/client.ts';
@@ -44,6 +45,9 @@ class Answering implements Port {
 }
 
 before(async () => {
+  const keyRing = {
+    authenticate: (org: string) => ({ org, livemode: false, secret: true }),
+  } as unknown as KeyRing;
   const shard = new ShardClient();
   shard.connect(new Answering());
   const api = new Api({
@@ -56,6 +60,7 @@ before(async () => {
     onAnswered: () => {},
     addressOf: () => '',
     onRefusedKey: () => {},
+    eventStreams: new EventStreams({ keyRing, clock: Date.now, listenKey: Buffer.alloc(32) }),
   });
   server = await listen({
     host: '127.0.0.1',

@@ -2,7 +2,9 @@
 // outside of the API.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, test } from 'node:test';
+import { exportsAtOnceMax } from '../../src/contract/limits.ts';
 import { openapiDocument } from '../../src/contract/openapi.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
 import { RawConnection, requestText } from './raw.ts';
@@ -139,10 +141,13 @@ for (const [query, code] of refusedExports) {
   });
 }
 
+/** The key of an organization whose export is larger than the buffers of a connection. */
+let large: string;
+
 test('an export that the reader takes slowly is whole in the end, and holds up nobody', async () => {
-  const { key: large } = await newOrganization(service);
+  ({ key: large } = await newOrganization(service));
   const metadata = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`key${i}`, 'x'.repeat(500)]));
-  const count = 550;
+  const count = 800;
   for (let i = 0; i < count; i += 50) {
     await Promise.all(
       Array.from({ length: 50 }, (_, j) =>
@@ -172,6 +177,29 @@ test('an export that the reader takes slowly is whole in the end, and holds up n
   connection.end();
   const text = Buffer.concat(chunks).toString('latin1');
   assert.equal(text.match(/"id":"pi_/g)?.length, count);
+});
+
+test('so many exports at once and no more: one that ends makes room', async () => {
+  const path = '/v1/exports/payment_intents?format=ndjson';
+  const readers = Array.from({ length: exportsAtOnceMax }, () => new RawConnection(service.url));
+  for (const reader of readers) {
+    await reader.send(requestText(`GET ${path}`, [['Authorization', `Bearer ${large}`]]));
+    await once(reader.socket, 'data');
+    reader.socket.pause();
+  }
+  const refused = await service.call(path, { key: large });
+  assert.deepEqual([refused.status, refused.json.error.code], [429, 'rate_limit_exceeded']);
+  assert.match(refused.json.error.message, /search and exports.* 4\./);
+  assert.equal(refused.headers.get('retry-after'), '5');
+  assert.ok(refused.headers.get('ratelimit-remaining'));
+  assert.equal((await service.call('/v1/exports/charges', { key })).status, 200, "another organization's");
+  readers[0]!.end();
+  const whole = await service.until(async () => {
+    const answer = await service.call(path, { key: large });
+    return answer.status === 200 ? answer : undefined;
+  });
+  assert.equal(whole.text.match(/"id":"pi_/g)?.length, 800);
+  for (const reader of readers) reader.end();
 });
 
 test('a reader that goes away in the middle of an export ends it', async () => {

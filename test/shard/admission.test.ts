@@ -1,9 +1,10 @@
 // Small promises of a shard at its gates: what leaving a default out means, an address that nobody can look up, and
-// what ran out while the shard was down.
+// what ran out while the shard was down, and how many exports there may be at once.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Actor, account, settled } from './actor.ts';
+import { exportsAtOnceMax } from '../../src/contract/limits.ts';
+import { Actor, account, org, settled } from './actor.ts';
 
 const create = 'POST /v1/payment_intents';
 const card = { amount: 12_000, currency: 'mad' };
@@ -142,4 +143,22 @@ test('what ran out while the shard was down has ended before the first request',
   assert.equal(intents.json.has_more, true);
   const open = await actor.send('GET /v1/payment_intents?status=requires_payment_method');
   assert.deepEqual(open.json.data, []);
+});
+
+test('exports at once: one too many spends nothing, and each mode has its own', async () => {
+  const actor = new Actor();
+  const begin = (livemode = false) => actor.send('GET /v1/exports/charges', { livemode });
+  const begun = [];
+  for (let i = 0; i < exportsAtOnceMax; i++) begun.push(await begin());
+  assert.ok(begun.every(({ status }) => status === 200));
+  const refused = await begin();
+  assert.deepEqual([refused.status, refused.json.error.code], [429, 'rate_limit_exceeded']);
+  assert.equal(refused.retryAfterSeconds, 5);
+  assert.equal(refused.remaining, begun.at(-1)!.remaining);
+  assert.equal((await begin(true)).status, 200);
+  const { requestId } = begun[0]!;
+  for (let i = 0; i < 2; i++) await actor.ask({ kind: 'export_ended', org, livemode: false, requestId });
+  assert.deepEqual([(await begin()).status, (await begin()).status], [200, 429]);
+  actor.restart();
+  assert.equal((await begin()).status, 200, 'what a shard that ended counted is over');
 });
