@@ -92,6 +92,21 @@ test('imports point up the list of layers only', () => {
   assert.deepEqual(found, []);
 });
 
+test('no imports run in a circle', () => {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const follow = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(' → '));
+    else if (!done.has(path)) {
+      for (const next of byPath.get(path)?.imports ?? []) follow(next, [...way, path]);
+      done.add(path);
+    }
+  };
+  for (const { path } of sources) follow(path, []);
+  assert.deepEqual(circles, []);
+});
+
 test('the pure layers know no clock, no chance, no process and do not wait', () => {
   const forbidden =
     /'node:[^']+'|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bprocess\.|\basync\b|\bawait\b/;

@@ -17,29 +17,6 @@ import type {
 } from './record.ts';
 import type { View } from './state.ts';
 
-/** A new delivery, due at once. */
-export function openDelivery(
-  context: Context,
-  endpoint: WebhookEndpointRecord,
-  event: EventRecord,
-): DeliveryRecord {
-  return {
-    kind: 'delivery',
-    id: context.newId('whd'),
-    org: context.org,
-    livemode: context.livemode,
-    created: Math.floor(context.nowMs / 1000),
-    endpoint: endpoint.id,
-    event: event.id,
-    event_type: event.type,
-    status: 'pending',
-    due_at_ms: context.serviceMs,
-    ended_at_ms: null,
-    attempt_count: 0,
-    tries: 0,
-  };
-}
-
 /** How many deliveries of an event still wait for a success; those to a deleted endpoint wait for nothing. */
 export function pendingDeliveries(view: View, event: EventRecord): number {
   const index = fieldIndex('delivery', scopeOf(event.org, event.livemode), 'event', event.id);

@@ -3,8 +3,7 @@
 
 import type { EventType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';
-import { openDelivery } from './deliveries.ts';
-import { happened } from './events.ts';
+import { happened, openDelivery } from './events.ts';
 import type { Change, OperationRecord, RecordKind, RecordOf } from './record.ts';
 import type { View } from './state.ts';
 

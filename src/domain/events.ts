@@ -1,8 +1,9 @@
-// Events: what happened, with the object as it was at that moment, fixed for ever as JSON text.
+// Events: what happened, with the object as it was at that moment, fixed for ever as JSON text. Each event opens a
+// delivery for every endpoint that is subscribed to it.
 
 import type { EventType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';
-import type { EventRecord } from './record.ts';
+import type { DeliveryRecord, EventRecord, WebhookEndpointRecord } from './record.ts';
 
 /** The event `type` about `object` (a presented resource, or its JSON text). */
 export function happened(context: Context, type: EventType, object: object | string): EventRecord {
@@ -17,6 +18,29 @@ export function happened(context: Context, type: EventType, object: object | str
     object_json: typeof object === 'string' ? object : JSON.stringify(object),
     request_id: context.request?.request_id ?? null,
     idempotency_key: context.request?.idempotency_key ?? null,
+  };
+}
+
+/** A new delivery, due at once. */
+export function openDelivery(
+  context: Context,
+  endpoint: WebhookEndpointRecord,
+  event: EventRecord,
+): DeliveryRecord {
+  return {
+    kind: 'delivery',
+    id: context.newId('whd'),
+    org: context.org,
+    livemode: context.livemode,
+    created: Math.floor(context.nowMs / 1000),
+    endpoint: endpoint.id,
+    event: event.id,
+    event_type: event.type,
+    status: 'pending',
+    due_at_ms: context.serviceMs,
+    ended_at_ms: null,
+    attempt_count: 0,
+    tries: 0,
   };
 }
 

@@ -22,17 +22,7 @@ import { type AnswerFrame, answerFlags, type RequestFrame, requestFlags } from '
 import type { LimitHeaders, Scope } from './scope.ts';
 import type { KnownKey, ShardState } from './shard-state.ts';
 import type { ReplyTo, Turn } from './turn.ts';
-
-/** The part of a request that outlives its frame, while its answer waits for a network or an address look-up. */
-export interface Pending {
-  readonly to: ReplyTo;
-  readonly route: Route;
-  readonly scope: Scope;
-  readonly limits: LimitHeaders;
-  readonly id: string;
-  readonly params: Params;
-  readonly request: OperationRequest;
-}
+import type { Pending } from './waiting.ts';
 
 const answerLost = refuse('api_error', { message: 'api_error.answer_lost' });
 

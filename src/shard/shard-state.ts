@@ -2,7 +2,6 @@
 // requests that wait. Owned by the shard's turn; nothing here waits or does I/O except reads of the checkpoint.
 
 import { errorBody, type Refusal, refuse } from '../contract/errors.ts';
-import type { Language } from '../contract/vocabulary.ts';
 import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import { createIdFactory, createRandomText, type FillRandom, type IdFactory } from '../core/ids.ts';
@@ -21,13 +20,13 @@ import { State } from '../domain/state.ts';
 import { type AnswerLocation, type Journal, JournalDamaged, type KeptAnswer } from '../journal/journal.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
 import type { Availability, ShardAccount } from './account.ts';
-import type { Pending } from './execute.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import { decodeLevels, type IdTimes } from './levels.ts';
 import type { MemoryShares } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import { type Levels, Scope } from './scope.ts';
-import { keyOf, type Peer, type ReplyTo, type Turn } from './turn.ts';
+import { keyOf, type Peer, type Turn } from './turn.ts';
+import type { Pending, WaitingPage } from './waiting.ts';
 
 export interface ShardStateOptions {
   readonly journal: Journal;
@@ -51,12 +50,6 @@ export interface KnownKey {
   readonly resolvedDefaults: ResolvedDefaults | null;
   /** None while its first request runs, and none when it can't be read any more. */
   readonly answer: KeptAnswer | 'running' | 'lost';
-}
-
-/** A hosted page that waits for a payment network. */
-export interface WaitingPage {
-  readonly to: ReplyTo;
-  readonly language: Language;
 }
 
 export class ShardState {

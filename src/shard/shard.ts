@@ -16,7 +16,7 @@ import type { Journal, KeptKey } from '../journal/journal.ts';
 import { KeptKeyList } from '../journal/kept-rows.ts';
 import type { ShardAccount } from './account.ts';
 import { type DeliveryOutcome, handOut, takeReports } from './deliver.ts';
-import { answerRefusal, execute, type Pending, runCommand } from './execute.ts';
+import { answerRefusal, execute, runCommand } from './execute.ts';
 import { executeInternal } from './execute-internal.ts';
 import { clockLevel, encodeLevels, writeClock } from './levels.ts';
 import {
@@ -31,6 +31,7 @@ import { openOperations, recover } from './recover.ts';
 import { ShardState, type ShardStateOptions } from './shard-state.ts';
 import { type Peer, type ReplyTo, Turn } from './turn.ts';
 import { Upkeep } from './upkeep.ts';
+import type { Pending } from './waiting.ts';
 
 /** What happens in a shard, for metrics. Durations in seconds. */
 export interface ShardObserver {
