@@ -23,9 +23,8 @@ import {
   unlessDamaged,
 } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
-import { Audit } from '../operator/audit.ts';
 import { CliFailure, type Resharded } from '../operator/cli-context.ts';
-import { asker, callOperator, NoServer } from '../operator/operator-client.ts';
+import { callOperator, NoServer } from '../operator/operator-client.ts';
 import {
   type ClockLevel,
   clockLevel,
@@ -51,7 +50,7 @@ import {
 } from './data-folder.ts';
 import { freeBytesMin } from './disk-space.ts';
 import { checkFolder } from './folder-check.ts';
-import { scrub } from './logger.ts';
+import { recordOffline } from './offline-audit.ts';
 
 export interface ReshardOptions {
   readonly dataDir: string;
@@ -93,15 +92,7 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
   try {
     const old = await existingDataFolder(options.dataDir);
     const { shards, warn } = options;
-    const audit = await Audit.open({
-      dataDir: old.path,
-      now: Date.now,
-      scrub,
-      onRow: () => {},
-      onFailure: (error) => warn('the audit record could not be written', { err: String(error) }),
-    });
-    const run = () => layOut(old, options, journals);
-    return await audit.record(asker(), 'reshard', { shards }, run).finally(() => audit.close());
+    return await recordOffline(old.path, 'reshard', { shards }, warn, () => layOut(old, options, journals));
   } finally {
     for (const journal of journals) await journal.close();
     await release();

@@ -18,6 +18,7 @@ import {
   openDirectory,
 } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
+import { recordOffline } from './offline-audit.ts';
 import { completeCheckpoint, refuseRunning } from './reshard.ts';
 import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } from './secrets-key.ts';
 
@@ -41,27 +42,37 @@ async function roll(config: Config, environment: Environment): Promise<SecretsKe
   const release = await lockDataFolder(config.dataDir);
   try {
     const folder = await existingDataFolder(config.dataDir);
-    const directory = openDirectory(folder);
-    try {
-      await checkFolder({ folder, directory, acceptLoss: false, warn });
-      const file = secretsKeyFileOf(config, environment);
-      const old = await openSecretsKeys(config, environment, directory);
-      const keys = [newSecretsKey(), ...old];
-      // Backups that were made until now need it.
-      const kept = `${file}.${idOfKey(old[0]!)}`;
-      writeKeyFile(kept, old);
-      writeKeyFile(file, keys);
-      const box = new SecretBox(keys);
-      let secrets = 0;
-      for (let number = 0; number < folder.shards; number++) secrets += await reseal(folder, number, box);
-      await putKeyCheckValue(directory, keys);
-      writeKeyFile(file, keys.slice(0, 1));
-      return { key: box.keyId, secrets, file, kept };
-    } finally {
-      await directory.closeStore();
-    }
+    return await recordOffline(folder.path, 'secrets.roll', {}, warn, () =>
+      rollIn(folder, config, environment),
+    );
   } finally {
     await release();
+  }
+}
+
+async function rollIn(
+  folder: DataFolder,
+  config: Config,
+  environment: Environment,
+): Promise<SecretsKeyRolled> {
+  const directory = openDirectory(folder);
+  try {
+    await checkFolder({ folder, directory, acceptLoss: false, warn });
+    const file = secretsKeyFileOf(config, environment);
+    const old = await openSecretsKeys(config, environment, directory);
+    const keys = [newSecretsKey(), ...old];
+    // Backups that were made until now need it.
+    const kept = `${file}.${idOfKey(old[0]!)}`;
+    writeKeyFile(kept, old);
+    writeKeyFile(file, keys);
+    const box = new SecretBox(keys);
+    let secrets = 0;
+    for (let number = 0; number < folder.shards; number++) secrets += await reseal(folder, number, box);
+    await putKeyCheckValue(directory, keys);
+    writeKeyFile(file, keys.slice(0, 1));
+    return { key: box.keyId, secrets, file, kept };
+  } finally {
+    await directory.closeStore();
   }
 }
 

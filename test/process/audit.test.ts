@@ -66,6 +66,17 @@ test('an answered action is in the audit record although the service was killed 
   assert.deepEqual([created!.by.uid, created!.by.sudo_user], [process.getuid!(), 'amina']);
   assert.match(payments(service, 'audit'), /\(sudo by amina\) +org\.create +org_\w+ +done$/m);
   assert.doesNotMatch(auditText(service), /svc_[sp]k_\w+_\w/);
+
+  // What changes the folder while no service runs is an operator's action too.
+  payments(service, 'secrets', 'roll-key');
+  payments(service, 'reshard', '--shards', '2');
+  assert.deepEqual(
+    audit(service, '--limit', '2').map(({ action, outcome, by }) => [action, outcome, by.sudo_user]),
+    [
+      ['secrets.roll', 'done', 'amina'],
+      ['reshard', 'done', 'amina'],
+    ],
+  );
   assert.match(service.output(), /"audit":\{"at":"[^"]+","id":"aud_\w+".*"action":"org.create"/);
 });
 

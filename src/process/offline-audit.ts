@@ -1,0 +1,23 @@
+// The audit record for commands that change a data folder while no service runs on it.
+
+import { Audit } from '../operator/audit.ts';
+import { asker } from '../operator/operator-client.ts';
+import { scrub } from './logger.ts';
+
+/** Carries out such a command between its two rows. `dataDir` is a data folder that this process has taken. */
+export async function recordOffline<T>(
+  dataDir: string,
+  action: string,
+  params: object,
+  warn: (message: string, fields: object) => void,
+  run: () => Promise<T>,
+): Promise<T> {
+  const audit = await Audit.open({
+    dataDir,
+    now: Date.now,
+    scrub,
+    onRow: () => {},
+    onFailure: (error) => warn('the audit record could not be written', { err: String(error) }),
+  });
+  return audit.record(asker(), action, params, run).finally(() => audit.close());
+}
