@@ -117,6 +117,13 @@ test('the pure layers know no clock, no chance, no process and do not wait', () 
   assert.deepEqual(found, []);
 });
 
+test('the domain names no HTTP status', () => {
+  const found = complaints(({ layer, code }) =>
+    layer === 'domain' ? (/\bstatus(Of|esOf)\(|\bstatus: \d/.exec(code)?.[0] ?? null) : null,
+  );
+  assert.deepEqual(found, []);
+});
+
 test('no file is a barrel or named for nothing in particular', () => {
   const found = complaints(({ path, code }) => {
     const name = path.split('/').at(-1)!;

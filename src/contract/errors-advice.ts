@@ -14,12 +14,6 @@ export const typeMeanings: Record<ErrorType, string> = {
   api_error: 'The service failed or is not available. Try again with the same idempotency key.',
 };
 
-/** Statuses that a code has now and then, besides its own. */
-export const otherStatuses: { readonly [C in ErrorCode]?: readonly number[] } = {
-  invalid_request: [413, 431],
-  api_error: [503],
-};
-
 export const errorAdvice: Record<ErrorCode, string> = {
   parameter_missing: 'Add the parameter that `param` names and send the request again, with the same key.',
   parameter_unknown:

@@ -1,8 +1,8 @@
 // The page that explains every error code: what `doc_url` points at, as HTML, and the same as Markdown for docs/. Both
 // are derived from the error table, the English messages and the advice. The anchor of a code is the code itself.
 
-import { type ErrorCode, type ErrorType, errorCodes, errors } from './errors.ts';
-import { errorAdvice, otherStatuses, typeMeanings } from './errors-advice.ts';
+import { type ErrorCode, type ErrorType, errorCodes, errors, statusesOf } from './errors.ts';
+import { errorAdvice, typeMeanings } from './errors-advice.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { declineCodes } from './vocabulary.ts';
 
@@ -41,7 +41,7 @@ function explain(code: ErrorCode): ExplainedError {
   const variants = (Object.keys(messages) as MessageKey[]).filter((key) => key.startsWith(`${code}.`));
   return {
     code,
-    statuses: [errors[code].status, ...(otherStatuses[code] ?? [])],
+    statuses: statusesOf(code),
     message: messages[code].en,
     variants: variants.map((key) => {
       const variant = key.slice(code.length + 1);

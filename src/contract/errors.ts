@@ -1,4 +1,4 @@
-// The error table: one row a code, with its type and its HTTP status. Messages are in messages.ts, keyed by the same
+// The error table: one row a code, with its type, its HTTP status, and whether it is kept with an idempotency key. Messages are in messages.ts, keyed by the same
 // codes. Whoever refuses something names a code of this table; nothing else in the service knows a status.
 
 import { format, type MessageKey } from './messages.ts';
@@ -16,46 +16,57 @@ export type ErrorType =
 interface ErrorRow {
   readonly type: ErrorType;
   readonly status: number;
+  /** Whether the refusal is kept with its idempotency key, as the result of the request. */
+  readonly kept: boolean;
 }
 
-const row = (type: ErrorType, status: number): ErrorRow => ({ type, status });
+const row = (type: ErrorType, status: number, kept: 'kept' | 'not kept'): ErrorRow => ({
+  type,
+  status,
+  kept: kept === 'kept',
+});
+
+/**
+ * One row a code. Refusals on the merits are kept. Not kept are refusals of a request before it runs, those of a
+ * parameter wherever it is found out (the corrected request may use the same key), and those that say to try again.
+ */
 
 export const errors = {
-  parameter_missing: row('invalid_request_error', 400),
-  parameter_unknown: row('invalid_request_error', 400),
-  parameter_invalid: row('invalid_request_error', 400),
-  resource_missing: row('invalid_request_error', 404),
-  unrecognized_request_url: row('invalid_request_error', 404),
-  api_version_invalid: row('invalid_request_error', 400),
-  amount_too_small: row('invalid_request_error', 400),
-  amount_too_large: row('invalid_request_error', 400),
-  payment_method_unavailable: row('invalid_request_error', 400),
-  payment_intent_unexpected_state: row('invalid_request_error', 400),
-  payment_intent_busy: row('invalid_request_error', 409),
-  charge_unexpected_state: row('invalid_request_error', 400),
-  refund_unsupported_payment_method: row('invalid_request_error', 400),
-  url_not_allowed: row('invalid_request_error', 400),
-  webhook_endpoint_limit_reached: row('invalid_request_error', 400),
-  webhook_endpoints_busy: row('invalid_request_error', 409),
-  idempotency_key_missing: row('invalid_request_error', 400),
-  invalid_request: row('invalid_request_error', 400),
-  api_key_missing: row('authentication_error', 401),
-  api_key_invalid: row('authentication_error', 401),
-  api_key_revoked: row('authentication_error', 401),
-  api_key_expired: row('authentication_error', 401),
-  authentication_required: row('authentication_error', 401),
-  secret_key_required: row('permission_error', 403),
-  live_mode_not_activated: row('permission_error', 403),
-  account_inactive: row('permission_error', 403),
-  test_mode_only: row('permission_error', 403),
-  permission_denied: row('permission_error', 403),
-  card_declined: row('card_error', 402),
-  idempotency_key_reused: row('idempotency_error', 400),
-  idempotency_in_progress: row('idempotency_error', 409),
-  idempotency_error: row('idempotency_error', 400),
-  rate_limit_exceeded: row('rate_limit_error', 429),
-  test_daily_cap_reached: row('rate_limit_error', 429),
-  api_error: row('api_error', 500),
+  parameter_missing: row('invalid_request_error', 400, 'not kept'),
+  parameter_unknown: row('invalid_request_error', 400, 'not kept'),
+  parameter_invalid: row('invalid_request_error', 400, 'not kept'),
+  resource_missing: row('invalid_request_error', 404, 'kept'),
+  unrecognized_request_url: row('invalid_request_error', 404, 'not kept'),
+  api_version_invalid: row('invalid_request_error', 400, 'not kept'),
+  amount_too_small: row('invalid_request_error', 400, 'kept'),
+  amount_too_large: row('invalid_request_error', 400, 'kept'),
+  payment_method_unavailable: row('invalid_request_error', 400, 'kept'),
+  payment_intent_unexpected_state: row('invalid_request_error', 400, 'kept'),
+  payment_intent_busy: row('invalid_request_error', 409, 'not kept'),
+  charge_unexpected_state: row('invalid_request_error', 400, 'kept'),
+  refund_unsupported_payment_method: row('invalid_request_error', 400, 'kept'),
+  url_not_allowed: row('invalid_request_error', 400, 'kept'),
+  webhook_endpoint_limit_reached: row('invalid_request_error', 400, 'kept'),
+  webhook_endpoints_busy: row('invalid_request_error', 409, 'not kept'),
+  idempotency_key_missing: row('invalid_request_error', 400, 'not kept'),
+  invalid_request: row('invalid_request_error', 400, 'kept'),
+  api_key_missing: row('authentication_error', 401, 'not kept'),
+  api_key_invalid: row('authentication_error', 401, 'not kept'),
+  api_key_revoked: row('authentication_error', 401, 'not kept'),
+  api_key_expired: row('authentication_error', 401, 'not kept'),
+  authentication_required: row('authentication_error', 401, 'not kept'),
+  secret_key_required: row('permission_error', 403, 'not kept'),
+  live_mode_not_activated: row('permission_error', 403, 'not kept'),
+  account_inactive: row('permission_error', 403, 'not kept'),
+  test_mode_only: row('permission_error', 403, 'not kept'),
+  permission_denied: row('permission_error', 403, 'not kept'),
+  card_declined: row('card_error', 402, 'kept'),
+  idempotency_key_reused: row('idempotency_error', 400, 'not kept'),
+  idempotency_in_progress: row('idempotency_error', 409, 'not kept'),
+  idempotency_error: row('idempotency_error', 400, 'not kept'),
+  rate_limit_exceeded: row('rate_limit_error', 429, 'not kept'),
+  test_daily_cap_reached: row('rate_limit_error', 429, 'not kept'),
+  api_error: row('api_error', 500, 'not kept'),
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errors;
@@ -77,34 +88,39 @@ export interface Refusal {
   readonly declineCode?: DeclineCode;
   /** Seconds after which the same request may succeed. */
   readonly retryAfterSeconds?: number;
-  /** Instead of the code's own status: 503 for an `api_error` that says to try again, 413 and 431 for framing. */
-  readonly status?: number;
 }
 
 export function refuse(code: ErrorCode, more: Omit<Refusal, 'code'> = {}): Refusal {
   return { code, ...more };
 }
 
-export function statusOf(refusal: Refusal): number {
-  return refusal.status ?? errors[refusal.code].status;
+/** The statuses of the messages that don't have their code's own: a failure that passes, and requests too large to be read. */
+const messageStatuses: { readonly [K in MessageKey]?: number } = {
+  'invalid_request.body_too_large': 413,
+  'invalid_request.headers_too_large': 431,
+  'api_error.unavailable': 503,
+  'api_error.network_unavailable': 503,
+  'api_error.timeout': 503,
+};
+
+export function statusOf({ code, message }: Refusal): number {
+  return (message === undefined ? undefined : messageStatuses[message]) ?? errors[code].status;
 }
 
-/**
- * Whether a refusal is kept with its idempotency key. Refusals on the merits are. Not kept are those of a parameter,
- * wherever it is found out (the corrected request may use the same key), and those that say to try again: any 5xx, any
- * 429, any with `Retry-After` and every code that ends in `_busy`.
- */
-export function isKept(refusal: Refusal): boolean {
-  const { code, retryAfterSeconds } = refusal;
-  if (code.startsWith('parameter_') || code === 'api_version_invalid') return false;
-  const status = statusOf(refusal);
-  return status < 500 && status !== 429 && retryAfterSeconds === undefined && !code.endsWith('_busy');
+/** All statuses that a code can have, its own first. */
+export function statusesOf(code: ErrorCode): readonly number[] {
+  const others = Object.entries(messageStatuses).filter(([key]) => key.startsWith(`${code}.`));
+  return [...new Set([errors[code].status, ...others.map(([, status]) => status)])];
+}
+
+/** Whether a refusal is kept with its idempotency key: as its code says, unless it says when to try again. */
+export function isKept({ code, retryAfterSeconds }: Refusal): boolean {
+  return errors[code].kept && retryAfterSeconds === undefined;
 }
 
 /** The part of the service that owns the data is being restarted, or can't write now: the same request will do later. */
 export const unavailable: Refusal = refuse('api_error', {
   message: 'api_error.unavailable',
-  status: 503,
   retryAfterSeconds: 1,
 });
 

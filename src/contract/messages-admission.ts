@@ -104,6 +104,11 @@ export const admissionMessages = {
     fr: 'Le service est en cours de rétablissement. Renvoyez la requête dans un instant, avec la même Idempotency-Key.',
     ar: 'يجري استعادة الخدمة. أعد إرسال الطلب بعد لحظات، باستخدام Idempotency-Key نفسها.',
   },
+  'api_error.network_unavailable': {
+    en: 'The payment network takes no payments right now. Send the request again in a moment, with the same Idempotency-Key.',
+    fr: 'Le réseau de paiement n’accepte aucun paiement pour le moment. Renvoyez la requête dans un instant, avec la même Idempotency-Key.',
+    ar: 'لا تقبل شبكة الدفع أي دفعات حاليًا. أعد إرسال الطلب بعد لحظات، باستخدام Idempotency-Key نفسها.',
+  },
   'api_error.answer_lost': {
     en: 'A request with this Idempotency-Key was carried out, and its answer can no longer be read. It is not carried out again: look at what it made instead.',
     fr: 'Une requête avec cette Idempotency-Key a été exécutée, et sa réponse ne peut plus être lue. Elle ne sera pas exécutée de nouveau : consultez plutôt ce qu’elle a créé.',

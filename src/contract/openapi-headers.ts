@@ -1,6 +1,7 @@
 // The headers of the API as its description shows them: those that a request may or must carry, and those that an
 // answer carries, by route and status.
 
+import { errors } from './errors.ts';
 import { idempotencyKeyCharactersMax } from './limits.ts';
 import { exampleIds, exampleKey } from './openapi-examples.ts';
 import type { Json } from './openapi-schemas.ts';
@@ -122,7 +123,12 @@ type ResponseHeader = keyof typeof responseHeaders;
 /** Answers of these statuses can come from requests that were counted in the rate limits. */
 const countedStatuses: readonly number[] = [200, 400, 402, 404, 409, 429, 500, 503];
 /** Answers of these statuses can be kept with an idempotency key, and so be replayed. */
-const keptStatuses: readonly number[] = [200, 400, 402, 404];
+const keptStatuses = new Set([
+  200,
+  ...Object.values(errors)
+    .filter((error) => error.kept)
+    .map(({ status }) => status),
+]);
 const retryAfterStatuses: readonly number[] = [429, 503];
 
 /** The headers that the answers of a route with this status can carry, as references. */
@@ -130,7 +136,7 @@ export function headerRefs(route: Route, status: number): Json {
   const names: ResponseHeader[] = ['Request-Id', 'Cache-Control'];
   if (countedStatuses.includes(status))
     names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
-  if (route.idempotency !== 'ignored' && keptStatuses.includes(status)) {
+  if (route.idempotency !== 'ignored' && keptStatuses.has(status)) {
     names.push('Idempotent-Replayed', 'Original-Request');
   }
   // An address whose name does not resolve is refused for now.

@@ -1,8 +1,7 @@
 // Refusals as the API description shows them: which codes a route can answer, by status, each with an example. The
 // codes come from the checks that every request passes, in their order, and from the route's own row.
 
-import { type ErrorCode, errorBody, errorCodes, errors, type Refusal } from './errors.ts';
-import { otherStatuses } from './errors-advice.ts';
+import { type ErrorCode, errorBody, errorCodes, errors, type Refusal, statusesOf } from './errors.ts';
 import { bodyBytesMax, headerBytesMax } from './limits.ts';
 import { exampleIds } from './openapi-examples.ts';
 import { headerRefs } from './openapi-headers.ts';
@@ -107,8 +106,7 @@ export function refusalsByStatus(route: Route): ReadonlyMap<number, readonly Err
   const add = (status: number, code: ErrorCode) =>
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   for (const code of errorCodes.filter((known) => codes.has(known))) {
-    add(errors[code].status, code);
-    for (const status of otherStatuses[code] ?? []) {
+    for (const status of statusesOf(code)) {
       // Only a POST has a body that could be too large.
       if (status !== 413 || route.method === 'POST') add(status, code);
     }

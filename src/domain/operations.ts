@@ -58,11 +58,16 @@ function freeIntent(draft: Draft, operation: OperationRecord): void {
   if (intent?.operation === operation.id) draft.put<PaymentIntentRecord>({ ...intent, operation: null });
 }
 
+const networkUnavailable = refuse('api_error', {
+  message: 'api_error.network_unavailable',
+  retryAfterSeconds: 1,
+});
+
 /** An attempt that is not open by the end of the call is none: there is nothing for the customer to do yet. */
 function settleOpening(draft: Draft, operation: OperationRecord, outcome: NetworkOutcome): Outcome {
   if (outcome.result === 'done') return attemptOpened(draft, operation);
   freeIntent(draft, operation);
-  return { waiterRefused: refuse('api_error', { status: 503, retryAfterSeconds: 1 }) };
+  return { waiterRefused: networkUnavailable };
 }
 
 function settleAuthorization(draft: Draft, operation: OperationRecord, outcome: NetworkOutcome): Outcome {

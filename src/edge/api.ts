@@ -79,7 +79,7 @@ export interface ApiCall {
 }
 
 /** The answer did not come in time; what the request did is known to its idempotency key. */
-const timedOut = refuse('api_error', { message: 'api_error.timeout', status: 503, retryAfterSeconds: 1 });
+const timedOut = refuse('api_error', { message: 'api_error.timeout', retryAfterSeconds: 1 });
 const jsonType: Header = ['Content-Type', 'application/json'];
 /** Of every answer: they are about money, and each is about its moment. */
 export const notStored: Header = ['Cache-Control', 'no-store'];

@@ -23,7 +23,7 @@ export function createPagePort(shards: readonly ShardClient[]): PagePort {
       const answer = await shardOf(id)?.ask({ kind: 'view_payment', id });
       if (answer === undefined) return null;
       if (answer.ok) return JSON.parse(answer.body) as ShownPayment;
-      if (answer.status === 404) return null;
+      if (answer.code === 'resource_missing') return null;
       throw new Error(answer.message);
     },
     async command(operation, id, params, language) {

@@ -16,7 +16,6 @@ export function bodyTooLarge(max: number): Refusal {
   return refuse('invalid_request', {
     message: 'invalid_request.body_too_large',
     values: { max },
-    status: 413,
   });
 }
 

@@ -90,7 +90,7 @@ function refuseFraming(
 ): Refusal | null {
   if (bytes > headerBytesMax) {
     const values = { max: headerBytesMax };
-    return refuse('invalid_request', { message: 'invalid_request.headers_too_large', values, status: 431 });
+    return refuse('invalid_request', { message: 'invalid_request.headers_too_large', values });
   }
   if (coding !== undefined) {
     // Another coding would be read as if it were chunked. What is streamed, which a GET may be, can't be the last answer

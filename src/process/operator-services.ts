@@ -31,7 +31,7 @@ export function operatorServices(options: {
     const answer = await clients[shard]!.ask(request);
     if (answer.ok) return answer;
     // A shard that is away will be back: whoever follows its events waits for it.
-    throw new OperatorFailure(answer.status === 503 ? 'failed' : 'refused', answer.message);
+    throw new OperatorFailure(answer.code === 'api_error' ? 'failed' : 'refused', answer.message);
   }
 
   function shardOfId(id: string): number {

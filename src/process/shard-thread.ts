@@ -86,7 +86,7 @@ const runner = createRunner({
     const command = { operation: 'settle_operation', id: operation, params, language: 'en' } as const;
     const answer = await shard.ask({ kind: 'command', ...command });
     // An operation that is not there any more was settled before.
-    if (!answer.ok && answer.status !== 404) throw new Error(answer.message);
+    if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
   },
 });
 

@@ -28,7 +28,6 @@ export type OnAnswer = (answer: AnswerFrame | null) => void;
 
 const away: InternalAnswer = {
   ok: false,
-  status: 503,
   code: 'api_error',
   message: 'The shard is recovering, or has too much to do: try again.',
 };

@@ -1,7 +1,7 @@
 // Requests that don't come from a merchant: the hosted pages, operators, time, payment networks, webhook attempts.
 // They pass no gates and spend no limits; otherwise they are executed like any other, within a turn.
 
-import { messageOf, refuse, statusOf, unavailable } from '../contract/errors.ts';
+import { messageOf, refuse, unavailable } from '../contract/errors.ts';
 import { type ExportOperation, routeTable } from '../contract/routes.ts';
 import { fillDefaults, parseQuery } from '../contract/validate.ts';
 import { assert } from '../core/assert.ts';
@@ -130,7 +130,7 @@ function answerOf(outcome: Outcome, language: 'en' | 'fr' | 'ar'): InternalAnswe
       : 'waiterRefused' in outcome
         ? outcome.waiterRefused
         : refuse('api_error');
-  return { ok: false, status: statusOf(refusal), code: refusal.code, message: messageOf(refusal, language) };
+  return { ok: false, code: refusal.code, message: messageOf(refusal, language) };
 }
 
 const duePerTurnMax = 256;

@@ -12,6 +12,7 @@
 //
 // Numbers are little-endian, text is UTF-8. A frame's length counts the whole frame.
 
+import type { ErrorCode } from '../contract/errors.ts';
 import type { Language } from '../contract/vocabulary.ts';
 import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
@@ -95,7 +96,7 @@ export type InternalRequest =
 
 export type InternalAnswer =
   | { readonly ok: true; readonly body: string; readonly cursor?: string | null }
-  | { readonly ok: false; readonly status: number; readonly code: string; readonly message: string };
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
 
 /** From the webhook thread: attempts that were made, to be recorded. Repeated until they are acknowledged. */
 export interface OutboxMessage {

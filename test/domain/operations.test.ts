@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { statusOf } from '../../src/contract/errors.ts';
 import type { NetworkOutcome } from '../../src/domain/operations.ts';
 import { amount, createIntent, openAttempt, payByCard, type SceneName, scenes, typedCard } from './scenes.ts';
 import { minuteMs, Stage, settings } from './stage.ts';
@@ -41,8 +42,8 @@ test('an opening that fails, or is only taken: whoever waits is told to try agai
     const { operation, intent } = scenes.opening(stage);
     const { outcome: told } = stage.settle(operation!, outcome);
     assert.ok('waiterRefused' in told);
-    const { code, status, retryAfterSeconds } = told.waiterRefused;
-    assert.deepEqual([code, status, retryAfterSeconds], ['api_error', 503, 1]);
+    const { code, retryAfterSeconds } = told.waiterRefused;
+    assert.deepEqual([code, statusOf(told.waiterRefused), retryAfterSeconds], ['api_error', 503, 1]);
     assert.ok(openAttempt(stage, intent));
   }
 });
