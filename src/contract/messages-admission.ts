@@ -86,7 +86,7 @@ export const admissionMessages = {
   },
   'rate_limit_exceeded.exports': {
     en: 'Too many exports at once: the limit “{bucket}” takes {max}. Try again when one has ended, in {wait} s at the earliest.',
-    fr: 'Trop d’exports à la fois : la limite « {bucket} » en admet {max}. Réessayez quand l’un d’eux sera terminé, dans {wait} s au plus tôt.',
+    fr: 'Trop d’exports à la fois : la limite « {bucket} » en admet {max}. Réessayez quand l’un d’eux sera terminé, dans {wait} s au plus tôt.',
     ar: 'عدد عمليات التصدير المتزامنة كبير جدًا: الحد «{bucket}» يسمح بعدد {max}. أعد المحاولة عند انتهاء إحداها، بعد {wait} ث على الأقل.',
   },
   test_daily_cap_reached: {
