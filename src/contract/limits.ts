@@ -30,6 +30,8 @@ export const formBytesMax = 8 * 1024;
 /** A body comes in this many pieces however small they are; in more when they have so many bytes on average. */
 export const bodyPiecesFree = 256;
 export const bodyPieceBytesMin = 32;
+/** Names in a body, at every depth: several times what any request has, because each one takes time. */
+export const bodyNamesMax = 1_000;
 export const idempotencyKeyCharactersMax = 255;
 export const idempotencyRetentionMs = 24 * 3600 * 1000;
 export const keptAnswerBytesMax = 64 * 1024;

@@ -174,6 +174,11 @@ export const requestMessages = {
     fr: 'Les objets et listes du corps de la requête sont imbriqués trop profondément.',
     ar: 'الكائنات والقوائم في محتوى الطلب متداخلة بعمق يتجاوز المسموح.',
   },
+  'invalid_request.too_many_names': {
+    en: 'The body has more than {max} names.',
+    fr: 'Le corps de la requête contient plus de {max} noms.',
+    ar: 'يتضمن محتوى الطلب أكثر من {max} اسم.',
+  },
   'invalid_request.duplicate_name': {
     en: 'An object in the body has the same name twice.',
     fr: 'Un objet du corps de la requête contient deux fois le même nom.',

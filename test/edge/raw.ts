@@ -11,8 +11,8 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** An answer that has not come by then is none. */
-const patienceMs = 15_000;
+/** An answer that has not come by then is none. uWebSockets.js takes up to 14 seconds to close an idle connection. */
+const patienceMs = 40_000;
 /** Long enough for the parts of a request to arrive one by one. */
 const betweenPartsMs = 20;
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bodyBytesMax } from '../../src/contract/limits.ts';
+import { bodyBytesMax, bodyNamesMax } from '../../src/contract/limits.ts';
 import { findForbiddenText, nestingMax, parseBody } from '../../src/shard/body.ts';
 
 const parse = (body: string | Buffer) => parseBody(Buffer.from(body as string));
@@ -150,6 +150,22 @@ test('a body may be nested as deep as anybody needs, and no deeper', () => {
   assert.notEqual(outcomeOf(`{"a":"${'[{'.repeat(100)}"}`), tooDeep);
   // Neither do lists side by side.
   assert.notEqual(outcomeOf(`{"a":[${'[],'.repeat(1_000)}{}]}`), tooDeep);
+});
+
+test('a body has no more names than any request needs, at every depth, whatever else is wrong with it', () => {
+  const named = (count: number) => Array.from({ length: count }, (_, i) => `"n${i}":":"`).join(',');
+  const tooMany = 'invalid_request.too_many_names';
+  assert.equal(typeof outcomeOf(`{${named(bodyNamesMax)}}`), 'object');
+  assert.equal(typeof outcomeOf(`{"metadata":{${named(bodyNamesMax - 1)}}}`), 'object');
+  for (const body of [
+    `{${named(bodyNamesMax + 1)}}`,
+    `{"metadata":{${named(bodyNamesMax)}}}`,
+    `{"a":[{${named(bodyNamesMax / 2)}},{${named(bodyNamesMax / 2)}}]}`,
+    `{${named(bodyNamesMax)},"n0":1}`,
+    `{${named(bodyNamesMax + 1)}`,
+  ]) {
+    assert.equal(outcomeOf(body), tooMany, body.slice(-40));
+  }
 });
 
 test('a body of the largest size is refused in little time, whatever it is made of', () => {
