@@ -3,26 +3,27 @@
 
 import type { Static } from 'typebox';
 import { burstOf } from '../core/token-bucket.ts';
+import { type IdKind, idPrefixes } from './id-prefixes.ts';
 import { defaultLimits } from './limits.ts';
 import type * as r from './resources.ts';
 import { type EventType, newestApiVersion } from './vocabulary.ts';
 
 /** Ids of the right form whose last characters tell them apart. */
-const id = (prefix: string, tail: string) => `${prefix}_0VU2bRX31f${tail.padStart(19, '0')}`;
+const id = (kind: IdKind, tail: string) => `${idPrefixes[kind]}_0VU2bRX31f${tail.padStart(19, '0')}`;
 
 export const exampleIds = {
-  payment_intent: id('pi', 'Card'),
-  cash_intent: id('pi', 'Cash'),
-  checkout_session: id('cs', 'Visit'),
-  customer: id('cus', 'Amina'),
-  charge: id('ch', 'Card'),
-  cash_charge: id('ch', 'Cash'),
-  refund: id('re', 'Part'),
-  review: id('prv', 'Short'),
-  event: id('evt', 'Paid'),
-  webhook_endpoint: id('we', 'Shop'),
-  organization: id('org', 'Shop'),
-  request: id('req', 'First'),
+  payment_intent: id('payment_intent', 'Card'),
+  cash_intent: id('payment_intent', 'Cash'),
+  checkout_session: id('checkout_session', 'Visit'),
+  customer: id('customer', 'Amina'),
+  charge: id('charge', 'Card'),
+  cash_charge: id('charge', 'Cash'),
+  refund: id('refund', 'Part'),
+  review: id('review', 'Short'),
+  event: id('event', 'Paid'),
+  webhook_endpoint: id('webhook_endpoint', 'Shop'),
+  organization: id('organization', 'Shop'),
+  request: id('request', 'First'),
 } as const;
 
 /** 2 November 2026, 10:00 in Casablanca. */

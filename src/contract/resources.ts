@@ -2,6 +2,7 @@
 // `present` returns are inferred from here. A field without a value is null, never absent.
 
 import { type Static, type TSchema, Type } from 'typebox';
+import { type IdKind, idPrefixes } from './id-prefixes.ts';
 import { buckets } from './limits.ts';
 import {
   apiVersions,
@@ -26,14 +27,14 @@ const centimes = Type.Integer({ minimum: 0, description: 'Centimes' });
 const metadata = Type.Record(Type.String(), Type.String());
 const closed = { additionalProperties: false } as const;
 
-export const idOf = (prefix: string) =>
+const idOf = (kind: IdKind) =>
   Type.String({
-    pattern: `^${prefix}_[0-9A-Za-z]{24,}$`,
-    description: `Identifier that starts with ${prefix}_`,
+    pattern: `^${idPrefixes[kind]}_[0-9A-Za-z]{24,}$`,
+    description: `Identifier that starts with ${idPrefixes[kind]}_`,
   });
 
-const common = <P extends string, O extends string>(prefix: P, object: O) => ({
-  id: idOf(prefix),
+const common = <O extends string>(kind: IdKind, object: O) => ({
+  id: idOf(kind),
   object: Type.Literal(object),
   created: seconds,
   livemode: Type.Boolean(),
@@ -65,45 +66,45 @@ export const PaymentError = Type.Object(
     code: Type.Enum([...failureCodes]),
     decline_code: nullable(Type.Enum([...declineCodes])),
     message: text,
-    charge: idOf('ch'),
+    charge: idOf('charge'),
   },
   closed,
 );
 
 export const PaymentIntent = Type.Object(
   {
-    ...common('pi', 'payment_intent'),
+    ...common('payment_intent', 'payment_intent'),
     amount: centimes,
     amount_received: centimes,
     currency: Type.Enum([...currencies]),
     status: Type.Enum([...paymentIntentStatuses]),
     payment_method_types: Type.Array(Type.Enum([...paymentMethodTypes])),
-    latest_charge: nullable(idOf('ch')),
-    customer: nullable(idOf('cus')),
+    latest_charge: nullable(idOf('charge')),
+    customer: nullable(idOf('customer')),
     description: nullable(text),
     metadata,
     last_payment_error: nullable(PaymentError),
     next_action: nullable(NextAction),
     canceled_at: nullable(seconds),
     cancellation_reason: nullable(Type.Enum([...cancellationReasons])),
-    checkout_session: nullable(idOf('cs')),
+    checkout_session: nullable(idOf('checkout_session')),
   },
   { ...closed, title: 'PaymentIntent' },
 );
 
 export const CheckoutSession = Type.Object(
   {
-    ...common('cs', 'checkout.session'),
+    ...common('checkout_session', 'checkout.session'),
     amount: centimes,
     currency: Type.Enum([...currencies]),
     payment_method_types: Type.Array(Type.Enum([...paymentMethodTypes])),
-    payment_intent: idOf('pi'),
+    payment_intent: idOf('payment_intent'),
     payment_status: Type.Enum(['unpaid', 'paid']),
     status: Type.Enum(['open', 'complete', 'expired']),
     url: nullable(text),
     success_url: text,
     cancel_url: nullable(text),
-    customer: nullable(idOf('cus')),
+    customer: nullable(idOf('customer')),
     client_reference_id: nullable(text),
     description: nullable(text),
     locale: nullable(Type.Enum([...languages])),
@@ -115,7 +116,7 @@ export const CheckoutSession = Type.Object(
 
 export const Customer = Type.Object(
   {
-    ...common('cus', 'customer'),
+    ...common('customer', 'customer'),
     email: nullable(text),
     name: nullable(text),
     phone: nullable(text),
@@ -132,7 +133,7 @@ const Card = Type.Object(
 
 export const Charge = Type.Object(
   {
-    ...common('ch', 'charge'),
+    ...common('charge', 'charge'),
     amount: centimes,
     amount_refunded: centimes,
     currency: Type.Enum([...currencies]),
@@ -142,7 +143,7 @@ export const Charge = Type.Object(
     failure_code: nullable(Type.Enum([...failureCodes])),
     failure_message: nullable(text),
     decline_code: nullable(Type.Enum([...declineCodes])),
-    payment_intent: idOf('pi'),
+    payment_intent: idOf('payment_intent'),
     payment_method_details: Type.Union([
       Type.Object({ type: Type.Literal('card'), card: nullable(Card) }, closed),
       Type.Object(
@@ -157,11 +158,11 @@ export const Charge = Type.Object(
 
 export const Refund = Type.Object(
   {
-    ...common('re', 'refund'),
+    ...common('refund', 'refund'),
     amount: centimes,
     currency: Type.Enum([...currencies]),
-    charge: idOf('ch'),
-    payment_intent: idOf('pi'),
+    charge: idOf('charge'),
+    payment_intent: idOf('payment_intent'),
     reason: nullable(Type.Enum([...refundReasons])),
     status: Type.Enum([...refundStatuses]),
     failure_reason: nullable(text),
@@ -172,9 +173,9 @@ export const Refund = Type.Object(
 
 export const Review = Type.Object(
   {
-    ...common('prv', 'review'),
-    payment_intent: idOf('pi'),
-    charge: idOf('ch'),
+    ...common('review', 'review'),
+    payment_intent: idOf('payment_intent'),
+    charge: idOf('charge'),
     open: Type.Boolean(),
     reason: Type.Enum(['amount_mismatch', 'late_payment']),
     amount_expected: centimes,
@@ -186,7 +187,7 @@ export const Review = Type.Object(
 
 export const WebhookEndpoint = Type.Object(
   {
-    ...common('we', 'webhook_endpoint'),
+    ...common('webhook_endpoint', 'webhook_endpoint'),
     url: text,
     enabled_events: Type.Array(Type.Enum(['*', ...eventTypes])),
     status: Type.Enum(['enabled', 'disabled']),
@@ -201,15 +202,15 @@ export const WebhookEndpoint = Type.Object(
 
 export const Event = Type.Object(
   {
-    ...common('evt', 'event'),
+    ...common('event', 'event'),
     type: Type.Enum([...sentEventTypes]),
     api_version: Type.Enum([...apiVersions]),
-    organization: idOf('org'),
+    organization: idOf('organization'),
     data: Type.Object(
       { object: Type.Union([PaymentIntent, CheckoutSession, Charge, Refund, Review]) },
       closed,
     ),
-    request: Type.Object({ id: nullable(idOf('req')), idempotency_key: nullable(text) }, closed),
+    request: Type.Object({ id: nullable(idOf('request')), idempotency_key: nullable(text) }, closed),
     pending_webhooks: Type.Integer({ minimum: 0 }),
   },
   { ...closed, title: 'Event' },
@@ -222,7 +223,7 @@ const BucketLimit = Type.Object(
 
 export const Account = Type.Object(
   {
-    ...common('org', 'account'),
+    ...common('organization', 'account'),
     name: text,
     country: Type.Literal('MA'),
     default_currency: Type.Literal('mad'),
@@ -241,8 +242,8 @@ export const Account = Type.Object(
   { ...closed, title: 'Account' },
 );
 
-export const deletedOf = <T extends string>(prefix: string, object: T) =>
-  Type.Object({ id: idOf(prefix), object: Type.Literal(object), deleted: Type.Literal(true) }, closed);
+export const deletedOf = <K extends IdKind>(object: K) =>
+  Type.Object({ id: idOf(object), object: Type.Literal(object), deleted: Type.Literal(true) }, closed);
 
 export const listOf = <T extends TSchema>(item: T) =>
   Type.Object(

@@ -309,7 +309,7 @@ export const routes = [
     path: '/v1/webhook_endpoints/{id}',
     idempotency: 'ignored',
     params: none,
-    result: r.deletedOf('we', 'webhook_endpoint'),
+    result: r.deletedOf('webhook_endpoint'),
     refusals: ['resource_missing', 'webhook_endpoints_busy'],
     summary: 'Delete a webhook endpoint',
   },

@@ -8,6 +8,7 @@
 
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { pack, unpack } from 'msgpackr';
+import { idPrefixes } from '../contract/id-prefixes.ts';
 import type { Bucket } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import { createRandomText } from '../core/ids.ts';
@@ -104,7 +105,8 @@ export class Directory {
   #load(): void {
     for (const map of [this.#organizations, this.#keys, this.#keysByDigest, this.#keyIdsOf]) map.clear();
     this.#revision = this.#number(revisionRow);
-    for (const row of this.#store.rows('org_')) this.#remember(unpack(row) as Organization, []);
+    for (const row of this.#store.rows(`${idPrefixes.organization}_`))
+      this.#remember(unpack(row) as Organization, []);
     for (const row of this.#store.rows('key_')) this.#rememberKey(unpack(row) as ApiKey);
   }
 
@@ -206,7 +208,7 @@ export class Directory {
     keyModes: readonly M[],
   ): Promise<{ organization: Organization; keys: FirstKeys<M> }> {
     const nowMs = this.#now();
-    const organization = newOrganization(`org_${this.#randomText(24)}`, name, nowMs);
+    const organization = newOrganization(`${idPrefixes.organization}_${this.#randomText(24)}`, name, nowMs);
     const made: ApiKey[] = [];
     const texts = keyModes.map((mode) => {
       const kinds = keyKinds.map((kind) => {

@@ -76,7 +76,7 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
   const lifeMs = method === 'card' ? settings.cardAttemptMs : settings.cashCodeMs;
   const charge = draft.put<ChargeRecord>({
     kind: 'charge',
-    id: context.newId('ch'),
+    id: context.newId('charge'),
     org: intent.org,
     livemode: intent.livemode,
     created: Math.floor(nowMs / 1000),

@@ -19,7 +19,7 @@ export function changeable(
 export function newOperation(context: Context, action: OperationRecord['action']): OperationRecord {
   return {
     kind: 'operation',
-    id: context.newId('op'),
+    id: context.newId('operation'),
     org: context.org,
     livemode: context.livemode,
     created: Math.floor(context.nowMs / 1000),

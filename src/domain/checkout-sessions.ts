@@ -29,7 +29,7 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
   const { success_url, cancel_url } = params;
   const refusal = refusePlainHttp(context, { success_url, cancel_url }) ?? refusePayment(draft, params);
   if (refusal !== null) return refused(refusal);
-  const id = context.newId('cs');
+  const id = context.newId('checkout_session');
   const deadlineMs = context.serviceMs + expiresAt * 1000 - context.nowMs;
   const { amount, currency, payment_method_types, customer, payment_intent_data } = params;
   // Description and metadata are the session's own: its intent has what was given for it.

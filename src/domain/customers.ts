@@ -12,7 +12,7 @@ export function createCustomer(draft: Draft, params: ParamsOf<'create_customer'>
   const { context } = draft;
   const customer = draft.put<CustomerRecord>({
     kind: 'customer',
-    id: context.newId('cus'),
+    id: context.newId('customer'),
     org: context.org,
     livemode: context.livemode,
     created: Math.floor(context.nowMs / 1000),

@@ -2,6 +2,7 @@
 // releases the answer; the domain knows neither threads nor disks nor HTTP.
 
 import type { Refusal } from '../contract/errors.ts';
+import type { IdKind } from '../contract/id-prefixes.ts';
 import type { Bucket } from '../contract/limits.ts';
 import type { Language, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { Now } from '../core/clock.ts';
@@ -49,8 +50,8 @@ export interface Context extends Now {
   readonly endpointsBusy: boolean;
   /** The verdict on the address that this command asked to be checked; null before it asked. */
   readonly addressAllowed: boolean | null;
-  /** A new id with this prefix (without underscore). */
-  readonly newId: (prefix: string) => string;
+  /** A new id of an object of this kind. */
+  readonly newId: (kind: IdKind) => string;
   /** `length` random base-62 characters. */
   readonly randomText: (length: number) => string;
   /** Seals the signing secret of an endpoint of the organization: only what is sealed may be in a record. */

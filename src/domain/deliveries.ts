@@ -48,7 +48,7 @@ export function recordAttempt(draft: Draft, report: AttemptReport): Outcome {
   if (delivery === undefined || delivery.attempt_count !== number) return { body: '{}' };
   draft.put<AttemptRecord>({
     kind: 'attempt',
-    id: context.newId('wha'),
+    id: context.newId('attempt'),
     org: delivery.org,
     livemode: delivery.livemode,
     created: Math.floor(context.nowMs / 1000),

@@ -9,7 +9,7 @@ import type { DeliveryRecord, EventRecord, WebhookEndpointRecord } from './recor
 export function happened(context: Context, type: EventType, object: object | string): EventRecord {
   return {
     kind: 'event',
-    id: context.newId('evt'),
+    id: context.newId('event'),
     org: context.org,
     livemode: context.livemode,
     created: Math.floor(context.nowMs / 1000),
@@ -29,7 +29,7 @@ export function openDelivery(
 ): DeliveryRecord {
   return {
     kind: 'delivery',
-    id: context.newId('whd'),
+    id: context.newId('delivery'),
     org: context.org,
     livemode: context.livemode,
     created: Math.floor(context.nowMs / 1000),

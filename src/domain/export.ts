@@ -3,6 +3,7 @@
 
 import { csvLine, exportColumns } from '../contract/export-format.ts';
 import type { ExportOperation } from '../contract/routes.ts';
+import type { ListedKind } from './indexes.ts';
 import { filtered, type PageParams } from './pages.ts';
 import * as present from './present.ts';
 import { presentIntent, type QueryContext } from './query.ts';
@@ -23,10 +24,10 @@ type Exported = PaymentIntentRecord | ChargeRecord | RefundRecord;
 type Row = Readonly<Record<string, unknown>>;
 
 const kinds = {
-  export_payment_intents: { kind: 'payment_intent', prefix: 'pi' },
-  export_charges: { kind: 'charge', prefix: 'ch' },
-  export_refunds: { kind: 'refund', prefix: 're' },
-} as const satisfies Record<ExportOperation, { kind: string; prefix: string }>;
+  export_payment_intents: 'payment_intent',
+  export_charges: 'charge',
+  export_refunds: 'refund',
+} as const satisfies Record<ExportOperation, ListedKind>;
 
 /** The page after `cursor` (empty: the first one, with the column names in CSV). */
 export function exportPage(
@@ -36,14 +37,14 @@ export function exportPage(
   context: QueryContext,
   cursor: string,
 ): ExportPage {
-  const { kind, prefix } = kinds[operation];
+  const kind = kinds[operation];
   const names = exportColumns[operation];
   const csv = params.format !== 'ndjson';
   const range = { ...params, descending: true, ...(cursor !== '' && { starting_after: cursor }) };
   let text = csv && cursor === '' ? csvLine(names) : '';
   let count = 0;
   let last = '';
-  for (const record of filtered(view, context, kind, prefix, range, {})) {
+  for (const record of filtered(view, context, kind, range, {})) {
     if (count === pageRecordsMax || text.length >= pageCharactersMax) return { text, cursor: last };
     const row = rowOf(record, view, context);
     text += csv ? csvLine(names.map((name) => row[name])) : `${JSON.stringify(row)}\n`;

@@ -2,6 +2,7 @@
 // cursor, a page costs what it shows, and what others insert meanwhile neither shifts nor repeats anything.
 
 import type { Refusal } from '../contract/errors.ts';
+import { idPrefixes } from '../contract/id-prefixes.ts';
 import { listLimitDefault } from '../contract/limits.ts';
 import { idFloor } from '../core/ids.ts';
 import type { Caller } from './find.ts';
@@ -40,7 +41,6 @@ export function pageOf<K extends ListedKind>(
   view: View,
   caller: ListCaller,
   kind: K,
-  prefix: string,
   params: PageParams,
   filters: Filters = {},
 ): Page<K> | { readonly refusal: Refusal } {
@@ -53,7 +53,7 @@ export function pageOf<K extends ListedKind>(
   const limit = params.limit ?? listLimitDefault;
   const records: RecordOf<K>[] = [];
   const descending = params.ending_before === undefined;
-  for (const record of filtered(view, caller, kind, prefix, { ...params, descending }, filters)) {
+  for (const record of filtered(view, caller, kind, { ...params, descending }, filters)) {
     records.push(record);
     if (records.length > limit) break;
   }
@@ -67,7 +67,6 @@ export function* filtered<K extends ListedKind>(
   view: View,
   caller: ListCaller,
   kind: K,
-  prefix: string,
   params: PageParams & { readonly descending: boolean },
   filters: Filters,
 ): Generator<RecordOf<K>> {
@@ -76,7 +75,7 @@ export function* filtered<K extends ListedKind>(
   const { created } = params;
   const fromSeconds = greatest(greatest(params['created[gte]'], plusOne(params['created[gt]'])), created);
   const toSeconds = least(least(plusOne(params['created[lte]']), params['created[lt]']), plusOne(created));
-  const bounds = boundsOf(prefix, params, fromSeconds, toSeconds, caller.idLeadMs);
+  const bounds = boundsOf(idPrefixes[kind], params, fromSeconds, toSeconds, caller.idLeadMs);
   const range = { ...bounds, descending: params.descending };
   for (const record of view.scan(fieldsIndex(kind, scope, given), range)) {
     if (fromSeconds !== undefined && record.created < fromSeconds) continue;

@@ -63,7 +63,7 @@ export function openIntent(
   const { context } = draft;
   const intent: PaymentIntentRecord = {
     kind: 'payment_intent',
-    id: context.newId('pi'),
+    id: context.newId('payment_intent'),
     org: context.org,
     livemode: context.livemode,
     created: Math.floor(context.nowMs / 1000),

@@ -60,7 +60,6 @@ function retrieve<K extends ShownKind>(kind: K) {
 
 function list<K extends ShownKind>(
   kind: K,
-  prefix: string,
   url: string,
   filtersOf: (params: Record<string, unknown>) => Filters = () => ({}),
 ) {
@@ -72,7 +71,7 @@ function list<K extends ShownKind>(
       const found = id === undefined ? null : find(view, context, kind, id, kind);
       if (found !== null && 'refusal' in found) return found;
     }
-    const page = pageOf(view, context, kind, prefix, params as PageParams, filters);
+    const page = pageOf(view, context, kind, params as PageParams, filters);
     if ('refusal' in page) return page;
     const data = page.records.map((record) => show(record, view, context)).join(',');
     return { body: `{"object":"list","url":"${url}","has_more":${page.hasMore},"data":[${data}]}` };
@@ -87,20 +86,20 @@ function by(...names: string[]) {
 
 const queries: { readonly [O in QueryOperation]: Query<O> } = {
   retrieve_payment_intent: retrieve('payment_intent'),
-  list_payment_intents: list('payment_intent', 'pi', '/v1/payment_intents', by('customer', 'status')),
-  list_checkout_sessions: list('checkout_session', 'cs', '/v1/checkout/sessions'),
+  list_payment_intents: list('payment_intent', '/v1/payment_intents', by('customer', 'status')),
+  list_checkout_sessions: list('checkout_session', '/v1/checkout/sessions'),
   retrieve_checkout_session: retrieve('checkout_session'),
-  list_refunds: list('refund', 're', '/v1/refunds', by('payment_intent', 'status')),
+  list_refunds: list('refund', '/v1/refunds', by('payment_intent', 'status')),
   retrieve_refund: retrieve('refund'),
-  list_charges: list('charge', 'ch', '/v1/charges', by('payment_intent', 'status')),
+  list_charges: list('charge', '/v1/charges', by('payment_intent', 'status')),
   retrieve_charge: retrieve('charge'),
-  list_customers: list('customer', 'cus', '/v1/customers', by('email')),
+  list_customers: list('customer', '/v1/customers', by('email')),
   retrieve_customer: retrieve('customer'),
-  list_reviews: list('review', 'prv', '/v1/reviews'),
+  list_reviews: list('review', '/v1/reviews'),
   retrieve_review: retrieve('review'),
-  list_events: list('event', 'evt', '/v1/events', by('type')),
+  list_events: list('event', '/v1/events', by('type')),
   retrieve_event: retrieve('event'),
-  list_webhook_endpoints: list('webhook_endpoint', 'we', '/v1/webhook_endpoints'),
+  list_webhook_endpoints: list('webhook_endpoint', '/v1/webhook_endpoints'),
   retrieve_webhook_endpoint: retrieve('webhook_endpoint'),
   retrieve_account: (_view, _params, context) => answered(account(context)),
 };

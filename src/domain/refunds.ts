@@ -29,7 +29,7 @@ export function createRefund(draft: Draft, params: ParamsOf<'create_refund'>): O
   const { context } = draft;
   const refund = draft.put<RefundRecord>({
     kind: 'refund',
-    id: context.newId('re'),
+    id: context.newId('refund'),
     org: charge.org,
     livemode: charge.livemode,
     created: Math.floor(context.nowMs / 1000),

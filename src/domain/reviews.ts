@@ -16,7 +16,7 @@ export function openReview(
   const { context } = draft;
   const review = draft.put<ReviewRecord>({
     kind: 'review',
-    id: context.newId('prv'),
+    id: context.newId('review'),
     org: charge.org,
     livemode: charge.livemode,
     created: Math.floor(context.nowMs / 1000),

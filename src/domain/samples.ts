@@ -69,11 +69,15 @@ export function sampleObject(context: Context, type: EventType): object {
 
 class Samples {
   readonly #context: Context;
-  readonly #ids: Readonly<Record<'pi' | 'ch' | 'cs', string>>;
+  readonly #ids: Readonly<Record<'intent' | 'charge' | 'session', string>>;
 
   constructor(context: Context) {
     this.#context = context;
-    this.#ids = { pi: context.newId('pi'), ch: context.newId('ch'), cs: context.newId('cs') };
+    this.#ids = {
+      intent: context.newId('payment_intent'),
+      charge: context.newId('charge'),
+      session: context.newId('checkout_session'),
+    };
   }
 
   get common() {
@@ -82,18 +86,18 @@ class Samples {
   }
 
   get decline() {
-    return { ...declined('insufficient_funds', this.#context.language), charge: this.#ids.ch };
+    return { ...declined('insufficient_funds', this.#context.language), charge: this.#ids.charge };
   }
 
   intent(status: IntentStatus, more: Partial<PaymentIntentRecord> = {}) {
     const intent: PaymentIntentRecord = {
       ...this.common,
       kind: 'payment_intent',
-      id: this.#ids.pi,
+      id: this.#ids.intent,
       amount_received: 0,
       status,
       payment_method_types: ['card'],
-      latest_charge: this.#ids.ch,
+      latest_charge: this.#ids.charge,
       customer: null,
       description: null,
       last_payment_error: null,
@@ -111,12 +115,12 @@ class Samples {
     return {
       ...this.common,
       kind: 'charge',
-      id: this.#ids.ch,
+      id: this.#ids.charge,
       amount_refunded: 0,
       amount_refund_pending: 0,
       status: 'succeeded',
       method: 'card',
-      payment_intent: this.#ids.pi,
+      payment_intent: this.#ids.intent,
       failure_code: null,
       failure_message: null,
       decline_code: null,
@@ -135,9 +139,9 @@ class Samples {
     const session: CheckoutSessionRecord = {
       ...this.common,
       kind: 'checkout_session',
-      id: this.#ids.cs,
+      id: this.#ids.session,
       payment_method_types: ['card'],
-      payment_intent: this.#ids.pi,
+      payment_intent: this.#ids.intent,
       status,
       success_url: 'https://shop.example/thanks',
       cancel_url: null,
@@ -156,9 +160,9 @@ class Samples {
     return present.presentRefund({
       ...this.common,
       kind: 'refund',
-      id: this.#context.newId('re'),
-      charge: this.#ids.ch,
-      payment_intent: this.#ids.pi,
+      id: this.#context.newId('refund'),
+      charge: this.#ids.charge,
+      payment_intent: this.#ids.intent,
       reason: 'requested_by_customer',
       status,
       failure_reason: status === 'failed' ? 'expired_card' : null,
@@ -169,9 +173,9 @@ class Samples {
     const review: ReviewRecord = {
       ...this.common,
       kind: 'review',
-      id: this.#context.newId('prv'),
-      payment_intent: this.#ids.pi,
-      charge: this.#ids.ch,
+      id: this.#context.newId('review'),
+      payment_intent: this.#ids.intent,
+      charge: this.#ids.charge,
       open,
       reason: 'amount_mismatch',
       amount_expected: amount,

@@ -59,7 +59,7 @@ export function createWebhookEndpoint(draft: Draft, params: ParamsOf<'create_web
   const wait = checkAddress(draft, params.url);
   if (wait !== null) return wait;
   const secret = newSigningSecret(context.randomText);
-  const id = context.newId('we');
+  const id = context.newId('webhook_endpoint');
   const endpoint = draft.put<WebhookEndpointRecord>({
     kind: 'webhook_endpoint',
     id,

@@ -8,6 +8,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Refusal, refuse } from '../contract/errors.ts';
+import { idPrefixes } from '../contract/id-prefixes.ts';
 import { eventStreamsAtOnceMax } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import type { ShardClient } from '../shard/client.ts';
@@ -25,7 +26,7 @@ const heartbeatMs = 5_000;
 const takenMsMax = 30_000;
 const eventsPerStep = 16;
 /** Sorts before every event: the position of an organization that has none yet. */
-const beforeAll = 'evt_';
+const beforeAll = `${idPrefixes.event}_`;
 
 const eventPosition = /^evt_[0-9A-Za-z]{0,64}$/;
 

@@ -24,9 +24,9 @@ export const reviewCommands: readonly OperatorCommand[] = [
     'review.close',
     { review: Type.String(), as: Type.Enum(['approved', 'refunded']) },
     async ({ review: id, as }, services) => {
-      refuseOther(id, 'prv_', 'review');
+      refuseOther(id, 'review');
       await command(services, id, 'close_review', { as });
-      return presentReview(await recordOf<ReviewRecord>(services, id, 'prv_', 'review'));
+      return presentReview(await recordOf<ReviewRecord>(services, id, 'review'));
     },
   ),
 ];

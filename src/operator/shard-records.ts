@@ -1,6 +1,7 @@
 // What operators' commands ask of the shards: records as they are stored, and commands about one of them. An id finds
 // its shard; each function rejects with an `OperatorFailure` when the shard refuses or is away.
 
+import { type IdKind, idPrefixes, kindOfId } from '../contract/id-prefixes.ts';
 import type { InternalParams } from '../domain/command.ts';
 import { scopeOf } from '../domain/indexes.ts';
 import type { Mode } from '../domain/record.ts';
@@ -27,20 +28,16 @@ export async function recordsIn<R extends { readonly id: string }>(
   return lists.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** Refuses the id of another kind of object than is meant: ids of `what` start with `prefix`. */
-export function refuseOther(id: string, prefix: string, what: string): void {
-  if (id.startsWith(prefix)) return;
-  throw new OperatorFailure('refused', `${id} is no ${what}: its id starts with ${prefix}`);
+/** Refuses the id of another kind of object than is meant. */
+export function refuseOther(id: string, kind: IdKind): void {
+  if (kindOfId(id) === kind) return;
+  const what = kind.replaceAll('_', ' ');
+  throw new OperatorFailure('refused', `${id} is no ${what}: its id starts with ${idPrefixes[kind]}_`);
 }
 
-/** The record with this id, which is to be that of a `what`. */
-export async function recordOf<R>(
-  services: OperatorServices,
-  id: string,
-  prefix: string,
-  what: string,
-): Promise<R> {
-  refuseOther(id, prefix, what);
+/** The record with this id, which is to be of this kind. */
+export async function recordOf<R>(services: OperatorServices, id: string, kind: IdKind): Promise<R> {
+  refuseOther(id, kind);
   return JSON.parse((await services.askShard(id, { kind: 'record', id })).body) as R;
 }
 

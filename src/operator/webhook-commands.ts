@@ -55,12 +55,12 @@ export const webhookCommands: readonly OperatorCommand[] = [
     },
   ),
   defineCommand('webhooks.attempts', { delivery: text }, async ({ delivery: id }, services) => {
-    await recordOf<DeliveryRecord>(services, id, 'whd_', 'delivery');
+    await recordOf<DeliveryRecord>(services, id, 'delivery');
     return (await records<AttemptRecord>(services, id, attemptIndex(id))).reverse().map(presentAttempt);
   }),
   defineCommand('webhooks.resend', { delivery: text }, async ({ delivery: id }, services) => {
     await command(services, id, 'resend_delivery', { delivery: id });
-    return presentDelivery(await recordOf<DeliveryRecord>(services, id, 'whd_', 'delivery'), services.now());
+    return presentDelivery(await recordOf<DeliveryRecord>(services, id, 'delivery'), services.now());
   }),
   defineCommand(
     'webhooks.roll-secret',
@@ -89,7 +89,7 @@ export const webhookCommands: readonly OperatorCommand[] = [
 ];
 
 function endpointOf(services: OperatorServices, id: string): Promise<WebhookEndpointRecord> {
-  return recordOf(services, id, 'we_', 'webhook endpoint');
+  return recordOf(services, id, 'webhook_endpoint');
 }
 
 /** The organization that was named; without a name the only one there is. */

@@ -3,6 +3,7 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
+import { idPrefixes } from '../contract/id-prefixes.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { type Answered, Api } from '../edge/api.ts';
 import { KeyRing } from '../edge/authenticate.ts';
@@ -117,7 +118,7 @@ async function open(): Promise<Server> {
     port,
     tls: tlsFilesOf(config),
     clock: Date.now,
-    newRequestId: (nowMs) => ids.next('req', number, nowMs),
+    newRequestId: (nowMs) => ids.next(idPrefixes.request, number, nowMs),
     requestTimeoutMs,
     httpsOnly: baseUrl.startsWith('https:'),
     slowClientMs,

@@ -1,6 +1,7 @@
 // The operators' commands, connected to the running process.
 
 import { messageOf } from '../contract/errors.ts';
+import { kindOfId } from '../contract/id-prefixes.ts';
 import { slotOfId } from '../core/ids.ts';
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
@@ -27,7 +28,7 @@ export function operatorServices(options: {
   const { clients } = supervisor;
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
-    const shard = orgOrId.startsWith('org_') ? supervisor.shardOf(orgOrId) : shardOfId(orgOrId);
+    const shard = kindOfId(orgOrId) === 'organization' ? supervisor.shardOf(orgOrId) : shardOfId(orgOrId);
     const answer = await clients[shard]!.ask(request);
     if (answer.ok) return answer;
     // A shard that is away will be back: whoever follows its events waits for it.

@@ -2,6 +2,7 @@
 // the same gates behind it, limits included. `payments trigger` drives the API with it, without any key.
 
 import { randomFillSync, randomUUID } from 'node:crypto';
+import { idPrefixes } from '../contract/id-prefixes.ts';
 import { type CommandOperation, routeTable } from '../contract/routes.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
@@ -19,7 +20,7 @@ export function createTestCaller(shardOf: (org: string) => ShardClient): Operato
       language: 0,
       version: noVersion,
       org,
-      requestId: ids.next('req', slotOf(org), Date.now()),
+      requestId: ids.next(idPrefixes.request, slotOf(org), Date.now()),
       id,
       query: '',
       idempotencyKey: randomUUID(),

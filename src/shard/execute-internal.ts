@@ -2,6 +2,7 @@
 // They pass no gates and spend no limits; otherwise they are executed like any other, within a turn.
 
 import { messageOf, refuse, unavailable } from '../contract/errors.ts';
+import { kindOfId } from '../contract/id-prefixes.ts';
 import { type ExportOperation, routeTable } from '../contract/routes.ts';
 import { fillDefaults, parseQuery } from '../contract/validate.ts';
 import { assert } from '../core/assert.ts';
@@ -14,7 +15,7 @@ import { exportPage } from '../domain/export.ts';
 import { missing } from '../domain/find.ts';
 import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import { viewPayment } from '../domain/payment-view.ts';
-import type { OperationRecord, OperationRequest, RecordKind, StoredRecord } from '../domain/record.ts';
+import type { OperationRecord, OperationRequest, StoredRecord } from '../domain/record.ts';
 import { answerOutcome, keep } from './execute.ts';
 import type { InternalAnswer, InternalRequest } from './protocol.ts';
 import type { ShardState } from './shard-state.ts';
@@ -56,20 +57,12 @@ function answerQuestion(
   }
 }
 
-const kindsByPrefix: Readonly<Record<string, RecordKind>> = {
-  ch: 'charge',
-  cs: 'checkout_session',
-  op: 'operation',
-  prv: 'review',
-  evt: 'event',
-  we: 'webhook_endpoint',
-  whd: 'delivery',
-};
-
 /** The record that an internal command is about: it says on whose behalf the command runs. */
 function subjectOf(state: ShardState, id: string): StoredRecord | undefined {
-  const kind = kindsByPrefix[id.slice(0, id.indexOf('_'))];
-  return kind === undefined ? undefined : state.records.get(kind, id);
+  const kind = kindOfId(id);
+  return kind === undefined || kind === 'organization' || kind === 'request'
+    ? undefined
+    : state.records.get(kind, id);
 }
 
 function internalCommand(

@@ -2,6 +2,7 @@
 // requests that wait. Owned by the shard's turn; nothing here waits or does I/O except reads of the checkpoint.
 
 import { errorBody, type Refusal, refuse } from '../contract/errors.ts';
+import { type IdKind, idPrefixes } from '../contract/id-prefixes.ts';
 import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import { createIdFactory, createRandomText, type FillRandom, type IdFactory } from '../core/ids.ts';
@@ -96,8 +97,8 @@ export class ShardState {
     return { lastMs: this.#ids.lastMs, leadMs: this.#idLeadMs };
   }
 
-  #newId(prefix: string, slot: number, nowMs: number): string {
-    const id = this.#ids.next(prefix, slot, nowMs);
+  #newId(kind: IdKind, slot: number, nowMs: number): string {
+    const id = this.#ids.next(idPrefixes[kind], slot, nowMs);
     this.#idLeadMs = Math.max(this.#idLeadMs, this.#ids.lastMs - nowMs);
     return id;
   }
@@ -206,7 +207,7 @@ export class ShardState {
       endpoints: this.#endpointsOf(scope),
       endpointsBusy: scope.endpointsBusy,
       addressAllowed,
-      newId: (prefix) => this.#newId(prefix, scope.slot, nowMs),
+      newId: (kind) => this.#newId(kind, scope.slot, nowMs),
       randomText: this.#randomText,
       sealSecret: (secret, id) => this.#options.secrets.seal(secret, { id, org: scope.org }),
       randomBelow: (limit) => this.#randomBelow(limit),

@@ -9,6 +9,7 @@ import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { messageOf, type Refusal } from '../../src/contract/errors.ts';
+import { type IdKind, idPrefixes } from '../../src/contract/id-prefixes.ts';
 import { defaultLimits } from '../../src/contract/limits.ts';
 import { Event } from '../../src/contract/resources.ts';
 import type { Route } from '../../src/contract/route.ts';
@@ -104,8 +105,8 @@ class World {
     this.ids = createIdFactory(this.randomText);
   }
 
-  newId(prefix: string, slot: number): string {
-    const id = this.ids.next(prefix, slot, this.clock.now());
+  newId(kind: IdKind, slot: number): string {
+    const id = this.ids.next(idPrefixes[kind], slot, this.clock.now());
     this.idLeadMs = Math.max(this.idLeadMs, this.ids.lastMs - this.clock.now());
     return id;
   }
@@ -230,7 +231,7 @@ export class Stage {
       endpointsBusy: false,
       addressAllowed: null,
       idLeadMs: world.idLeadMs,
-      newId: (prefix) => world.newId(prefix, slotOf(who.org)),
+      newId: (kind) => world.newId(kind, slotOf(who.org)),
       randomText: world.randomText,
       sealSecret: (secret, endpoint) => `${endpoint} ${secret}`,
       randomBelow: (limit) => world.draws.shift() ?? world.chance(limit),

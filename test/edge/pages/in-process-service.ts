@@ -3,6 +3,7 @@
 
 import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
 
+import { idPrefixes } from '../../../src/contract/id-prefixes.ts';
 import { createIdFactory, createRandomText } from '../../../src/core/ids.ts';
 import { slotOf } from '../../../src/core/slot.ts';
 import type { AnyCommand, CommandParams } from '../../../src/domain/command.ts';
@@ -55,7 +56,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     endpoints: [],
     endpointsBusy: false,
     addressAllowed: null,
-    newId: (prefix) => ids.next(prefix, slotOf(org), timers.clock.now()),
+    newId: (kind) => ids.next(idPrefixes[kind], slotOf(org), timers.clock.now()),
     randomText,
     sealSecret: (secret) => secret,
     randomBelow: (below) => randomInt(below),
