@@ -6,6 +6,8 @@ import { App, SSLApp, us_socket_local_port } from 'uWebSockets.js';
 
 export interface Figures {
   readonly received: number;
+  /** Connections that were opened. */
+  readonly connections: number;
   /** The most requests that one path had in flight. */
   readonly inFlightMax: number;
   /** Milliseconds from cause to arrival. */
@@ -19,6 +21,7 @@ const inFlight = new Map<string, number>();
 let latencies: number[] = [];
 let inFlightMax = 0;
 let received = 0;
+let connections = 0;
 
 const app = keyFile ? SSLApp({ key_file_name: keyFile, cert_file_name: certFile! }) : App();
 app.post('/*', (response, request) => {
@@ -47,6 +50,10 @@ app.post('/*', (response, request) => {
     }, answerMs);
   });
 });
+const countConnection = (_response: unknown, change: unknown) => {
+  if (change === 1) connections++;
+};
+app.filter(countConnection);
 app.listen(0, (socket) => {
   process.send!({ port: us_socket_local_port(socket as never) });
 });
@@ -54,10 +61,11 @@ app.listen(0, (socket) => {
 process.on('message', () => {
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
-  const figures: Figures = { received, inFlightMax, p50Ms: at(0.5), p99Ms: at(0.99) };
+  const figures: Figures = { received, connections, inFlightMax, p50Ms: at(0.5), p99Ms: at(0.99) };
   process.send!(figures);
   latencies = [];
   inFlightMax = 0;
   received = 0;
+  connections = 0;
 });
 process.on('disconnect', () => process.exit());

@@ -172,12 +172,14 @@ const show = (what: string, figures: object) => {
 
 async function untilReceived(receiver: Receiver, count: number): Promise<Figures> {
   let inFlightMax = 0;
+  let connections = 0;
   for (let received = 0; ; ) {
     await wait(50);
     const figures = await receiver.figures();
     received += figures.received;
+    connections += figures.connections;
     inFlightMax = Math.max(inFlightMax, figures.inFlightMax);
-    if (received >= count) return { ...figures, received, inFlightMax };
+    if (received >= count) return { ...figures, received, connections, inFlightMax };
   }
 }
 
@@ -186,16 +188,23 @@ async function throughput(kind: string, receiver: Receiver): Promise<void> {
   const keys = await caller.organizations(receiver, 64);
   await wait(1_500);
   const cpuBefore = caller.service.cpuSeconds() ?? 0;
+  const before = await caller.service.threads();
   const startedAt = performance.now();
   const burst = caller.burst(keys, Math.ceil(deliveries / endpointsPerOrganization));
-  const { inFlightMax, received } = await untilReceived(receiver, deliveries);
+  const { inFlightMax, received, connections: opened } = await untilReceived(receiver, deliveries);
   await burst;
   const tookSeconds = (performance.now() - startedAt) / 1000;
+  const threads = Object.entries(await caller.service.threads()).map(([thread, seconds]) => [
+    `${thread} µs`,
+    ((seconds - (before[thread] ?? 0)) / received) * 1e6,
+  ]);
   const cpuMicroseconds = (((caller.service.cpuSeconds() ?? 0) - cpuBefore) / received) * 1e6;
   show(`${kind}: ${deliveries} deliveries to 64 endpoints`, {
     'deliveries/s': received / tookSeconds,
     'CPU µs each': cpuMicroseconds,
     'in flight at most': inFlightMax,
+    connections: opened,
+    ...Object.fromEntries(threads),
   });
   await caller.close();
 }

@@ -33,7 +33,6 @@ const entries = [
   'process/edge-thread.ts',
   'process/webhook-thread.ts',
   'process/write-docs.ts',
-  'webhooks/attempt-worker.ts',
 ];
 
 const fileLinesMax = 400;

@@ -77,7 +77,6 @@ export const configSchema = group({
     }),
     timeoutMs: count(1, timerMsMax, 'longest time for one attempt'),
     concurrency: count(1, 65_536, 'attempts in flight in all'),
-    workers: count(1, 64, 'threads that make the attempts'),
     allowPrivate: Type.Boolean({ description: 'deliver to private addresses; not in production' }),
     allowHttp: Type.Boolean({ description: 'deliver to http:// addresses; not in production' }),
     caFile: optionalText('certificates trusted besides the public ones, PEM; not in production'),

@@ -1,12 +1,14 @@
-// The entry of the webhook thread: connects the dispatcher to the shards, the workers that make attempts, and time.
+// The entry of the webhook thread: connects the dispatcher to the shards, to what makes attempts, and to time.
 // There is one such thread, so one place counts what is in flight to an endpoint.
 
 import { readFileSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
+import { SecretBox } from '../journal/secret-box.ts';
 import type { FromShard } from '../shard/protocol.ts';
-import { createAttemptPool } from '../webhooks/attempt-pool.ts';
+import { Attempts } from '../webhooks/attempt.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
+import { createResolver } from '../webhooks/resolver.ts';
 import { createLogger } from './logger.ts';
 import { systemClocks } from './system-clocks.ts';
 import type { Instruction, Notice, WebhookThreadData } from './thread-protocol.ts';
@@ -28,15 +30,21 @@ const tickMs = 1_000;
 const stopGraceMs = 2_000;
 const stopPollMs = 20;
 
-const { timeoutMs, concurrency, workers, allowHttp, allowPrivate, caFile, dnsServers } = config.webhooks;
-const pool = createAttemptPool({
-  workers,
-  concurrency,
+const { timeoutMs, concurrency, allowHttp, allowPrivate, caFile, dnsServers } = config.webhooks;
+const { monotonic } = systemClocks();
+const secretBox = new SecretBox(secretsKeys);
+const attempts = new Attempts({
+  monotonic,
+  connectionsMax: concurrency,
   timeoutMs,
   allowHttp,
   allowPrivate,
-  secretsKeys,
-  dnsServers: dnsServers.length > 0 ? dnsServers : undefined,
+  // Half of the time, so that a server that answers for IPv4 alone still leaves some for the delivery.
+  resolve: createResolver({
+    servers: dnsServers.length > 0 ? dnsServers : undefined,
+    timeoutMs: timeoutMs / 2,
+    allowPrivate,
+  }),
   extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
 });
 
@@ -44,8 +52,13 @@ const shards = new Map<number, MessagePort>();
 const dispatcher = new Dispatcher({
   concurrency,
   clock: Date.now,
-  monotonic: systemClocks().monotonic,
-  attempt: pool.attempt,
+  monotonic,
+  // Nobody opens the signing secrets before: one that can't be opened is trouble, not a failed attempt.
+  attempt: async ({ org, sealed, ...input }) => {
+    const owner = { id: input.endpoint, org };
+    return attempts.make({ ...input, secrets: sealed.map((each) => secretBox.open(each, owner)) });
+  },
+  hangUp: (endpoint) => attempts.connections.hangUp(endpoint),
   send: (shard, outbox) => shards.get(shard)?.postMessage({ outbox }),
   onAttempted: metrics.attempted,
   onTrouble: (error) => logger.error({ err: error }, 'a webhook attempt could not be made'),
@@ -72,7 +85,7 @@ async function stop(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, stopPollMs));
   }
   clearInterval(ticking);
-  await pool.close();
+  // What isn't over is cut off with the thread; its outcome reaches no shard.
   for (const port of shards.values()) port.close();
 }
 

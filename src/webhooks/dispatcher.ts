@@ -12,8 +12,8 @@ import { deliveriesInFlightMax } from '../contract/limits.ts';
 import type { Clock, MonotonicClock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
 import type { AttemptResult } from '../domain/record.ts';
-import type { DueDelivery, OutboxBatch, OutboxMessage } from '../shard/protocol.ts';
-import type { SealedAttempt } from './attempt-worker.ts';
+import type { DueDelivery, EndpointChange, OutboxBatch, OutboxMessage } from '../shard/protocol.ts';
+import type { SealedAttempt } from './attempt.ts';
 import { EndpointActor } from './endpoint-actor.ts';
 import { ReportWindow } from './report-window.ts';
 
@@ -24,6 +24,8 @@ export interface DispatcherOptions {
   readonly monotonic: MonotonicClock;
   /** Makes an attempt; rejects only when it could not be made at all. */
   readonly attempt: (input: SealedAttempt) => Promise<AttemptResult>;
+  /** Closes the connections that an endpoint isn't using just now. */
+  readonly hangUp: (endpoint: string) => void;
   /** Sends a message to a shard; lost when the shard is away. */
   readonly send: (shard: number, message: OutboxMessage) => void;
   readonly onAttempted: (result: AttemptResult) => void;
@@ -96,8 +98,7 @@ export class Dispatcher {
     for (const { id, state } of endpoints) {
       const actor = this.#actors.get(id) ?? new EndpointActor(id, shard);
       this.#actors.set(id, actor);
-      actor.change(state);
-      this.#settle(actor);
+      this.#change(actor, state);
     }
     if (complete) this.#dropOthers(shard, new Set(endpoints.map(({ id }) => id)));
     for (const delivery of deliveries) {
@@ -113,9 +114,13 @@ export class Dispatcher {
   #dropOthers(shard: number, named: ReadonlySet<string>): void {
     for (const actor of this.#actors.values()) {
       if (actor.shard !== shard || named.has(actor.id)) continue;
-      actor.change(null);
-      this.#settle(actor);
+      this.#change(actor, null);
     }
+  }
+
+  #change(actor: EndpointActor, state: EndpointChange['state']): void {
+    if (actor.change(state)) this.#options.hangUp(actor.id);
+    this.#settle(actor);
   }
 
   #recorded(shard: number, { endpoint, delivery, number }: OutboxBatch['recorded'][number]): void {
@@ -147,7 +152,7 @@ export class Dispatcher {
   }
 
   async #attempt(actor: EndpointActor): Promise<void> {
-    const { clock, attempt, onAttempted, onTrouble, later } = this.#options;
+    const { clock, attempt, hangUp, onAttempted, onTrouble, later } = this.#options;
     const nowMs = clock();
     const { delivery, org, url, sealed } = actor.start(nowMs);
     this.#inFlight++;
@@ -161,6 +166,7 @@ export class Dispatcher {
         body: delivery.body,
         nowSeconds: nowMs / 1000,
       });
+      if (!actor.goesTo(url)) hangUp(actor.id);
       actor.ended(result.failure !== null);
       onAttempted(result);
       this.#report(actor, delivery, result);

@@ -43,11 +43,20 @@ export class EndpointActor {
     return this.#state === null && this.#held.size === 0;
   }
 
-  /** The endpoint as it is from now on; a deleted one drops what waits. */
-  change(state: EndpointChange['state']): void {
+  /** Whether its deliveries go to this address now; not when it is disabled or deleted. */
+  goesTo(url: string): boolean {
+    return this.#state?.enabled === true && this.#state.url === url;
+  }
+
+  /**
+   * The endpoint as it is from now on; a deleted one drops what waits. True when its deliveries no longer go where they
+   * went.
+   */
+  change(state: EndpointChange['state']): boolean {
+    const before = this.#state;
     this.#state = state;
-    if (state !== null) return;
-    for (const { id } of this.#queue.splice(0)) this.#held.delete(id);
+    if (state === null) for (const { id } of this.#queue.splice(0)) this.#held.delete(id);
+    return before !== null && !this.goesTo(before.url);
   }
 
   /** Takes a delivery in, unless it holds it already or the endpoint is gone; one that waits here can come to the front. */

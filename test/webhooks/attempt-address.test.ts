@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createResolver } from '../../src/webhooks/resolver.ts';
-import { attempts, authority, withReceiver } from './attempt-harness.ts';
+import { attempts, authority, makeAttempts, withReceiver } from './attempt-harness.ts';
 import { addressRecords, nameError, startDnsServer } from './dns-server.ts';
+import type { Respond } from './receiver.ts';
 
 const dns = await startDnsServer((question) => {
   switch (question.name) {
@@ -117,4 +118,28 @@ test('a name that is resolved after the deadline is not connected to', () =>
 test('a bug in the resolver is not taken for a failed delivery', () => {
   const attempt = attempts({ resolve: () => Promise.reject(new TypeError('a bug')) });
   return assert.rejects(attempt('https://receiver.example/'), TypeError);
+});
+
+test('many attempts wait at the same time; the slow one holds up nobody', async () => {
+  const held: (() => void)[] = [];
+  const identity = authority.issue({ hosts: ['receiver.example'] });
+  const respond: Respond = (response, { url }) =>
+    url === '/slow' ? held.push(() => response.end()) : response.end(url);
+  await withReceiver({ identity, respond }, async (receiver) => {
+    const made = makeAttempts(named);
+    const run = (path: string) => {
+      const url = `https://receiver.example:${receiver.port}${path}`;
+      const nowSeconds = 1_800_000_000.25;
+      return made.make({ endpoint: 'we_1', url, body: '{}', secrets: ['svc_whsec_a'], nowSeconds });
+    };
+    const slow = run('/slow');
+    const quick = await Promise.all(Array.from({ length: 50 }, (_, i) => run(`/${i}`)));
+    assert.deepEqual(
+      quick.map(({ status, failure, answer, at_ms }) => ({ status, failure, answer, at_ms })),
+      quick.map((_, i) => ({ status: 200, failure: null, answer: `/${i}`, at_ms: 1_800_000_000_250 })),
+    );
+    assert.equal(held.length, 1);
+    for (const release of held) release();
+    assert.equal((await slow).failure, null);
+  });
 });

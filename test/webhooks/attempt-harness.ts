@@ -1,11 +1,12 @@
 // What the tests of delivery attempts share: a receiver for the length of a test, and attempts that are let through to
-// loopback and that prove, each, that their socket was closed before they settled.
+// loopback and that prove, each, that its connection was closed or kept before it settled.
 
 import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { AttemptResult } from '../../src/domain/record.ts';
-import { type AttemptOptions, createAttempt } from '../../src/webhooks/attempt.ts';
+import { type AttemptOptions, Attempts } from '../../src/webhooks/attempt.ts';
+import type { Connections } from '../../src/webhooks/connections.ts';
 import { createAuthority } from './certificates.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
 
@@ -21,23 +22,42 @@ subscribe('net.client.socket', (message) => {
   clientSockets.push((message as { socket: Socket }).socket);
 });
 
-/** A function that makes attempts, one at a time. Every name is 127.0.0.1 unless `options` say otherwise. */
-export function attempts(options: Partial<AttemptOptions> = {}): (url: string) => Promise<AttemptResult> {
-  const attempt = createAttempt({
+const madeHere: Attempts[] = [];
+
+/** Ways of making attempts that every name leads to 127.0.0.1 for, unless `options` say otherwise. */
+export function makeAttempts(options: Partial<AttemptOptions> = {}): Attempts {
+  const attempts = new Attempts({
+    monotonic: () => Math.floor(performance.now()),
+    connectionsMax: 100,
+    idleMsMax: 120_000,
+    timeoutMs: 10_000,
     resolve: async () => ['127.0.0.1'],
     allowHttp: true,
     allowPrivate: true,
     extraCa: authority.cert,
     ...options,
   });
-  return async (url) => {
-    const result = await attempt({ url, body, secrets: [secret], nowSeconds: Date.now() / 1000 });
-    assert.ok(
-      clientSockets.every(({ closed }) => closed),
-      'settled before its socket was closed',
-    );
+  madeHere.push(attempts);
+  return attempts;
+}
+
+export interface Deliver {
+  (url: string, endpoint?: string): Promise<AttemptResult>;
+  readonly connections: Connections;
+}
+
+/** A function that makes attempts, one at a time. */
+export function attempts(options: Partial<AttemptOptions> = {}): Deliver {
+  const attempts = makeAttempts(options);
+  const deliver = async (url: string, endpoint = 'we_1') => {
+    const nowSeconds = Date.now() / 1000;
+    const result = await attempts.make({ endpoint, url, body, secrets: [secret], nowSeconds });
+    const open = clientSockets.filter(({ closed }) => !closed).length;
+    const kept = madeHere.reduce((sum, { connections }) => sum + connections.idleCount, 0);
+    assert.ok(open <= kept, 'it settled with a connection that is neither closed nor kept');
     return result;
   };
+  return Object.assign(deliver, { connections: attempts.connections });
 }
 
 /** Runs `check` against a receiver that is closed afterwards. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createAttempt } from '../../src/webhooks/attempt.ts';
+import { Attempts } from '../../src/webhooks/attempt.ts';
 import { endless, startReceiver } from './receiver.ts';
 
 setFlagsFromString('--expose-gc');
@@ -21,11 +21,23 @@ async function usedBytes(): Promise<number> {
 
 test('memory stays flat under endless answers', async () => {
   const receiver = await startReceiver({ respond: endless });
-  const resolve = () => Promise.reject(new Error('there is no name to resolve'));
-  const attempt = createAttempt({ resolve, allowHttp: true, allowPrivate: true });
-  const input = { url: receiver.origin, body: '{}', secrets: ['svc_whsec_a'], nowSeconds: 1_800_000_000 };
+  const attempts = new Attempts({
+    resolve: () => Promise.reject(new Error('there is no name to resolve')),
+    monotonic: () => performance.now(),
+    connectionsMax: 100,
+    timeoutMs: 10_000,
+    allowHttp: true,
+    allowPrivate: true,
+  });
+  const input = {
+    endpoint: 'we_1',
+    url: receiver.origin,
+    body: '{}',
+    secrets: ['svc_whsec_a'],
+    nowSeconds: 1_800_000_000,
+  };
   const batch = async () => {
-    await Promise.all(Array.from({ length: 20 }, () => attempt(input)));
+    await Promise.all(Array.from({ length: 20 }, () => attempts.make(input)));
     await receiver.idle();
   };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAttempt } from '../../src/webhooks/attempt.ts';
+import { makeAttempts } from './attempt-harness.ts';
 import { createAuthority, type Identity, selfSigned } from './certificates.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -66,8 +66,9 @@ const cases: Case[] = [
 
 async function deliver(options: { port: number; host?: string | undefined; extraCa?: string }) {
   const { port, host = name, extraCa } = options;
-  const attempt = createAttempt({ resolve: async () => ['127.0.0.1'], allowPrivate: true, extraCa });
-  return attempt({ url: `https://${host}:${port}/`, body: '{}', secrets: ['svc_whsec_a'], nowSeconds: 1 });
+  const attempts = makeAttempts({ extraCa });
+  const url = `https://${host}:${port}/`;
+  return attempts.make({ endpoint: 'we_1', url, body: '{}', secrets: ['svc_whsec_a'], nowSeconds: 1 });
 }
 
 for (const { title, identity, host, failure } of cases) {

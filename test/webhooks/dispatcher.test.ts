@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttemptResult } from '../../src/domain/record.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch, OutboxMessage } from '../../src/shard/protocol.ts';
-import type { SealedAttempt } from '../../src/webhooks/attempt-worker.ts';
+import type { SealedAttempt } from '../../src/webhooks/attempt.ts';
 import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { createManualClock } from '../manual-clock.ts';
 
@@ -34,6 +34,7 @@ class Bench {
   readonly underWay: UnderWay[] = [];
   readonly sent: { shard: number; message: OutboxMessage }[] = [];
   readonly waiting: (() => void)[] = [];
+  readonly hungUp: string[] = [];
   troubles = 0;
   readonly dispatcher: Dispatcher;
 
@@ -43,6 +44,7 @@ class Bench {
       clock: this.clock.now,
       monotonic: this.clock.monotonic,
       attempt: (input) => this.#attempt(input),
+      hangUp: (endpoint) => this.hungUp.push(endpoint),
       send: (shard, message) => this.sent.push({ shard, message }),
       onAttempted: () => {},
       onTrouble: () => this.troubles++,
@@ -214,6 +216,27 @@ test('address and secrets are those in force when the attempt starts', async () 
   await bench.underWay[0]!.end();
   const { url, sealed: used } = bench.underWay.at(-1)!.input;
   assert.deepEqual([url, used], ['https://two.test/', ['new']]);
+});
+
+test('an endpoint that is deleted, disabled or moved leaves its connections, those in use after their attempt', async () => {
+  const { state } = enabled('a');
+  const ends: EndpointChange['state'][] = [
+    null,
+    { ...state!, enabled: false },
+    { ...state!, url: 'https://moved.test/' },
+  ];
+  for (const end of ends) {
+    const bench = new Bench();
+    bench.take({ endpoints: [enabled('a'), enabled('b')] });
+    bench.hand('a', 1);
+    bench.hand('b', 1);
+    bench.take({ endpoints: [{ id: 'a', state: { ...state!, secrets: [] } }] });
+    assert.deepEqual(bench.hungUp, [], 'new secrets go to the same address');
+    bench.take({ endpoints: [{ id: 'a', state: end }] });
+    assert.deepEqual(bench.hungUp, ['a']);
+    for (const attempt of [...bench.underWay]) await attempt.end();
+    assert.deepEqual(bench.hungUp, ['a', 'a']);
+  }
 });
 
 test('a resent delivery goes before those that wait', () => {

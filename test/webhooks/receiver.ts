@@ -10,7 +10,7 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import type { SecureVersion, TLSSocket } from 'node:tls';
 import type { Identity } from './certificates.ts';
 
 export interface ReceivedRequest {
@@ -21,6 +21,10 @@ export interface ReceivedRequest {
   readonly body: Buffer;
   /** The name that the sender asked for in the TLS handshake; null when it named none. */
   readonly servername: string | null;
+  /** The connection that it came on, from 0. */
+  readonly connection: number;
+  /** The connection resumed the TLS session of one before it. */
+  readonly isResumed: boolean;
 }
 
 /** `index` counts the requests from 0. The request's body has been read already. */
@@ -30,6 +34,8 @@ export interface ReceiverOptions {
   readonly respond?: Respond;
   /** HTTPS with this certificate; plain HTTP when left out. */
   readonly identity?: Identity;
+  /** The newest version of TLS that it speaks. */
+  readonly tls?: SecureVersion;
   /** The loopback address to listen on. */
   readonly host?: string;
   /** A free one when left out. */
@@ -51,17 +57,29 @@ export interface Receiver {
 }
 
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
-  const { respond = (response) => response.end('ok'), identity, host = '127.0.0.1', port = 0 } = options;
+  const { respond = (response) => response.end('ok'), identity, tls, host = '127.0.0.1', port = 0 } = options;
   const requests: ReceivedRequest[] = [];
   const open = new Set<Socket>();
+  const numbers = new Map<number | undefined, number>();
   let connectionCount = 0;
 
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    const connection = numbers.get(request.socket.remotePort)!;
+    const isResumed = identity !== undefined && (request.socket as TLSSocket).isSessionReused();
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { method = '', url = '', headers, rawHeaders } = request;
     const servername = (request.socket as TLSSocket).servername || null;
-    const received = { method, url, headers, rawHeaders, body: Buffer.concat(chunks), servername };
+    const received = {
+      method,
+      url,
+      headers,
+      rawHeaders,
+      body: Buffer.concat(chunks),
+      servername,
+      connection,
+      isResumed,
+    };
     requests.push(received);
     respond(response, received, requests.length - 1);
   };
@@ -70,9 +88,13 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     response.on('error', () => {});
     receive(request, response).catch(() => response.destroy());
   };
-  const server = identity ? createHttpsServer(identity, listener) : createHttpServer(listener);
+  const server = identity
+    ? createHttpsServer({ ...identity, maxVersion: tls }, listener)
+    : createHttpServer(listener);
+  // Node's default is five seconds: a slow machine would count as an idle sender.
+  server.keepAliveTimeout = 0;
   server.on('connection', (socket: Socket) => {
-    connectionCount++;
+    numbers.set(socket.remotePort, connectionCount++);
     open.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => {
