@@ -159,12 +159,12 @@ test('a million keys are added in little time, and each is found', () => {
     words[0] = Math.imul(i, 0x9e3779b1);
     words[1] = i;
   };
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (let i = 0; i < count; i++) {
     setDigest(i);
     index.add({ keyDigest, fingerprint: keyDigest, usedAtMs: startMs, location: { record: i, offset: 0 } });
   }
-  assert.ok(performance.now() - started < 5_000);
+  assert.ok(process.cpuUsage(before).user < 5_000_000);
   for (let i = 0; i < count; i += 997) {
     setDigest(i);
     assert.equal(index.get(keyDigest, startMs)?.location.record, i);

@@ -114,7 +114,7 @@ test('each resolution asks once for each family, and remembers nothing', async (
 test('a server that does not answer ends at the deadline', async () => {
   const startedAt = performance.now();
   await refuses('silent.example', /^host lookup timed out$/, { timeoutMs: 150 });
-  assert.ok(performance.now() - startedAt < 1500);
+  assert.ok(performance.now() - startedAt < 4_000, 'of the 5 seconds that a resolver waits by itself');
 });
 
 test('a server that answers for one family only delays the answer, and no more', async () => {
