@@ -1,5 +1,13 @@
 // The closed sets of words of the public API: values that resources, parameters and records share.
 
+export const modes = ['test', 'live'] as const;
+export type Mode = (typeof modes)[number];
+
+/** Resources and records say `livemode`; whatever is had once a mode is keyed by its name. */
+export function modeOf(livemode: boolean): Mode {
+  return livemode ? 'live' : 'test';
+}
+
 export const paymentMethodTypes = ['card', 'cash'] as const;
 export type PaymentMethodType = (typeof paymentMethodTypes)[number];
 

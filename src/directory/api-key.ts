@@ -4,7 +4,7 @@
 
 import { hash } from 'node:crypto';
 import { overlapSecondsMax } from '../contract/limits.ts';
-import type { Mode } from '../domain/record.ts';
+import type { Mode } from '../contract/vocabulary.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
 export const keyKinds = ['secret', 'publishable'] as const;

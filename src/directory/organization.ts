@@ -3,12 +3,14 @@
 // `DirectoryRefusal`. A closed organization stays closed.
 
 import type { Bucket } from '../contract/limits.ts';
-import { type ApiVersion, newestApiVersion, type PaymentMethodType } from '../contract/vocabulary.ts';
+import {
+  type ApiVersion,
+  type Mode,
+  newestApiVersion,
+  type PaymentMethodType,
+} from '../contract/vocabulary.ts';
 import type { BucketOverride, LimitsOverrides } from '../domain/limits-in-force.ts';
-import type { Mode } from '../domain/record.ts';
 import { DirectoryRefusal } from './refusal.ts';
-
-export const modes: readonly Mode[] = ['test', 'live'];
 
 export type OrganizationStatus = 'active' | 'suspended' | 'closed';
 

@@ -8,6 +8,7 @@ import type { DeclineCode, Language } from '../contract/vocabulary.ts';
 import { luhnCheckDigit } from '../core/card-number.ts';
 import { slotOf } from '../core/slot.ts';
 import { changeable, newOperation } from './changeable.ts';
+import { deadlineAt, isOver } from './deadline.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { type Found, find, missing } from './find.ts';
@@ -70,7 +71,7 @@ function holderOf(draft: Draft, number: string): StoredRecord | undefined {
 /** The network opened the attempt: the customer's turn. */
 export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome {
   const { context } = draft;
-  const { settings, nowMs, serviceMs } = context;
+  const { settings, nowMs } = context;
   const intent = draft.get('payment_intent', operation.payment_intent)!;
   const method = operation.action === 'open_card_page' ? 'card' : 'cash';
   const lifeMs = method === 'card' ? settings.cardAttemptMs : settings.cashCodeMs;
@@ -95,9 +96,7 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
     cash_agent: null,
     challenge_token: null,
     authorization: null,
-    expires_at_ms: nowMs + lifeMs,
-    deadline_ms: serviceMs + lifeMs,
-    due_at_ms: serviceMs + lifeMs,
+    ...deadlineAt(nowMs + lifeMs, context),
     metadata: {},
   });
   const opened = draft.put<PaymentIntentRecord>({
@@ -176,7 +175,7 @@ export function failAttempt(draft: Draft, charge: ChargeRecord, failure: Failure
 /** An attempt whose time is up fails, unless a call to its network is under way; the charge as it is then. */
 export function failOverdue(draft: Draft, charge: ChargeRecord): ChargeRecord {
   const { serviceMs, language } = draft.context;
-  if (charge.status !== 'pending' || serviceMs < charge.deadline_ms) return charge;
+  if (charge.status !== 'pending' || !isOver(charge, serviceMs)) return charge;
   if (draft.get('payment_intent', charge.payment_intent)!.operation !== null) return charge;
   return failAttempt(draft, charge, expiredUnpaid(language));
 }

@@ -5,6 +5,7 @@ import { sessionSecondsMax, sessionSecondsMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { changeable } from './changeable.ts';
+import { deadlineAt } from './deadline.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
@@ -30,7 +31,6 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
   const refusal = refusePlainHttp(context, { success_url, cancel_url }) ?? refusePayment(draft, params);
   if (refusal !== null) return refused(refusal);
   const id = context.newId('checkout_session');
-  const deadlineMs = context.serviceMs + expiresAt * 1000 - context.nowMs;
   const { amount, currency, payment_method_types, customer, payment_intent_data } = params;
   // Description and metadata are the session's own: its intent has what was given for it.
   const payment = { amount, currency, payment_method_types, customer, ...payment_intent_data };
@@ -52,9 +52,7 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
     client_reference_id: params.client_reference_id ?? null,
     description: params.description ?? null,
     locale: params.locale ?? null,
-    expires_at_ms: expiresAt * 1000,
-    deadline_ms: deadlineMs,
-    due_at_ms: deadlineMs,
+    ...deadlineAt(expiresAt * 1000, context),
     metadata: initialMetadata(params.metadata),
   });
   return answered(presentCheckoutSession(session, context.settings.baseUrl));

@@ -2,6 +2,7 @@
 // raised by the shard, so it is journaled and replayed the same way, also when the time passed while nobody ran.
 
 import { failOverdue } from './attempts.ts';
+import { isOver } from './deadline.ts';
 import type { Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { dueIndex, timeKey } from './indexes.ts';
@@ -64,7 +65,7 @@ export function inTime<P>(decider: (draft: Draft, params: P, id: string) => Outc
 
 /** A session whose time is up expires, unless a payment is on its way; the session as it is then. */
 function expireOverdue(draft: Draft, session: CheckoutSessionRecord): CheckoutSessionRecord {
-  if (session.status !== 'open' || draft.context.serviceMs < session.deadline_ms) return session;
+  if (session.status !== 'open' || !isOver(session, draft.context.serviceMs)) return session;
   const intent = draft.get('payment_intent', session.payment_intent)!;
   if (intent.operation !== null || intent.status === 'processing') return session;
   cancelIntent(draft, intent, null);

@@ -1,8 +1,8 @@
 // The rate limits that apply to an organization in a mode: its own ones while they last, else the defaults.
 
 import { type Bucket, buckets, defaultDailyCap, defaultLimits } from '../contract/limits.ts';
+import type { Mode } from '../contract/vocabulary.ts';
 import { burstOf } from '../core/token-bucket.ts';
-import type { Mode } from './record.ts';
 
 /** A limit of the organization's own; without one, or once it has ended, the default applies. */
 export interface BucketOverride {

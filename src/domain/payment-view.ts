@@ -3,6 +3,7 @@
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { methodsLeft } from './attempt-limits.ts';
+import { isOver } from './deadline.ts';
 import type {
   CardDetails,
   ChargeRecord,
@@ -82,12 +83,12 @@ export function viewPayment(view: View, id: string, serviceMs: number): PaymentV
 }
 
 function sessionView(session: CheckoutSessionRecord, serviceMs: number): PaymentView['session'] {
-  const { id, status, success_url, cancel_url, locale, deadline_ms } = session;
-  return { id, status, success_url, cancel_url, locale, over: deadline_ms <= serviceMs };
+  const { id, status, success_url, cancel_url, locale } = session;
+  return { id, status, success_url, cancel_url, locale, over: isOver(session, serviceMs) };
 }
 
 function chargeView(charge: ChargeRecord, serviceMs: number): PaymentView['charge'] {
-  const { id, status, method, cash_number, expires_at_ms, deadline_ms, challenge_token, card } = charge;
-  const [over, challenge] = [deadline_ms <= serviceMs, challenge_token !== null];
+  const { id, status, method, cash_number, expires_at_ms, challenge_token, card } = charge;
+  const [over, challenge] = [isOver(charge, serviceMs), challenge_token !== null];
   return { id, status, method, cash_number, expires_at_ms, over, challenge, card };
 }

@@ -1,5 +1,6 @@
 // The one mapping from records to the resources that answers and events show.
 
+import { cardPath, checkoutPath, voucherPath } from '../contract/page-paths.ts';
 import type {
   ChargeResource,
   CheckoutSessionResource,
@@ -18,13 +19,6 @@ import type {
   ReviewRecord,
   WebhookEndpointRecord,
 } from './record.ts';
-
-/** Where a customer pays a checkout session. */
-export const checkoutUrl = (baseUrl: string, session: string) => `${baseUrl}/checkout/${session}`;
-/** Where a customer types the card for an attempt. */
-export const cardPageUrl = (baseUrl: string, charge: string) => `${baseUrl}/pay/${charge}`;
-/** Where a customer finds the cash code of an attempt. */
-export const voucherUrl = (baseUrl: string, charge: string) => `${baseUrl}/voucher/${charge}`;
 
 /** `charge` is the latest one; it is only looked at while the customer has something to do. */
 export function presentPaymentIntent(
@@ -63,14 +57,14 @@ function nextAction(
   if (charge.method === 'card') {
     return {
       type: 'redirect_to_url',
-      redirect_to_url: { url: cardPageUrl(baseUrl, charge.id), return_url: intent.return_url },
+      redirect_to_url: { url: `${baseUrl}${cardPath(charge.id)}`, return_url: intent.return_url },
     };
   }
   return {
     type: 'cash_display_details',
     cash_display_details: {
       number: charge.cash_number!,
-      hosted_voucher_url: voucherUrl(baseUrl, charge.id),
+      hosted_voucher_url: `${baseUrl}${voucherPath(charge.id)}`,
       expires_at: Math.floor(charge.expires_at_ms / 1000),
     },
   };
@@ -91,7 +85,7 @@ export function presentCheckoutSession(
     payment_intent: session.payment_intent,
     payment_status: session.status === 'complete' ? 'paid' : 'unpaid',
     status: session.status,
-    url: session.status === 'open' ? checkoutUrl(baseUrl, session.id) : null,
+    url: session.status === 'open' ? `${baseUrl}${checkoutPath(session.id)}` : null,
     success_url: session.success_url,
     cancel_url: session.cancel_url,
     customer: session.customer,

@@ -6,9 +6,7 @@
 // only shown. Amounts are centimes. `null` stands for "has no value"; a field is never left out.
 
 import type { DeclineCode, EventType, FailureCode, PaymentMethodType } from '../contract/vocabulary.ts';
-
-/** The two sides of an organization: nothing crosses from one to the other. */
-export type Mode = 'test' | 'live';
+import type { Deadline } from './deadline.ts';
 
 interface Common {
   readonly id: string;
@@ -58,7 +56,7 @@ export interface CardDetails {
   readonly exp_year: number;
 }
 
-export interface ChargeRecord extends Common {
+export interface ChargeRecord extends Common, Deadline {
   readonly kind: 'charge';
   readonly amount: number;
   readonly amount_refunded: number;
@@ -80,15 +78,10 @@ export interface ChargeRecord extends Common {
   readonly challenge_token: string | null;
   /** The operation that charges the card; null while no card was sent to the network. */
   readonly authorization: string | null;
-  /** When the attempt ends by itself unless it was decided before: as people are told, and in service time. */
-  readonly expires_at_ms: number;
-  readonly deadline_ms: number;
-  /** When the service looks whether to expire it, in service time: later than its end while the network is asked. */
-  readonly due_at_ms: number;
   readonly metadata: Metadata;
 }
 
-export interface CheckoutSessionRecord extends Common {
+export interface CheckoutSessionRecord extends Common, Deadline {
   readonly kind: 'checkout_session';
   readonly amount: number;
   readonly currency: string;
@@ -101,11 +94,6 @@ export interface CheckoutSessionRecord extends Common {
   readonly client_reference_id: string | null;
   readonly description: string | null;
   readonly locale: 'en' | 'fr' | 'ar' | null;
-  /** When it ends by itself unless it was paid before: as people are told, and in service time. */
-  readonly expires_at_ms: number;
-  readonly deadline_ms: number;
-  /** When the service looks whether to expire it, in service time: later than its end while a payment is decided. */
-  readonly due_at_ms: number;
   readonly metadata: Metadata;
 }
 

@@ -3,6 +3,7 @@
 
 import type { EventType } from '../contract/vocabulary.ts';
 import { declined } from './attempts.ts';
+import { deadlineAt } from './deadline.ts';
 import type { Context } from './decision.ts';
 import * as present from './present.ts';
 import type {
@@ -129,9 +130,7 @@ class Samples {
       cash_agent: null,
       challenge_token: null,
       authorization: null,
-      expires_at_ms: this.#context.nowMs + halfAnHourMs,
-      deadline_ms: this.#context.serviceMs + halfAnHourMs,
-      due_at_ms: this.#context.serviceMs + halfAnHourMs,
+      ...deadlineAt(this.#context.nowMs + halfAnHourMs, this.#context),
     };
   }
 
@@ -149,9 +148,7 @@ class Samples {
       client_reference_id: null,
       description: null,
       locale: null,
-      expires_at_ms: this.#context.nowMs + halfAnHourMs,
-      deadline_ms: this.#context.serviceMs + halfAnHourMs,
-      due_at_ms: this.#context.serviceMs + halfAnHourMs,
+      ...deadlineAt(this.#context.nowMs + halfAnHourMs, this.#context),
     };
     return present.presentCheckoutSession(session, this.#context.settings.baseUrl);
   }

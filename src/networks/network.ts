@@ -2,9 +2,10 @@
 // operation that asks for it, and a network makes one effect of an operation however often it is sent: a call that is
 // made again can't charge twice. The runner makes the calls; the card page asks for a token.
 
+import type { Mode } from '../contract/vocabulary.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/operations.ts';
-import type { CardDetails, Mode } from '../domain/record.ts';
+import type { CardDetails } from '../domain/record.ts';
 
 /** A card as the customer typed it, ASCII digits only. It lives in the memory of one call to `tokenize`. */
 export interface TypedCard {

@@ -5,6 +5,7 @@
 // An operation leaves the runner when its outcome was taken by `settle`. After an `accepted` the outcome follows from
 // the network's own notification.
 
+import { modeOf } from '../contract/vocabulary.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/operations.ts';
 import type { LookedUp, Networks } from './network.ts';
@@ -113,7 +114,7 @@ function within<T>(timeoutMs: number, timers: Timers, action: () => Promise<T>):
 }
 
 function networkOf(networks: Networks, call: NetworkCall) {
-  const mode = networks[call.livemode ? 'live' : 'test'];
+  const mode = networks[modeOf(call.livemode)];
   return call.action === 'issue_cash_code' ? mode.cash : mode.card;
 }
 
@@ -124,7 +125,7 @@ async function lookUp(networks: Networks, call: NetworkCall): Promise<LookedUp> 
 }
 
 function send(networks: Networks, call: NetworkCall): Promise<NetworkOutcome> {
-  const { card, cash } = networks[call.livemode ? 'live' : 'test'];
+  const { card, cash } = networks[modeOf(call.livemode)];
   switch (call.action) {
     case 'open_card_page':
       return card!.openPage(call);

@@ -4,12 +4,11 @@
 //
 // The card page's `tokenize` and the calls may run in different threads, each with a simulator of its own.
 
-import { declineCodes } from '../contract/vocabulary.ts';
+import { declineCodes, type Mode } from '../contract/vocabulary.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/operations.ts';
-import type { Mode } from '../domain/record.ts';
 import type {
   CardNetwork,
   CardProblem,

@@ -2,7 +2,7 @@
 // choice between human output and `--json`. `cli.ts` and the files named `cli-…` share it.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { modes } from '../directory/organization.ts';
+import { modes } from '../contract/vocabulary.ts';
 import { callOperator } from './operator-client.ts';
 import type { OperatorErrorKind } from './operator-protocol.ts';
 import type { ConfigLine } from './operator-services.ts';

@@ -2,8 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import { buckets } from '../contract/limits.ts';
-import { modes } from '../directory/organization.ts';
-import type { Mode } from '../domain/record.ts';
+import { type Mode, modes } from '../contract/vocabulary.ts';
 import { type CliContext, isoTime, modeOption, wholeNumber } from './cli-context.ts';
 import type { PresentedLimits } from './present.ts';
 import { formatTable, formatTime } from './table.ts';

@@ -1,8 +1,8 @@
 // `payments org …`: organizations and the methods they may use.
 
 import { type Command, Option } from 'commander';
+import type { Mode } from '../contract/vocabulary.ts';
 import type { FirstKeys } from '../directory/directory.ts';
-import type { Mode } from '../domain/record.ts';
 import { type CliContext, CliFailure, modeOption } from './cli-context.ts';
 import type { PresentedOrganization } from './present.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';

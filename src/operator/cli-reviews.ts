@@ -1,7 +1,7 @@
 // `payments review …`: money that doesn't add up and waits for an operator's decision.
 
 import { type Command, Option } from 'commander';
-import { modes } from '../directory/organization.ts';
+import { modes } from '../contract/vocabulary.ts';
 import type { CliContext } from './cli-context.ts';
 import { listedMax } from './operator-protocol.ts';
 import type { PresentedReview } from './present.ts';

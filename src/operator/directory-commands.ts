@@ -3,8 +3,9 @@
 
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../contract/limits.ts';
+import { modes } from '../contract/vocabulary.ts';
 import { keyKinds } from '../directory/api-key.ts';
-import { modes, type Organization } from '../directory/organization.ts';
+import type { Organization } from '../directory/organization.ts';
 import { bucketSchema, defineCommand, modeSchema, type OperatorCommand } from './operator-command.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { presentKey, presentLimits, presentOrganization } from './present.ts';

@@ -6,7 +6,7 @@ import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Bucket } from '../contract/limits.ts';
 import { buckets } from '../contract/limits.ts';
-import type { Mode } from '../domain/record.ts';
+import type { Mode } from '../contract/vocabulary.ts';
 import { OperatorFailure } from './operator-protocol.ts';
 import type { OperatorServices } from './operator-services.ts';
 

@@ -1,7 +1,8 @@
 // How webhook endpoints, deliveries and attempts look in the answers to operators' commands. Secrets stay inside,
 // except where a command is about them.
 
-import type { AttemptRecord, DeliveryRecord, Mode, WebhookEndpointRecord } from '../domain/record.ts';
+import { type Mode, modeOf } from '../contract/vocabulary.ts';
+import type { AttemptRecord, DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
 
 export interface PresentedEndpoint {
@@ -17,7 +18,7 @@ export interface PresentedEndpoint {
 
 export function presentEndpoint(endpoint: WebhookEndpointRecord): PresentedEndpoint {
   const { id, org, livemode, url, status, enabled_events, api_version, created } = endpoint;
-  const mode = livemode ? 'live' : 'test';
+  const mode = modeOf(livemode);
   return {
     id,
     organization: org,

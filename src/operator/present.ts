@@ -2,16 +2,17 @@
 // prints, snake_case like the API, times as ISO 8601. A key's digest stays inside.
 
 import type { Bucket } from '../contract/limits.ts';
-import { type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
-import { type ApiKey, type KeyKind, type KeyStatus, keyStatus } from '../directory/api-key.ts';
 import {
-  type Methods,
+  type Mode,
+  modeOf,
   modes,
-  type Organization,
-  type OrganizationStatus,
-} from '../directory/organization.ts';
+  type PaymentMethodType,
+  paymentMethodTypes,
+} from '../contract/vocabulary.ts';
+import { type ApiKey, type KeyKind, type KeyStatus, keyStatus } from '../directory/api-key.ts';
+import type { Methods, Organization, OrganizationStatus } from '../directory/organization.ts';
 import { type LimitInForce, limitsInForce } from '../domain/limits-in-force.ts';
-import type { Mode, ReviewRecord } from '../domain/record.ts';
+import type { ReviewRecord } from '../domain/record.ts';
 import type { Availability } from '../shard/account.ts';
 
 export interface PresentedOrganization {
@@ -124,7 +125,7 @@ export function presentReview(review: ReviewRecord): PresentedReview {
   return {
     id: review.id,
     organization: review.org,
-    mode: review.livemode ? 'live' : 'test',
+    mode: modeOf(review.livemode),
     created: isoTime(review.created * 1000),
     open: review.open,
     reason: review.reason,

@@ -1,7 +1,7 @@
 // The operators' commands about reviews: money that does not add up, and waits for somebody's decision.
 
 import { Type } from 'typebox';
-import { modes } from '../directory/organization.ts';
+import { modes } from '../contract/vocabulary.ts';
 import { fieldIndex, kindIndex } from '../domain/indexes.ts';
 import type { ReviewRecord } from '../domain/record.ts';
 import { defineCommand, modeSchema, type OperatorCommand } from './operator-command.ts';

@@ -2,9 +2,9 @@
 // its shard; each function rejects with an `OperatorFailure` when the shard refuses or is away.
 
 import { type IdKind, idPrefixes, kindOfId } from '../contract/id-prefixes.ts';
+import type { Mode } from '../contract/vocabulary.ts';
 import type { InternalParams } from '../domain/command.ts';
 import { scopeOf } from '../domain/indexes.ts';
-import type { Mode } from '../domain/record.ts';
 import { listedMax, OperatorFailure } from './operator-protocol.ts';
 import type { OperatorServices } from './operator-services.ts';
 

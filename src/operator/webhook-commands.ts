@@ -4,8 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../contract/limits.ts';
-import type { EventType } from '../contract/vocabulary.ts';
-import { modes } from '../directory/organization.ts';
+import { type EventType, modes } from '../contract/vocabulary.ts';
 import { attemptIndex, fieldIndex, kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { AttemptRecord, DeliveryRecord, ReviewRecord, WebhookEndpointRecord } from '../domain/record.ts';
 import { defineCommand, type OperatorCommand } from './operator-command.ts';

@@ -1,9 +1,8 @@
 // What a shard knows of an organization: the part of the directory's entry that decisions and limits depend on. The
 // main thread sends it before the first request of the organization can arrive, and again after every change.
 
-import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import type { Mode, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { LimitsOverrides } from '../domain/limits-in-force.ts';
-import type { Mode } from '../domain/record.ts';
 
 export interface ShardAccount {
   /** `org_…` */

@@ -5,7 +5,7 @@
 import { type Refusal, refuse } from '../contract/errors.ts';
 import { type Bucket, bucketNames, buckets, exportsAtOnceMax } from '../contract/limits.ts';
 import type { Route } from '../contract/route.ts';
-import type { Language } from '../contract/vocabulary.ts';
+import { type Language, modeOf } from '../contract/vocabulary.ts';
 import type { Now } from '../core/clock.ts';
 import type { MoroccoCalendar } from '../core/morocco-day.ts';
 import { slotOf } from '../core/slot.ts';
@@ -95,7 +95,7 @@ export class Scope {
   }
 
   get mode(): 'live' | 'test' {
-    return this.livemode ? 'live' : 'test';
+    return modeOf(this.livemode);
   }
 
   get settings(): ShardAccount {

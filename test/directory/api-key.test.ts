@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { overlapSecondsMax } from '../../src/contract/limits.ts';
+import { modes } from '../../src/contract/vocabulary.ts';
 import { createRandomText } from '../../src/core/ids.ts';
 import {
   type ApiKey,
@@ -13,7 +14,6 @@ import {
   revoked,
   rolled,
 } from '../../src/directory/api-key.ts';
-import { modes } from '../../src/directory/organization.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 
 const nowMs = 1_793_491_200_000;

@@ -15,7 +15,7 @@ import { Event } from '../../src/contract/resources.ts';
 import type { Route } from '../../src/contract/route.ts';
 import { type QueryOperation, routeTable } from '../../src/contract/routes.ts';
 import { fillDefaults, type Params, validateParams } from '../../src/contract/validate.ts';
-import { languages, newestApiVersion } from '../../src/contract/vocabulary.ts';
+import { languages, modeOf, newestApiVersion } from '../../src/contract/vocabulary.ts';
 import { createIdFactory, createRandomText } from '../../src/core/ids.ts';
 import { slotOf } from '../../src/core/slot.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
@@ -241,7 +241,7 @@ export class Stage {
 
   #account(): Context['account'] {
     const { org, livemode } = this.who;
-    const defaults = defaultLimits[livemode ? 'live' : 'test'];
+    const defaults = defaultLimits[modeOf(livemode)];
     const limits = Object.fromEntries(
       Object.entries(defaults).map(([name, perMinute]) => [name, { perMinute, source: 'default' }]),
     ) as Context['account']['limits'];

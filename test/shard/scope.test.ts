@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { Refusal } from '../../src/contract/errors.ts';
 import { buckets } from '../../src/contract/limits.ts';
 import { type Operation, routeTable } from '../../src/contract/routes.ts';
+import { modeOf } from '../../src/contract/vocabulary.ts';
 import { createMoroccoCalendar } from '../../src/core/morocco-day.ts';
 import type { BucketOverride, LimitsOverrides } from '../../src/domain/limits-in-force.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
@@ -130,7 +131,7 @@ const capacities: readonly (readonly [livemode: boolean, operation: Operation, c
   [true, 'export_refunds', 35],
 ];
 for (const [livemode, operation, capacity] of capacities) {
-  test(`${livemode ? 'live' : 'test'} mode lets ${capacity} ${operation} through at once`, () => {
+  test(`${modeOf(livemode)} mode lets ${capacity} ${operation} through at once`, () => {
     assert.equal(sendUntilRefused(scopeOf({ livemode }), operation), capacity);
   });
 }

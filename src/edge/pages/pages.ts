@@ -3,9 +3,8 @@
 // machine behind the port. A form that was taken answers a redirect, so that reloading shows how things stand.
 
 import { negotiateLanguage } from '../../contract/language.ts';
-import { languages } from '../../contract/vocabulary.ts';
+import { languages, type Mode } from '../../contract/vocabulary.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
-import type { Mode } from '../../domain/record.ts';
 import type { Tokenize } from '../../networks/network.ts';
 import { linkTo, type Page, redirect, render, type Visit } from './document.ts';
 import { createFormGuard } from './form-guard.ts';

@@ -1,5 +1,6 @@
 // Pages with something to do: choose a method, type a card, pass a challenge, take a code to an agent.
 
+import { challengePath, changePath } from '../../contract/page-paths.ts';
 import { type Language, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
 import { testCards } from '../../networks/test-cards.ts';
@@ -11,7 +12,6 @@ import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 import { qrCode } from './qr-code.ts';
 import { afterGivingUp, afterPayment } from './return-links.ts';
-import { challengePath, changePath } from './stage.ts';
 
 const methodTexts = {
   card: { name: 'pay_by_card', hint: 'pay_by_card_hint' },

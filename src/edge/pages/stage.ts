@@ -1,6 +1,7 @@
 // How far a payment is, as its customer sees it: which page comes next. Every visit and every form ends here, so a
 // second click, an old link and the Back button all show how things stand now.
 
+import { cardPath, checkoutPath, voucherPath } from '../../contract/page-paths.ts';
 import type { PaymentView } from '../../domain/payment-view.ts';
 
 export type Stage =
@@ -21,13 +22,6 @@ export type Stage =
   | { readonly name: 'failed' }
   /** Nothing can be paid here any more. */
   | { readonly name: 'over' };
-
-export const checkoutPath = (session: string) => `/checkout/${session}`;
-export const cardPath = (charge: string) => `/pay/${charge}`;
-export const challengePath = (charge: string) => `/pay/${charge}/challenge`;
-export const voucherPath = (charge: string) => `/voucher/${charge}`;
-/** Where the form is sent that leads back to the choice, from the page of an attempt. */
-export const changePath = (page: string) => `${page}/change`;
 
 /** The stage of the payment that `id`, a session or a charge, was opened for. A `path` is where that stage has its page. */
 export function stageOf(view: PaymentView, id: string): Stage {

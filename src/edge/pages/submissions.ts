@@ -2,8 +2,7 @@
 // taken, or that came too late, leads to how things stand now.
 
 import { type ErrorCode, errors } from '../../contract/errors.ts';
-import { paymentMethodTypes } from '../../contract/vocabulary.ts';
-import type { Mode } from '../../domain/record.ts';
+import { type Mode, modeOf, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import type { Tokenize } from '../../networks/network.ts';
 import { readCard } from './card-fields.ts';
 import type { Page, Visit } from './document.ts';
@@ -46,7 +45,7 @@ export function createSubmits(
     async card({ id, payment, visit, form, field }) {
       const typed = readCard(form);
       if ('problems' in typed) return cardPage(payment, visit, field, typed.problems);
-      const ask = tokenize[payment.livemode ? 'live' : 'test'];
+      const ask = tokenize[modeOf(payment.livemode)];
       // What a tokenizer throws is not passed on: nobody can be sure that it doesn't quote the card.
       const tokenized = await ask?.(typed).catch(() => null);
       if (!tokenized) return troublePage(visit);
