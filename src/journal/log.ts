@@ -113,10 +113,10 @@ export class SegmentedLog implements Log {
     const [{ firstSequence, timeMs }] = turns as [Waiting];
     const active = this.#active;
     const isDue =
-      active === null ||
-      active.bytes > this.#segmentBytesMax ||
-      timeMs - active.firstTimeMs > this.#segmentAgeMaxMs;
-    if (isDue) {
+      active !== null &&
+      (active.bytes > this.#segmentBytesMax || timeMs - active.firstTimeMs > this.#segmentAgeMaxMs);
+    // A segment may grow beyond its size: that is better than failing for want of descriptors.
+    if (active === null || (isDue && this.#segments.canCreate)) {
       const segment = await this.#segments.create(firstSequence);
       await this.#onSegment(firstSequence);
       this.#active = { segment, bytes: 0, firstTimeMs: timeMs };

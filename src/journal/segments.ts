@@ -9,6 +9,8 @@ import { readAnswer, readTurnHeader, turnDefect } from './codec.ts';
 import { createEnvironment, dataFile, type Environment, guardRead, openEnvironment } from './environment.ts';
 import { type Part, partOf, type ShardIdentity, tagOf } from './identity.ts';
 import { type AnswerLocation, JournalDamaged, type KeptAnswer } from './journal.ts';
+import type { CheckDepth } from './page-check.ts';
+import { SpareDescriptors } from './spare-descriptors.ts';
 
 export interface Segment {
   readonly firstSequence: number;
@@ -31,6 +33,7 @@ export class Segments {
   /** Open ones, least recently used first. */
   readonly #open: Segment[] = [];
   readonly #closing = new Set<Promise<void>>();
+  readonly #spares: SpareDescriptors;
 
   /** Lists the segments in `logFolder`, which is the shard's, and removes what a crash left unfinished. */
   constructor(logFolder: string, mapSize: number, identity: ShardIdentity) {
@@ -38,6 +41,7 @@ export class Segments {
     this.tag = tagOf(identity);
     this.#part = partOf(identity, 'log');
     this.#mapSize = mapSize;
+    this.#spares = new SpareDescriptors(logFolder);
     for (const name of readdirSync(logFolder).sort()) {
       if (/^\d+\.(new|dropped)$/.test(name)) rmSync(join(logFolder, name), { recursive: true });
       else if (/^\d{16}$/.test(name))
@@ -61,27 +65,36 @@ export class Segments {
   }
 
   /** Opens a segment, or finds it open; the newest for writing. Throws `JournalDamaged`. */
-  open(segment: Segment, check: 'branches' | 'leaves' = 'branches'): Environment {
+  open(segment: Segment, check: CheckDepth = 'branches'): Environment {
     const position = this.#open.indexOf(segment);
     if (position >= 0) this.#open.splice(position, 1);
     this.#open.push(segment);
     const newest = this.#list.at(-1);
-    segment.environment ??= openEnvironment({
-      folder: segment.folder,
-      part: this.#part,
-      mapSize: this.#mapSize,
-      readOnly: segment !== newest,
-      check,
-    });
+    segment.environment ??= this.#openEnvironment(segment, segment !== newest, check);
     const surplus = this.#open.find((other) => other !== newest && other !== segment);
     if (surplus !== undefined && this.#open.length > openMax) void this.#close(surplus);
     return segment.environment;
+  }
+
+  #openEnvironment({ folder }: Segment, readOnly: boolean, check: CheckDepth): Environment {
+    this.#spares.release();
+    try {
+      return openEnvironment({ folder, part: this.#part, mapSize: this.#mapSize, readOnly, check });
+    } finally {
+      this.#spares.refill();
+    }
+  }
+
+  /** Whether the process has the descriptors that the next segment takes. */
+  get canCreate(): boolean {
+    return this.#spares.refill();
   }
 
   /** Creates the next segment and opens it. Throws when the disk does not take it. */
   async create(firstSequence: number): Promise<Segment> {
     assert(firstSequence > (this.#list.at(-1)?.firstSequence ?? 0), 'segments ascend');
     const folder = this.folderOf(firstSequence);
+    this.#spares.release();
     await createEnvironment(folder, this.#mapSize, this.#part);
     const segment: Segment = { firstSequence, folder, environment: null };
     this.#list.push(segment);
@@ -101,6 +114,7 @@ export class Segments {
   async close(): Promise<void> {
     for (const segment of [...this.#open]) void this.#close(segment);
     await Promise.all(this.#closing);
+    this.#spares.release();
   }
 
   async #close(segment: Segment): Promise<void> {

@@ -1,0 +1,51 @@
+// A process for descriptors.test.ts, which gives it few descriptors. It opens the journal in the folder given, takes
+// every descriptor that is left, and appends: first to a log without any segment, then far beyond the end of a
+// segment. At last it gives the descriptors back. It writes what it has seen as one line of JSON.
+
+import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import { appendTurns, digest, failOnWarning, identity, indexRowsOf } from './journal-fixtures.ts';
+
+const dir = process.argv[2]!;
+const segmentsOf = () => readdirSync(join(dir, 'log')).length;
+const journal = await openJournal({
+  dir,
+  identity,
+  indexRowsOf,
+  segmentBytesMax: 100_000,
+  warn: failOnWarning,
+});
+const taken: number[] = [];
+try {
+  for (;;) taken.push(openSync('/dev/null', 'r'));
+} catch {
+  // There are none left, as is wanted.
+}
+const { locations, durable } = journal.log.append({
+  firstSequence: 1,
+  timeMs: 0,
+  entries: [
+    {
+      changes: [],
+      kept: {
+        keyDigest: digest(1),
+        fingerprint: digest(2),
+        status: 200,
+        requestId: 'req_1',
+        body: Buffer.from('{}'),
+        defaults: '',
+      },
+    },
+  ],
+});
+await durable;
+for (let round = 0; round < 8; round++) await appendTurns(journal, [50]);
+const answer = journal.log.readAnswer(locations[0]!, digest(1));
+for (const descriptor of taken) closeSync(descriptor);
+const starved = segmentsOf();
+for (let round = 0; round < 8; round++) await appendTurns(journal, [50]);
+const { nextSequence } = journal.log;
+await journal.close();
+const seen = { nextSequence, starved, segments: segmentsOf(), status: answer?.status };
+writeSync(1, `${JSON.stringify(seen)}\n`);

@@ -1,0 +1,33 @@
+// A process that has run out of descriptors: the journal holds those that it will need, so what is appended becomes
+// durable although nothing else in the process could open a file.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import {
+  failOnWarning,
+  identity,
+  indexRowsOf,
+  sequencesOf,
+  temporaryFolder,
+  upTo,
+} from './journal-fixtures.ts';
+
+const child = join(import.meta.dirname, 'descriptors-child.ts');
+
+test('without a descriptor to be had, turns are appended, and a new segment waits until there are some', async (context) => {
+  const dir = temporaryFolder(context);
+  const script = 'ulimit -n 100; exec "$0" "$@"';
+  const { stdout } = await promisify(execFile)('sh', ['-c', script, process.execPath, child, dir], {
+    timeout: 60_000,
+  });
+  const { nextSequence, starved, segments, status } = JSON.parse(stdout);
+  assert.deepEqual([nextSequence, status], [802, 200]);
+  assert(segments > starved, `${starved} segments, then ${segments}`);
+  const journal = await openJournal({ dir, identity, indexRowsOf, warn: failOnWarning });
+  assert.deepEqual(sequencesOf(journal.replay()), upTo(801));
+  await journal.close();
+});
