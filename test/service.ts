@@ -81,12 +81,17 @@ export async function startService(
     readonly env?: Readonly<Record<string, string>>;
     /** Options of the command `serve`. */
     readonly args?: readonly string[];
+    /** How many files it may have open. */
+    readonly openFiles?: number;
     /** Gets the process before it listens. */
     readonly onSpawn?: (child: ChildProcess) => void;
   } = {},
 ): Promise<Service> {
   const dataDir = options.dataDir ?? temporaryFolder();
-  const child = spawn(process.execPath, [entry, 'serve', ...(options.args ?? [])], {
+  const { openFiles, args = [] } = options;
+  const command = [process.execPath, entry, 'serve', ...args];
+  if (openFiles !== undefined) command.unshift('sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`);
+  const child = spawn(command[0]!, command.slice(1), {
     cwd: root,
     env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

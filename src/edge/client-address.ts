@@ -13,9 +13,7 @@ export type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => A
  * when one is neither.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddressOf {
-  const trusted = trustedProxies.map(readNetwork);
-  const isTrusted = (address: Address) =>
-    trusted.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits));
+  const isTrusted = createTrusted(trustedProxies);
   return (remoteAddress, forwardedFor) => {
     let client = readAddress(remoteAddress);
     if (client === null) return null;
@@ -29,7 +27,23 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   };
 }
 
-/** The same as text, for logs. Most connections need no look: their address is IPv4 and no proxy stands in between. */
+/** Whether an address is one of these addresses and networks. Throws when one of them is neither. */
+function createTrusted(trustedProxies: readonly string[]): (address: Address) => boolean {
+  const trusted = trustedProxies.map(readNetwork);
+  return (address) =>
+    trusted.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits));
+}
+
+/** The same for the text of an address. */
+export function createIsTrusted(trustedProxies: readonly string[]): (address: string) => boolean {
+  const isTrusted = createTrusted(trustedProxies);
+  return (text) => {
+    const address = readAddress(text);
+    return address !== null && isTrusted(address);
+  };
+}
+
+/** The client's address as text, for logs. Most connections need no look: their address is IPv4 and no proxy stands in between. */
 export function createClientAddressText(
   trustedProxies: readonly string[],
 ): (remoteAddress: string, forwardedFor: string) => string {

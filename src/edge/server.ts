@@ -3,6 +3,7 @@
 
 import * as uws from 'uWebSockets.js';
 import type { Clock } from '../core/clock.ts';
+import type { Connections } from './connections.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import { type RequestHead, readHead } from './request-head.ts';
@@ -30,6 +31,8 @@ export interface ServerOptions {
   readonly onApi: (exchange: Exchange, head: RequestHead) => void;
   /** Everything outside `/v1`. */
   readonly onSite: (exchange: Exchange, head: RequestHead) => void;
+  /** How many connections there may be. */
+  readonly connections: Pick<Connections, 'opened' | 'closed'>;
   /** A handler threw: a bug. The exchange is cut. */
   readonly onBug: (error: unknown) => void;
 }
@@ -75,6 +78,7 @@ export function listen(options: ServerOptions): Promise<Server> {
   };
   const createApp = (tls: TlsFiles | null) => {
     const app = (tls === null ? uws.App() : openTls(tls)) as App;
+    app.filter((response, change) => admit(response, change, options));
     app.any('/*', (response, request) => take(response, request, exchanges, options));
     return app;
   };
@@ -115,6 +119,16 @@ function openTls({ certFile, keyFile }: TlsFiles): uws.TemplatedApp {
     return uws.SSLApp({ cert_file_name: certFile, key_file_name: keyFile, ssl_ciphers: ciphers });
   } catch {
     throw new Error(`TLS can't be opened with the certificate in ${certFile} and the key in ${keyFile}`);
+  }
+}
+
+/** A connection has come (`change` is 1) or has ended (-1). */
+function admit(response: uws.HttpResponse, change: number, { connections, onBug }: ServerOptions): void {
+  try {
+    if (change < 0) connections.closed();
+    else if (!connections.opened(response)) response.close();
+  } catch (error) {
+    onBug(error);
   }
 }
 

@@ -35,6 +35,14 @@ export const configSchema = group({
   ),
   baseUrl: optionalText('public address of the service; none: derived from host and port'),
   requestTimeoutMs: count(100, timerMsMax, 'a request must be answered within this time'),
+  connections: group({
+    max: count(0, 1_000_000, 'connections at a time; 0: what the limit of open files leaves, at most 10000'),
+    perAddressMax: count(
+      0,
+      1_000_000,
+      'connections from one address at a time, on Linux; 0: half of all; pages.trustedProxies are exempt',
+    ),
+  }),
   memory: group({
     shardMib: count(
       0,

@@ -19,6 +19,7 @@ import { createSite } from '../edge/site.ts';
 import { type Port, ShardClient } from '../shard/client.ts';
 import { memoryShares } from '../shard/memory.ts';
 import type { Config } from './config-schema.ts';
+import { createEdgeConnections } from './edge-connections.ts';
 import { createLogger } from './logger.ts';
 import { createEdgeMetrics } from './metrics.ts';
 import { networksOf } from './networks.ts';
@@ -27,7 +28,16 @@ import { systemClocks } from './system-clocks.ts';
 import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
 
-const { number, config, port, shards: shardCount, baseUrl, keys, listenKey } = workerData as EdgeThreadData;
+const {
+  number,
+  config,
+  port,
+  connections: openConnections,
+  shards: shardCount,
+  baseUrl,
+  keys,
+  listenKey,
+} = workerData as EdgeThreadData;
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
 const thread = `edge-${number}`;
@@ -106,6 +116,14 @@ const pages = createPages({
 });
 const site = createSite({ shards, baseUrl, isStopping: () => server?.exchanges.closing === true, pages });
 
+const connections = createEdgeConnections({
+  config,
+  port,
+  open: openConnections,
+  logger,
+  onRefused: metrics.connectionRefused,
+});
+
 const ids = createIdFactory(createRandomText(randomFillSync));
 
 const tlsFilesOf = ({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | null =>
@@ -123,6 +141,7 @@ async function open(): Promise<Server> {
     httpsOnly: baseUrl.startsWith('https:'),
     slowClientMs,
     held,
+    connections,
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: (exchange, head) => site(exchange, head),
     onBug: (error) => logger.error({ err: error }, 'a handler threw'),
@@ -159,6 +178,7 @@ main.on('message', async (instruction: Instruction) => {
       tell({ type: 'answer', question: instruction.question, value: reread(instruction.config) });
       break;
     case 'metrics':
+      metrics.connections.set(connections.here);
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
       break;
     case 'stop':

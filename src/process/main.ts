@@ -19,6 +19,7 @@ import {
   openDataFolder,
   openDirectory,
 } from './data-folder.ts';
+import { openFilesMax, withinOpenFiles } from './descriptors.ts';
 import { examine } from './doctor.ts';
 import { greet } from './first-start.ts';
 import { checkFolder } from './folder-check.ts';
@@ -74,11 +75,6 @@ interface Run {
   readonly closers: (() => Promise<unknown>)[];
 }
 
-function openFolder(config: Config): Promise<DataFolder> {
-  const defaultShards = shardCountOf(config, availableParallelism());
-  return openDataFolder(config.dataDir, config.shards, defaultShards);
-}
-
 /** Where it listens, under which address its users reach it, and under which this machine does. */
 async function addressesOf(config: Config): Promise<{ port: number; baseUrl: string; url: string }> {
   const port = await freePort(config);
@@ -93,7 +89,9 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const { port, baseUrl, url } = await addressesOf(configured);
   closers.push(await lockDataFolder(configured.dataDir));
   const folder = await openFolder(configured);
-  const sized = (config: Config) => withShardMemory(config, folder.shards, machineBytes());
+  const openFiles = openFilesMax();
+  const sized = (config: Config) =>
+    withinOpenFiles(withShardMemory(config, folder.shards, machineBytes()), folder.shards, openFiles);
   const config = sized(configured);
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
   logConsole(logger);
@@ -128,10 +126,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     onRefusedKeys,
   };
   const supervisor = new Supervisor(options);
-  const putInForce = (changed: Config) => {
-    logger.level = changed.logLevel;
-    return supervisor.reread(changed);
-  };
+  const putInForce = (changed: Config) => supervisor.reread(changed);
   const reread = createReread(config, { load: () => sized(load()), putInForce, logger });
   process.on('SIGHUP', () => void reread.request());
   const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
@@ -162,6 +157,11 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     await told.promise;
   }
   logger.info('stopping');
+}
+
+function openFolder(config: Config): Promise<DataFolder> {
+  const defaultShards = shardCountOf(config, availableParallelism());
+  return openDataFolder(config.dataDir, config.shards, defaultShards);
 }
 
 /** The audit record, whose rows go to the log too. */

@@ -9,6 +9,7 @@ import {
   type Registry,
 } from 'prom-client';
 import type { Answered } from '../edge/api.ts';
+import type { ConnectionRefusal } from '../edge/connections.ts';
 import type { ShardObserver } from '../shard/shard.ts';
 
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -36,10 +37,20 @@ export function createEdgeMetrics(registry: Registry) {
     buckets: seconds,
     registers,
   });
+  const connections = new Gauge({ name: 'payments_connections', help: 'Open connections', registers });
+  const connectionsRefused = new Counter({
+    name: 'payments_connections_refused_total',
+    help: 'Connections that were closed at once, because there were too many in all or from one address',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of ['all', 'address']) connectionsRefused.labels(reason).inc(0);
   // Labels are looked up once for each combination: that is most of what counting costs.
   const counters = remembered((route, status) => requests.labels(route, status));
   const durations = remembered((route) => duration.labels(route));
   return {
+    connections,
+    connectionRefused: (reason: ConnectionRefusal) => connectionsRefused.labels(reason).inc(),
     answered({ route, status, code, durationMs }: Answered): void {
       const name = route ?? 'none';
       counters(name, String(status)).inc();

@@ -33,6 +33,7 @@ export function createReread(config: Config, options: RereadOptions): Reread {
     const files = load();
     const next = changeable(inForce, files);
     checkFiles(next);
+    logger.level = next.logLevel;
     const failures = await putInForce(next);
     inForce = next;
     for (const failure of failures) logger.error(failure);

@@ -45,6 +45,8 @@ export class Supervisor {
   /** The thread of each shard, starting or running; null while there is none. */
   readonly #shards: (Thread | null)[];
   readonly #edges: Thread[] = [];
+  /** How many connections the edges have, all together. */
+  readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #webhooks: WebhookKeeper;
   readonly #stopping = new AbortController();
   /** The main thread's own line to each shard. */
@@ -81,8 +83,9 @@ export class Supervisor {
     const config = this.#config;
     const listenKey = await directory.listenKey();
     const keys = directory.snapshot().map(keyRingChangeOf);
+    const connections = this.#connections;
     const shards = this.#shards.length;
-    const data: EdgeThreadData = { number, config, port, shards, baseUrl, keys, listenKey };
+    const data: EdgeThreadData = { number, config, port, connections, shards, baseUrl, keys, listenKey };
     const edge = new Thread(edgeEntry, data, (news) => {
       if (news.type === 'refused_keys') onRefusedKeys(news.refused);
     });

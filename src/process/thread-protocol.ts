@@ -65,6 +65,8 @@ export interface EdgeThreadData {
   readonly number: number;
   readonly config: Config;
   readonly port: number;
+  /** How many connections all edges have. */
+  readonly connections: SharedArrayBuffer;
   readonly shards: number;
   readonly baseUrl: string;
   readonly keys: readonly KeyRingChange[];

@@ -12,6 +12,7 @@ import { listen, type Server } from '../../src/edge/server.ts';
 import { type Port, ShardClient } from '../../src/shard/client.ts';
 import { AnswerWriter, type FromShard, readRequests, type ToShard } from '../../src/shard/protocol.ts';
 import { RawConnection, requestText } from './raw.ts';
+import { unlimited } from './unlimited.ts';
 
 const mib = 1024 * 1024;
 /** More than the buffers of a connection take. */
@@ -72,6 +73,7 @@ before(async () => {
     slowClientMs: 30_000,
     httpsOnly: false,
     held,
+    connections: unlimited,
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: (exchange) => exchange.cut(),
     onBug: (error) => assert.fail(error as Error),

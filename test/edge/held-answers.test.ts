@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { HeldAnswers } from '../../src/edge/held-answers.ts';
 import { listen, type Server } from '../../src/edge/server.ts';
+import { unlimited } from './unlimited.ts';
 
 const mib = 1024 * 1024;
 const held = new HeldAnswers(64 * mib);
@@ -25,6 +26,7 @@ before(async () => {
     slowClientMs: 1_000,
     httpsOnly: false,
     held,
+    connections: unlimited,
     onBug: (error) => assert.fail(error as Error),
     onSite: (exchange) => exchange.answer(200, [], 'ok'),
     onApi: (exchange, { path }) => {

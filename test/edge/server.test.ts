@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HeldAnswers } from '../../src/edge/held-answers.ts';
 import { listen, type Server } from '../../src/edge/server.ts';
+import { unlimited } from './unlimited.ts';
 
 const bugs: string[] = [];
 const held = new HeldAnswers(1024 * 1024 * 1024);
@@ -24,6 +25,7 @@ const start = () =>
     httpsOnly: false,
     slowClientMs: 500,
     held,
+    connections: unlimited,
     onBug: (error) => bugs.push((error as Error).message),
     onApi: (exchange) => exchange.answer(200, [], 'ok'),
     onSite: (exchange, { path }) => {

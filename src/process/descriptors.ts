@@ -1,0 +1,59 @@
+// The limit of open files, shared out: the threads, the journals and the operators have theirs reserved, webhook
+// attempts and connections divide the rest. So a flood of connections takes no descriptor that anything else needs.
+
+import { ConfigError } from './config.ts';
+import type { Config } from './config-schema.ts';
+
+/** The process itself: its output, the directory, the audit, and what is opened for a moment. */
+const ofProcess = 32;
+/** A thread's event loop. */
+const ofThread = 6;
+/** A shard's journal: five segments, one that is created, the checkpoint (three each), and its spare ones. */
+const ofShard = 32;
+/** The operators' socket and the port of the metrics. */
+const ofOperators = 32;
+/** A webhook attempt: its connection, and a question to a name server. */
+const ofAttempt = 2;
+/** Of what is left, for connections, unless configured. */
+const connectionsShare = 3 / 4;
+/** With fewer, the service is of no use. */
+const connectionsMin = 16;
+const attemptsMin = 8;
+/** More than this is asked for, not assumed: each takes memory. */
+const connectionsMaxDefault = 10_000;
+
+/** How many files the process may have open. Node raises its own limit as far as it may when it starts. */
+export function openFilesMax(): number {
+  // Without this it would ask a name server about every connection.
+  Object.assign(process.report, { excludeNetwork: true });
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+  const soft = userLimits?.open_files?.soft;
+  return typeof soft === 'number' ? soft : Number.MAX_SAFE_INTEGER;
+}
+
+/**
+ * The configuration with numbers that `openFiles` allow: connections where none are configured, and fewer webhook
+ * attempts if need be. Throws `ConfigError`.
+ */
+export function withinOpenFiles(config: Config, shards: number, openFiles: number): Config {
+  const threads = 3 + config.edges + shards + config.webhooks.workers;
+  const reserved = ofProcess + ofThread * threads + ofShard * shards + ofOperators;
+  const free = openFiles - reserved;
+  const connectionsLeft = free - attemptsMin * ofAttempt;
+  const configured = config.connections.max;
+  const wanted = configured || connectionsMin;
+  if (wanted > connectionsLeft) {
+    const needed = openFiles + wanted - connectionsLeft;
+    throw new ConfigError(
+      configured === 0
+        ? `the limit of open files is ${openFiles}, and the service needs ${needed}: raise it with "ulimit -n ${needed}"`
+        : `PAYMENTS_CONNECTIONS_MAX is ${configured}, and the limit of open files (${openFiles}) leaves ${Math.max(0, connectionsLeft)}: ` +
+            `raise the limit with "ulimit -n ${needed}", or set a smaller number`,
+    );
+  }
+  const share = Math.max(connectionsMin, Math.floor(free * connectionsShare));
+  const max = configured || Math.min(connectionsMaxDefault, connectionsLeft, share);
+  const perAddressMax = config.connections.perAddressMax || Math.ceil(max / 2);
+  const concurrency = Math.min(config.webhooks.concurrency, Math.floor((free - max) / ofAttempt));
+  return { ...config, connections: { max, perAddressMax }, webhooks: { ...config.webhooks, concurrency } };
+}
