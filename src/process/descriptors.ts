@@ -12,7 +12,7 @@ const ofThread = 6;
 const ofShard = 32;
 /** The operators' socket and the port of the metrics. */
 const ofOperators = 32;
-/** A webhook attempt: its connection, and a question to a name server. */
+/** A webhook attempt: its connection, which may stay for the next one, and a question to a name server. */
 const ofAttempt = 2;
 /** Of what is left, for connections, unless configured. */
 const connectionsShare = 3 / 4;
@@ -36,7 +36,8 @@ export function openFilesMax(): number {
  * attempts if need be. Throws `ConfigError`.
  */
 export function withinOpenFiles(config: Config, shards: number, openFiles: number): Config {
-  const threads = 3 + config.edges + shards + config.webhooks.workers;
+  // With the main thread, that of the webhooks, and one that is started again.
+  const threads = 3 + config.edges + shards;
   const reserved = ofProcess + ofThread * threads + ofShard * shards + ofOperators;
   const free = openFiles - reserved;
   const connectionsLeft = free - attemptsMin * ofAttempt;

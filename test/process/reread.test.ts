@@ -130,7 +130,8 @@ describe('a file that can not be used changes nothing and is named', () => {
 });
 
 test('what can change while it runs is put in force, what can not is named, and a wrong file changes nothing', async () => {
-  const config = loadConfig({ NODE_ENV: 'test' }, join(import.meta.dirname, '../../config'));
+  const env = { NODE_ENV: 'test', PAYMENTS_LOG_LEVEL: 'info' };
+  const config = loadConfig(env, join(import.meta.dirname, '../../config'));
   const lines: string[] = [];
   const logger = await createLogger({
     level: 'info',
@@ -147,18 +148,18 @@ test('what can change while it runs is put in force, what can not is named, and 
   };
   assert.deepEqual(await said(() => config), ['the configuration was read again']);
   const [host, tls] = ['0.0.0.0', { tlsCertFile: '/cert.pem', tlsKeyFile: '/key.pem' }];
-  assert.deepEqual(await said(() => ({ ...config, logLevel: 'error', host, ...tls })), [
+  assert.deepEqual(await said(() => ({ ...config, logLevel: 'debug', host, ...tls })), [
     'the configuration was read again',
     'changed in the files, and in force after the next start: host, tlsCertFile, tlsKeyFile',
   ]);
-  assert.deepEqual(reread.inForce, { ...config, logLevel: 'error' });
+  assert.deepEqual(reread.inForce, { ...config, logLevel: 'debug' });
   const wrong = () => {
     throw new ConfigError('"port" in default.json is wrong: correct it');
   };
   assert.deepEqual(await said(wrong), [
     '"port" in default.json is wrong: correct it. Everything stays as it is',
   ]);
-  assert.deepEqual(reread.inForce, { ...config, logLevel: 'error' });
+  assert.deepEqual(reread.inForce, { ...config, logLevel: 'debug' });
 });
 
 test('without TLS, again and again, and in the middle of a stop, SIGHUP ends nothing', async () => {
