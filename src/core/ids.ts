@@ -23,6 +23,7 @@ export type FillRandom = (bytes: Uint8Array) => void;
 
 /** `value` in base 62, `width` characters. */
 export function encodeBase62(value: number, width: number): string {
+  if (width === 2) return pairs[value % pairs.length]!;
   let text = '';
   for (let rest = value, i = 0; i < width; i++) {
     text = digits[rest % 62] + text;
@@ -42,20 +43,24 @@ export function decodeBase62(text: string): number {
   return value;
 }
 
-/** Draws unbiased base-62 characters from a pool of random bytes that is refilled when it runs dry. */
+/** All texts of two characters: an id is put together from them in half the steps. */
+const pairs = Array.from({ length: 62 * 62 }, (_, i) => digits[Math.floor(i / 62)]! + digits[i % 62]!);
+
+/** Draws unbiased base-62 characters from a pool of random numbers that is refilled when it runs dry. */
 export function createRandomText(fillRandom: FillRandom): (length: number) => string {
-  const pool = new Uint8Array(4096);
+  const pool = new Uint16Array(2048);
+  const bytes = new Uint8Array(pool.buffer);
   let position = pool.length;
   return (length) => {
     let text = '';
     while (text.length < length) {
       if (position === pool.length) {
-        fillRandom(pool);
+        fillRandom(bytes);
         position = 0;
       }
-      // Six bits at a time; 62 and 63 are thrown away, so every character is equally likely.
-      const bits = pool[position++]! & 63;
-      if (bits < 62) text += digits[bits];
+      // Twelve bits at a time; what is beyond the last pair is thrown away, so every pair is equally likely.
+      const bits = pool[position++]! & 4095;
+      if (bits < pairs.length) text += text.length + 1 < length ? pairs[bits]! : digits[bits % 62]!;
     }
     return text;
   };

@@ -1,6 +1,6 @@
 // Gates 2 and 3: who sends a request. The key comes as a bearer token, or as the user name of HTTP Basic with an
 // empty password. Keys are known by their digests only, so how long a look-up takes says nothing of how much of a key
-// is right.
+// is right. A header that has brought a key of ours is remembered as a whole: the digest need not be taken again.
 
 import { hash } from 'node:crypto';
 import { type Refusal, refuse } from '../contract/errors.ts';
@@ -41,28 +41,45 @@ export interface KeyRingChange {
   readonly keys: readonly (KnownKey & { readonly digest: string })[];
 }
 
+/** Headers that are remembered, and the longest one: any client's, without padding. */
+const headersMax = 10_000;
+const headerLengthMax = 256;
+
 export class KeyRing {
   readonly #keys = new Map<string, KnownKey>();
+  /** Keys by the header that brought them. */
+  readonly #byHeader = new Map<string, KnownKey>();
   readonly #organizations = new Map<string, KnownOrganization>();
 
   put(change: KeyRingChange): void {
     this.#organizations.set(change.organization.id, change.organization);
     for (const key of change.keys) this.#keys.set(key.digest, key);
+    this.#byHeader.clear();
   }
 
   /** The key of an `Authorization` header (undefined: none was sent), or why it is refused. */
   authenticate(header: string | undefined, now: Clock): KnownKey | RefusedKey {
     if (header === undefined) return noKey;
-    const text = keyOf(header);
-    if (text === null) return wrongForm;
-    const digest = hash('sha256', text, 'hex');
-    const key = this.#keys.get(digest);
-    if (key === undefined) return unknown(text, digest);
+    const key = this.#byHeader.get(header) ?? this.#find(header);
+    if ('refusal' in key) return key;
     if (key.revoked) return refuseKey(revokedKey, key);
     if (key.expiresAtMs !== null && key.expiresAtMs <= now()) return refuseKey(expiredKey, key);
     const organization = this.#organizations.get(key.org);
     if (!organization?.active) return refuseKey(inactive, key);
     return key.livemode && !organization.liveActivated ? refuseKey(notActivated, key) : key;
+  }
+
+  #find(header: string): KnownKey | RefusedKey {
+    const text = keyOf(header);
+    if (text === null) return wrongForm;
+    const digest = hash('sha256', text, 'hex');
+    const key = this.#keys.get(digest);
+    if (key === undefined) return unknown(text, digest);
+    if (header.length <= headerLengthMax) {
+      if (this.#byHeader.size >= headersMax) this.#byHeader.clear();
+      this.#byHeader.set(header, key);
+    }
+    return key;
   }
 }
 

@@ -37,45 +37,110 @@ export interface RequestHead {
   readonly refusal: Refusal | null;
 }
 
-/** Headers that may come once only. */
-const once = new Set(['content-length', 'host', 'transfer-encoding', 'authorization', 'idempotency-key']);
+/** A head while it is read: first the request line, then header by header. */
+class Head implements RequestHead {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  authorization: string | undefined = undefined;
+  idempotencyKey: string | undefined = undefined;
+  contentType: string | undefined = undefined;
+  acceptLanguage = '';
+  version: string | undefined = undefined;
+  cookie = '';
+  forwardedFor = '';
+  secFetchSite = '';
+  lastEventId = '';
+  hasBody = false;
+  bodyBytes = 0;
+  isChunked = false;
+  refusal: Refusal | null = null;
+  host: string | undefined = undefined;
+  length: string | undefined = undefined;
+  coding: string | undefined = undefined;
+  hasTrailer = false;
+  bytes: number;
+
+  constructor(request: HttpRequest) {
+    this.method = request.getCaseSensitiveMethod();
+    this.path = request.getUrl();
+    this.query = (request.getQuery() as string | undefined) ?? '';
+    this.bytes = this.path.length + this.query.length;
+  }
+
+  /** The value of a header that may come once only. */
+  once(name: string, before: string | undefined, value: string): string {
+    if (before !== undefined) this.refusal ??= repeated(name);
+    return value;
+  }
+}
+
+/** The head that is read now: the headers are handed over one by one, before any other request is. */
+let reading: Head;
 
 export function readHead(request: HttpRequest): RequestHead {
-  const headers = new Map<string, string>();
-  const path = request.getUrl();
-  const query = (request.getQuery() as string | undefined) ?? '';
-  let bytes = path.length + query.length;
-  let refusal: Refusal | null = null;
-  request.forEach((name, value) => {
-    bytes += name.length + value.length;
-    const before = headers.get(name);
-    if (before !== undefined && once.has(name)) refusal ??= repeated(name);
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
-  });
-  const method = request.getCaseSensitiveMethod();
-  const length = headers.get('content-length');
-  const coding = headers.get('transfer-encoding');
-  refusal ??= refuseFraming(method, bytes, length, coding);
+  const head = new Head(request);
+  reading = head;
+  request.forEach(readHeader);
+  const { method, bytes, length, coding } = head;
+  head.isChunked = coding !== undefined;
+  head.bodyBytes = length === undefined ? 0 : Number(length);
+  head.hasBody = head.isChunked || (length !== undefined && length !== '0');
+  head.refusal ??= refuseFraming(method, bytes, length, coding);
   // uWebSockets.js takes a trailer for the next request.
-  if (headers.has('trailer')) refusal ??= unsupported('trailer');
-  return {
-    method,
-    path,
-    query,
-    authorization: headers.get('authorization'),
-    idempotencyKey: headers.get('idempotency-key'),
-    contentType: headers.get('content-type'),
-    acceptLanguage: headers.get('accept-language') ?? '',
-    version: headers.get('x-service-version'),
-    cookie: headers.get('cookie') ?? '',
-    forwardedFor: headers.get('x-forwarded-for') ?? '',
-    secFetchSite: headers.get('sec-fetch-site') ?? '',
-    lastEventId: headers.get('last-event-id') ?? '',
-    isChunked: coding !== undefined,
-    bodyBytes: Number(length ?? 0),
-    hasBody: coding !== undefined || (length !== undefined && length !== '0'),
-    refusal,
-  };
+  if (head.hasTrailer) head.refusal ??= unsupported('trailer');
+  return head;
+}
+
+/** Takes what is needed of a header. One function for all requests: making one for each would cost as much as this does. */
+function readHeader(name: string, value: string): void {
+  const head = reading;
+  head.bytes += name.length + value.length;
+  switch (name) {
+    case 'host':
+      head.host = head.once(name, head.host, value);
+      break;
+    case 'authorization':
+      head.authorization = head.once(name, head.authorization, value);
+      break;
+    case 'content-type':
+      head.contentType = joined(head.contentType, value);
+      break;
+    case 'content-length':
+      head.length = head.once(name, head.length, value);
+      break;
+    case 'idempotency-key':
+      head.idempotencyKey = head.once(name, head.idempotencyKey, value);
+      break;
+    case 'x-service-version':
+      head.version = joined(head.version, value);
+      break;
+    case 'transfer-encoding':
+      head.coding = head.once(name, head.coding, value);
+      break;
+    case 'accept-language':
+      head.acceptLanguage = joined(head.acceptLanguage, value);
+      break;
+    case 'cookie':
+      head.cookie = joined(head.cookie, value);
+      break;
+    case 'x-forwarded-for':
+      head.forwardedFor = joined(head.forwardedFor, value);
+      break;
+    case 'sec-fetch-site':
+      head.secFetchSite = joined(head.secFetchSite, value);
+      break;
+    case 'last-event-id':
+      head.lastEventId = joined(head.lastEventId, value);
+      break;
+    case 'trailer':
+      head.hasTrailer = true;
+  }
+}
+
+/** The values of a header that may come more than once are one list. */
+function joined(before: string | undefined, value: string): string {
+  return before === undefined || before === '' ? value : `${before}, ${value}`;
 }
 
 function repeated(header: string): Refusal {

@@ -11,6 +11,7 @@ import {
 import type { Answered } from '../edge/api.ts';
 import type { ConnectionRefusal } from '../edge/connections.ts';
 import type { ShardObserver } from '../shard/shard.ts';
+import { RequestCounts } from './request-counts.ts';
 
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -18,25 +19,7 @@ const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /** What an edge counts. */
 export function createEdgeMetrics(registry: Registry) {
   const registers = [registry];
-  const requests = new Counter({
-    name: 'payments_requests_total',
-    help: 'Answered API requests',
-    labelNames: ['route', 'status'],
-    registers,
-  });
-  const refused = new Counter({
-    name: 'payments_refused_requests_total',
-    help: 'Refused API requests by error code',
-    labelNames: ['code'],
-    registers,
-  });
-  const duration = new Histogram({
-    name: 'payments_request_duration_seconds',
-    help: 'From the head of a request to its answer',
-    labelNames: ['route'],
-    buckets: seconds,
-    registers,
-  });
+  const counts = new RequestCounts(registry, seconds);
   const connections = new Gauge({ name: 'payments_connections', help: 'Open connections', registers });
   const connectionsRefused = new Counter({
     name: 'payments_connections_refused_total',
@@ -45,31 +28,10 @@ export function createEdgeMetrics(registry: Registry) {
     registers,
   });
   for (const reason of ['all', 'address']) connectionsRefused.labels(reason).inc(0);
-  // Labels are looked up once for each combination: that is most of what counting costs.
-  const counters = remembered((route, status) => requests.labels(route, status));
-  const durations = remembered((route) => duration.labels(route));
   return {
     connections,
     connectionRefused: (reason: ConnectionRefusal) => connectionsRefused.labels(reason).inc(),
-    answered({ route, status, code, durationMs }: Answered): void {
-      const name = route ?? 'none';
-      counters(name, String(status)).inc();
-      durations(name, '').observe(durationMs / 1000);
-      if (code !== null) refused.labels(code).inc();
-    },
-  };
-}
-
-function remembered<T>(make: (first: string, second: string) => T): (first: string, second: string) => T {
-  const known = new Map<string, T>();
-  return (first, second) => {
-    const key = `${first} ${second}`;
-    let value = known.get(key);
-    if (value === undefined) {
-      value = make(first, second);
-      known.set(key, value);
-    }
-    return value;
+    answered: (answered: Answered) => counts.add(answered),
   };
 }
 

@@ -8,29 +8,53 @@ import type { Answered } from '../edge/api.ts';
 import { loggableIdempotencyKey, loggablePath } from '../edge/loggable.ts';
 import type { Logger } from './logger.ts';
 
-/** Gives the function that logs a request, in step with the lines of `logger`, the logger of `thread`. */
+/** So much is handed to the logger's stream at once: what a pipe takes in one piece is a little more. */
+const gatheredMax = 3_900;
+
+/**
+ * Gives the function that logs a request, in step with the lines of `logger`, the logger of `thread`. Lines are gathered
+ * until the answers at hand are written: for each line the stream would look through those that it holds.
+ */
 export function createRequestLog(logger: Logger, thread: string): (answered: Answered) => void {
   const stream = (logger as unknown as { [pino.symbols.streamSym]: pino.DestinationStream })[
     pino.symbols.streamSym
   ];
   let lastMs = 0;
-  let time = '';
+  let start = '';
+  let gathered = '';
+  const write = () => {
+    stream.write(gathered);
+    gathered = '';
+  };
   return (answered) => {
     if (!logger.isLevelEnabled('info')) return;
     const { answeredAtMs, requestId, address, org, key, route, status, code, durationMs, replayed } =
       answered;
     if (answeredAtMs !== lastMs) {
       lastMs = answeredAtMs;
-      time = new Date(answeredAtMs).toISOString();
+      start = `{"level":"info","time":"${new Date(answeredAtMs).toISOString()}","thread":"${thread}","requestId":"`;
     }
-    stream.write(
-      `{"level":"info","time":"${time}","thread":"${thread}","requestId":"${requestId}","address":"${address}",` +
-        `"org":${quoted(org)},"key":${quoted(key)},"route":${quoted(route)},` +
-        `"path":${quoted(loggablePath(answered.path))},` +
-        `"idempotencyKey":${JSON.stringify(loggableIdempotencyKey(answered.idempotencyKey))},"status":${status},"code":${quoted(code)},"durationMs":${durationMs},` +
-        `"replayed":${replayed},"msg":"request"}\n`,
-    );
+    const line =
+      `${start}${requestId}","address":"${address}","org":${quoted(org)},"key":${quoted(key)},"route":${quoted(route)},` +
+      `"path":${quoted(pathOf(answered))},"idempotencyKey":${idempotencyKeyOf(answered)},"status":${status},` +
+      `"code":${quoted(code)},"durationMs":${durationMs},"replayed":${replayed},"msg":"request"}\n`;
+    if (gathered === '') queueMicrotask(write);
+    else if (gathered.length + line.length > gatheredMax) {
+      stream.write(gathered);
+      gathered = '';
+    }
+    gathered += line;
   };
+}
+
+/** The path of a route without an id is from our own table. */
+function pathOf({ route, path }: Answered): string | null {
+  return route?.endsWith(path) ? path : loggablePath(path);
+}
+
+function idempotencyKeyOf({ idempotencyKey }: Answered): string {
+  const key = loggableIdempotencyKey(idempotencyKey);
+  return key === null ? 'null' : JSON.stringify(key);
 }
 
 function quoted(text: string | null): string {

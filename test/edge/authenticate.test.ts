@@ -137,6 +137,18 @@ test('a key expires as time passes, and a change is in force at once', () => {
   assert.equal(outcomeOf(ring, header), org);
 });
 
+test('a key that was used before is refused from the moment that it is revoked', () => {
+  const ring = ringOf();
+  const header = `Bearer ${secret}`;
+  const { now } = createManualClock(nowMs);
+  const key = ring.authenticate(header, now);
+  assert.ok('org' in key);
+  const digest = hash('sha256', secret, 'hex');
+  const organization = { id: org, active: true, liveActivated: true };
+  ring.put({ organization, keys: [{ ...key, digest, revoked: true }] });
+  assert.equal(outcomeOf(ring, header), 'api_key_revoked');
+});
+
 test('a refused key is told by its id, or by its public start and the start of its digest', () => {
   const { now } = createManualClock(nowMs);
   const refusedOf = (ring: KeyRing, text: string) => {
