@@ -10,7 +10,6 @@ import { matchRoute } from '../src/edge/router.ts';
 import { encodeTurn } from '../src/journal/codec.ts';
 import { type ShardIdentity, tagOf } from '../src/journal/identity.ts';
 import type { Journal, Log } from '../src/journal/journal.ts';
-import { MemoryJournal } from '../src/journal/memory-journal.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
 import { systemClocks } from '../src/process/system-clocks.ts';
 import type { ShardAccount } from '../src/shard/account.ts';
@@ -24,6 +23,7 @@ import {
 } from '../src/shard/protocol.ts';
 import { Shard } from '../src/shard/shard.ts';
 import type { Peer } from '../src/shard/turn.ts';
+import { MemoryJournal } from '../test/journal/memory-journal.ts';
 import { bench, counts, positive } from './options.ts';
 import { temporaryFolder } from './targets.ts';
 

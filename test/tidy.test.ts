@@ -143,8 +143,7 @@ test('every source is reached from an entry', () => {
     reached.add(path);
     queue.push(...(byPath.get(path)?.imports ?? []));
   }
-  const twins = ['journal/memory-journal.ts'];
-  const dead = sources.map(({ path }) => path).filter((path) => !reached.has(path) && !twins.includes(path));
+  const dead = sources.map(({ path }) => path).filter((path) => !reached.has(path));
   assert.deepEqual(dead, []);
 });
 

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { AnswerLocation, Journal, KeptKey } from '../../src/journal/journal.ts';
-import { MemoryJournal } from '../../src/journal/memory-journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
@@ -21,6 +20,7 @@ import {
   turnAt,
   upTo,
 } from './journal-fixtures.ts';
+import { MemoryJournal } from './memory-journal.ts';
 
 const hourMs = 3_600_000;
 

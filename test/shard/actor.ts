@@ -10,7 +10,6 @@ import type { NetworkOutcome } from '../../src/domain/operations.ts';
 import type { OperationRecord } from '../../src/domain/record.ts';
 import { matchRoute } from '../../src/edge/router.ts';
 import type { Journal, Log } from '../../src/journal/journal.ts';
-import { MemoryJournal } from '../../src/journal/memory-journal.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
 import { type MemoryShares, memoryShares, shardMibMin } from '../../src/shard/memory.ts';
 import {
@@ -24,6 +23,7 @@ import {
 } from '../../src/shard/protocol.ts';
 import { Shard } from '../../src/shard/shard.ts';
 import type { Peer } from '../../src/shard/turn.ts';
+import { MemoryJournal } from '../journal/memory-journal.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 export const startMs = Date.UTC(2026, 10, 2, 12);

@@ -1,10 +1,10 @@
 // The journal in memory, for tests of what lies above it: same interface, no disk, faults on demand. What was
 // appended but hasn't settled is lost by `reopen`, as it would be in a crash.
 
-import { assert } from '../core/assert.ts';
-import type { ScanRange } from '../domain/backing.ts';
-import type { Change } from '../domain/record.ts';
-import type { IndexRowsOf } from './checkpoint.ts';
+import { assert } from '../../src/core/assert.ts';
+import type { ScanRange } from '../../src/domain/backing.ts';
+import type { Change } from '../../src/domain/record.ts';
+import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
 import {
   type AnswerLocation,
   type Checkpoint,
@@ -17,7 +17,7 @@ import {
   type Log,
   type ReplayedEntry,
   type Turn,
-} from './journal.ts';
+} from '../../src/journal/journal.ts';
 
 /** What survives a crash. */
 interface Disk {
