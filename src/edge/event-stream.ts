@@ -22,8 +22,6 @@ const streamsMax = 64;
 const pollMs = 250;
 /** uWebSockets.js closes a streamed answer of which nothing was written for 10 seconds. */
 const heartbeatMs = 5_000;
-/** A client that takes nothing for so long is cut. */
-const takenMsMax = 30_000;
 const eventsPerStep = 16;
 /** Sorts before every event: the position of an organization that has none yet. */
 const beforeAll = `${idPrefixes.event}_`;
@@ -94,29 +92,22 @@ export class EventStreams {
     let cursor = first === null ? lastEventId : first.cursor || beforeAll;
     const start = { organization: org, secret: listenSecret(listenKey, org) };
     exchange.begin(200, [['Content-Type', 'text/event-stream'], ...headers]);
-    await put(exchange, `retry: 1000\nevent: start\nid: ${cursor}\ndata: ${JSON.stringify(start)}\n\n`);
+    await exchange.write(`retry: 1000\nevent: start\nid: ${cursor}\ndata: ${JSON.stringify(start)}\n\n`);
     let writtenAt = performance.now();
     while (exchange.isOpen && !exchange.isClosing) {
       if ('refusal' in keyRing.authenticate(authorization, clock)) return;
       const { events, cursor: last } = await eventsAfter(shard, org, cursor);
-      for (const { id, body } of events) await put(exchange, `id: ${id}\ndata: ${body}\n\n`);
+      for (const { id, body } of events) await exchange.write(`id: ${id}\ndata: ${body}\n\n`);
       cursor = last;
       if (events.length > 0) writtenAt = performance.now();
       if (events.length === eventsPerStep) continue;
       if (performance.now() - writtenAt >= heartbeatMs) {
-        await put(exchange, ': heart-beat\n\n');
+        await exchange.write(': heart-beat\n\n');
         writtenAt = performance.now();
       }
       await wait(pollMs);
     }
   }
-}
-
-/** Writes a piece; cuts a client that does not take it. */
-async function put(exchange: Exchange, piece: string): Promise<void> {
-  const timer = setTimeout(() => exchange.cut(), takenMsMax);
-  await exchange.write(piece);
-  clearTimeout(timer);
 }
 
 interface Step {

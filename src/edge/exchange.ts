@@ -213,11 +213,11 @@ export class Exchange {
   /** Hands a large answer over as the client takes it. */
   #answerInParts(response: HttpResponse, head: string, body: Uint8Array): void {
     this.#streaming = true;
-    let done = false;
+    let isDone = false;
     response.cork(() => {
-      [, done] = response.writeStatus(head).tryEnd(body, body.length);
+      isDone = putParts(response.writeStatus(head), body, 0, body.length);
     });
-    if (done) {
+    if (isDone) {
       this.#end();
       return;
     }
@@ -225,9 +225,8 @@ export class Exchange {
     // Not the whole buffer that the answer came in, with others.
     const rest = Buffer.from(body.subarray(start));
     let enough = start + takenBytesMin;
-    this.#waitFor(response, rest.length, (offset) => {
-      const [, done] = response.tryEnd(rest.subarray(offset - start), body.length);
-      if (done) {
+    this.#waitFor(response, rest.length, () => {
+      if (putParts(response, rest, start, body.length)) {
         this.#end();
         return;
       }
@@ -307,10 +306,10 @@ export class Exchange {
   }
 
   /** Holds what the client has not taken, and calls `onWritable` whenever its connection takes more. */
-  #waitFor(response: HttpResponse, heldBytes: number, onWritable: (offset: number) => void): void {
+  #waitFor(response: HttpResponse, heldBytes: number, onWritable: () => void): void {
     this.#hold(heldBytes);
-    response.onWritable((offset) => {
-      onWritable(offset);
+    response.onWritable(() => {
+      onWritable();
       return true;
     });
   }
@@ -326,5 +325,17 @@ export class Exchange {
   /** Cuts the connection: a streamed answer that can't go on must not look complete. */
   cut(): void {
     this.#afterParsing((response) => response.close());
+  }
+}
+
+/**
+ * Hands over, part by part, what the connection takes of an answer of `bytes`, of which `rest` begins at `start`; true
+ * when that was all. Over TLS a part counts as taken only when all of it is.
+ */
+function putParts(response: HttpResponse, rest: Uint8Array, start: number, bytes: number): boolean {
+  for (;;) {
+    const at = response.getWriteOffset() - start;
+    const [isTaken, isDone] = response.tryEnd(rest.subarray(at, at + partBytes), bytes);
+    if (isDone || !isTaken) return isDone;
   }
 }
