@@ -1,5 +1,5 @@
-// How long to wait before a shard that has failed is started again: not at all after a first failure, then longer with
-// every failure of the last minute, so that a shard that fails now and then is back soon and one that can't stay up costs
+// How long to wait before a thread that has failed is started again: not at all after a first failure, then longer with
+// every failure of the last minute, so that a thread that fails now and then is back soon and one that can't stay up costs
 // little.
 
 const countedMs = 60_000;
@@ -7,10 +7,10 @@ const delayMsMin = 200;
 const delayMsMax = 5_000;
 
 export class RestartDelay {
-  /** When the shard failed within the last minute. */
+  /** When the thread failed within the last minute. */
   #failedAtMs: readonly number[] = [];
 
-  /** The shard failed at `nowMs` of a clock that never steps; milliseconds to wait. */
+  /** The thread failed at `nowMs` of a clock that never steps; milliseconds to wait. */
   failed(nowMs: number): number {
     const earlier = this.#failedAtMs.filter((ms) => nowMs - ms < countedMs);
     this.#failedAtMs = [...earlier, nowMs];

@@ -1,9 +1,8 @@
-// The supervisor: starts the shards and the edges, connects each edge to each shard, and starts a shard again when it
-// fails. While a shard recovers its organizations get 503; the others notice nothing. A failure that a restart can't
-// help (a damaged journal) leaves that shard down and says so; the others go on. An edge is never started again: what
-// ends an edge is a fault of the program or of its address, and ends the service.
+// The supervisor: runs the shards, the edges and the webhook thread, and connects every shard with all the others. While a
+// shard recovers its organizations get 503; the others notice nothing. A failure that a restart can't help (a damaged
+// journal) leaves that shard down and says so; the others go on. An edge is never started again: what ends an edge is a
+// fault of the program or of its address, and ends the service.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import type { RefusedKey } from '../edge/refused-keys.ts';
@@ -11,16 +10,16 @@ import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Config } from './config-schema.ts';
 import type { DataFolder } from './data-folder.ts';
+import { KeptThread, type KeptThreadOptions } from './kept-thread.ts';
 import type { Logger } from './logger.ts';
 import type { SupervisorMetrics } from './metrics.ts';
-import { RestartDelay } from './restart-delay.ts';
 import { Thread, type ThreadFailure } from './thread.ts';
-import type { EdgeThreadData, News, ShardThreadData } from './thread-protocol.ts';
+import type { EdgeThreadData, News, ShardThreadData, WebhookThreadData } from './thread-protocol.ts';
 import { accountOf, keyRingChangeOf } from './thread-views.ts';
-import { WebhookKeeper } from './webhook-keeper.ts';
 
 const shardEntry = new URL('./shard-thread.ts', import.meta.url);
 const edgeEntry = new URL('./edge-thread.ts', import.meta.url);
+const webhookEntry = new URL('./webhook-thread.ts', import.meta.url);
 
 export interface SupervisorOptions {
   readonly config: Config;
@@ -42,12 +41,11 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   /** What threads are started with. */
   #config: Config;
-  /** The thread of each shard, starting or running; null while there is none. */
-  readonly #shards: (Thread | null)[];
-  readonly #edges: Thread[] = [];
+  readonly #shards: readonly KeptThread[];
+  readonly #edges: readonly KeptThread[];
+  readonly #webhooks: KeptThread;
   /** How many connections the edges have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  readonly #webhooks: WebhookKeeper;
   readonly #stopping = new AbortController();
   /** The main thread's own line to each shard. */
   readonly clients: readonly ShardClient[];
@@ -55,12 +53,9 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#config = options.config;
-    this.#shards = Array.from({ length: options.folder.shards }, () => null);
-    this.#webhooks = new WebhookKeeper(
-      { config: options.config, secretsKeys: options.secretsKeys },
-      options.logger,
-      this.#shards,
-    );
+    this.#shards = Array.from({ length: options.folder.shards }, (_, number) => this.#shard(number));
+    this.#edges = Array.from({ length: options.config.edges }, (_, number) => this.#edge(number));
+    this.#webhooks = this.#webhookThread();
     this.clients = this.#shards.map(() => new ShardClient());
     options.directory.onChange((change) => this.#changed(change));
   }
@@ -70,53 +65,70 @@ export class Supervisor {
    * when an edge can't listen, or no shard at all can be used.
    */
   async start(): Promise<void> {
-    const edges = Array.from({ length: this.#config.edges }, (_, number) => this.#startEdge(number));
-    const shards = this.#shards.map((_, number) => this.#keepShard(number));
-    this.#webhooks.start();
-    await Promise.all(edges);
+    const edges = this.#edges.map((edge) => edge.start());
+    const shards = this.#shards.map((shard) => shard.start());
+    void this.#webhooks.start();
+    const deaf = (await Promise.all(edges)).find((failure) => failure !== null);
+    if (deaf !== undefined) throw deaf;
     const failures = await Promise.all(shards);
     if (failures.every((failure) => failure !== null)) throw failures[0]!;
   }
 
-  async #startEdge(number: number): Promise<void> {
+  #keep(options: Omit<KeptThreadOptions, 'logger' | 'stopping'>): KeptThread {
+    const { logger } = this.#options;
+    return new KeptThread({ ...options, logger, stopping: this.#stopping.signal });
+  }
+
+  #edge(number: number): KeptThread {
     const { directory, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
-    const config = this.#config;
-    const listenKey = await directory.listenKey();
-    const keys = directory.snapshot().map(keyRingChangeOf);
-    const connections = this.#connections;
-    const shards = this.#shards.length;
-    const data: EdgeThreadData = { number, config, port, connections, shards, baseUrl, keys, listenKey };
-    const edge = new Thread(edgeEntry, data, (news) => {
-      if (news.type === 'refused_keys') onRefusedKeys(news.refused);
-    });
-    this.#edges.push(edge);
-    await edge.ready;
-    void edge.ended.then((failure) => {
-      if (failure !== null && !this.#stopping.signal.aborted) onEdgeEnded(failure);
-    });
-  }
-
-  /**
-   * Runs a shard for as long as starting it again may help. Settles after the first start, with the reason when that
-   * failed.
-   */
-  #keepShard(number: number): Promise<ThreadFailure | null> {
-    const first = Promise.withResolvers<ThreadFailure | null>();
-    const keep = async () => {
-      const delay = new RestartDelay();
-      while (!this.#stopping.signal.aborted) {
-        const failure = await this.#runShard(number, () => first.resolve(null));
-        first.resolve(failure);
-        if (!(await this.#mayStartAgain(number, failure, delay))) return;
-      }
+    const make = async () => {
+      const config = this.#config;
+      const listenKey = await directory.listenKey();
+      const keys = directory.snapshot().map(keyRingChangeOf);
+      const connections = this.#connections;
+      const shards = this.#shards.length;
+      const data: EdgeThreadData = { number, config, port, connections, shards, baseUrl, keys, listenKey };
+      return new Thread(edgeEntry, data, (news) => {
+        if (news.type === 'refused_keys') onRefusedKeys(news.refused);
+      });
     };
-    void keep();
-    return first.promise;
+    const onStarted = (edge: Thread) => this.#linkShards(edge);
+    return this.#keep({ name: `edge ${number}`, make, onStarted, onLost: onEdgeEnded });
   }
 
-  /** Runs one thread of a shard until it ends; returns why it did. */
-  async #runShard(number: number, onReady: () => void): Promise<ThreadFailure | null> {
-    const { folder, directory, secretsKeys, baseUrl, metrics } = this.#options;
+  /** The thread that delivers webhooks. Requests don't need it; what it was doing is in the shards' journals. */
+  #webhookThread(): KeptThread {
+    const { secretsKeys } = this.#options;
+    const make = () => {
+      const data: WebhookThreadData = { config: this.#config, secretsKeys };
+      return new Thread(webhookEntry, data);
+    };
+    return this.#keep({ name: 'the webhook thread', make, onStarted: (thread) => this.#linkShards(thread) });
+  }
+
+  #shard(number: number): KeptThread {
+    const { metrics } = this.#options;
+    return this.#keep({
+      name: `shard ${number}`,
+      fields: { shard: number },
+      make: () => this.#makeShard(number),
+      onReady: (shard) => {
+        link(shard, (port) => this.clients[number]!.connect(port as never));
+        for (const { thread } of [...this.#edges, this.#webhooks]) {
+          if (thread !== null) link(shard, (port) => thread.connect(number, port));
+        }
+        metrics.up(number, true);
+      },
+      onEnded: () => {
+        this.clients[number]!.disconnect();
+        metrics.up(number, false);
+      },
+      onRestart: () => metrics.restarted(number),
+    });
+  }
+
+  #makeShard(number: number): Thread {
+    const { folder, directory, secretsKeys, baseUrl } = this.#options;
     const config = this.#config;
     const organizations = directory.snapshot().map(({ organization }) => organization);
     const accounts = organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf);
@@ -126,45 +138,14 @@ export class Supervisor {
     const onNews = (news: News) => {
       if (news.type === 'checkpointed') void directory.noteSequence(folder.generation, number, news.sequence);
     };
-    const shard = new Thread(shardEntry, data, onNews, config.memory.shardMib);
-    this.#shards[number] = shard;
-    const connect = () => {
-      this.#link(shard, (port) => this.clients[number]!.connect(port as never));
-      for (const edge of this.#edges) this.#link(shard, (port) => edge.connect(number, port));
-      this.#webhooks.connect(number, shard);
-      metrics.up(number, true);
-      onReady();
-    };
-    shard.ready.then(connect, () => {});
-    const failure = await shard.ended;
-    this.#shards[number] = null;
-    this.clients[number]!.disconnect();
-    metrics.up(number, false);
-    return failure;
+    return new Thread(shardEntry, data, onNews, config.memory.shardMib);
   }
 
-  /** Gives the shard one end of a channel and somebody else the other. */
-  #link(shard: Thread, give: (port: MessageChannel['port1']) => void): void {
-    const { port1, port2 } = new MessageChannel();
-    shard.connect(0, port1);
-    give(port2);
-  }
-
-  /** Says why a shard has ended and waits until it may be started again; false when it may not. */
-  async #mayStartAgain(number: number, failure: ThreadFailure | null, delay: RestartDelay): Promise<boolean> {
-    const { logger, metrics } = this.#options;
-    const { signal } = this.#stopping;
-    if (signal.aborted) return false;
-    const reason = failure?.message ?? 'it ended by itself';
-    if (failure?.fatal) {
-      logger.fatal({ shard: number }, `shard ${number} stays down: ${reason}`);
-      return false;
-    }
-    const delayMs = delay.failed(performance.now());
-    logger.error({ shard: number, delayMs }, `shard ${number} ended and is started again: ${reason}`);
-    metrics.restarted(number);
-    await wait(delayMs, undefined, { signal }).catch(() => {});
-    return !signal.aborted;
+  /** Connects a thread that has just started to the shards that are ready; the others follow when they are. */
+  #linkShards(thread: Thread): void {
+    this.#shards.forEach(({ ready }, number) => {
+      if (ready !== null) link(ready, (port) => thread.connect(number, port));
+    });
   }
 
   shardOf(org: string): number {
@@ -173,31 +154,33 @@ export class Supervisor {
 
   /** Puts a change of the directory in force: settles when the organization's shard and every edge have taken it over. */
   async #changed(change: DirectoryChange): Promise<void> {
-    const shard = this.#shards[this.shardOf(change.organization.id)];
+    const shard = this.#shards[this.shardOf(change.organization.id)]!.thread;
     const { revision } = this.#options.directory;
     // A shard that ends meanwhile reads the directory when it is started again, as does one that has no thread now.
     const question = { type: 'account', account: accountOf(change.organization), revision } as const;
     await shard?.ask(question).catch(() => {});
-    await Promise.all(this.#edges.map((edge) => edge.ask({ type: 'keys', change: keyRingChangeOf(change) })));
+    const keys = { type: 'keys', change: keyRingChangeOf(change) } as const;
+    await Promise.all(this.#edges.map(({ thread }) => thread?.ask(keys)));
   }
 
   /** Has every thread take over what changed in the configuration; gives what failed at the edges, one line each. */
   async reread(config: Config): Promise<string[]> {
     this.#config = config;
-    this.#webhooks.reread(config);
-    // A shard that does not run now reads the configuration when it is started.
-    for (const shard of this.#shards) shard?.ask({ type: 'reread', config }).catch(() => {});
-    const answers = this.#edges.map((edge) => edge.ask({ type: 'reread', config }) as Promise<string | null>);
-    return (await Promise.all(answers)).filter((failure) => failure !== null);
+    const question = { type: 'reread', config } as const;
+    // A thread that does not run now is started with the new configuration.
+    for (const { thread } of [...this.#shards, this.#webhooks]) thread?.ask(question).catch(() => {});
+    const answers = this.#edges.map(
+      ({ thread }) => thread?.ask(question) as Promise<string | null> | undefined,
+    );
+    return (await Promise.all(answers)).filter((failure) => typeof failure === 'string');
   }
 
   /** The metrics of every thread that is ready, as prom-client's JSON. */
   async metrics(): Promise<unknown[]> {
-    const threads = [...this.#edges, ...this.#shards].filter((thread) => thread?.isReady === true);
-    const parts = await Promise.all([
-      this.#webhooks.metrics(),
-      ...threads.map((thread) => thread!.ask({ type: 'metrics' }).catch(() => null)),
-    ]);
+    const threads = [this.#webhooks, ...this.#edges, ...this.#shards].map(({ ready }) => ready);
+    const parts = await Promise.all(
+      threads.map((thread) => thread?.ask({ type: 'metrics' }).catch(() => null) ?? null),
+    );
     return parts.filter((part) => part !== null);
   }
 
@@ -206,6 +189,13 @@ export class Supervisor {
     this.#stopping.abort();
     await Promise.all([this.#webhooks.stop(), ...this.#edges.map((edge) => edge.stop())]);
     for (const client of this.clients) client.disconnect();
-    await Promise.all(this.#shards.map((shard) => shard?.stop()));
+    await Promise.all(this.#shards.map((shard) => shard.stop()));
   }
+}
+
+/** Gives the shard one end of a channel and somebody else the other. */
+function link(shard: Thread, give: (port: MessageChannel['port1']) => void): void {
+  const { port1, port2 } = new MessageChannel();
+  shard.connect(0, port1);
+  give(port2);
 }
