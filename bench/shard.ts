@@ -21,6 +21,7 @@ import {
   readAnswers,
   requestFlags,
 } from '../src/shard/protocol.ts';
+import { systemScheduler } from '../src/shard/scheduler.ts';
 import { Shard } from '../src/shard/shard.ts';
 import type { Peer } from '../src/shard/turn.ts';
 import { MemoryJournal } from '../test/journal/memory-journal.ts';
@@ -173,6 +174,7 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
         ? shares
         : { ...shares, checkpointBytes: Infinity, unwrittenBytesMax: Infinity },
       clocks: systemClocks(),
+      scheduler: systemScheduler,
       clockObserver: { jumped() {}, followed() {} },
       checkpointIntervalMs: stage.checkpoints ? 10_000 : Number.POSITIVE_INFINITY,
       callNetwork: () => {},

@@ -116,6 +116,14 @@ test('the pure layers know no clock, no chance, no process and do not wait', () 
   assert.deepEqual(found, []);
 });
 
+test('a shard runs by the scheduler and the clocks that it is given', () => {
+  const bare = /\b(setImmediate|setTimeout|setInterval|queueMicrotask|performance\.now|Date\.now)\b/;
+  const found = complaints(({ layer, path, code }) =>
+    layer === 'shard' && path !== 'shard/scheduler.ts' ? (bare.exec(code)?.[0] ?? null) : null,
+  );
+  assert.deepEqual(found, []);
+});
+
 test('the domain names no HTTP status', () => {
   const found = complaints(({ layer, code }) =>
     layer === 'domain' ? (/\bstatus(Of|esOf)\(|\bstatus: \d/.exec(code)?.[0] ?? null) : null,

@@ -15,6 +15,7 @@ import { systemTimers } from '../networks/timers.ts';
 import { directoryLevel, writeRevision } from '../shard/levels.ts';
 import { memoryShares } from '../shard/memory.ts';
 import type { ToShard } from '../shard/protocol.ts';
+import { systemScheduler } from '../shard/scheduler.ts';
 import { Shard } from '../shard/shard.ts';
 import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';
@@ -104,6 +105,7 @@ const shard: Shard = new Shard(
     secrets: new SecretBox(secretsKeys),
     memory: memoryShares(config.memory.shardMib),
     clocks: systemClocks(),
+    scheduler: systemScheduler,
     clockObserver: watchClock(logger, metrics.clockJumps),
     checkpointIntervalMs: config.journal.checkpointIntervalMs,
     callNetwork: (operation) => runner.run(callOf(operation)),

@@ -14,6 +14,7 @@ import {
   readAnswers,
   type ToShard,
 } from './protocol.ts';
+import { type Scheduler, systemScheduler } from './scheduler.ts';
 
 /** The port of a MessageChannel, as far as it is used. */
 export interface Port {
@@ -46,9 +47,11 @@ export class ShardClient {
   readonly #bytesMax: number;
   #correlation = 0;
   #flushScheduled = false;
+  readonly #soon: Scheduler['soon'];
 
-  constructor(bytesMax = Infinity) {
+  constructor(bytesMax = Infinity, { soon }: Pick<Scheduler, 'soon'> = systemScheduler) {
     this.#bytesMax = bytesMax;
+    this.#soon = soon;
   }
 
   /** False while the shard is being restarted: nothing can be sent. */
@@ -105,7 +108,7 @@ export class ShardClient {
     this.#writer.put(correlation, frame);
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    setImmediate(() => this.#flush());
+    this.#soon(() => this.#flush());
   }
 
   /** Sends an internal request; the answer is a refusal when the shard goes away, or has too much to do. */

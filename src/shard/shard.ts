@@ -15,10 +15,11 @@ import { addressUnresolved } from '../domain/webhook-endpoints.ts';
 import type { Journal, KeptKey } from '../journal/journal.ts';
 import { KeptKeyList } from '../journal/kept-rows.ts';
 import type { ShardAccount } from './account.ts';
-import { type DeliveryOutcome, handOut, takeReports } from './deliver.ts';
+import { handOut, takeReports } from './deliver.ts';
 import { answerRefusal, execute, runCommand } from './execute.ts';
 import { executeInternal } from './execute-internal.ts';
 import { clockLevel, encodeLevels, writeClock } from './levels.ts';
+import type { ShardObserver } from './observer.ts';
 import {
   type InternalAnswer,
   type InternalRequest,
@@ -28,22 +29,15 @@ import {
   type ToShard,
 } from './protocol.ts';
 import { openOperations, recover } from './recover.ts';
+import type { Scheduler } from './scheduler.ts';
 import { ShardState, type ShardStateOptions } from './shard-state.ts';
 import { type Peer, type ReplyTo, Turn } from './turn.ts';
 import { Upkeep } from './upkeep.ts';
 import type { Pending } from './waiting.ts';
 
-/** What happens in a shard, for metrics. Durations in seconds. */
-export interface ShardObserver {
-  turnEnded(requests: number, queued: number): void;
-  committed(seconds: number): void;
-  checkpointed(records: number, seconds: number): void;
-  /** An attempt of a webhook delivery was recorded. */
-  attempted(outcome: DeliveryOutcome): void;
-}
-
 export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
   readonly clocks: Clocks;
+  readonly scheduler: Scheduler;
   readonly clockObserver: ClockObserver;
   readonly checkpointIntervalMs: number;
   /** Makes a call to a payment network; its outcome comes back as a `settle_operation` command. */
@@ -153,8 +147,13 @@ export class Shard {
   async drained(): Promise<void> {
     while ((this.#mailbox.length > 0 || this.#turnsInFlight > 0) && !this.#finished) {
       await this.#lastDurable;
-      await new Promise((resolve) => setImmediate(resolve));
+      await this.#breath();
     }
+  }
+
+  /** Lets what is waiting run. */
+  #breath(): Promise<void> {
+    return new Promise((resolve) => this.#options.scheduler.soon(resolve));
   }
 
   now(): Now {
@@ -175,7 +174,7 @@ export class Shard {
   #schedule(): void {
     if (this.#scheduled || this.#finished || this.#turnsInFlight >= turnsInFlightMax) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    this.#options.scheduler.soon(() => {
       this.#scheduled = false;
       this.#guard(() => this.#takeTurn());
     });
@@ -255,7 +254,7 @@ export class Shard {
       dueRecords(this.state.records, this.now().serviceMs, 1).length > 0
     ) {
       this.#queueUpkeep();
-      await new Promise((resolve) => setImmediate(resolve));
+      await this.#breath();
     }
   }
 
@@ -267,14 +266,14 @@ export class Shard {
   /** Makes the turn durable, then releases its answers. A turn that changed nothing waits for those before it. */
   #commit(turn: Turn): void {
     this.#turnsInFlight++;
-    const startedAt = performance.now();
+    const startedAt = this.#options.scheduler.elapsedMs();
     if (turn.entries.length > 0) this.#append(turn);
     this.#lastDurable.then(
       () => {
         this.#turnsInFlight--;
         if (this.#finished) return;
         if (turn.entries.length > 0) {
-          this.#options.observer.committed((performance.now() - startedAt) / 1000);
+          this.#options.observer.committed((this.#options.scheduler.elapsedMs() - startedAt) / 1000);
         }
         turn.release();
         for (const operation of turn.operations) this.#options.callNetwork(operation);
@@ -362,7 +361,7 @@ export class Shard {
   }
 
   async #writeCheckpoint(): Promise<void> {
-    const startedAt = performance.now();
+    const startedAt = this.#options.scheduler.elapsedMs();
     const { log, checkpoint } = this.#journal;
     const sequence = log.nextSequence - 1;
     const records = this.state.records.freeze();
@@ -377,7 +376,7 @@ export class Shard {
     this.state.records.thaw();
     const { serviceMs } = this.now();
     this.#lastCheckpointMs = serviceMs;
-    this.#options.observer.checkpointed(size, (performance.now() - startedAt) / 1000);
+    this.#options.observer.checkpointed(size, (this.#options.scheduler.elapsedMs() - startedAt) / 1000);
     await checkpoint.dropKeptKeys(serviceMs - segmentsKeptMs);
     await log.dropSegments(sequence, serviceMs - segmentsKeptMs);
   }

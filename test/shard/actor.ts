@@ -21,6 +21,7 @@ import {
   readAnswers,
   requestFlags,
 } from '../../src/shard/protocol.ts';
+import { type Scheduler, systemScheduler } from '../../src/shard/scheduler.ts';
 import { Shard } from '../../src/shard/shard.ts';
 import type { Peer } from '../../src/shard/turn.ts';
 import { MemoryJournal } from '../journal/memory-journal.ts';
@@ -123,6 +124,8 @@ export class Actor {
   readonly turns: number[] = [];
   /** Records in each checkpoint that was written. */
   readonly checkpoints: number[] = [];
+  /** Runs what the shard wants to run soon. */
+  soon: Scheduler['soon'] = systemScheduler.soon;
   journal = new MemoryJournal(indexRowsOf);
   shard: Shard;
   #gate: PromiseWithResolvers<void> | null = null;
@@ -161,6 +164,7 @@ export class Actor {
         secrets: { seal: (secret) => `sealed ${secret}` },
         memory: this.#memory,
         clocks: this.clock,
+        scheduler: { soon: (action) => this.soon(action), elapsedMs: () => 0 },
         clockObserver: {
           jumped: (byMs) => this.jumps.push(byMs),
           followed: (byMs) => this.followed.push(byMs),

@@ -327,3 +327,16 @@ test('an internal request about nothing is refused', async () => {
   const view = await actor.ask({ kind: 'view_payment', id: 'cs_1' });
   assert.equal(view.ok, false);
 });
+
+test('a turn runs when the scheduler says so: until then mail waits, and all of it is one turn', async () => {
+  const actor = new Actor();
+  const soon: (() => void)[] = [];
+  actor.soon = (action) => soon.push(action);
+  const first = actor.send(create, { body: intent, key: 'a' });
+  const second = actor.send(create, { body: intent, key: 'b' });
+  await settled();
+  assert.deepEqual([actor.shard.queued, soon.length], [2, 1]);
+  soon.shift()!();
+  assert.equal(actor.shard.queued, 0);
+  assert.deepEqual([(await first).status, (await second).status], [200, 200]);
+});

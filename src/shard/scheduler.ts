@@ -1,0 +1,14 @@
+// When work of a thread runs that is not done at once: injected like clocks and chance, so that a test decides what runs
+// next, and that the same decisions give the same run.
+
+export interface Scheduler {
+  /** Runs `action` when what is in hand is done, in the order of the calls. */
+  soon(action: () => void): void;
+  /** Milliseconds with their fractions since a moment of its own: for telling how long something took. */
+  elapsedMs(): number;
+}
+
+export const systemScheduler: Scheduler = {
+  soon: (action) => void setImmediate(action),
+  elapsedMs: () => performance.now(),
+};
