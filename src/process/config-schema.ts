@@ -6,6 +6,8 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { shardMibMax, shardMibMin } from '../shard/memory.ts';
 import { shardsMax } from '../shard/shard-map.ts';
 
+/** More than machines have use for. */
+export const edgesMax = 64;
 /** Milliseconds that `setTimeout` can hold. */
 const timerMsMax = 2_147_483_647;
 
@@ -23,8 +25,8 @@ export const configSchema = group({
   host: text('address to listen on'),
   port: count(0, 65_535, 'port to listen on; 0 takes a free one'),
   dataDir: text('folder that holds all data'),
-  shards: count(0, shardsMax, 'shard threads; 0: one fewer than the cores, at least one'),
-  edges: count(1, 64, 'threads that accept connections'),
+  shards: count(0, shardsMax, 'shard threads; 0: one for each core that has no edge, at least one'),
+  edges: count(0, edgesMax, 'threads that accept connections; 0: one for each four cores, at least one'),
   logLevel: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     description: 'least severe log lines that are written',
   }),

@@ -8,11 +8,13 @@ import { join, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { Value } from 'typebox/value';
 import { shardMibMin } from '../shard/memory.ts';
+import { shardsMax } from '../shard/shard-map.ts';
 import {
   type Config,
   type ConfigKey,
   configKeys,
   configSchema,
+  edgesMax,
   expectationOf,
   isGroup,
   variableOf,
@@ -95,9 +97,19 @@ function checkPem(path: string, contents: SecureContextOptions): void {
   }
 }
 
-/** The number of shards for a new data folder: as configured, or one fewer than the cores, at least one. */
+/** Of a creation's processor time a third is the edge's; it has those beside which shards commit. */
+const coresPerEdge = 4;
+
+/** The configuration with the number of edges filled in: one for each four cores, at least one. */
+export function withEdges(config: Config, cores: number): Config {
+  if (config.edges > 0) return config;
+  return { ...config, edges: Math.min(edgesMax, Math.max(1, Math.floor(cores / coresPerEdge))) };
+}
+
+/** The number of shards for a new data folder: as configured, or one for each core without an edge, at least one. */
 export function shardCountOf(config: Config, cores: number): number {
-  return config.shards || Math.max(1, cores - 1);
+  const { edges } = withEdges(config, cores);
+  return config.shards || Math.min(shardsMax, Math.max(1, cores - edges));
 }
 
 /** The public address, without a slash at its end; derived from the host and the `port` listened on when not configured. */

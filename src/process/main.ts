@@ -10,7 +10,15 @@ import { SecretBox } from '../journal/secret-box.ts';
 import { Audit } from '../operator/audit.ts';
 import { CliFailure } from '../operator/cli-context.ts';
 import { openOperatorServer } from '../operator/operator-server.ts';
-import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf, shardCountOf } from './config.ts';
+import {
+  baseUrlOf,
+  ConfigError,
+  checkFiles,
+  describeConfig,
+  environmentOf,
+  shardCountOf,
+  withEdges,
+} from './config.ts';
 import type { Config } from './config-schema.ts';
 import {
   type DataFolder,
@@ -89,9 +97,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const { port, baseUrl, url } = await addressesOf(configured);
   closers.push(await lockDataFolder(configured.dataDir));
   const folder = await openFolder(configured);
-  const openFiles = openFilesMax();
-  const sized = (config: Config) =>
-    withinOpenFiles(withShardMemory(config, folder.shards, machineBytes()), folder.shards, openFiles);
+  const sized = sizing(folder.shards);
   const config = sized(configured);
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
   logConsole(logger);
@@ -157,6 +163,15 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     await told.promise;
   }
   logger.info('stopping');
+}
+
+/** Fills in what the configuration leaves to the machine, for a folder of so many shards. */
+function sizing(shards: number): (config: Config) => Config {
+  const openFiles = openFilesMax();
+  return (config) => {
+    const withThreads = withEdges(config, availableParallelism());
+    return withinOpenFiles(withShardMemory(withThreads, shards, machineBytes()), shards, openFiles);
+  };
 }
 
 function openFolder(config: Config): Promise<DataFolder> {

@@ -11,6 +11,7 @@ import {
   describeConfig,
   loadConfig,
   shardCountOf,
+  withEdges,
 } from '../../src/process/config.ts';
 import { configKeys, variableOf } from '../../src/process/config-schema.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
@@ -37,7 +38,7 @@ describe('loadConfig', () => {
     assert.equal(config.host, '127.0.0.1');
     assert.equal(config.port, 8080);
     assert.equal(config.dataDir, resolve('data'));
-    assert.equal(config.edges, 1);
+    assert.equal(config.edges, 0);
     assert.equal(config.baseUrl, null);
     assert.deepEqual(config.webhooks.retrySeconds, [5, 300, 1800, 7200, 18000, 36000, 50400, 64800, 79200]);
     assert.equal(config.webhooks.allowPrivate, false);
@@ -193,10 +194,26 @@ test('checkFiles names the variable of a file that is not there, or holds no cer
 
 test('shardCountOf', () => {
   const config = loadConfig({}, configDir);
-  assert.equal(shardCountOf(config, 1), 1);
-  assert.equal(shardCountOf(config, 8), 7);
   assert.equal(shardCountOf({ ...config, shards: 3 }, 8), 3);
+  assert.equal(shardCountOf({ ...config, edges: 3 }, 8), 5);
 });
+
+const machines: readonly (readonly [cores: number, edges: number, shards: number])[] = [
+  [1, 1, 1],
+  [2, 1, 1],
+  [4, 1, 3],
+  [8, 2, 6],
+  [16, 4, 12],
+  [512, 64, 64],
+];
+for (const [cores, edges, shards] of machines) {
+  test(`a machine of ${cores} cores has ${edges} edges and ${shards} shards, unless told otherwise`, () => {
+    const config = loadConfig({}, configDir);
+    assert.equal(withEdges(config, cores).edges, edges);
+    assert.equal(shardCountOf(config, cores), shards);
+    assert.equal(withEdges({ ...config, edges: 3 }, cores).edges, 3);
+  });
+}
 
 test('baseUrlOf', () => {
   const config = loadConfig({}, configDir);

@@ -19,7 +19,11 @@ interface Shares {
 }
 
 function share(openFiles: number, env: Readonly<Record<string, string>> = {}, shards = 1): Shares {
-  const config = withinOpenFiles(loadConfig({ NODE_ENV: 'test', ...env }, configDir), shards, openFiles);
+  const config = withinOpenFiles(
+    loadConfig({ NODE_ENV: 'test', PAYMENTS_EDGES: '1', ...env }, configDir),
+    shards,
+    openFiles,
+  );
   const { max, perAddressMax } = config.connections;
   return { connections: max, perAddress: perAddressMax, attempts: config.webhooks.concurrency };
 }
