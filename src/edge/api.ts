@@ -34,7 +34,7 @@ export interface Answered {
   /** Unix milliseconds. */
   readonly answeredAtMs: number;
   readonly requestId: string;
-  /** The client's. */
+  /** The client's; empty when nobody wants it. */
   readonly address: string;
   readonly org: string | null;
   /** Id of the key, whether it was refused or not; null for one that is none of ours. */
@@ -59,6 +59,8 @@ export interface ApiOptions {
   /** A client's address, from that of its connection and from what proxies say. */
   readonly addressOf: (remoteAddress: string, forwardedFor: string) => string;
   readonly onAnswered: (answered: Answered) => void;
+  /** Whether anybody reads where requests came from: asking a connection for its address costs more than a look-up. */
+  readonly wantsAddress: () => boolean;
   /** A key was sent and refused. */
   readonly onRefusedKey: (
     refused: RefusedKey,
@@ -75,7 +77,6 @@ export interface ApiCall {
   key: KnownKey | null;
   /** The key, if it is one of ours and was refused. */
   refusedKey: KnownKey | null;
-  readonly address: string;
 }
 
 /** The answer did not come in time; what the request did is known to its idempotency key. */
@@ -103,8 +104,6 @@ export class Api {
       match: null,
       key: null,
       refusedKey: null,
-      // The connection is not there to be asked any more once it was answered.
-      address: this.#options.addressOf(exchange.remoteAddress, head.forwardedFor),
     };
     if (head.refusal !== null) {
       this.refuse(call, head.refusal, true);
@@ -141,10 +140,9 @@ export class Api {
   }
 
   #refuseKey(call: ApiCall, refused: RefusedKey): Refusal {
-    const { address, head } = call;
     call.refusedKey = refused.key;
     if (refused.key !== null || refused.digest !== null) {
-      this.#options.onRefusedKey(refused, { address, path: head.path });
+      this.#options.onRefusedKey(refused, { address: this.#addressOf(call), path: call.head.path });
     }
     return refused.refusal;
   }
@@ -215,8 +213,8 @@ export class Api {
     headers.push(jsonType);
     if (replayed) headers.push(['Idempotent-Replayed', 'true'], ['Original-Request', answer.originalRequest]);
     if (answer.retryAfterSeconds > 0) headers.push(['Retry-After', String(answer.retryAfterSeconds)]);
-    exchange.answer(answer.status, headers, answer.body);
     this.#finished(call, answer.status, errorCodes[answer.errorNumber - 1] ?? null, replayed);
+    exchange.answer(answer.status, headers, answer.body);
   }
 
   #stream(call: ApiCall, headers: readonly Header[]): void {
@@ -249,18 +247,23 @@ export class Api {
       requestId: exchange.requestId,
       baseUrl,
     });
+    this.#finished(call, status, refusal.code, false);
     if (close || exchange.isChunked) exchange.refuse(status, headers, body);
     else exchange.answer(status, headers, body);
-    this.#finished(call, status, refusal.code, false);
   }
 
+  #addressOf({ exchange, head }: ApiCall): string {
+    return this.#options.addressOf(exchange.remoteAddress, head.forwardedFor);
+  }
+
+  /** To be called before the answer is written: then the connection can't be asked for its address any more. */
   #finished(call: ApiCall, status: number, code: ErrorCode | null, replayed: boolean): void {
     const answeredAtMs = this.#options.clock();
     const key = call.key ?? call.refusedKey;
     this.#options.onAnswered({
       answeredAtMs,
       requestId: call.exchange.requestId,
-      address: call.address,
+      address: this.#options.wantsAddress() ? this.#addressOf(call) : '',
       org: key?.org ?? null,
       key: key?.id ?? null,
       route: call.match === null ? null : routeNames[call.match.route]!,

@@ -91,6 +91,7 @@ const api = new Api({
   eventStreams: new EventStreams({ keyRing, clock: Date.now, listenKey }),
   addressOf: createClientAddressText(config.pages.trustedProxies),
   onAnswered,
+  wantsAddress: () => logger.isLevelEnabled('info'),
   onRefusedKey: ({ refusal: { code }, key, prefix, digest }, { address, path }) =>
     refusedKeys.add({
       code,

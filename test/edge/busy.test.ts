@@ -59,6 +59,7 @@ before(async () => {
     baseUrl: 'https://pay.test',
     clock: Date.now,
     onAnswered: () => {},
+    wantsAddress: () => false,
     addressOf: () => '',
     onRefusedKey: () => {},
     eventStreams: new EventStreams({ keyRing, clock: Date.now, listenKey: Buffer.alloc(32) }),
