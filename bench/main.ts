@@ -4,7 +4,7 @@
 // to /dev/null), its limits raised. Servers and kinds of requests take turns in short rounds, so that what else the
 // machine does falls on all of them alike.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
 import { drive, type Measured } from './load.ts';
@@ -29,6 +29,7 @@ interface Options {
   readonly quick: boolean;
   readonly json: boolean;
   readonly plot?: string;
+  readonly recorded: boolean;
 }
 
 const warmUpSeconds = 1;
@@ -57,6 +58,7 @@ function readOptions(): Options {
     .option('--quick', 'one short round of everything: under a minute', false)
     .option('--json', 'print JSON', false)
     .option('--plot <file>', 'write a picture of the tables, as SVG')
+    .option('--recorded', 'fail when a share of the bare server is below half of the recorded one', false)
     .parse()
     .opts<Options>();
   return given.quick ? { ...given, seconds: 1, rounds: 1, connections: [64] } : given;
@@ -207,8 +209,26 @@ async function main(): Promise<void> {
     const { seconds, rounds } = options;
     const shown = { generator: name, seconds, rounds, tables, bytesOnDiskACreate: bytes, growth: grown };
     if (options.json) process.stdout.write(`${JSON.stringify(shown)}\n`);
+    if (options.recorded) refuseCollapse(name, tables[0]!.results);
   } finally {
     await Promise.all([service.stop(), bare.stop(), postgres?.stop()]);
+  }
+}
+
+/** Shares of the bare server at 64 connections, by generator and request. */
+type Recorded = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/** Noise moves a share by a third; half of it means that something is broken. */
+const collapsedBelow = 0.5;
+
+function refuseCollapse(generator: string, results: readonly Summary[]): void {
+  const file = new URL('recorded.json', import.meta.url);
+  const recorded = (JSON.parse(readFileSync(file, 'utf8')) as Recorded)[generator]!;
+  for (const { name, server, ofBare } of results) {
+    const share = server === 'service' ? recorded[name] : undefined;
+    if (share === undefined || ofBare === null || ofBare >= share * collapsedBelow) continue;
+    process.stderr.write(`${name}: ${ofBare.toFixed(2)} of the bare server, where ${share} is recorded\n`);
+    process.exitCode = 1;
   }
 }
 
