@@ -207,8 +207,7 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
   await new Promise((resolve) => setImmediate(resolve));
   observer.disconnect();
   clearInterval(ticks);
-  await shard.drained();
-  await journal.close();
+  await shard.stop();
   return {
     cpuMicroseconds: (user + system) / answered,
     collectorMicroseconds: (collectorMs * 1_000) / answered,

@@ -14,7 +14,6 @@ import { setImmediate } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
 import type { IndexRow, ScanRange } from '../domain/backing.ts';
 import type { Change } from '../domain/record.ts';
-import { decodeRecord, encodeRecord } from './codec.ts';
 import {
   commit,
   dataFile,
@@ -34,6 +33,7 @@ import {
   type KeptKey,
 } from './journal.ts';
 import { hourKey, packKeptKeys, unpackKeptKeys } from './kept-rows.ts';
+import { decodeRecord, encodeRecord } from './record-layout.ts';
 
 const format = 1;
 const readRecordsMax = 1_000;

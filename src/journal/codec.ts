@@ -1,24 +1,22 @@
-// How a turn lies in the log, and how one record lies in the checkpoint. Called by the log, by recovery and by the
-// checkpoint. Every value describes itself: none needs another one, or the code of another day, to be read.
-//
-// A checkpointed record is msgpack, sealed (see seal.ts). A log record, little-endian:
+// How a turn lies in the log. Called by the log and by its recovery. Every value describes itself: none needs another
+// one, or the code of another day, to be read. A log record, little-endian:
 //
 //   0  format (u8)     1  zeros     4  CRC-32 of everything from 8 on (u32)
 //   8  first sequence (f64)   16  last sequence (f64)   24  time, Unix ms (f64)
 //  32  length of the body (u32)   36  length of the answers (u32)
 //  40  tag: whose batch it is (22 bytes, see identity.ts)
-//  62  body: msgpack, one `[changes, offset of the kept answer or null]` for each entry
+//  62  body: for each entry the number of its changes (u16) and the offset of its kept answer (u32, all ones: none),
+//      then each change: its length (u32) and its bytes (see record-layout.ts)
 //   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), status (u16), lengths of
 //      the request id (u16), the defaults (u16) and the answer's body (u32), then these three; one after the other, so
 //      that one is read, and checked, from its offset alone
 //
-// Metadata has names that merchants choose. It is packed as a flat list: as an object every set of names would define
-// a new msgpack record, and msgpackr renames a `__proto__` field.
+// An event about the very object that the request was answered with does not hold that object again: it is the body of
+// the entry's kept answer.
 
 import { crc32 } from 'node:zlib';
-import { Packr } from 'msgpackr';
 import { assert } from '../core/assert.ts';
-import type { Change, Metadata, StoredRecord } from '../domain/record.ts';
+import type { Change } from '../domain/record.ts';
 import { tagBytes } from './identity.ts';
 import {
   type AnswerLocation,
@@ -28,9 +26,9 @@ import {
   type ReplayedEntry,
   type Turn,
 } from './journal.ts';
-import { seal, unseal } from './seal.ts';
+import { checksumBytes, decodeRecord, packRecord, writeRecord } from './record-layout.ts';
 
-const format = 2;
+const format = 3;
 const tagAt = 40;
 const headerBytes = tagAt + tagBytes;
 // Where the fields of an answer lie, from its start.
@@ -51,41 +49,69 @@ export interface TurnHeader {
 
 type Kept = NonNullable<Turn['entries'][number]['kept']>;
 
-// A log record holds many alike records, so their field names are written once (msgpackr's record extension). A
-// checkpointed record stands alone: there a plain map is smaller and 1.5 times as fast.
-//
-// Bytes within a record are copied out: what is decoded is mostly LMDB's own buffer, lent until its next read.
-const turnPackr = new Packr({ useRecords: true, copyBuffers: true });
-const recordPackr = new Packr({ useRecords: false, variableMapSize: true, copyBuffers: true });
+const entryHeadBytes = 6;
+const lengthBytes = 4;
+const noAnswer = 0xffff_ffff;
 
 /** Encodes a turn as one log record of the shard with this tag, and says where each entry's answer will lie. */
 export function encodeTurn(turn: Turn, tag: Buffer): { bytes: Buffer; locations: (AnswerLocation | null)[] } {
-  const rows: [unknown[], number | null][] = [];
+  const { firstSequence, timeMs, entries } = turn;
   const locations: (AnswerLocation | null)[] = [];
+  const changes: Buffer[] = [];
+  let bodyLength = 0;
   let answersLength = 0;
-  for (const { changes, kept } of turn.entries) {
-    rows.push([changes.map(toPacked), kept === null ? null : answersLength]);
-    locations.push(kept === null ? null : { record: turn.firstSequence, offset: answersLength });
+  for (const { changes: records, kept } of entries) {
+    const shared = typeof kept?.body === 'string' ? kept.body : null;
+    for (const record of records) {
+      const change = packRecord(record, shared);
+      changes.push(change);
+      bodyLength += lengthBytes + checksumBytes + change.length;
+    }
+    bodyLength += entryHeadBytes;
+    locations.push(kept === null ? null : { record: firstSequence, offset: answersLength });
     if (kept !== null) answersLength += answerBytes(kept);
   }
-  const body = turnPackr.pack(rows);
-  const bytes = Buffer.allocUnsafe(headerBytes + body.length + answersLength);
+  const bytes = Buffer.allocUnsafe(headerBytes + bodyLength + answersLength);
   bytes.writeUInt32LE(format, 0);
-  bytes.writeDoubleLE(turn.firstSequence, 8);
-  bytes.writeDoubleLE(turn.firstSequence + turn.entries.length - 1, 16);
-  bytes.writeDoubleLE(turn.timeMs, 24);
-  bytes.writeUInt32LE(body.length, 32);
+  bytes.writeDoubleLE(firstSequence, 8);
+  bytes.writeDoubleLE(firstSequence + entries.length - 1, 16);
+  bytes.writeDoubleLE(timeMs, 24);
+  bytes.writeUInt32LE(bodyLength, 32);
   bytes.writeUInt32LE(answersLength, 36);
   bytes.set(tag, tagAt);
-  bytes.set(body, headerBytes);
-  let position = headerBytes + body.length;
-  for (const { kept } of turn.entries) if (kept !== null) position = writeAnswer(bytes, position, kept);
+  writeEntries(bytes, turn, locations, changes);
+  let position = headerBytes + bodyLength;
+  for (const { kept } of entries) if (kept !== null) position = writeAnswer(bytes, position, kept);
   bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4);
   return { bytes, locations };
 }
 
+/** Writes the body; `changes` are those of all entries, one after the other. */
+function writeEntries(
+  bytes: Buffer,
+  { entries }: Turn,
+  locations: readonly (AnswerLocation | null)[],
+  changes: readonly Buffer[],
+): void {
+  let at = headerBytes;
+  let next = 0;
+  for (const [i, entry] of entries.entries()) {
+    at = bytes.writeUInt16LE(entry.changes.length, at);
+    at = bytes.writeUInt32LE(locations[i]?.offset ?? noAnswer, at);
+    for (const end = next + entry.changes.length; next < end; next++) {
+      const change = changes[next]!;
+      at = bytes.writeUInt32LE(checksumBytes + change.length, at);
+      at = writeRecord(change, bytes, at);
+    }
+  }
+}
+
 function answerBytes({ requestId, defaults, body }: Kept): number {
-  return answerHeaderBytes + Buffer.byteLength(requestId) + Buffer.byteLength(defaults) + body.length;
+  return answerHeaderBytes + Buffer.byteLength(requestId) + Buffer.byteLength(defaults) + byteLengthOf(body);
+}
+
+function byteLengthOf(body: Kept['body']): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
 function writeAnswer(bytes: Buffer, start: number, kept: Kept): number {
@@ -101,9 +127,12 @@ function writeAnswer(bytes: Buffer, start: number, kept: Kept): number {
   const defaultsStart = start + answerHeaderBytes + requestIdLength;
   const defaultsLength = kept.defaults === '' ? 0 : bytes.write(kept.defaults, defaultsStart);
   bytes.writeUInt16LE(defaultsLength, start + defaultsLengthAt);
-  bytes.writeUInt32LE(kept.body.length, start + bodyLengthAt);
-  bytes.set(kept.body, defaultsStart + defaultsLength);
-  const end = defaultsStart + defaultsLength + kept.body.length;
+  const bodyStart = defaultsStart + defaultsLength;
+  const { body } = kept;
+  const bodyLength = typeof body === 'string' ? bytes.write(body, bodyStart) : body.length;
+  if (typeof body !== 'string') bytes.set(body, bodyStart);
+  bytes.writeUInt32LE(bodyLength, start + bodyLengthAt);
+  const end = bodyStart + bodyLength;
   bytes.writeUInt32LE(crc32(bytes.subarray(start + keyDigestAt, end)), start);
   return end;
 }
@@ -130,17 +159,26 @@ export function readTurnHeader(bytes: Buffer): TurnHeader {
 /** Decodes a log record that has no defect. */
 export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
   const { firstSequence, timeMs } = readTurnHeader(bytes);
-  const rows = turnPackr.unpack(bodyOf(bytes)) as [StoredRecord[], number | null][];
-  return rows.map(([changes, offset], index) => ({
-    sequence: firstSequence + index,
-    timeMs,
-    changes: changes.map(fromPacked),
-    kept: offset === null ? null : readKeptKey(bytes, { record: firstSequence, offset }, timeMs),
-  }));
-}
-
-function bodyOf(bytes: Buffer): Buffer {
-  return bytes.subarray(headerBytes, headerBytes + bytes.readUInt32LE(32));
+  const entries: ReplayedEntry[] = [];
+  const end = headerBytes + bytes.readUInt32LE(32);
+  for (let at = headerBytes; at < end; ) {
+    const count = bytes.readUInt16LE(at);
+    const offset = bytes.readUInt32LE(at + 2);
+    at += entryHeadBytes;
+    const shared = () => (offset === noAnswer ? null : answerText(bytes, offset));
+    const changes: Change[] = [];
+    for (let i = 0; i < count; i++) {
+      const start = at + lengthBytes;
+      at = start + bytes.readUInt32LE(at);
+      const change = decodeRecord(bytes.subarray(start, at), shared);
+      assert(change !== null, 'a log record without a defect holds changes without any');
+      changes.push(change);
+    }
+    const location = { record: firstSequence, offset };
+    const kept = offset === noAnswer ? null : readKeptKey(bytes, location, timeMs);
+    entries.push({ sequence: firstSequence + entries.length, timeMs, changes, kept });
+  }
+  return entries;
 }
 
 function answerStart(bytes: Buffer, offset: number): number {
@@ -156,17 +194,27 @@ function readKeptKey(bytes: Buffer, location: AnswerLocation, usedAtMs: number):
   return { keyDigest, fingerprint, usedAtMs, location };
 }
 
+/** Where the parts of an answer begin that have no fixed length, and where it ends. */
+function answerParts(bytes: Buffer, start: number) {
+  const idStart = start + answerHeaderBytes;
+  const defaultsStart = idStart + bytes.readUInt16LE(start + requestIdLengthAt);
+  const bodyStart = defaultsStart + bytes.readUInt16LE(start + defaultsLengthAt);
+  return { idStart, defaultsStart, bodyStart, end: bodyStart + bytes.readUInt32LE(start + bodyLengthAt) };
+}
+
+function answerText(bytes: Buffer, offset: number): string {
+  const { bodyStart, end } = answerParts(bytes, answerStart(bytes, offset));
+  return bytes.toString('utf8', bodyStart, end);
+}
+
 /**
  * Reads the kept answer at `offset` of a log record and checks it, and it alone; null when it is damaged, when it is
  * that of another key, or when there is none. A copy: `bytes` may be used again.
  */
 export function readAnswer(bytes: Buffer, offset: number, keyDigest: Uint8Array): KeptAnswer | null {
   const start = answerStart(bytes, offset);
-  const idStart = start + answerHeaderBytes;
-  if (idStart > bytes.length) return null;
-  const defaultsStart = idStart + bytes.readUInt16LE(start + requestIdLengthAt);
-  const bodyStart = defaultsStart + bytes.readUInt16LE(start + defaultsLengthAt);
-  const end = bodyStart + bytes.readUInt32LE(start + bodyLengthAt);
+  if (start + answerHeaderBytes > bytes.length) return null;
+  const { idStart, defaultsStart, bodyStart, end } = answerParts(bytes, start);
   if (end > bytes.length) return null;
   if (bytes.readUInt32LE(start) !== crc32(bytes.subarray(start + keyDigestAt, end))) return null;
   if (bytes.compare(keyDigest, 0, digestBytes, start + keyDigestAt, start + fingerprintAt) !== 0) return null;
@@ -176,41 +224,4 @@ export function readAnswer(bytes: Buffer, offset: number, keyDigest: Uint8Array)
     defaults: bytes.toString('utf8', defaultsStart, bodyStart),
     body: new Uint8Array(bytes.subarray(bodyStart, end)),
   };
-}
-
-/** Encodes one record for the checkpoint. */
-export function encodeRecord(record: Change): Buffer {
-  return seal(recordPackr.pack(toPacked(record)));
-}
-
-/** Decodes a record of the checkpoint; null when the bytes are damaged. */
-export function decodeRecord(bytes: Buffer): Change | null {
-  const packed = unseal(bytes);
-  return packed && fromPacked(recordPackr.unpack(packed));
-}
-
-function toPacked(record: StoredRecord): unknown {
-  if (!('metadata' in record)) return record;
-  const flat: string[] = [];
-  for (const name of Object.keys(record.metadata)) flat.push(name, record.metadata[name]!);
-  return { ...record, metadata: flat };
-}
-
-/** Undoes `toPacked`, in place: the record was just decoded and nobody else has it. */
-function fromPacked(record: StoredRecord): StoredRecord {
-  if (!('metadata' in record)) return record;
-  const flat = record.metadata as unknown as string[];
-  const metadata: Record<string, string> = {};
-  for (let i = 0; i < flat.length; i += 2) {
-    if (flat[i] === '__proto__')
-      Object.defineProperty(metadata, '__proto__', {
-        value: flat[i + 1],
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      });
-    else metadata[flat[i]!] = flat[i + 1]!;
-  }
-  (record as { metadata: Metadata }).metadata = metadata;
-  return record;
 }

@@ -25,8 +25,8 @@ export interface KeptAnswer {
   readonly status: number;
   /** Id of the request that was answered. */
   readonly requestId: string;
-  /** The first answer's body, byte for byte. */
-  readonly body: Uint8Array;
+  /** The first answer's body, byte for byte: text when it is new, bytes when it was read back. */
+  readonly body: string | Uint8Array;
   /** The defaults that went into the request's digest because they depended on the state, as JSON; empty without any. */
   readonly defaults: string;
 }

@@ -275,9 +275,8 @@ export function keep(state: ShardState, request: OperationRequest, outcome: Outc
   if (keyDigest === null || fingerprint === null) return null;
   const refusal = refusalOf(outcome);
   if (refusal !== null && !isKept(refusal)) return null;
-  const text = refusal === null ? (bodyOf(outcome, true) ?? '') : state.errorBody(refusal, request);
-  const body = Buffer.from(text);
-  if (body.length > keptAnswerBytesMax) return null;
+  const body = refusal === null ? (bodyOf(outcome, true) ?? '') : state.errorBody(refusal, request);
+  if (Buffer.byteLength(body) > keptAnswerBytesMax) return null;
   const status = refusal === null ? 200 : statusOf(refusal);
   const defaults = resolved_defaults ? JSON.stringify(resolved_defaults) : '';
   return { keyDigest, fingerprint, requestId, status, body, defaults };
