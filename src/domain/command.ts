@@ -4,8 +4,10 @@
 import type { CommandOperation, ParamsOf } from '../contract/routes.ts';
 import type { EventType, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { SubmittedCard } from './attempts.ts';
+import type { Answer } from './decision.ts';
 import type { AttemptReport } from './deliveries.ts';
 import type { NetworkOutcome } from './operations.ts';
+import type { DeliveryRecord } from './record.ts';
 
 /** The parameters of the internal commands. `id` names the record that each is about. */
 export interface InternalParams {
@@ -36,6 +38,19 @@ export interface InternalParams {
   /** Retention. */
   prune_deliveries: { readonly endedBeforeMs: number };
 }
+
+/** What the commands come to that the shard gives to itself. All others are answered. */
+interface Results {
+  expire_due: null;
+  /** What became of the delivery with the attempt; null when the attempt was recorded before. */
+  record_attempt: DeliveryRecord['status'] | null;
+  /** Where the next drain goes on; null when no delivery is left. */
+  drain_endpoint: { readonly after: string | null };
+  prune_deliveries: { readonly more: boolean };
+}
+
+/** What an operation comes to when it is neither refused nor has to wait. */
+export type Done<O extends AnyCommand> = O extends keyof Results ? { readonly result: Results[O] } : Answer;
 
 export type InternalOperation = keyof InternalParams;
 export type AnyCommand = CommandOperation | InternalOperation;

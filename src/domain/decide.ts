@@ -3,7 +3,7 @@
 
 import * as attempts from './attempts.ts';
 import { chooseMethod, createCheckoutSession, expireCheckoutSession } from './checkout-sessions.ts';
-import type { AnyCommand, CommandParams } from './command.ts';
+import type { AnyCommand, CommandParams, Done } from './command.ts';
 import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts';
 import type { Context, Decision, Outcome } from './decision.ts';
 import { pruneDeliveries, recordAttempt, resendDelivery } from './deliveries.ts';
@@ -21,7 +21,7 @@ import { closeReview } from './reviews.ts';
 import type { View } from './state.ts';
 import * as endpoints from './webhook-endpoints.ts';
 
-type Decider<O extends AnyCommand> = (draft: Draft, params: CommandParams<O>, id: string) => Outcome;
+type Decider<O extends AnyCommand> = (draft: Draft, params: CommandParams<O>, id: string) => Outcome<Done<O>>;
 
 const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   create_payment_intent: createPaymentIntent,
@@ -58,19 +58,21 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   prune_deliveries: pruneDeliveries,
 };
 
-export type Command = {
-  readonly [O in AnyCommand]: {
-    readonly operation: O;
-    readonly id: string;
-    readonly params: CommandParams<O>;
-  };
-}[AnyCommand];
+export interface Command<O extends AnyCommand = AnyCommand> {
+  readonly operation: O;
+  readonly id: string;
+  readonly params: CommandParams<O>;
+}
 
 /** Decides one command on the state that `view` shows. A refusal changes nothing. */
-export function decide(view: View, command: Command, context: Context): Decision {
+export function decide<O extends AnyCommand>(
+  view: View,
+  command: Command<O>,
+  context: Context,
+): Decision<Done<O>> {
   const draft = new Draft(view, context);
-  const decider = deciders[command.operation] as Decider<AnyCommand>;
-  const outcome = decider(draft, command.params as CommandParams<AnyCommand>, command.id);
+  const decider = deciders[command.operation] as Decider<O>;
+  const outcome = decider(draft, command.params, command.id);
   if ('refusal' in outcome || 'checksAddress' in outcome) return { changes: [], outcome, operations: [] };
   return { changes: draft.changes, outcome, operations: draft.operations };
 }

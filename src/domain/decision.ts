@@ -60,11 +60,19 @@ export interface Context extends Now {
   readonly randomBelow: (limit: number) => number;
 }
 
-/** A decider's outcome. What it changed and what happened lies in the draft; a refusal throws the draft away. */
-export type Outcome =
+/** An answer's body as JSON text. `keptBody` is kept for replays instead (a secret is shown once). */
+export interface Answer {
+  readonly body: string;
+  readonly keptBody?: string;
+}
+
+/**
+ * A decider's outcome: what it answers, which is a result for the shard itself where nobody else asked, or why there is
+ * no answer now. What it changed and what happened lies in the draft; a refusal throws the draft away.
+ */
+export type Outcome<Done = Answer> =
   | { readonly refusal: Refusal }
-  /** The answer's body as JSON text. `keptBody` is kept for replays instead (a secret is shown once). */
-  | { readonly body: string; readonly keptBody?: string }
+  | Done
   /** The answer is given later, by the outcome of this call to a payment network. */
   | { readonly waitsFor: OperationRecord }
   /** Run the command again with the verdict on this webhook address in `context.addressAllowed`. Nothing is changed. */
@@ -72,10 +80,10 @@ export type Outcome =
   /** The changes stand, but whoever waited for the operation is refused. */
   | { readonly waiterRefused: Refusal };
 
-export interface Decision {
+export interface Decision<Done = Answer> {
   /** Records as they are afterwards, events and their deliveries among them; no record twice. Empty on a refusal. */
   readonly changes: readonly Change[];
-  readonly outcome: Outcome;
+  readonly outcome: Outcome<Done>;
   /** Calls to payment networks to make once the changes are durable. */
   readonly operations: readonly OperationRecord[];
 }

@@ -41,11 +41,14 @@ export interface AttemptReport {
  * Records an attempt: a 2xx ends the delivery, anything else schedules the next attempt with ±10 % jitter, until the
  * schedule is used up. An attempt of a delivery that has ended, or was sent again, meanwhile is only listed.
  */
-export function recordAttempt(draft: Draft, report: AttemptReport): Outcome {
+export function recordAttempt(
+  draft: Draft,
+  report: AttemptReport,
+): { readonly result: DeliveryRecord['status'] | null } {
   const { context } = draft;
   const { delivery: id, number, result } = report;
   const delivery = draft.get('delivery', id);
-  if (delivery === undefined || delivery.attempt_count !== number) return { body: '{}' };
+  if (delivery === undefined || delivery.attempt_count !== number) return { result: null };
   draft.put<AttemptRecord>({
     kind: 'attempt',
     id: context.newId('attempt'),
@@ -58,8 +61,8 @@ export function recordAttempt(draft: Draft, report: AttemptReport): Outcome {
   const isDeleted = draft.get('webhook_endpoint', delivery.endpoint)?.status === 'deleted';
   const isResent = delivery.due_at_ms === dueFirstMs && !report.first;
   const after = isResent ? {} : progress(context, delivery, result, isDeleted);
-  draft.put<DeliveryRecord>({ ...delivery, attempt_count: number + 1, ...after });
-  return { body: '{}' };
+  const { status } = draft.put<DeliveryRecord>({ ...delivery, attempt_count: number + 1, ...after });
+  return { result: status };
 }
 
 function progress(
@@ -119,7 +122,10 @@ export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, aft
  * Removes deliveries that came to be over before a moment of service time, with their attempts, some at a time. One that was sent again
  * came to be over anew: its attempts are kept from then.
  */
-export function pruneDeliveries(draft: Draft, params: { endedBeforeMs: number }): Outcome {
+export function pruneDeliveries(
+  draft: Draft,
+  params: { endedBeforeMs: number },
+): { readonly result: { readonly more: boolean } } {
   let count = 0;
   const before = timeKey(params.endedBeforeMs);
   for (const record of draft.view.scan(overIndex, { before, descending: false })) {
@@ -130,5 +136,5 @@ export function pruneDeliveries(draft: Draft, params: { endedBeforeMs: number })
     draft.remove(record);
     count++;
   }
-  return { body: JSON.stringify({ more: count === prunedPerCommandMax }) };
+  return { result: { more: count === prunedPerCommandMax } };
 }

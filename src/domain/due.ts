@@ -32,7 +32,7 @@ export function nextDueMs(view: View): number {
 }
 
 /** The time of a charge or a checkout session has come. */
-export function expireDue(draft: Draft, _params: object, id: string): Outcome {
+export function expireDue(draft: Draft, _params: object, id: string): { readonly result: null } {
   const { serviceMs } = draft.context;
   const charge = draft.get('charge', id);
   if (charge?.status === 'pending' && charge.due_at_ms <= serviceMs) {
@@ -45,7 +45,7 @@ export function expireDue(draft: Draft, _params: object, id: string): Outcome {
     if (left.status === 'open')
       draft.put<CheckoutSessionRecord>({ ...left, due_at_ms: serviceMs + postponeMs });
   }
-  return { body: '{}' };
+  return { result: null };
 }
 
 /**

@@ -123,12 +123,16 @@ export function deleteWebhookEndpoint(draft: Draft, _params: object, id: string)
 }
 
 /** Ends some of the deliveries that wait for a deleted endpoint; answers where to go on, null when all have ended. */
-export function drainEndpoint(draft: Draft, params: { after?: string }, id: string): Outcome {
+export function drainEndpoint(
+  draft: Draft,
+  params: { after?: string },
+  id: string,
+): { readonly result: { readonly after: string | null } } {
   const endpoint = draft.get('webhook_endpoint', id);
-  if (endpoint === undefined || !endpoint.draining) return answered({ after: null });
+  if (endpoint === undefined || !endpoint.draining) return { result: { after: null } };
   const after = endDeliveries(draft, endpoint, params.after);
   if (after === null) draft.put<WebhookEndpointRecord>({ ...endpoint, draining: false });
-  return answered({ after });
+  return { result: { after } };
 }
 
 /** Sends a made-up event of this type to the endpoint, whether or not it wants such events. */

@@ -13,8 +13,8 @@ import { bodyTooLarge, bodyTooSlow } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** Reads and commands of the pages, at the shard that each id names. */
-export function createPagePort(shards: readonly ShardClient[]): PagePort {
-  const shardOf = (id: string): ShardClient | null => {
+export function createPagePort(shards: readonly Pick<ShardClient, 'ask'>[]): PagePort {
+  const shardOf = (id: string): Pick<ShardClient, 'ask'> | null => {
     const slot = slotOfId(id);
     return slot < 0 ? null : shards[shardOfSlot(slot, shards.length)]!;
   };

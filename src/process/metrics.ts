@@ -10,7 +10,7 @@ import {
 } from 'prom-client';
 import type { Answered } from '../edge/api.ts';
 import type { ConnectionRefusal } from '../edge/connections.ts';
-import type { ShardObserver } from '../shard/observer.ts';
+import type { ShardObserver } from '../shard/shard-options.ts';
 import { RequestCounts } from './request-counts.ts';
 
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -3,7 +3,7 @@
 
 import { overIndex, timeKey } from '../domain/indexes.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
-import { decideFor } from './execute-internal.ts';
+import { about, executeCommand } from './execute-command.ts';
 import type { OutboxMessage } from './protocol.ts';
 import type { ShardState } from './shard-state.ts';
 import type { Peer, Turn } from './turn.ts';
@@ -35,12 +35,12 @@ export function takeReports(
     state.outbox.returned(endpoint, report.delivery, report.number);
     turn.recorded.push({ endpoint, delivery: report.delivery, number: report.number });
     if (!isNew) continue;
-    decideFor(state, turn, delivery, { operation: 'record_attempt', id: delivery.id, params: report }, null);
-    onOutcome(outcomeOf(state.records.get('delivery', delivery.id)!));
+    const outcome = executeCommand(state, turn, about(state, turn, delivery, 'record_attempt', report), null);
+    if ('result' in outcome && outcome.result !== null) onOutcome(outcomeOf(outcome.result));
   }
 }
 
-function outcomeOf({ status }: DeliveryRecord): DeliveryOutcome {
+function outcomeOf(status: DeliveryRecord['status']): DeliveryOutcome {
   return status === 'pending' ? 'retried' : status;
 }
 
@@ -64,8 +64,8 @@ export function drainEndpoints(state: ShardState, turn: Turn): boolean {
   for (const [id, after] of draining) {
     const endpoint = state.records.get('webhook_endpoint', id)!;
     const params = after === undefined ? {} : { after };
-    const outcome = decideFor(state, turn, endpoint, { operation: 'drain_endpoint', id, params }, null);
-    if (draining.has(id) && 'body' in outcome) draining.set(id, JSON.parse(outcome.body).after);
+    const outcome = executeCommand(state, turn, about(state, turn, endpoint, 'drain_endpoint', params), null);
+    if (draining.has(id) && 'result' in outcome) draining.set(id, outcome.result.after ?? undefined);
   }
   return draining.size > 0;
 }
@@ -82,9 +82,9 @@ export function oldestEndedMs(state: ShardState): number {
 export function pruneDeliveries(state: ShardState, turn: Turn, endedBeforeMs: number): boolean {
   const before = timeKey(endedBeforeMs);
   for (const oldest of state.records.scan(overIndex, { before, descending: false })) {
-    const command = { operation: 'prune_deliveries', id: oldest.id, params: { endedBeforeMs } } as const;
-    const outcome = decideFor(state, turn, oldest, command, null);
-    return 'body' in outcome && JSON.parse(outcome.body).more;
+    const command = about(state, turn, oldest, 'prune_deliveries', { endedBeforeMs });
+    const outcome = executeCommand(state, turn, command, null);
+    return 'result' in outcome && outcome.result.more;
   }
   return false;
 }

@@ -2,27 +2,27 @@
 // body, the key's record, parameters), then the operation itself. Everything here is synchronous and happens within
 // a turn; nothing is answered before the turn is durable.
 
-import { errorNumbers, isKept, type Refusal, refuse, statusOf, unavailable } from '../contract/errors.ts';
-import { idempotencyKeyCharactersMax, keptAnswerBytesMax } from '../contract/limits.ts';
+import { type Refusal, refuse } from '../contract/errors.ts';
+import { idempotencyKeyCharactersMax } from '../contract/limits.ts';
 import { page } from '../contract/parameters.ts';
 import type { Route } from '../contract/route.ts';
 import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes.ts';
 import { fillDefaults, firstRefusal, type Params, parseQuery, validateParams } from '../contract/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
 import { findCardNumber } from '../core/card-number.ts';
-import type { Command } from '../domain/decide.ts';
-import type { Outcome } from '../domain/decision.ts';
 import { query } from '../domain/query.ts';
 import type { OperationRequest, ResolvedDefaults } from '../domain/record.ts';
 import { defaultsResolver } from '../domain/resolved-defaults.ts';
-import type { Entry, KeptAnswer } from '../journal/journal.ts';
+import { answer, answerBody, answerRefusal, replay } from './answer.ts';
 import { findForbiddenText, parseBody } from './body.ts';
+import { executeCommand } from './execute-command.ts';
 import { digestKey, digestRequest } from './fingerprint.ts';
-import { type AnswerFrame, answerFlags, type RequestFrame, requestFlags } from './protocol.ts';
-import type { LimitHeaders, Scope } from './scope.ts';
+import type { IssuedCommand } from './issued-command.ts';
+import { answerFlags, type RequestFrame, requestFlags } from './protocol.ts';
+import type { Scope } from './scope.ts';
 import type { KnownKey, ShardState } from './shard-state.ts';
 import type { ReplyTo, Turn } from './turn.ts';
-import type { Pending } from './waiting.ts';
+import type { RequestWaiter } from './waiter.ts';
 
 const answerLost = refuse('api_error', { message: 'api_error.answer_lost' });
 
@@ -44,41 +44,50 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     api_version: apiVersions[frame.version] ?? scope.settings.apiVersion,
   };
   const limits = scope.headers(counted, turn);
-  const pending: Pending = { to, route, scope, limits, id: frame.id, params: {}, request };
+  const waiter: RequestWaiter = { kind: 'request', to, limits, request };
   if (limitRefusal !== null) {
-    answerRefusal(state, turn, pending, limitRefusal);
+    answerRefusal(state, turn, waiter, limitRefusal);
     return;
   }
   const keyRefusal = refuseKey(route, frame);
   if (keyRefusal !== null) {
-    answerRefusal(state, turn, pending, keyRefusal);
+    answerRefusal(state, turn, waiter, keyRefusal);
     return;
   }
   const parsed = parseParams(route, frame);
   if ('refusal' in parsed) {
-    answerRefusal(state, turn, pending, parsed.refusal);
+    answerRefusal(state, turn, waiter, parsed.refusal);
     return;
   }
   const { params } = parsed;
   const keyDigest = keyDigestOf(route, scope, frame);
   const known = keyDigest === null ? undefined : state.keptAnswer(turn, keyDigest);
   if (known !== undefined) {
-    answerFromRecord(state, turn, pending, known, frame, params);
+    answerFromRecord(state, turn, waiter, known, frame, params);
     return;
   }
-  const resolved = keyDigest === null ? noDefaults : resolveDefaults(state, turn, pending, params);
+  const resolved =
+    keyDigest === null ? noDefaults : resolveDefaults(state, turn, scope, request, frame, params);
   if ('refusal' in resolved) {
-    answerRefusal(state, turn, pending, resolved.refusal);
+    answerRefusal(state, turn, waiter, resolved.refusal);
     return;
   }
   const keyed = keyDigest === null ? request : withKey(request, keyDigest, frame, params, resolved.defaults);
-  const ready: Pending = { to, route, scope, limits, id: frame.id, params, request: keyed };
   const invalid = parsed.invalid ?? firstRefusal(params, validateParams(route, params), refuseText(parsed));
   if (invalid !== null) {
-    answerRefusal(state, turn, ready, invalid);
+    answerRefusal(state, turn, waiter, invalid);
     return;
   }
-  run(state, turn, ready);
+  const operation = route.operation as CommandOperation;
+  const asked = {
+    operation,
+    id: frame.id,
+    params,
+    scope,
+    request: keyed,
+    addressAllowed: null,
+  } as IssuedCommand;
+  run(state, turn, route, asked, keyed === request ? waiter : { ...waiter, request: keyed });
 }
 
 function refuseText(parsed: Parsed): Refusal | null {
@@ -149,14 +158,20 @@ type Resolved = { readonly defaults: ResolvedDefaults | null } | { readonly refu
 const noDefaults: Resolved = { defaults: null };
 
 /** The defaults of a request that depend on the state; refused when a record that they depend on can't be read. */
-function resolveDefaults(state: ShardState, turn: Turn, pending: Pending, params: Params): Resolved {
-  const { route, scope, id, request } = pending;
-  const resolve = defaultsResolver(route.operation);
+function resolveDefaults(
+  state: ShardState,
+  turn: Turn,
+  scope: Scope,
+  request: OperationRequest,
+  frame: RequestFrame,
+  params: Params,
+): Resolved {
+  const resolve = defaultsResolver(routeTable[frame.route]!.operation);
   if (resolve === undefined) return noDefaults;
   const { org, livemode } = scope;
   const context = { org, livemode, nowMs: turn.nowMs, apiVersion: request.api_version };
   return state.read(
-    () => ({ defaults: resolve(state.records, context, params, id) }),
+    () => ({ defaults: resolve(state.records, context, params, frame.id) }),
     (refusal) => ({ refusal }),
   );
 }
@@ -186,21 +201,22 @@ function withKey(
 function answerFromRecord(
   state: ShardState,
   turn: Turn,
-  pending: Pending,
+  waiter: RequestWaiter,
   known: KnownKey,
   frame: RequestFrame,
   params: Params,
 ): void {
   // With an answer its defaults are lost: where there are some, nobody can tell whether it is the same request.
-  const isUnsure = known.answer === 'lost' && defaultsResolver(pending.route.operation) !== undefined;
+  const isUnsure =
+    known.answer === 'lost' && defaultsResolver(routeTable[frame.route]!.operation) !== undefined;
   if (!isUnsure && !equal(known.fingerprint, fingerprintOf(frame, params, known.resolvedDefaults))) {
-    answerRefusal(state, turn, pending, refuse('idempotency_key_reused'));
+    answerRefusal(state, turn, waiter, refuse('idempotency_key_reused'));
   } else if (known.answer === 'running') {
-    answerRefusal(state, turn, pending, refuse('idempotency_in_progress'));
+    answerRefusal(state, turn, waiter, refuse('idempotency_in_progress'));
   } else if (known.answer === 'lost') {
-    answerRefusal(state, turn, pending, answerLost);
+    answerRefusal(state, turn, waiter, answerLost);
   } else {
-    replay(turn, pending, known.answer);
+    replay(turn, waiter, known.answer);
   }
 }
 
@@ -208,27 +224,18 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-function replay(turn: Turn, pending: Pending, { status, requestId, body }: KeptAnswer): void {
-  const flags = answerFlags.replayed;
-  answer(
-    turn,
-    pending,
-    { status, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: requestId },
-    body,
-  );
-}
-
 /** Runs the operation of a request that has passed all gates. */
-function run(state: ShardState, turn: Turn, pending: Pending): void {
-  const { route, scope, params, id } = pending;
+function run(state: ShardState, turn: Turn, route: Route, asked: IssuedCommand, waiter: RequestWaiter): void {
+  const { scope, params, id } = asked;
   if (route.kind === 'command') {
-    runCommand(state, turn, pending, null);
+    if (route.spends === 'payment_creation' && !state.refusesWrites) scope.countCreation();
+    executeCommand(state, turn, asked, waiter);
     return;
   }
   if (route.kind === 'export' || route.kind === 'stream') {
     // The edge fetches what follows piece by piece, as fast as its client reads it, and says when an export is over.
-    if (route.kind === 'export') scope.exports.add(pending.request.request_id);
-    answerBody(turn, pending, '', answerFlags.more);
+    if (route.kind === 'export') scope.exports.add(waiter.request.request_id);
+    answerBody(turn, waiter, '', answerFlags.more);
     return;
   }
   const context = state.queryContext(scope, turn);
@@ -236,104 +243,5 @@ function run(state: ShardState, turn: Turn, pending: Pending): void {
     () => query(state.records, route.operation as QueryOperation, params, context, id),
     (refusal) => ({ refusal }),
   );
-  answerOutcome(state, turn, pending, outcome);
-}
-
-/** Decides a command; `addressAllowed` is the verdict on the address that it asked about before. */
-export function runCommand(
-  state: ShardState,
-  turn: Turn,
-  pending: Pending,
-  addressAllowed: boolean | null,
-): void {
-  const { route, scope, params, id, request } = pending;
-  if (state.refusesWrites) {
-    answerRefusal(state, turn, pending, unavailable);
-    return;
-  }
-  if (route.spends === 'payment_creation') scope.countCreation();
-  const command = { operation: route.operation as CommandOperation, id, params } as unknown as Command;
-  const decision = state.decide(command, () => state.context(scope, turn, request, addressAllowed));
-  const { outcome } = decision;
-  if ('checksAddress' in outcome) {
-    state.checkAddress(pending, outcome.checksAddress);
-    return;
-  }
-  state.apply(turn, decision);
-  if ('waitsFor' in outcome) {
-    state.waitFor(outcome.waitsFor.id, pending);
-    turn.record(decision.changes, null);
-    return;
-  }
-  turn.record(decision.changes, keep(state, request, outcome));
-  answerOutcome(state, turn, pending, outcome);
-}
-
-/** Keeps an answer with its idempotency key, unless it says to try again or is too large. */
-export function keep(state: ShardState, request: OperationRequest, outcome: Outcome): Entry['kept'] {
-  const { key_digest: keyDigest, fingerprint, request_id: requestId, resolved_defaults } = request;
-  if (keyDigest === null || fingerprint === null) return null;
-  const refusal = refusalOf(outcome);
-  if (refusal !== null && !isKept(refusal)) return null;
-  const body = refusal === null ? (bodyOf(outcome, true) ?? '') : state.errorBody(refusal, request);
-  if (Buffer.byteLength(body) > keptAnswerBytesMax) return null;
-  const status = refusal === null ? 200 : statusOf(refusal);
-  const defaults = resolved_defaults ? JSON.stringify(resolved_defaults) : '';
-  return { keyDigest, fingerprint, requestId, status, body, defaults };
-}
-
-function refusalOf(outcome: Outcome): Refusal | null {
-  if ('refusal' in outcome) return outcome.refusal;
-  return 'waiterRefused' in outcome ? outcome.waiterRefused : null;
-}
-
-function bodyOf(outcome: Outcome, kept: boolean): string | null {
-  if (!('body' in outcome)) return null;
-  return kept ? (outcome.keptBody ?? outcome.body) : outcome.body;
-}
-
-export function answerOutcome(state: ShardState, turn: Turn, pending: Pending, outcome: Outcome): void {
-  const refusal = refusalOf(outcome);
-  if (refusal !== null) {
-    answerRefusal(state, turn, pending, refusal);
-    return;
-  }
-  answerBody(turn, pending, bodyOf(outcome, false)!);
-}
-
-function answerBody(turn: Turn, pending: Pending, body: string, flags = 0): void {
-  answer(
-    turn,
-    pending,
-    { status: 200, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' },
-    body,
-  );
-}
-
-export function answerRefusal(state: ShardState, turn: Turn, pending: Pending, refusal: Refusal): void {
-  const status = statusOf(refusal);
-  const errorNumber = errorNumbers.get(refusal.code)!;
-  const retryAfterSeconds = refusal.retryAfterSeconds ?? 0;
-  const body = state.errorBody(refusal, pending.request);
-  answer(turn, pending, { status, flags: 0, errorNumber, retryAfterSeconds, originalRequest: '' }, body);
-}
-
-type AnswerFields = Omit<AnswerFrame, keyof LimitHeaders | 'correlation' | 'body'>;
-
-/** Every answer carries the headers about the limits. */
-function answer(turn: Turn, { to, limits }: Pending, fields: AnswerFields, body: string | Uint8Array): void {
-  turn.answersTo(to.peer).put(
-    {
-      correlation: to.correlation,
-      status: fields.status,
-      flags: fields.flags,
-      errorNumber: fields.errorNumber,
-      limit: limits.limit,
-      remaining: limits.remaining,
-      resetSeconds: limits.resetSeconds,
-      retryAfterSeconds: fields.retryAfterSeconds,
-      originalRequest: fields.originalRequest,
-    },
-    body,
-  );
+  answer(state, turn, waiter, outcome);
 }

@@ -7,6 +7,7 @@ import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import { createIdFactory, createRandomText, type FillRandom, type IdFactory } from '../core/ids.ts';
 import { createMoroccoCalendar } from '../core/morocco-day.ts';
+import type { AnyCommand, Done } from '../domain/command.ts';
 import { type Command, decide } from '../domain/decide.ts';
 import type { Context, Decision, Settings } from '../domain/decision.ts';
 import { kindIndex, scopeOf } from '../domain/indexes.ts';
@@ -22,12 +23,13 @@ import { type AnswerLocation, type Journal, JournalDamaged, type KeptAnswer } fr
 import type { SecretBox } from '../journal/secret-box.ts';
 import type { Availability, ShardAccount } from './account.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
+import type { Issue, IssuedCommand } from './issued-command.ts';
 import { decodeLevels, type IdTimes } from './levels.ts';
 import type { MemoryShares } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import { type Levels, Scope } from './scope.ts';
 import { keyOf, type Peer, type Turn } from './turn.ts';
-import type { Pending, WaitingPage } from './waiting.ts';
+import type { Waiter } from './waiter.ts';
 
 export interface ShardStateOptions {
   readonly journal: Journal;
@@ -40,7 +42,7 @@ export interface ShardStateOptions {
   /** A record or a kept answer can't be read, and why: nothing is wrong but that. */
   readonly onDamage: (reason: string) => void;
   /** Looks a webhook address up and answers whether it may be used. */
-  readonly checkAddress: (pending: Pending, url: string) => void;
+  readonly checkAddress: (command: IssuedCommand, waiter: Waiter | null, url: string) => void;
 }
 
 const recordDamaged = refuse('api_error', { message: 'api_error.record_damaged' });
@@ -72,10 +74,8 @@ export class ShardState {
   readonly #accounts = new Map<string, ShardAccount>();
   readonly #scopes = new Map<string, Scope>();
   readonly #dirtyScopes = new Set<Scope>();
-  /** Requests that wait for the outcome of an operation, by its id. */
-  readonly #waiting = new Map<string, Pending>();
-  /** Pages that wait for the outcome of an operation, by its id. */
-  readonly #waitingPages = new Map<string, WaitingPage>();
+  /** Who waits for the outcome of an operation, by its id. */
+  readonly #waiting = new Map<string, Waiter>();
   /** The requests that run across turns, by digest of their idempotency key. */
   readonly #running = new Map<string, KnownKey>();
 
@@ -176,23 +176,14 @@ export class ShardState {
   }
 
   /** Decides a command; it changes nothing yet. */
-  decide(command: Command, makeContext: () => Context): Decision {
+  decide<O extends AnyCommand>(command: Command<O> & Issue, now: Now): Decision<Done<O>> {
     return this.read(
-      () => decide(this.records, command, makeContext()),
+      () => decide(this.records, command, this.#context(command, now)),
       (refusal) => ({ changes: [], operations: [], outcome: { refusal } }),
     );
   }
 
-  /**
-   * The context of a command; `request` null when no API request caused it, `addressAllowed` null when it has not asked
-   * about an address.
-   */
-  context(
-    scope: Scope,
-    now: Now,
-    request: OperationRequest | null,
-    addressAllowed: boolean | null = null,
-  ): Context {
+  #context({ scope, request, addressAllowed }: Issue, now: Now): Context {
     const { nowMs, serviceMs } = now;
     return {
       nowMs,
@@ -229,7 +220,7 @@ export class ShardState {
   }
 
   /** Applies a decision: live and in replay, nothing else changes records. */
-  apply(turn: Turn, decision: Decision): void {
+  apply(turn: Turn, decision: Pick<Decision, 'changes' | 'operations'>): void {
     for (const change of decision.changes) {
       this.outbox.observe(change);
       this.records.apply(change);
@@ -272,37 +263,29 @@ export class ShardState {
     return errorBody(refusal, { language: request.language, requestId: request.request_id, baseUrl });
   }
 
-  checkAddress(pending: Pending, url: string): void {
-    pending.scope.endpointsBusy = true;
-    this.runs(pending.request);
-    this.#options.checkAddress(pending, url);
+  /** The command waits until it is known whether the address may be used. */
+  checkAddress(command: IssuedCommand, waiter: Waiter | null, url: string): void {
+    command.scope.endpointsBusy = true;
+    this.runs(command.request);
+    this.#options.checkAddress(command, waiter, url);
   }
 
-  addressChecked(pending: Pending): void {
-    pending.scope.endpointsBusy = false;
-    this.ran(pending.request);
+  addressChecked({ scope, request }: Issue): void {
+    scope.endpointsBusy = false;
+    this.ran(request);
   }
 
-  waitFor(operation: string, pending: Pending): void {
-    this.#waiting.set(operation, pending);
-    this.runs(pending.request);
+  /** The request behind the operation runs until its outcome is known, which `waiter` is told then. */
+  waitFor({ id, request }: OperationRecord, waiter: Waiter | null): void {
+    if (waiter !== null) this.#waiting.set(id, waiter);
+    this.runs(request);
   }
 
-  /** The request that waits for an operation, if its client may still be there. */
-  takeWaiting(operation: string): Pending | undefined {
-    const pending = this.#waiting.get(operation);
+  /** Who waits for an operation, if somebody still does. */
+  takeWaiting(operation: string): Waiter | undefined {
+    const waiter = this.#waiting.get(operation);
     this.#waiting.delete(operation);
-    return pending;
-  }
-
-  waitForInternal(operation: string, waiting: WaitingPage): void {
-    this.#waitingPages.set(operation, waiting);
-  }
-
-  takeWaitingInternal(operation: string): WaitingPage | undefined {
-    const waiting = this.#waitingPages.get(operation);
-    this.#waitingPages.delete(operation);
-    return waiting;
+    return waiter;
   }
 
   /** A request runs beyond its turn: the same key is refused as in progress until it has run. */

@@ -6,20 +6,22 @@
 // one from the journal.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
-import type { Clocks, Now } from '../core/clock.ts';
+import type { Now } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
-import type { ClockObserver, ServiceClock } from '../core/service-clock.ts';
+import type { ServiceClock } from '../core/service-clock.ts';
 import { dueRecords } from '../domain/due.ts';
 import type { OperationRecord } from '../domain/record.ts';
 import { addressUnresolved } from '../domain/webhook-endpoints.ts';
 import type { Journal, KeptKey } from '../journal/journal.ts';
 import { KeptKeyList } from '../journal/kept-rows.ts';
 import type { ShardAccount } from './account.ts';
+import { answer } from './answer.ts';
 import { handOut, takeReports } from './deliver.ts';
-import { answerRefusal, execute, runCommand } from './execute.ts';
+import { execute } from './execute.ts';
+import { executeCommand } from './execute-command.ts';
 import { executeInternal } from './execute-internal.ts';
+import type { IssuedCommand } from './issued-command.ts';
 import { clockLevel, encodeLevels, writeClock } from './levels.ts';
-import type { ShardObserver } from './observer.ts';
 import {
   type InternalAnswer,
   type InternalRequest,
@@ -29,33 +31,22 @@ import {
   type ToShard,
 } from './protocol.ts';
 import { openOperations, recover } from './recover.ts';
-import type { Scheduler } from './scheduler.ts';
-import { ShardState, type ShardStateOptions } from './shard-state.ts';
+import type { ShardOptions } from './shard-options.ts';
+import { ShardState } from './shard-state.ts';
 import { type Peer, type ReplyTo, Turn } from './turn.ts';
 import { Upkeep } from './upkeep.ts';
-import type { Pending } from './waiting.ts';
-
-export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
-  readonly clocks: Clocks;
-  readonly scheduler: Scheduler;
-  readonly clockObserver: ClockObserver;
-  readonly checkpointIntervalMs: number;
-  /** Makes a call to a payment network; its outcome comes back as a `settle_operation` command. */
-  readonly callNetwork: (operation: OperationRecord) => void;
-  /** Whether a webhook address may be used; rejects when its name does not resolve now. */
-  readonly checkAddress: (url: string) => Promise<boolean>;
-  /** For how long deliveries that are over stay listed, with their attempts. */
-  readonly deliveriesKeptMs: number;
-  readonly observer: ShardObserver;
-  /** The journal failed, or an assertion: the shard is finished. */
-  readonly onFailure: (error: unknown) => void;
-}
+import type { Waiter } from './waiter.ts';
 
 type Mail =
   | { readonly kind: 'request'; readonly to: ReplyTo; readonly frame: RequestFrame }
   | { readonly kind: 'internal'; readonly to: ReplyTo; readonly request: InternalRequest }
   | { readonly kind: 'outbox'; readonly peer: Peer; readonly message: OutboxMessage }
-  | { readonly kind: 'address'; readonly pending: Pending; readonly allowed: boolean | null };
+  | {
+      readonly kind: 'address';
+      readonly command: IssuedCommand;
+      readonly waiter: Waiter | null;
+      readonly allowed: boolean | null;
+    };
 
 /** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
 const turnSizeMax = 512;
@@ -92,8 +83,7 @@ export class Shard {
   constructor(options: ShardOptions, accounts: Iterable<ShardAccount>) {
     this.#options = options;
     this.#journal = options.journal;
-    const checkAddress = (pending: Pending, url: string) => this.#checkAddress(pending, url);
-    this.state = new ShardState({ ...options, checkAddress });
+    this.state = new ShardState({ ...options, checkAddress: this.#checkAddress.bind(this) });
     this.#upkeep = new Upkeep(this.state, options.deliveriesKeptMs);
     const onKept = (key: KeptKey) => this.#remember(key);
     this.#clock = recover({ ...options, state: this.state, accounts, onKept });
@@ -239,9 +229,7 @@ export class Shard {
         takeReports(this.state, turn, mail.peer, mail.message, this.#options.observer.attempted);
         break;
       case 'address':
-        this.state.addressChecked(mail.pending);
-        if (mail.allowed === null) answerRefusal(this.state, turn, mail.pending, addressUnresolved);
-        else runCommand(this.state, turn, mail.pending, mail.allowed);
+        this.#addressChecked(turn, mail);
         break;
     }
   }
@@ -303,12 +291,18 @@ export class Shard {
     this.#newKeys.push(key);
   }
 
-  #checkAddress(pending: Pending, url: string): void {
+  #checkAddress(command: IssuedCommand, waiter: Waiter | null, url: string): void {
     const settle = (allowed: boolean | null) => {
-      this.#mailbox.push({ kind: 'address', pending, allowed });
+      this.#mailbox.push({ kind: 'address', command, waiter, allowed });
       this.#schedule();
     };
     this.#options.checkAddress(url).then(settle, () => settle(null));
+  }
+
+  #addressChecked(turn: Turn, { command, waiter, allowed }: Extract<Mail, { kind: 'address' }>): void {
+    this.state.addressChecked(command);
+    if (allowed !== null) executeCommand(this.state, turn, { ...command, addressAllowed: allowed }, waiter);
+    else if (waiter !== null) answer(this.state, turn, waiter, { refusal: addressUnresolved });
   }
 
   /**

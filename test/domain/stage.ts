@@ -18,7 +18,7 @@ import { fillDefaults, type Params, validateParams } from '../../src/contract/va
 import { languages, modeOf, newestApiVersion } from '../../src/contract/vocabulary.ts';
 import { createIdFactory, createRandomText } from '../../src/core/ids.ts';
 import { slotOf } from '../../src/core/slot.ts';
-import type { AnyCommand } from '../../src/domain/command.ts';
+import type { AnyCommand, Done } from '../../src/domain/command.ts';
 import { type Command, decide } from '../../src/domain/decide.ts';
 import type { Context, Decision, Outcome, Settings } from '../../src/domain/decision.ts';
 import { eventJson } from '../../src/domain/events.ts';
@@ -268,7 +268,7 @@ export class Stage {
     return deepFreeze(params);
   }
 
-  #fold({ changes }: Decision): void {
+  #fold({ changes }: Pick<Decision, 'changes'>): void {
     assert.equal(new Set(changes.map(({ id }) => id)).size, changes.length, 'no record changes twice');
     for (const change of changes) {
       this.world.state.apply(deepFreeze(change));
@@ -283,9 +283,9 @@ export class Stage {
 /** What one command came to. */
 export class Step {
   readonly operation: string;
-  readonly decision: Decision;
+  readonly decision: Decision<Done<AnyCommand>>;
 
-  constructor(operation: string, route: Route | undefined, decision: Decision) {
+  constructor(operation: string, route: Route | undefined, decision: Decision<Done<AnyCommand>>) {
     this.operation = operation;
     this.decision = decision;
     const { outcome } = decision;
@@ -300,13 +300,14 @@ export class Step {
     if ('waiterRefused' in outcome) refusalOf(outcome.waiterRefused);
   }
 
-  get outcome(): Outcome {
+  get outcome(): Outcome<Done<AnyCommand>> {
     return this.decision.outcome;
   }
 
-  /** The answer's body. */
+  /** The answer's body, or the result that the shard itself gets. */
   get answer(): Json {
     const { outcome } = this;
+    if ('result' in outcome) return outcome.result;
     assert.ok('body' in outcome, `${this.operation} answers: ${JSON.stringify(outcome)}`);
     return JSON.parse(outcome.body);
   }
@@ -316,7 +317,7 @@ export class Step {
     const { outcome } = this;
     if ('refusal' in outcome) return outcome.refusal.code;
     if ('waiterRefused' in outcome) return outcome.waiterRefused.code;
-    return 'body' in outcome ? 'ok' : 'waits';
+    return 'body' in outcome || 'result' in outcome ? 'ok' : 'waits';
   }
 
   /** The types of the events, in order. */

@@ -23,9 +23,10 @@ import {
 } from '../../src/shard/protocol.ts';
 import { type Scheduler, systemScheduler } from '../../src/shard/scheduler.ts';
 import { Shard } from '../../src/shard/shard.ts';
+import type { ShardOptions } from '../../src/shard/shard-options.ts';
 import type { Peer } from '../../src/shard/turn.ts';
 import { MemoryJournal } from '../journal/memory-journal.ts';
-import { createManualClock } from '../manual-clock.ts';
+import { createManualClock, type ManualClock } from '../manual-clock.ts';
 
 export const startMs = Date.UTC(2026, 10, 2, 12);
 export const org = 'org_000000000000000000000001';
@@ -106,10 +107,16 @@ export async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await setImmediate();
 }
 
+interface ActorOptions extends Partial<Omit<ShardOptions, 'memory'>> {
+  readonly clock?: ManualClock;
+  readonly memory?: Partial<MemoryShares>;
+  readonly account?: ShardAccount;
+}
+
 let requests = 0;
 
 export class Actor {
-  readonly clock = createManualClock(startMs);
+  readonly clock: ManualClock;
   readonly networkCalls: OperationRecord[] = [];
   readonly lookUps: LookUp[] = [];
   readonly failures: unknown[] = [];
@@ -137,11 +144,14 @@ export class Actor {
 
   readonly #peer: Peer = { post: (message) => this.#receive(message) };
 
-  readonly #memory: MemoryShares;
+  /** What the test wants otherwise than it is below. */
+  readonly #options: Partial<ShardOptions>;
 
-  constructor(memory: Partial<MemoryShares> = {}) {
-    this.#memory = { ...memoryShares(shardMibMin), ...memory };
-    this.shard = this.#start(account);
+  constructor(options: ActorOptions = {}) {
+    const { clock = createManualClock(startMs), memory, account: known = account, ...more } = options;
+    this.clock = clock;
+    this.#options = { ...more, memory: { ...memoryShares(shardMibMin), ...memory } };
+    this.shard = this.#start(known);
   }
 
   #start(known: ShardAccount): Shard {
@@ -162,7 +172,7 @@ export class Actor {
         availability: { test: on, live: on },
         fillRandom: (bytes) => void randomFillSync(bytes),
         secrets: { seal: (secret) => `sealed ${secret}` },
-        memory: this.#memory,
+        memory: memoryShares(shardMibMin),
         clocks: this.clock,
         scheduler: { soon: (action) => this.soon(action), elapsedMs: () => 0 },
         clockObserver: {
@@ -184,6 +194,7 @@ export class Actor {
         },
         onDamage: (reason) => this.damages.push(reason),
         onFailure: (error) => this.failures.push(error),
+        ...this.#options,
       },
       [known],
     );

@@ -98,7 +98,7 @@ test('an organization that the shard does not know ends it: it must not guess', 
 // Memory.
 
 test('what no checkpoint holds yet is bounded: writes are refused until one is written, reads and replays are not', async () => {
-  const actor = new Actor({ checkpointBytes: 1, unwrittenBytesMax: 1 });
+  const actor = new Actor({ memory: { checkpointBytes: 1, unwrittenBytesMax: 1 } });
   actor.holdDisk();
   const kept = actor.send(create, { body: intent, key: 'a' });
   await settled();
@@ -116,7 +116,7 @@ test('what no checkpoint holds yet is bounded: writes are refused until one is w
 });
 
 test('a turn takes no more than fits: what is left in the mailbox has the next one', async () => {
-  const actor = new Actor({ turnBytesMax: 10_000 });
+  const actor = new Actor({ memory: { turnBytesMax: 10_000 } });
   const large = { ...intent, metadata: { note: 'x'.repeat(500) } };
   const sent = Array.from({ length: 100 }, (_, i) => [create, { body: large, key: `k${i}` }] as const);
   const answers = await actor.sendTogether(...sent);

@@ -30,11 +30,11 @@ after(async () => {
 /** A card charge of a new session, and what was submitted for it. */
 async function cardCharge(service: Service, submitted: Partial<SubmittedCard> | null = null) {
   const session = await createSession(service);
-  await service.create('choose_method', { method: 'card' }, session.id);
+  await service.run('choose_method', { method: 'card' }, session.id);
   const charge = (await service.port.view(session.id))!.charge!.id;
   const card = { brand: 'visa', last4: '3184', exp_month: 9, exp_year: 2032 };
   const whole = { token: 'sim_now_succeeds', card, challenge: false, ...submitted };
-  if (submitted !== null) await service.create('submit_card', whole, charge);
+  if (submitted !== null) await service.run('submit_card', whole, charge);
   return { charge, session: session.id };
 }
 
@@ -46,7 +46,7 @@ async function session(service: Service, params: object = {}) {
 async function triedSession(service: Service, methods: readonly string[]): Promise<string> {
   const { id, payment_intent } = await createSession(service, { payment_method_types: methods });
   for (let tried = 0; tried < 10; tried++) {
-    await service.create('choose_method', { method: 'card' }, id);
+    await service.run('choose_method', { method: 'card' }, id);
     const { latest_charge } = service.state.get('payment_intent', payment_intent)!;
     await service.create('fail_charge', {}, latest_charge!);
   }
@@ -81,7 +81,7 @@ const pages: Readonly<
   'voucher of a session': {
     async open(service) {
       const id = await session(service);
-      await service.create('choose_method', { method: 'cash' }, id);
+      await service.run('choose_method', { method: 'cash' }, id);
       return `/checkout/${id}`;
     },
   },

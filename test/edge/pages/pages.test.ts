@@ -117,7 +117,7 @@ describe('a checkout session', () => {
   test('what leads back is said in three languages, and stays off the paper', async () => {
     const service = createService();
     const session = await createSession(service);
-    await service.create('choose_method', { method: 'cash' }, session.id);
+    await service.run('choose_method', { method: 'cash' }, session.id);
     const visitor = createVisitor(service.pages);
     const { at } = await visitor.get(`/checkout/${session.id}`);
     for (const [language, text] of [
@@ -184,7 +184,7 @@ describe('a checkout session', () => {
     await visitor.get(`/checkout/${session.id}`);
     const intent = () => service.state.get('payment_intent', session.payment_intent)!;
     for (let tried = 0; tried < 10; tried++) {
-      await service.create('choose_method', { method: 'card' }, session.id);
+      await service.run('choose_method', { method: 'card' }, session.id);
       await service.create('fail_charge', {}, intent().latest_charge!);
     }
     const shown = await visitor.send({ method: 'card' });
@@ -197,8 +197,11 @@ describe('a checkout session', () => {
     const session = await createSession(service);
     const visitor = createVisitor(service.pages);
     await service.timers.advance(86_400_000);
+    service.shard.state.readOnly = true;
     const late = await visitor.get(`/checkout/${session.id}`);
-    await service.create('expire_due', {}, session.id);
+    assert.equal(service.state.get('checkout_session', session.id)!.status, 'open');
+    service.shard.state.readOnly = false;
+    await service.upkeep();
     assert.equal(service.state.get('checkout_session', session.id)!.status, 'expired');
     const expired = await visitor.get(`/checkout/${session.id}`);
     for (const shown of [late, expired]) {
@@ -211,8 +214,10 @@ describe('a checkout session', () => {
   test('an attempt that expired unpaid leads back to the choice', async () => {
     const { service, session, visitor, shown } = await atCardPage();
     await service.timers.advance(1_800_000);
+    service.shard.state.readOnly = true;
     assert.equal((await visitor.get(shown.at)).status, 410);
-    await service.create('expire_due', {}, shown.at.slice('/pay/'.length));
+    service.shard.state.readOnly = false;
+    await service.upkeep();
     const again = await visitor.get(shown.at);
     assert.equal(again.at, `/checkout/${session.id}`);
     assert.match(again.body, /The time to pay ran out/);

@@ -1,0 +1,82 @@
+// How outcomes become answers: a frame for an API request, with the headers about its limits, or a message.
+
+import { errorNumbers, messageOf, type Refusal, refuse, statusOf } from '../contract/errors.ts';
+import type { Outcome } from '../domain/decision.ts';
+import type { KeptAnswer } from '../journal/journal.ts';
+import { type AnswerFrame, answerFlags, type InternalAnswer } from './protocol.ts';
+import type { LimitHeaders } from './scope.ts';
+import type { ShardState } from './shard-state.ts';
+import type { Turn } from './turn.ts';
+import type { MessageWaiter, RequestWaiter, Waiter } from './waiter.ts';
+
+/** Tells `waiter` the outcome, when the turn is durable. */
+export function answer(state: ShardState, turn: Turn, waiter: Waiter, outcome: Outcome): void {
+  if (waiter.kind === 'message') {
+    answerMessage(turn, waiter, outcome);
+    return;
+  }
+  const refusal = refusalOf(outcome);
+  if (refusal !== null) answerRefusal(state, turn, waiter, refusal);
+  else if ('body' in outcome) answerBody(turn, waiter, outcome.body);
+}
+
+/** What whoever waited is refused with, if it is. */
+export function refusalOf(outcome: Outcome): Refusal | null {
+  if ('refusal' in outcome) return outcome.refusal;
+  return 'waiterRefused' in outcome ? outcome.waiterRefused : null;
+}
+
+function answerMessage(turn: Turn, { to, language }: MessageWaiter, outcome: Outcome): void {
+  turn.reply(to, messageAnswer(outcome, language));
+}
+
+export function messageAnswer(outcome: Outcome, language: MessageWaiter['language']): InternalAnswer {
+  if ('body' in outcome) return { ok: true, body: outcome.body };
+  const refusal = refusalOf(outcome) ?? refuse('api_error');
+  return { ok: false, code: refusal.code, message: messageOf(refusal, language) };
+}
+
+export function answerBody(turn: Turn, waiter: RequestWaiter, body: string, flags = 0): void {
+  const fields = { status: 200, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: '' };
+  putFrame(turn, waiter, fields, body);
+}
+
+export function answerRefusal(state: ShardState, turn: Turn, waiter: RequestWaiter, refusal: Refusal): void {
+  const status = statusOf(refusal);
+  const errorNumber = errorNumbers.get(refusal.code)!;
+  const retryAfterSeconds = refusal.retryAfterSeconds ?? 0;
+  const body = state.errorBody(refusal, waiter.request);
+  putFrame(turn, waiter, { status, flags: 0, errorNumber, retryAfterSeconds, originalRequest: '' }, body);
+}
+
+/** Answers with what the first request with the same idempotency key was answered. */
+export function replay(turn: Turn, waiter: RequestWaiter, { status, requestId, body }: KeptAnswer): void {
+  const flags = answerFlags.replayed;
+  const fields = { status, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: requestId };
+  putFrame(turn, waiter, fields, body);
+}
+
+type AnswerFields = Omit<AnswerFrame, keyof LimitHeaders | 'correlation' | 'body'>;
+
+/** Every answer carries the headers about the limits. */
+function putFrame(
+  turn: Turn,
+  { to, limits }: RequestWaiter,
+  fields: AnswerFields,
+  body: string | Uint8Array,
+): void {
+  turn.answersTo(to.peer).put(
+    {
+      correlation: to.correlation,
+      status: fields.status,
+      flags: fields.flags,
+      errorNumber: fields.errorNumber,
+      limit: limits.limit,
+      remaining: limits.remaining,
+      resetSeconds: limits.resetSeconds,
+      retryAfterSeconds: fields.retryAfterSeconds,
+      originalRequest: fields.originalRequest,
+    },
+    body,
+  );
+}

@@ -1,0 +1,95 @@
+// Commands: whoever gives one (a request, a page, an operator, a payment network, a webhook attempt, time), it is decided,
+// applied, written down with the answer that is kept for its idempotency key, and answered, all here. What is decided
+// by asking a network or a name server first is answered by a later turn.
+
+import { isKept, statusOf, unavailable } from '../contract/errors.ts';
+import { keptAnswerBytesMax } from '../contract/limits.ts';
+import type { AnyCommand, CommandParams, Done } from '../domain/command.ts';
+import type { Outcome } from '../domain/decision.ts';
+import type { OperationRequest, StoredRecord } from '../domain/record.ts';
+import type { Entry } from '../journal/journal.ts';
+import { answer, refusalOf } from './answer.ts';
+import type { IssuedCommand } from './issued-command.ts';
+import type { ShardState } from './shard-state.ts';
+import type { Turn } from './turn.ts';
+import type { Waiter } from './waiter.ts';
+
+/** A command about a record, on behalf of the organization that the record belongs to. */
+export function about<O extends AnyCommand>(
+  state: ShardState,
+  turn: Turn,
+  record: StoredRecord,
+  operation: O,
+  params: CommandParams<O>,
+): IssuedCommand<O> {
+  const scope = state.scope(record.org, record.livemode, turn);
+  const request = record.kind === 'operation' ? record.request : null;
+  return { operation, id: record.id, params, scope, request, addressAllowed: null };
+}
+
+/**
+ * Executes a command; `waiter` is told the outcome when that is known and durable. Null: nobody waits, because the shard
+ * gives the command to itself; then it is executed also while writes are refused, and whoever gives it looks to that.
+ */
+export function executeCommand<O extends AnyCommand>(
+  state: ShardState,
+  turn: Turn,
+  command: IssuedCommand<O>,
+  waiter: Waiter | null,
+): Outcome<Done<O>> {
+  if (waiter !== null && state.refusesWrites) {
+    answer(state, turn, waiter, refusedForNow);
+    return refusedForNow;
+  }
+  const decision = state.decide(command, turn);
+  const { outcome } = decision;
+  if ('checksAddress' in outcome) {
+    state.checkAddress(command as unknown as IssuedCommand, waiter, outcome.checksAddress);
+    return outcome;
+  }
+  state.apply(turn, decision);
+  if ('waitsFor' in outcome) {
+    state.waitFor(outcome.waitsFor, waiter);
+    turn.record(decision.changes, null);
+    return outcome;
+  }
+  const told = outcome as Outcome;
+  turn.record(decision.changes, command.request === null ? null : keep(state, command.request, told));
+  if (command.operation === 'settle_operation') settled(state, turn, command, waiter, told);
+  else if (waiter !== null) answer(state, turn, waiter, told);
+  return outcome;
+}
+
+const refusedForNow = { refusal: unavailable };
+const applied = { body: '{}' };
+
+/** The outcome is for whoever waited for the operation; the network only hears that it was applied. */
+function settled(
+  state: ShardState,
+  turn: Turn,
+  { id, request }: Pick<IssuedCommand, 'id' | 'request'>,
+  network: Waiter | null,
+  outcome: Outcome,
+): void {
+  state.ran(request);
+  const waiting = state.takeWaiting(id);
+  if (waiting !== undefined) answer(state, turn, waiting, outcome);
+  if (network !== null) answer(state, turn, network, applied);
+}
+
+/** What is kept with an idempotency key: the answer, unless it says to try again or is too large. */
+function keep(state: ShardState, request: OperationRequest, outcome: Outcome): Entry['kept'] {
+  const { key_digest: keyDigest, fingerprint, request_id: requestId, resolved_defaults } = request;
+  if (keyDigest === null || fingerprint === null) return null;
+  const refusal = refusalOf(outcome);
+  if (refusal !== null && !isKept(refusal)) return null;
+  const body = refusal === null ? keptBodyOf(outcome) : state.errorBody(refusal, request);
+  if (Buffer.byteLength(body) > keptAnswerBytesMax) return null;
+  const status = refusal === null ? 200 : statusOf(refusal);
+  const defaults = resolved_defaults ? JSON.stringify(resolved_defaults) : '';
+  return { keyDigest, fingerprint, requestId, status, body, defaults };
+}
+
+function keptBodyOf(outcome: Outcome): string {
+  return 'body' in outcome ? (outcome.keptBody ?? outcome.body) : '';
+}

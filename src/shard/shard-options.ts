@@ -1,0 +1,34 @@
+// What a shard is started with: its journal, settings, time and chance, the world outside that it calls, and who hears of
+// its work while it does it.
+
+import type { Clocks } from '../core/clock.ts';
+import type { ClockObserver } from '../core/service-clock.ts';
+import type { OperationRecord } from '../domain/record.ts';
+import type { DeliveryOutcome } from './deliver.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { ShardStateOptions } from './shard-state.ts';
+
+/** What happens in a shard, for metrics. Durations in seconds. */
+export interface ShardObserver {
+  turnEnded(requests: number, queued: number): void;
+  committed(seconds: number): void;
+  checkpointed(records: number, seconds: number): void;
+  /** An attempt of a webhook delivery was recorded. */
+  attempted(outcome: DeliveryOutcome): void;
+}
+
+export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
+  readonly clocks: Clocks;
+  readonly scheduler: Scheduler;
+  readonly clockObserver: ClockObserver;
+  readonly checkpointIntervalMs: number;
+  /** Makes a call to a payment network; its outcome comes back as a `settle_operation` command. */
+  readonly callNetwork: (operation: OperationRecord) => void;
+  /** Whether a webhook address may be used; rejects when its name does not resolve now. */
+  readonly checkAddress: (url: string) => Promise<boolean>;
+  /** For how long deliveries that are over stay listed, with their attempts. */
+  readonly deliveriesKeptMs: number;
+  readonly observer: ShardObserver;
+  /** The journal failed, or an assertion: the shard is finished. */
+  readonly onFailure: (error: unknown) => void;
+}

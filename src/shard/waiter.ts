@@ -1,0 +1,23 @@
+// Who waits for the outcome of a command: an API request, or a page, an operator or a payment network that sent a message.
+// The command may take longer than its turn, because a payment network or a name server is asked first.
+
+import type { Language } from '../contract/vocabulary.ts';
+import type { OperationRequest } from '../domain/record.ts';
+import type { LimitHeaders } from './scope.ts';
+import type { ReplyTo } from './turn.ts';
+
+/** The part of an API request that its answer needs. */
+export interface RequestWaiter {
+  readonly kind: 'request';
+  readonly to: ReplyTo;
+  readonly limits: LimitHeaders;
+  readonly request: OperationRequest;
+}
+
+export interface MessageWaiter {
+  readonly kind: 'message';
+  readonly to: ReplyTo;
+  readonly language: Language;
+}
+
+export type Waiter = RequestWaiter | MessageWaiter;
