@@ -23,8 +23,8 @@ import {
   digestBytes,
   type KeptAnswer,
   type KeptKey,
+  type LogBatch,
   type ReplayedEntry,
-  type Turn,
 } from './journal.ts';
 import { checksumBytes, decodeRecord, packRecord, writeRecord } from './record-layout.ts';
 
@@ -47,14 +47,17 @@ export interface TurnHeader {
   readonly timeMs: number;
 }
 
-type Kept = NonNullable<Turn['entries'][number]['kept']>;
+type Kept = NonNullable<LogBatch['entries'][number]['kept']>;
 
 const entryHeadBytes = 6;
 const lengthBytes = 4;
 const noAnswer = 0xffff_ffff;
 
 /** Encodes a turn as one log record of the shard with this tag, and says where each entry's answer will lie. */
-export function encodeTurn(turn: Turn, tag: Buffer): { bytes: Buffer; locations: (AnswerLocation | null)[] } {
+export function encodeTurn(
+  turn: LogBatch,
+  tag: Buffer,
+): { bytes: Buffer; locations: (AnswerLocation | null)[] } {
   const { firstSequence, timeMs, entries } = turn;
   const locations: (AnswerLocation | null)[] = [];
   const changes: Buffer[] = [];
@@ -89,7 +92,7 @@ export function encodeTurn(turn: Turn, tag: Buffer): { bytes: Buffer; locations:
 /** Writes the body; `changes` are those of all entries, one after the other. */
 function writeEntries(
   bytes: Buffer,
-  { entries }: Turn,
+  { entries }: LogBatch,
   locations: readonly (AnswerLocation | null)[],
   changes: readonly Buffer[],
 ): void {

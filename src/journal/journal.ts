@@ -48,8 +48,8 @@ export interface Entry {
   readonly kept: (KeptAnswer & { readonly keyDigest: Uint8Array; readonly fingerprint: Uint8Array }) | null;
 }
 
-/** One turn, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
-export interface Turn {
+/** The record of one turn, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
+export interface LogBatch {
   readonly firstSequence: number;
   readonly timeMs: number;
   readonly entries: readonly Entry[];
@@ -71,7 +71,7 @@ export interface Log {
    * Appends a turn and settles when it is on disk. Rejects with `JournalFailure` when it could not be written; from
    * then on every append rejects. Returns at once where each entry's kept answer lies (null for entries without).
    */
-  append(turn: Turn): {
+  append(turn: LogBatch): {
     readonly locations: readonly (AnswerLocation | null)[];
     readonly durable: Promise<void>;
   };

@@ -10,7 +10,7 @@ import {
   JournalFailure,
   type KeptAnswer,
   type Log,
-  type Turn,
+  type LogBatch,
   unlessDamaged,
 } from './journal.ts';
 import {
@@ -76,7 +76,7 @@ export class SegmentedLog implements Log {
     return this.#nextSequence;
   }
 
-  append(turn: Turn): { locations: (AnswerLocation | null)[]; durable: Promise<void> } {
+  append(turn: LogBatch): { locations: (AnswerLocation | null)[]; durable: Promise<void> } {
     assert(turn.entries.length > 0, 'a turn has entries');
     assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
     const { bytes, locations } = encodeTurn(turn, this.#segments.tag);

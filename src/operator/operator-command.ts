@@ -10,14 +10,14 @@ import type { Mode } from '../contract/vocabulary.ts';
 import { OperatorFailure } from './operator-protocol.ts';
 import type { OperatorServices } from './operator-services.ts';
 
-export type Outcome = Promise<unknown> | AsyncIterable<unknown>;
+export type CommandAnswer = Promise<unknown> | AsyncIterable<unknown>;
 
 export interface OperatorCommand {
   readonly name: string;
   /** Whether it is written into the audit record. */
   readonly audited: boolean;
   /** Throws `OperatorFailure` of kind `usage` when `params` don't fit the schema. */
-  run(params: unknown, services: OperatorServices, signal: AbortSignal): Outcome;
+  run(params: unknown, services: OperatorServices, signal: AbortSignal): CommandAnswer;
 }
 
 export const modeSchema = Type.Enum(['test', 'live'] satisfies Mode[]);
@@ -27,7 +27,7 @@ export const bucketSchema = Type.Enum([...buckets] satisfies Bucket[]);
 export function defineCommand<P extends TProperties>(
   name: string,
   properties: P,
-  run: (params: Static<TObject<P>>, services: OperatorServices, signal: AbortSignal) => Outcome,
+  run: (params: Static<TObject<P>>, services: OperatorServices, signal: AbortSignal) => CommandAnswer,
 ): OperatorCommand {
   const validator = Compile(Type.Object(properties, { additionalProperties: false }));
   return {

@@ -8,7 +8,7 @@ import { DirectoryRefusal } from '../directory/refusal.ts';
 import { JournalFailure } from '../journal/journal.ts';
 import type { Audit } from './audit.ts';
 import { directoryCommands } from './directory-commands.ts';
-import type { OperatorCommand, Outcome } from './operator-command.ts';
+import type { CommandAnswer, OperatorCommand } from './operator-command.ts';
 import {
   type Asker,
   encodeLine,
@@ -115,7 +115,7 @@ function listen(server: Server, address: string): Promise<void> {
 type Run = (request: OperatorRequest, signal: AbortSignal) => Promise<unknown>;
 
 /** Sends the items of a command, if it has any; settles with its result. */
-async function settle(outcome: Outcome, socket: Socket, signal: AbortSignal): Promise<unknown> {
+async function settle(outcome: CommandAnswer, socket: Socket, signal: AbortSignal): Promise<unknown> {
   if (!(Symbol.asyncIterator in outcome)) return outcome;
   for await (const item of outcome) {
     signal.throwIfAborted();

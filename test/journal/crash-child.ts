@@ -6,7 +6,7 @@
 // turns to one status and to the other.
 
 import { writeSync } from 'node:fs';
-import type { Turn } from '../../src/journal/journal.ts';
+import type { LogBatch } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   cycledChange,
@@ -42,7 +42,7 @@ function end(error: unknown): void {
   say(`failed ${JSON.stringify({ name, diskFull })}`);
 }
 
-function cycledTurn(firstSequence: number, entries: number): Turn {
+function cycledTurn(firstSequence: number, entries: number): LogBatch {
   const sequences = upTo(firstSequence + entries - 1, firstSequence);
   return {
     firstSequence,

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import type { IndexRow } from '../../src/domain/backing.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
 import { type ShardIdentity, tagOf } from '../../src/journal/identity.ts';
-import type { Entry, Journal, ReplayedEntry, Turn } from '../../src/journal/journal.ts';
+import type { Entry, Journal, LogBatch, ReplayedEntry } from '../../src/journal/journal.ts';
 
 export const startMs = Date.UTC(2026, 10, 1);
 
@@ -89,7 +89,7 @@ export function digest(number: number): Uint8Array {
 }
 
 /** A turn whose entry `i` creates the payment intent numbered like its sequence; every other one keeps its answer. */
-export function turnAt(firstSequence: number, entries: number, timeMs = startMs): Turn {
+export function turnAt(firstSequence: number, entries: number, timeMs = startMs): LogBatch {
   const numbers = Array.from({ length: entries }, (_, index) => firstSequence + index);
   return {
     firstSequence,

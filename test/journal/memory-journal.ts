@@ -15,13 +15,13 @@ import {
   type KeptAnswer,
   type KeptKey,
   type Log,
+  type LogBatch,
   type ReplayedEntry,
-  type Turn,
 } from '../../src/journal/journal.ts';
 
 /** What survives a crash. */
 interface Disk {
-  turns: Turn[];
+  turns: LogBatch[];
   readonly records: Map<string, Change>;
   /** Sort keys by index, ascending. */
   readonly indexes: Map<string, string[]>;
@@ -87,7 +87,7 @@ export class MemoryJournal implements Journal {
 class MemoryLog implements Log {
   readonly #disk: Disk;
   #nextSequence: number;
-  #unsettled: Turn[] = [];
+  #unsettled: LogBatch[] = [];
   #failure: JournalFailure | null = null;
   #failing: { readonly diskFull: boolean } | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -110,7 +110,7 @@ class MemoryLog implements Log {
     this.#unsettled = [];
   }
 
-  append(turn: Turn): { locations: (AnswerLocation | null)[]; durable: Promise<void> } {
+  append(turn: LogBatch): { locations: (AnswerLocation | null)[]; durable: Promise<void> } {
     assert(turn.entries.length > 0, 'a turn has entries');
     assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
     const locations = turn.entries.map(({ kept }, offset) =>
@@ -126,7 +126,7 @@ class MemoryLog implements Log {
     return { locations, durable };
   }
 
-  #settle(turn: Turn, failing: { readonly diskFull: boolean } | null): void {
+  #settle(turn: LogBatch, failing: { readonly diskFull: boolean } | null): void {
     if (failing !== null) this.#failure ??= new JournalFailure('Asked to fail', failing);
     if (this.#failure !== null) throw this.#failure;
     this.#unsettled.shift();
@@ -134,7 +134,7 @@ class MemoryLog implements Log {
   }
 
   readAnswer({ record, offset }: AnswerLocation, keyDigest: Uint8Array): KeptAnswer | undefined {
-    const isIt = (turn: Turn) => turn.firstSequence === record;
+    const isIt = (turn: LogBatch) => turn.firstSequence === record;
     const turn = this.#unsettled.find(isIt) ?? this.#disk.turns.find(isIt);
     const kept = turn?.entries[offset]?.kept;
     if (!kept) return undefined;
@@ -241,7 +241,7 @@ function emptyDisk(): Disk {
   return { turns: [], records: new Map(), indexes: new Map(), keptKeys: [], levels: new Map(), sequence: 0 };
 }
 
-function lastSequence(turn: Turn | undefined): number {
+function lastSequence(turn: LogBatch | undefined): number {
   return turn === undefined ? 0 : turn.firstSequence + turn.entries.length - 1;
 }
 
