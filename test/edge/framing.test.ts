@@ -505,7 +505,8 @@ test('ten thousand idle connections do not harm the others', async () => {
   while (sockets.length < 10_000 && !refused) {
     await Promise.all(
       Array.from({ length: 500 }, async () => {
-        const socket = connect(Number(port), hostname);
+        // From an address of their own, whose share of the connections they may use up.
+        const socket = connect({ port: Number(port), host: hostname, localAddress: '127.0.0.2' });
         sockets.push(socket);
         socket.on('error', () => {
           refused = true;
