@@ -1,9 +1,11 @@
 // `npm run bench:shard`: what a create costs a shard, in processor time, without any network: a shard in this thread is
 // fed with frames as an edge packs them, a batch at a time, and each batch is answered before the next one comes. The
 // stages add one part after the other, so that what each part costs shows without noise from sockets: deciding alone
-// (no journal), encoding the turn, the log on disk (fsync), and the checkpoints that follow.
+// (no journal), encoding the turn, the log on disk (fsync), and the checkpoints that follow. Each figure is of the whole
+// process, with that of the shard's own thread and what the collector took of it behind.
 
 import { randomFillSync } from 'node:crypto';
+import { join } from 'node:path';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { indexRowsOf } from '../src/domain/indexes.ts';
 import { matchRoute } from '../src/edge/router.ts';
@@ -11,7 +13,10 @@ import { encodeTurn } from '../src/journal/codec.ts';
 import { type ShardIdentity, tagOf } from '../src/journal/identity.ts';
 import type { Journal, Log } from '../src/journal/journal.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
+import { CheckpointWorker } from '../src/process/checkpoint-worker.ts';
+import { loadConfig } from '../src/process/config.ts';
 import { systemClocks } from '../src/process/system-clocks.ts';
+import { secondsOf, thisTask } from '../src/process/thread-time.ts';
 import type { ShardAccount } from '../src/shard/account.ts';
 import { memoryShares } from '../src/shard/memory.ts';
 import {
@@ -69,7 +74,6 @@ function emptyLog(encode: (turn: Parameters<Log['append']>[0]) => void): Log {
       };
     },
     readAnswer: () => undefined,
-    dropSegments: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }
@@ -85,9 +89,25 @@ const tag = tagOf(identity);
 
 const withLog = (log: Log): Journal => {
   const memory = new MemoryJournal(indexRowsOf);
-  return { log, checkpoint: memory.checkpoint, replay: () => [], close: () => Promise.resolve() };
+  return {
+    log,
+    checkpoint: memory.checkpoint,
+    checkpointer: memory.checkpointer,
+    replay: () => [],
+    close: () => Promise.resolve(),
+  };
 };
-const onDisk = () => openJournal({ dir: temporaryFolder(), identity, indexRowsOf, warn: () => {} });
+const onDisk = (dir = temporaryFolder(), checkpointer?: CheckpointWorker) =>
+  openJournal({ dir, identity, indexRowsOf, warn: () => {}, ...(checkpointer && { checkpointer }) });
+/** The checkpoint is kept by a thread of its own, as in the service. */
+const withCheckpoints = () => {
+  const dir = temporaryFolder();
+  const config = loadConfig({}, join(import.meta.dirname, '../config'));
+  const checkpointer = new CheckpointWorker({ number: 0, dir, identity, config }, (error) => {
+    throw error;
+  });
+  return onDisk(dir, checkpointer);
+};
 
 const stages: readonly Stage[] = [
   { name: 'no journal', checkpoints: false, open: async () => withLog(emptyLog(() => {})) },
@@ -96,8 +116,8 @@ const stages: readonly Stage[] = [
     checkpoints: false,
     open: async () => withLog(emptyLog((turn) => void encodeTurn(turn, tag))),
   },
-  { name: 'log', checkpoints: false, open: onDisk },
-  { name: 'log and checkpoints', checkpoints: true, open: onDisk },
+  { name: 'log', checkpoints: false, open: () => onDisk() },
+  { name: 'log and checkpoints', checkpoints: true, open: withCheckpoints },
 ];
 
 class Feeder {
@@ -151,6 +171,7 @@ class Feeder {
 
 interface Measured {
   readonly cpuMicroseconds: number;
+  readonly threadMicroseconds: number;
   readonly collectorMicroseconds: number;
 }
 
@@ -201,15 +222,19 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
     for (const entry of list.getEntries()) collectorMs += entry.duration;
   });
   observer.observe({ entryTypes: ['gc'] });
+  const threadMs = () => secondsOf(thisTask() ?? '')! * 1_000;
+  const threadBefore = threadMs();
   const before = process.cpuUsage();
   const answered = await run(seconds * 1_000);
   const { user, system } = process.cpuUsage(before);
+  const ownMs = threadMs() - threadBefore;
   await new Promise((resolve) => setImmediate(resolve));
   observer.disconnect();
   clearInterval(ticks);
   await shard.stop();
   return {
     cpuMicroseconds: (user + system) / answered,
+    threadMicroseconds: (ownMs * 1_000) / answered,
     collectorMicroseconds: (collectorMs * 1_000) / answered,
   };
 }
@@ -232,8 +257,8 @@ for (const stage of stages) {
       stage.name.padEnd(22) +
         cells
           .map((cell) =>
-            `${cell.batch}: ${cell.cpuMicroseconds.toFixed(1)} (gc ${cell.collectorMicroseconds.toFixed(1)})`.padStart(
-              24,
+            `${cell.batch}: ${cell.cpuMicroseconds.toFixed(1)} (thread ${cell.threadMicroseconds.toFixed(1)}, gc ${cell.collectorMicroseconds.toFixed(1)})`.padStart(
+              37,
             ),
           )
           .join(''),

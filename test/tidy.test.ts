@@ -30,6 +30,7 @@ const entries = [
   'process/launch.mjs',
   'process/payments.ts',
   'process/shard-thread.ts',
+  'process/checkpoint-thread.ts',
   'process/edge-thread.ts',
   'process/webhook-thread.ts',
   'process/write-docs.ts',

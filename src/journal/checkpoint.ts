@@ -1,5 +1,6 @@
-// The checkpoint on LMDB: the shard's state as of a sequence. Called by the shard through the port: it writes what
-// changed, and reads what memory doesn't hold.
+// The checkpoint on LMDB: the shard's state as of a sequence. The shard reads there what memory doesn't hold; a follower
+// of the log writes it, mostly in another thread, which has the same environment open. A commit takes the thread that
+// makes it.
 //
 // Tables: `records` (id → record, sealed), `index` (name and sort key → nothing), `kept` (idempotency keys, see
 // kept-rows.ts), `levels` (scope → bytes), `meta` (format, the sequence, and the log's newest segment).
@@ -26,23 +27,20 @@ import {
 import type { Part } from './identity.ts';
 import { indexKey, nameOf, scanBounds, sortKeyOf } from './index-keys.ts';
 import {
-  type Checkpoint,
   type CheckpointInput,
   JournalDamaged,
   JournalFailure,
   type KeptKey,
+  type WritableCheckpoint,
 } from './journal.ts';
 import { hourKey, packKeptKeys, unpackKeptKeys } from './kept-rows.ts';
 import { decodeRecord, encodeRecord } from './record-layout.ts';
 
 const format = 1;
 const readRecordsMax = 1_000;
-/** After so much the event loop goes on: it takes about a millisecond. */
-const portionRecordsMax = 100;
-const portionBytesMax = 256 * 1024;
-/** Of these a transaction is made: of a thousand records, or fewer large ones. */
-const transactionPortions = 10;
-const transactionRowsMax = 1_000;
+/** A transaction takes so many records, or fewer large ones: one that is much larger slows those after it. */
+const transactionRecordsMax = 1_000;
+const transactionBytesMax = 2 * 1024 * 1024;
 /** LMDB's own limit. */
 const keyBytesMax = 1_978;
 const nothing = Buffer.alloc(0);
@@ -58,6 +56,8 @@ export interface CheckpointOptions {
   readonly part: Part;
   readonly mapSize: number;
   readonly indexRowsOf: IndexRowsOf;
+  /** Another thread has it open, and has checked it. */
+  readonly isShared?: boolean;
 }
 
 /** A row to write, or to remove when its value is null. */
@@ -67,7 +67,7 @@ interface Row {
   readonly value: Buffer | null;
 }
 
-export class LmdbCheckpoint implements Checkpoint {
+export class LmdbCheckpoint implements WritableCheckpoint {
   readonly #folder: string;
   readonly #environment: Environment;
   readonly #indexRowsOf: IndexRowsOf;
@@ -81,10 +81,10 @@ export class LmdbCheckpoint implements Checkpoint {
   #failure: JournalFailure | null = null;
 
   /** Opens the checkpoint whose environment was created in the folder. Throws `JournalDamaged`. */
-  constructor({ folder, part, mapSize, indexRowsOf }: CheckpointOptions) {
+  constructor({ folder, part, mapSize, indexRowsOf, isShared = false }: CheckpointOptions) {
     this.#folder = folder;
     this.#indexRowsOf = indexRowsOf;
-    this.#environment = openEnvironment({ folder, part, mapSize, check: 'branches' });
+    this.#environment = openEnvironment({ folder, part, mapSize, check: isShared ? 'none' : 'branches' });
     this.#records = openTable(this.#environment, 'records');
     this.#index = openTable(this.#environment, 'index');
     this.#kept = openTable(this.#environment, 'kept');
@@ -95,7 +95,17 @@ export class LmdbCheckpoint implements Checkpoint {
       throw new JournalDamaged(
         `The checkpoint in ${folder} has the format ${stored}, unknown to this version`,
       );
-    this.#sequence = this.#read(() => this.#meta.get(sequenceKey))?.readDoubleLE(0) ?? 0;
+    this.#sequence = this.#storedSequence();
+  }
+
+  #storedSequence(): number {
+    return this.#read(() => this.#meta.get(sequenceKey))?.readDoubleLE(0) ?? 0;
+  }
+
+  /** Reads what another thread has written from now on. */
+  renew(): void {
+    this.#environment.resetReadTxn();
+    this.#sequence = this.#storedSequence();
   }
 
   get sequence(): number {
@@ -107,9 +117,9 @@ export class LmdbCheckpoint implements Checkpoint {
     return this.#read(() => this.#meta.get(segmentKey))?.readDoubleLE(0) ?? 0;
   }
 
-  /** Notes the log's newest segment, so that its loss is noticed. Rejects with `JournalFailure`. */
-  noteSegment(firstSequence: number): Promise<void> {
-    return this.#commit([{ table: this.#meta, key: segmentKey, value: sequenceBytes(firstSequence) }]);
+  /** Notes the log's newest segment, so that its loss is noticed. Throws `JournalFailure`. */
+  noteSegment(firstSequence: number): void {
+    this.#commit([{ table: this.#meta, key: segmentKey, value: sequenceBytes(firstSequence) }]);
   }
 
   get(id: string): Change | undefined {
@@ -160,29 +170,24 @@ export class LmdbCheckpoint implements Checkpoint {
     assert(sequence > this.#sequence || keptKeys.length === 0, 'used keys come with a later sequence');
     this.#isWriting = true;
     try {
-      // The caller's collections go on changing while this gives the thread back, so they are read at once.
-      const changed = byPrefix(changes.values());
-      const kept = packKeptKeys(keptKeys, sequence);
       let rows: Row[] = [];
-      let [portions, records, bytes] = [0, 0, 0];
-      for (const [prefix, group] of changed) {
+      let [records, bytes] = [0, 0];
+      for (const [prefix, group] of byPrefix(changes.values())) {
         const lastStored = this.#lastStored(prefix);
         for (const record of group) {
           bytes += this.#addRows(rows, record, record.id > lastStored);
-          if (++records < portionRecordsMax && bytes < portionBytesMax) continue;
-          [records, bytes] = [0, 0];
-          if (++portions % transactionPortions === 0) {
-            await this.#commit(rows);
-            rows = [];
-          } else await setImmediate();
+          if (++records < transactionRecordsMax && bytes < transactionBytesMax) continue;
+          this.#commit(rows);
+          [rows, records, bytes] = [[], 0, 0];
+          // What else there is for this thread to do.
+          await setImmediate();
         }
       }
-      await this.#commit(rows);
-      await this.#commit([
-        ...kept.map(([key, rows]) => ({ table: this.#kept, key, value: rows })),
-        { table: this.#meta, key: formatKey, value: Buffer.from([format]) },
-        { table: this.#meta, key: sequenceKey, value: sequenceBytes(sequence) },
-      ]);
+      for (const [key, value] of packKeptKeys(keptKeys, sequence))
+        rows.push({ table: this.#kept, key, value });
+      rows.push({ table: this.#meta, key: formatKey, value: Buffer.from([format]) });
+      rows.push({ table: this.#meta, key: sequenceKey, value: sequenceBytes(sequence) });
+      this.#commit(rows);
       this.#sequence = sequence;
     } finally {
       this.#isWriting = false;
@@ -229,9 +234,9 @@ export class LmdbCheckpoint implements Checkpoint {
     }
   }
 
-  async dropKeptKeys(beforeMs: number): Promise<void> {
+  dropKeptKeys(beforeMs: number): void {
     const keys = this.#read(() => [...this.#kept.getKeys({ end: hourKey(beforeMs) })]);
-    await this.#commitParts(keys.map((key) => ({ table: this.#kept, key, value: null })));
+    this.#commitParts(keys.map((key) => ({ table: this.#kept, key, value: null })));
   }
 
   *records(): Generator<Change> {
@@ -254,8 +259,8 @@ export class LmdbCheckpoint implements Checkpoint {
     return new Map(rows.map(({ key, value }) => [Buffer.from(key).toString(), value]));
   }
 
-  putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void> {
-    return this.#commitParts(
+  putLevels(levels: ReadonlyMap<string, Uint8Array>): void {
+    this.#commitParts(
       [...levels].map(([scope, level]) => ({
         table: this.#levels,
         key: smallKey(scope),
@@ -264,21 +269,20 @@ export class LmdbCheckpoint implements Checkpoint {
     );
   }
 
-  async #commitParts(rows: readonly Row[]): Promise<void> {
-    for (let start = 0; start < rows.length; start += transactionRowsMax)
-      await this.#commit(rows.slice(start, start + transactionRowsMax));
+  #commitParts(rows: readonly Row[]): void {
+    for (let start = 0; start < rows.length; start += transactionRecordsMax)
+      this.#commit(rows.slice(start, start + transactionRecordsMax));
   }
 
   /** One transaction. After one that failed there is none any more. */
-  async #commit(rows: readonly Row[]): Promise<void> {
+  #commit(rows: readonly Row[]): void {
     if (this.#failure !== null) throw this.#failure;
     if (rows.length === 0) return;
     try {
-      // The rows were made beforehand: a transaction whose making threw would be committed in part.
-      await commit(this.#environment, () => {
+      commit(this.#environment, () => {
         for (const { table, key, value } of rows) {
-          if (value === null) table.remove(key);
-          else table.put(key, value);
+          if (value === null) table.removeSync(key);
+          else table.putSync(key, value);
         }
       });
     } catch (error) {

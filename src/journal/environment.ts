@@ -3,13 +3,13 @@
 //
 // `overlappingSync` is off, so a commit settles only after the pages and then the header page were synced to disk:
 // settled means durable. `eventTurnBatching` is off, because with it a failed commit also rejects a promise inside
-// the library that nobody can reach, and an unhandled rejection ends the process; `commit` makes each transaction
-// explicit instead.
+// the library that nobody can reach, and an unhandled rejection ends the process; here each transaction is explicit
+// instead. An environment that two threads have open is one to the library: each reads and writes through its own.
 
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { type Database, type Key, open, type RootDatabase } from 'lmdb';
 import { assert } from '../core/assert.ts';
 import { checkLabel, encodeLabel, type Part } from './identity.ts';
 import { JournalDamaged, JournalFailure } from './journal.ts';
@@ -94,20 +94,21 @@ export function dataFile(folder: string): string {
 }
 
 /**
- * Runs `write`, which puts and removes, as one durable transaction: all of it is on disk when this settles, or none
- * of it ever is. `write` must not throw: what it did before would be committed. Rejects with `JournalFailure`.
+ * Runs `write`, which puts and removes, as one transaction of this very thread: all of it is on disk when this returns,
+ * or none of it ever is. Throws `JournalFailure`. The environment is then to be opened again.
  */
-export async function commit(environment: Environment, write: () => void): Promise<void> {
+export function commit<K extends Key>(environment: RootDatabase<Buffer, K>, write: () => void): void {
   try {
-    await environment.batch(write);
+    environment.transactionSync(write);
   } catch (error) {
-    throw await asJournalFailure(error, environment);
+    throw journalFailure(error, folderOf(environment));
   }
-  // Reads of this turn of the event loop may hold an older snapshot.
-  environment.resetReadTxn();
 }
 
-/** Like `commit`, for rows whose keys are greater than every key there is. */
+/**
+ * Commits rows whose keys are greater than every key there is, off this thread: they are durable when this settles.
+ * Rejects with `JournalFailure`.
+ */
 export async function commitAppended(
   environment: Environment,
   rows: readonly (readonly [key: number, value: Buffer])[],
@@ -138,7 +139,11 @@ async function asJournalFailure(error: unknown, environment: Environment): Promi
   // The commit's promise rejects without a cause; the cause is behind another promise.
   const behind = (error as { commitError?: Promise<never> }).commitError;
   const cause = behind === undefined ? error : await behind.catch((reason: unknown) => reason);
-  return journalFailure(cause, dirname((environment as unknown as { path: string }).path));
+  return journalFailure(cause, folderOf(environment));
+}
+
+function folderOf(environment: object): string {
+  return dirname((environment as { path: string }).path);
 }
 
 /** The failure to write into `folder` because of `cause`. */

@@ -81,8 +81,6 @@ export interface Log {
    * kept for another key.
    */
   readAnswer(location: AnswerLocation, keyDigest: Uint8Array): KeptAnswer | undefined;
-  /** Drops every segment whose records are all at or below `sequence` and older than `olderThanMs`, Unix milliseconds. */
-  dropSegments(sequence: number, olderThanMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -100,19 +98,41 @@ export interface CheckpointInput {
 export interface Checkpoint extends Backing {
   /** The sequence that the checkpoint reflects, 0 when there is none yet. */
   readonly sequence: number;
-  /** Writes in transactions of bounded size, giving the thread back between them; the sequence goes last. */
-  write(input: CheckpointInput): Promise<void>;
   /** All idempotency keys used at or after `sinceMs`. */
   keptKeys(sinceMs: number): Iterable<KeptKey>;
-  /** Drops idempotency keys used before `beforeMs`, by whole hours. */
-  dropKeptKeys(beforeMs: number): Promise<void>;
   /** Every record, by id. Nothing may be written meanwhile. */
   records(): Iterable<Change>;
   /** Small values that are written lazily and may be a second behind (rate-limit levels). */
   getLevel(scope: string): Uint8Array | undefined;
   /** All of these values, by name. */
   levels(): ReadonlyMap<string, Uint8Array>;
+}
+
+/** A checkpoint that is written from outside the log, as by whoever lays out a new data folder. */
+export interface WritableCheckpoint extends Checkpoint {
+  /** Writes in transactions of bounded size, giving the thread back between them; the sequence goes with the last. */
+  write(input: CheckpointInput): Promise<void>;
+}
+
+/**
+ * Keeps the checkpoint: a follower of the log, mostly in a thread of its own. Whatever it could not write rejects with
+ * `JournalFailure`, and damage in the log with `JournalDamaged`; the journal is then to be opened again.
+ */
+export interface Checkpointer {
+  /**
+   * Brings the checkpoint up to `sequence`, with which a turn ends and which is durable. Settles with the number of
+   * records written, when reads of the checkpoint find them.
+   */
+  write(sequence: number): Promise<number>;
+  /** Writes small values, see `getLevel`. */
   putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void>;
+  /** Notes the first sequence of the log's newest segment, so that its loss is noticed. */
+  noteSegment(firstSequence: number): Promise<void>;
+  /**
+   * Drops idempotency keys used before `olderThanMs`, by whole hours, and every segment of the log that is older and that
+   * the checkpoint reflects, except for the newest. Settles with the first sequence of the oldest segment.
+   */
+  drop(olderThanMs: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -120,9 +140,15 @@ export interface Checkpoint extends Backing {
 export interface Journal {
   readonly log: Log;
   readonly checkpoint: Checkpoint;
+  readonly checkpointer: Checkpointer;
   /** Replays the log after the checkpoint, in order. Call it once, before the first append. */
   replay(): Iterable<ReplayedEntry>;
   close(): Promise<void>;
+}
+
+/** A journal whose checkpoint may be written from outside the log, too, as long as nothing is appended. */
+export interface OwnJournal extends Journal {
+  readonly checkpoint: WritableCheckpoint;
 }
 
 /** An append or a checkpoint could not be made durable (disk full, I/O error). */

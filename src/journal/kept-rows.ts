@@ -36,10 +36,6 @@ export class KeptKeyList implements Iterable<KeptKey> {
     this.length++;
   }
 
-  get bytes(): number {
-    return this.length * rowBytes;
-  }
-
   /** The rows of all keys so far: a view, good until the next `push`. */
   get rows(): Buffer {
     return this.#bytes.subarray(0, this.length * rowBytes);

@@ -13,14 +13,7 @@ import {
   type LogBatch,
   unlessDamaged,
 } from './journal.ts';
-import {
-  readKeptAnswer,
-  type Segment,
-  type Segments,
-  segmentBytes,
-  turnTimeMs,
-  writtenMs,
-} from './segments.ts';
+import { readKeptAnswer, type Segment, type Segments, segmentBytes, turnTimeMs } from './segments.ts';
 
 export interface LogOptions {
   readonly segments: Segments;
@@ -146,16 +139,6 @@ export class SegmentedLog implements Log {
     return readKeptAnswer(this.#segments.open(segment), segment, location, keyDigest);
   }
 
-  async dropSegments(sequence: number, olderThanMs: number): Promise<void> {
-    // The newest segment stays: it says which sequence comes next.
-    while (this.#segments.list.length > 1) {
-      const [oldest, next] = this.#segments.list as [Segment, Segment];
-      if (next.firstSequence - 1 > sequence) return;
-      if (lastTimeMs(this.#segments, oldest) >= olderThanMs) return;
-      await this.#segments.dropOldest();
-    }
-  }
-
   /** Waits for what was appended, then closes. */
   async close(): Promise<void> {
     this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
@@ -168,10 +151,4 @@ export class SegmentedLog implements Log {
 function firstTimeMs(segments: Segments, segment: Segment): number {
   const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'first') ?? Number.POSITIVE_INFINITY);
   return timeMs ?? Number.NEGATIVE_INFINITY;
-}
-
-/** When the last turn of a segment was; infinitely early when it is empty, at the latest then when it is damaged. */
-function lastTimeMs(segments: Segments, segment: Segment): number {
-  const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'last') ?? Number.NEGATIVE_INFINITY);
-  return timeMs ?? writtenMs(segment);
 }

@@ -5,9 +5,10 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
+import { CheckpointFollower } from './checkpoint-follower.ts';
 import { createEnvironment, syncPath } from './environment.ts';
 import { ForeignPart, partOf, type ShardIdentity } from './identity.ts';
-import { type Journal, JournalDamaged, unlessDamaged } from './journal.ts';
+import { type Checkpointer, JournalDamaged, type OwnJournal, unlessDamaged } from './journal.ts';
 import { SegmentedLog } from './log.ts';
 import { recoverLog, replayLog, type Warn } from './recover-log.ts';
 import { endOf, Segments } from './segments.ts';
@@ -23,6 +24,8 @@ export interface JournalOptions {
   /** Address space reserved, bytes: for each segment, and for the checkpoint. Neither limits what can be stored. */
   readonly mapSizes?: { readonly log?: number; readonly state?: number };
   readonly warn: Warn;
+  /** Keeps the checkpoint, in another thread; this thread does without one. */
+  readonly checkpointer?: Checkpointer;
 }
 
 const megabyte = 1 << 20;
@@ -48,7 +51,7 @@ export async function createJournal(
 }
 
 /** Opens a shard's journal and recovers it. Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
-export async function openJournal(options: JournalOptions): Promise<Journal> {
+export async function openJournal(options: JournalOptions): Promise<OwnJournal> {
   const { dir, identity, warn } = options;
   const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
   const { log: logMapSize, state: mapSize } = mapSizesOf(options);
@@ -57,24 +60,31 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const segments = new Segments(join(dir, 'log'), logMapSize, identity);
   try {
     const afterSequence = checkpoint.sequence;
-    const recovered = await recoverLog(segments, afterSequence, warn);
+    const recovered = recoverLog(segments, afterSequence, warn);
     const { nextSequence } = recovered;
-    await noticeLoss(segments, checkpoint, warn);
+    noticeLoss(segments, checkpoint, warn);
     // What was lost at the log's end lies in the checkpoint: a new segment says from where on the log goes on.
     if (logEnd(segments) < nextSequence - 1) await segments.create(nextSequence);
-    const onSegment = (firstSequence: number) => checkpoint.noteSegment(firstSequence);
+    const follower = options.checkpointer ?? new CheckpointFollower(segments, checkpoint);
+    const checkpointer = inStep(follower, segments, checkpoint);
+    const onSegment = (firstSequence: number) => checkpointer.noteSegment(firstSequence);
     const limits = { segmentBytesMax, segmentAgeMaxMs: dayMs };
     const log = new SegmentedLog({ segments, nextSequence, onSegment, ...limits });
     return {
       log,
       checkpoint,
+      checkpointer,
       *replay() {
         assert(log.nextSequence === nextSequence, 'the log is replayed before the first append');
         yield* replayLog(segments, recovered, afterSequence);
       },
       async close() {
         await log.close();
-        await checkpoint.close();
+        try {
+          await options.checkpointer?.close();
+        } finally {
+          await checkpoint.close();
+        }
       },
     };
   } catch (error) {
@@ -83,20 +93,52 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   }
 }
 
+/** Opens the follower that keeps the checkpoint of a journal which another thread of this process has opened. */
+export function openFollower(options: Omit<JournalOptions, 'warn'>): CheckpointFollower {
+  const { dir, identity, indexRowsOf } = options;
+  const { log, state: mapSize } = mapSizesOf(options);
+  const segments = new Segments(join(dir, 'log'), log, identity, 'read');
+  const part = partOf(identity, 'state');
+  const folder = join(dir, 'state');
+  return new CheckpointFollower(
+    segments,
+    new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, isShared: true }),
+  );
+}
+
+/** This thread sees what the follower has done, wherever that runs. */
+function inStep(follower: Checkpointer, segments: Segments, checkpoint: LmdbCheckpoint): Checkpointer {
+  return {
+    async write(sequence) {
+      const written = await follower.write(sequence);
+      checkpoint.renew();
+      return written;
+    },
+    async drop(olderThanMs) {
+      const firstSequence = await follower.drop(olderThanMs);
+      await segments.forgetBefore(firstSequence);
+      return firstSequence;
+    },
+    putLevels: (levels) => follower.putLevels(levels),
+    noteSegment: (firstSequence) => follower.noteSegment(firstSequence),
+    close: () => follower.close(),
+  };
+}
+
 /** The sequence that the log ends with. A damaged segment ends where recovery has left it. */
 function logEnd(segments: Segments): number {
   return unlessDamaged(() => endOf(segments)) ?? Number.POSITIVE_INFINITY;
 }
 
 /** A newest segment that is gone leaves no other trace: what comes before it is whole. Told once. */
-async function noticeLoss(segments: Segments, checkpoint: LmdbCheckpoint, warn: Warn): Promise<void> {
+function noticeLoss(segments: Segments, checkpoint: LmdbCheckpoint, warn: Warn): void {
   const newest = segments.list.at(-1)?.firstSequence ?? 0;
   const noted = checkpoint.newestSegment;
   if (newest >= noted) return;
   warn('The newest segment of the log is missing: what it held and the checkpoint does not is lost', {
     segment: segments.folderOf(noted),
   });
-  await checkpoint.noteSegment(newest);
+  checkpoint.noteSegment(newest);
 }
 
 export function openCheckpoint(

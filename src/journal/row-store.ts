@@ -3,7 +3,7 @@
 // store is opened again: whoever wrote reads what the disk has kept, which may be the write or not.
 
 import type { RootDatabase } from 'lmdb';
-import { createEnvironment, dataFile, journalFailure, openEnvironment } from './environment.ts';
+import { commit, createEnvironment, dataFile, openEnvironment } from './environment.ts';
 import type { Part } from './identity.ts';
 import { JournalDamaged } from './journal.ts';
 import { seal, unseal } from './seal.ts';
@@ -65,14 +65,13 @@ export class RowStore {
   async write(rows: ReadonlyMap<string, Uint8Array>): Promise<void> {
     const environment = this.#environment;
     try {
-      // Without overlapping syncs a transaction that has returned is on disk.
-      environment.transactionSync(() => {
+      commit(environment, () => {
         for (const [row, content] of rows) environment.putSync(row, seal(content));
       });
     } catch (error) {
       await environment.close();
       this.#environment = this.#open();
-      throw journalFailure(error, this.#folder);
+      throw error;
     }
   }
 

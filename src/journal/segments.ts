@@ -18,6 +18,9 @@ export interface Segment {
   environment: Environment | null;
 }
 
+/** The log itself writes its newest segment; a follower, perhaps in another thread, reads what the log has made durable. */
+export type Access = 'write' | 'read';
+
 const nameDigits = 16;
 /** Open at a time: the newest, and some older ones whose answers were read. */
 const openMax = 4;
@@ -28,6 +31,7 @@ export class Segments {
   readonly tag: Buffer;
   readonly #part: Part;
   readonly #mapSize: number;
+  readonly #access: Access;
   /** Ascending. */
   readonly #list: Segment[] = [];
   /** Open ones, least recently used first. */
@@ -35,17 +39,32 @@ export class Segments {
   readonly #closing = new Set<Promise<void>>();
   readonly #spares: SpareDescriptors;
 
-  /** Lists the segments in `logFolder`, which is the shard's, and removes what a crash left unfinished. */
-  constructor(logFolder: string, mapSize: number, identity: ShardIdentity) {
+  /** Lists the segments in `logFolder`, which is the shard's. Whoever writes removes what a crash left unfinished. */
+  constructor(logFolder: string, mapSize: number, identity: ShardIdentity, access: Access = 'write') {
     this.folder = logFolder;
     this.tag = tagOf(identity);
     this.#part = partOf(identity, 'log');
     this.#mapSize = mapSize;
     this.#spares = new SpareDescriptors(logFolder);
-    for (const name of readdirSync(logFolder).sort()) {
-      if (/^\d+\.(new|dropped)$/.test(name)) rmSync(join(logFolder, name), { recursive: true });
-      else if (/^\d{16}$/.test(name))
-        this.#list.push({ firstSequence: Number(name), folder: join(logFolder, name), environment: null });
+    this.#access = access;
+    if (access === 'write') {
+      for (const name of readdirSync(logFolder))
+        if (/^\d+\.(new|dropped)$/.test(name)) rmSync(join(logFolder, name), { recursive: true });
+    }
+    this.#find();
+  }
+
+  /** Finds the segments that the log has begun since; of use to a reader only. */
+  refresh(): void {
+    if (this.#access === 'read') this.#find();
+  }
+
+  #find(): void {
+    const last = this.#list.at(-1)?.firstSequence ?? 0;
+    for (const name of readdirSync(this.folder).sort()) {
+      const firstSequence = /^\d{16}$/.test(name) ? Number(name) : 0;
+      if (firstSequence <= last) continue;
+      this.#list.push({ firstSequence, folder: join(this.folder, name), environment: null });
     }
   }
 
@@ -70,16 +89,20 @@ export class Segments {
     if (position >= 0) this.#open.splice(position, 1);
     this.#open.push(segment);
     const newest = this.#list.at(-1);
-    segment.environment ??= this.#openEnvironment(segment, segment !== newest, check);
+    segment.environment ??= this.#openEnvironment(segment, segment === newest, check);
     const surplus = this.#open.find((other) => other !== newest && other !== segment);
     if (surplus !== undefined && this.#open.length > openMax) void this.#close(surplus);
     return segment.environment;
   }
 
-  #openEnvironment({ folder }: Segment, readOnly: boolean, check: CheckDepth): Environment {
+  #openEnvironment({ folder }: Segment, isNewest: boolean, check: CheckDepth): Environment {
+    const options =
+      this.#access === 'write'
+        ? { readOnly: !isNewest, check }
+        : { readOnly: true, check: readerCheck(isNewest) };
     this.#spares.release();
     try {
-      return openEnvironment({ folder, part: this.#part, mapSize: this.#mapSize, readOnly, check });
+      return openEnvironment({ folder, part: this.#part, mapSize: this.#mapSize, ...options });
     } finally {
       this.#spares.refill();
     }
@@ -104,11 +127,21 @@ export class Segments {
 
   /** Closes the oldest segment and deletes its folder. */
   async dropOldest(): Promise<void> {
-    const segment = this.#list.shift()!;
-    await this.#close(segment);
+    const segment = await this.#forgetOldest();
     const dropped = `${segment.folder}.dropped`;
     renameSync(segment.folder, dropped);
     rmSync(dropped, { recursive: true });
+  }
+
+  /** Closes the segments before this one, which a follower has dropped. */
+  async forgetBefore(firstSequence: number): Promise<void> {
+    while (this.#list.length > 1 && this.#list[0]!.firstSequence < firstSequence) await this.#forgetOldest();
+  }
+
+  async #forgetOldest(): Promise<Segment> {
+    const segment = this.#list.shift()!;
+    await this.#close(segment);
+    return segment;
   }
 
   async close(): Promise<void> {
@@ -128,6 +161,11 @@ export class Segments {
     await closing;
     this.#closing.delete(closing);
   }
+}
+
+/** Whoever writes has checked what is read after the checkpoint, or made it; a file that is written looks damaged. */
+function readerCheck(isNewest: boolean): CheckDepth {
+  return isNewest ? 'none' : 'branches';
 }
 
 /** How large the segment's file is, bytes. */

@@ -8,8 +8,11 @@ import type { Config } from './config-schema.ts';
 const ofProcess = 32;
 /** A thread's event loop. */
 const ofThread = 6;
-/** A shard's journal: five segments, one that is created, the checkpoint (three each), and its spare ones. */
-const ofShard = 32;
+/**
+ * A shard's journal: five segments, one that is created, the checkpoint (three each), and its spare ones; its checkpoint
+ * thread: three segments, and its own spare ones.
+ */
+const ofShard = 48;
 /** The operators' socket and the port of the metrics. */
 const ofOperators = 32;
 /** A webhook attempt: its connection, which may stay for the next one, and a question to a name server. */
@@ -37,7 +40,7 @@ export function openFilesMax(): number {
  */
 export function withinOpenFiles(config: Config, shards: number, openFiles: number): Config {
   // With the main thread, that of the webhooks, and one that is started again.
-  const threads = 3 + config.edges + shards;
+  const threads = 3 + config.edges + 2 * shards;
   const reserved = ofProcess + ofThread * threads + ofShard * shards + ofOperators;
   const free = openFiles - reserved;
   const connectionsLeft = free - attemptsMin * ofAttempt;

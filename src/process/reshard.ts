@@ -14,12 +14,12 @@ import { indexRowsOf } from '../domain/indexes.ts';
 import type { Change } from '../domain/record.ts';
 import { syncPath } from '../journal/environment.ts';
 import {
-  type Journal,
   JournalDamaged,
   JournalFailure,
   type KeptAnswer,
   type KeptKey,
   nowhere,
+  type OwnJournal,
   unlessDamaged,
 } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
@@ -88,7 +88,7 @@ const batchSize = 1_000;
 export async function reshard(options: ReshardOptions): Promise<Resharded> {
   await refuseRunning(options.dataDir);
   const release = await lockDataFolder(options.dataDir);
-  const journals: Journal[] = [];
+  const journals: OwnJournal[] = [];
   try {
     const old = await existingDataFolder(options.dataDir);
     const { shards, warn } = options;
@@ -100,14 +100,14 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
 }
 
 /** Builds the new shards and puts them in force; what it leaves open is in `journals`. */
-async function layOut(old: DataFolder, options: ReshardOptions, journals: Journal[]): Promise<Resharded> {
+async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJournal[]): Promise<Resharded> {
   const { shards: to } = options;
   if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
   const next = nextGeneration(old, to);
   await refuseMixed(old);
   refuseWithoutRoom(old, to);
   const open = async (folder: DataFolder) => {
-    const opened: Journal[] = [];
+    const opened: OwnJournal[] = [];
     for (let number = 0; number < folder.shards; number++) {
       const { segmentBytesMax, warn } = options;
       const journal = await openJournal({
@@ -172,7 +172,7 @@ function bytesIn(folder: string): number {
   return bytes;
 }
 
-async function move(sources: readonly Journal[], targets: readonly Journal[]) {
+async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal[]) {
   const clocks: ClockLevel[] = [];
   for (const source of sources) clocks.push(await completeCheckpoint(source));
   const latest = latestClock(clocks)!;
@@ -183,7 +183,7 @@ async function move(sources: readonly Journal[], targets: readonly Journal[]) {
 }
 
 /** Brings the checkpoint up to the end of the log, as the shard would have done next; returns the shard's last time. */
-export async function completeCheckpoint({ log, checkpoint, replay }: Journal): Promise<ClockLevel> {
+export async function completeCheckpoint({ log, checkpoint, replay }: OwnJournal): Promise<ClockLevel> {
   const records = new Map<string, Change>();
   const keptKeys: KeptKey[] = [];
   const { clock, ids } = readClock(checkpoint.getLevel(clockLevel)) ?? clockLevelOf(0);
@@ -212,7 +212,7 @@ interface Moving {
  * Appends every answer that is still kept to the log of every target, in the order in which they were given. A key
  * whose answer is lost moves along: its request must not run again.
  */
-async function moveAnswers(sources: readonly Journal[], targets: readonly Journal[], sinceMs: number) {
+async function moveAnswers(sources: readonly OwnJournal[], targets: readonly OwnJournal[], sinceMs: number) {
   let answers = 0;
   let batch: Moving[] = [];
   const flush = async () => {
@@ -234,7 +234,7 @@ async function moveAnswers(sources: readonly Journal[], targets: readonly Journa
  * The kept keys of all sources, each of which has its own in order. One that several of them have, from an earlier
  * reshard, comes once.
  */
-function* inOrderOfTime(sources: readonly Journal[], sinceMs: number) {
+function* inOrderOfTime(sources: readonly OwnJournal[], sinceMs: number) {
   /** The digests that came with the newest time. */
   const yielded = new Set<string>();
   let timeMs = 0;
@@ -256,7 +256,7 @@ function* inOrderOfTime(sources: readonly Journal[], sinceMs: number) {
   }
 }
 
-async function appendAnswers({ log, checkpoint }: Journal, moving: readonly Moving[]): Promise<void> {
+async function appendAnswers({ log, checkpoint }: OwnJournal, moving: readonly Moving[]): Promise<void> {
   const durable: Promise<void>[] = [];
   const keptKeys: KeptKey[] = [];
   for (let start = 0, end = 0; start < moving.length; start = end) {
@@ -276,7 +276,7 @@ async function appendAnswers({ log, checkpoint }: Journal, moving: readonly Movi
   await checkpoint.write({ records: new Map(), sequence: log.nextSequence - 1, keptKeys });
 }
 
-async function moveRecords(sources: readonly Journal[], targets: readonly Journal[]): Promise<number> {
+async function moveRecords(sources: readonly OwnJournal[], targets: readonly OwnJournal[]): Promise<number> {
   const batches = targets.map(() => new Map<string, Change>());
   const flush = async (number: number) => {
     const { log, checkpoint } = targets[number]!;
@@ -300,7 +300,7 @@ async function moveRecords(sources: readonly Journal[], targets: readonly Journa
   return records;
 }
 
-async function moveLevels(sources: readonly Journal[], targets: readonly Journal[], clock: ClockLevel) {
+async function moveLevels(sources: readonly OwnJournal[], targets: readonly OwnJournal[], clock: ClockLevel) {
   const revisions = sources.map(({ checkpoint }) => readRevision(checkpoint.getLevel(directoryLevel)));
   const revision = writeRevision(Math.max(...revisions));
   const levels = targets.map(
@@ -317,5 +317,5 @@ async function moveLevels(sources: readonly Journal[], targets: readonly Journal
       levels[shardOfOrganization(org, targets.length)]!.set(name, level);
     }
   }
-  for (const [number, { checkpoint }] of targets.entries()) await checkpoint.putLevels(levels[number]!);
+  for (const [number, { checkpointer }] of targets.entries()) await checkpointer.putLevels(levels[number]!);
 }

@@ -19,6 +19,7 @@ import { systemScheduler } from '../shard/scheduler.ts';
 import { Shard } from '../shard/shard.ts';
 import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';
+import { CheckpointWorker } from './checkpoint-worker.ts';
 import { hasRoom } from './disk-space.ts';
 import { createLogger, logConsole } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
@@ -35,7 +36,8 @@ const logger = await createLogger({ level: config.logLevel, thread: `shard-${num
 logConsole(logger);
 const registry = new Registry();
 const metrics = createShardMetrics(registry, String(number));
-countThreadTime(registry, `shard-${number}`);
+const otherThreads = new Map<string, string>();
+countThreadTime(registry, `shard-${number}`, otherThreads);
 
 const busyMs = 100;
 const levelsMs = 1000;
@@ -53,6 +55,10 @@ function fail(error: unknown): void {
 }
 process.on('uncaughtException', fail);
 
+// Started early: it has nothing to do before the journal is open.
+const checkpointer = new CheckpointWorker({ number, dir, identity, config }, fail);
+void checkpointer.task.then((task) => task !== null && otherThreads.set(`checkpoint-${number}`, task));
+
 async function open() {
   try {
     const { segmentBytesMax } = config.journal;
@@ -61,6 +67,7 @@ async function open() {
       identity,
       indexRowsOf,
       segmentBytesMax,
+      checkpointer,
       warn: (message, fields) => logger.warn(fields, message),
     });
   } catch (error) {
@@ -160,7 +167,7 @@ watchDisk(true);
 /** Notes the directory's newest change that this shard knows of. A disk that is full does without. */
 function noteDirectory(newest: number): void {
   if (shard.state.readOnly) return;
-  journal.checkpoint.putLevels(new Map([[directoryLevel, writeRevision(newest)]])).catch(fail);
+  journal.checkpointer.putLevels(new Map([[directoryLevel, writeRevision(newest)]])).catch(fail);
 }
 noteDirectory(revision);
 

@@ -7,7 +7,7 @@ import { timeOfId } from '../core/ids.ts';
 import { type ClockObserver, ServiceClock } from '../core/service-clock.ts';
 import { operationIndex } from '../domain/indexes.ts';
 import type { OperationRecord } from '../domain/record.ts';
-import { type Journal, JournalDamaged, type KeptKey } from '../journal/journal.ts';
+import { type Journal, JournalDamaged } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
 import { clockLevel, readClock } from './levels.ts';
 import type { ShardState } from './shard-state.ts';
@@ -19,12 +19,10 @@ export interface Recovery {
   readonly clockObserver: ClockObserver;
   /** Of all organizations that the shard may have records of. */
   readonly accounts: Iterable<ShardAccount>;
-  /** Gets the keys that the checkpoint does not hold. */
-  readonly onKept: (key: KeptKey) => void;
 }
 
 /** Replays the journal into `state`; returns the shard's clock. Throws `JournalDamaged` when accounts are missing. */
-export function recover({ state, journal, accounts, clocks, clockObserver, onKept }: Recovery): ServiceClock {
+export function recover({ state, journal, accounts, clocks, clockObserver }: Recovery): ServiceClock {
   const { log, checkpoint } = journal;
   const level = readClock(checkpoint.getLevel(clockLevel));
   const clock = new ServiceClock(clocks, level?.clock ?? null, clockObserver);
@@ -38,7 +36,7 @@ export function recover({ state, journal, accounts, clocks, clockObserver, onKep
       organizations.add(change.org);
       lastIdMs = Math.max(lastIdMs, timeOfId(change.id));
     }
-    if (entry.kept !== null) onKept(entry.kept);
+    if (entry.kept !== null) state.index.add(entry.kept);
     clock.notBefore(entry.timeMs);
   }
   refuseStrangers(organizations, accounts);

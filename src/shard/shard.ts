@@ -12,8 +12,7 @@ import type { ServiceClock } from '../core/service-clock.ts';
 import { dueRecords } from '../domain/due.ts';
 import type { OperationRecord } from '../domain/record.ts';
 import { addressUnresolved } from '../domain/webhook-endpoints.ts';
-import type { Journal, KeptKey } from '../journal/journal.ts';
-import { KeptKeyList } from '../journal/kept-rows.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
 import { answer } from './answer.ts';
 import { handOut, takeReports } from './deliver.ts';
@@ -69,8 +68,6 @@ export class Shard {
   #scheduled = false;
   #finished = false;
   #lastDurable: Promise<void> = Promise.resolve();
-  /** Idempotency keys used since the last checkpoint began. */
-  #newKeys = new KeptKeyList();
   #lastCheckpointMs: number;
   #checkpointing: Promise<void> | null = null;
   readonly #upkeep: Upkeep;
@@ -85,8 +82,7 @@ export class Shard {
     this.#journal = options.journal;
     this.state = new ShardState({ ...options, checkAddress: this.#checkAddress.bind(this) });
     this.#upkeep = new Upkeep(this.state, options.deliveriesKeptMs);
-    const onKept = (key: KeptKey) => this.#remember(key);
-    this.#clock = recover({ ...options, state: this.state, accounts, onKept });
+    this.#clock = recover({ ...options, state: this.state, accounts });
     const now = this.now();
     this.#lastCheckpointMs = now.serviceMs;
     for (const account of accounts) this.state.putAccount(account, now);
@@ -197,7 +193,7 @@ export class Shard {
     if (handOut(this.state, turn)) this.#queueUpkeep();
     if (taken > 0) this.#options.observer.turnEnded(taken, this.#mailbox.length);
     this.#commit(turn);
-    if (this.#unwrittenBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();
+    if (this.state.records.dirtyBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();
     if (this.#hasWork) this.#schedule();
   }
 
@@ -281,14 +277,9 @@ export class Shard {
       const location = locations[i];
       if (kept !== null && location) {
         const { keyDigest, fingerprint } = kept;
-        this.#remember({ keyDigest, fingerprint, usedAtMs: timeMs, location });
+        this.state.index.add({ keyDigest, fingerprint, usedAtMs: timeMs, location });
       }
     }
-  }
-
-  #remember(key: KeptKey): void {
-    this.state.index.add(key);
-    this.#newKeys.push(key);
   }
 
   #checkAddress(command: IssuedCommand, waiter: Waiter | null, url: string): void {
@@ -315,17 +306,13 @@ export class Shard {
     this.#hasTurned = false;
     this.#guard(() => {
       if (this.#upkeep.isDue(serviceMs)) this.#queueUpkeep();
-      const isChanged = this.#unwrittenBytes > 0 && !this.state.readOnly;
+      const { log, checkpoint } = this.#journal;
+      const isChanged = log.nextSequence - 1 > checkpoint.sequence && !this.state.readOnly;
       const dueMs = isChanged ? this.#lastCheckpointMs + this.#options.checkpointIntervalMs : Infinity;
       if (serviceMs >= dueMs) this.#beginCheckpoint();
       else nextMs = Math.min(nextMs, dueMs);
     });
     return Math.max(busyTickMs, Math.min(nextMs, this.#upkeep.dueMs) - serviceMs);
-  }
-
-  /** What the next checkpoint is to write. Kept refusals change no record: their keys count for themselves. */
-  get #unwrittenBytes(): number {
-    return this.state.records.dirtyBytes + this.#newKeys.bytes;
   }
 
   /** A checkpoint needs room on the disk; without it no writes are taken, so what it would hold stays small. */
@@ -343,10 +330,10 @@ export class Shard {
     this.#levelsAtMs = serviceMs + idleLevelsMs;
     const levels = new Map<string, Uint8Array>([[clockLevel, this.#clockNow()]]);
     for (const [scope, level] of changed) levels.set(scope, encodeLevels(level));
-    await this.#journal.checkpoint.putLevels(levels);
+    await this.#journal.checkpointer.putLevels(levels);
   }
 
-  /** Writes what changed since the last checkpoint, then drops what the log needs no longer. One at a time. */
+  /** Has what changed since the last checkpoint written, then what is needed no longer dropped. One at a time. */
   checkpoint(): Promise<void> {
     this.#checkpointing ??= this.#writeCheckpoint().finally(() => {
       this.#checkpointing = null;
@@ -356,23 +343,19 @@ export class Shard {
 
   async #writeCheckpoint(): Promise<void> {
     const startedAt = this.#options.scheduler.elapsedMs();
-    const { log, checkpoint } = this.#journal;
+    const { log, checkpointer } = this.#journal;
     const sequence = log.nextSequence - 1;
-    const records = this.state.records.freeze();
-    const { size } = records;
-    const keptKeys = this.#newKeys;
-    this.#newKeys = new KeptKeyList();
-    // What is not in the log yet must not be in the checkpoint.
+    this.state.records.freeze();
+    // Only what is on disk is read there.
     await this.#lastDurable;
     // A checkpoint may hold all turns: then nothing in the log tells when the last one was.
-    await checkpoint.putLevels(new Map([[clockLevel, this.#clockNow()]]));
-    await checkpoint.write({ records, sequence, keptKeys });
+    await checkpointer.putLevels(new Map([[clockLevel, this.#clockNow()]]));
+    const records = await checkpointer.write(sequence);
     this.state.records.thaw();
     const { serviceMs } = this.now();
     this.#lastCheckpointMs = serviceMs;
-    this.#options.observer.checkpointed(size, (this.#options.scheduler.elapsedMs() - startedAt) / 1000);
-    await checkpoint.dropKeptKeys(serviceMs - segmentsKeptMs);
-    await log.dropSegments(sequence, serviceMs - segmentsKeptMs);
+    this.#options.observer.checkpointed(records, (this.#options.scheduler.elapsedMs() - startedAt) / 1000);
+    await checkpointer.drop(serviceMs - segmentsKeptMs);
   }
 
   /** Takes no more mail, answers what was taken, writes a last checkpoint, and closes the journal. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { AnswerLocation, Journal, KeptKey } from '../../src/journal/journal.ts';
+import type { AnswerLocation, KeptKey, OwnJournal } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
@@ -25,7 +25,7 @@ import { MemoryJournal } from './memory-journal.ts';
 const hourMs = 3_600_000;
 
 interface Subject {
-  journal: Journal;
+  journal: OwnJournal;
   /** Closes the journal and opens it again. */
   reopen(): Promise<void>;
 }
@@ -125,7 +125,7 @@ for (const [name, open] of [
     const records = upTo(2_500).map((number) => paymentIntent(number));
     await checkpoint.write({ records: recordsById(records), sequence: 0, keptKeys: [] });
     const levels = upTo(3).map((number) => [`org_${number}/t`, Buffer.from(`level ${number}`)] as const);
-    await checkpoint.putLevels(new Map(levels));
+    await subject.journal.checkpointer.putLevels(new Map(levels));
     const check = () => {
       const { checkpoint: current } = subject.journal;
       assert.deepEqual([...current.records()], records);
@@ -264,23 +264,23 @@ for (const [name, open] of [
     await subject.journal.checkpoint.write({ records: none, sequence: 3, keptKeys: keys.slice(0, 3) });
     await subject.journal.checkpoint.write({ records: none, sequence: 6, keptKeys: keys.slice(3) });
     await subject.reopen();
-    const { checkpoint } = subject.journal;
+    const { checkpoint, checkpointer } = subject.journal;
     const found = (sinceMs: number) =>
       [...checkpoint.keptKeys(sinceMs)].sort((a, b) => a.usedAtMs - b.usedAtMs);
     assert.deepEqual(found(0), keys);
     assert.deepEqual(found(startMs + 0.8 * hourMs), keys.slice(1));
     assert.deepEqual(found(startMs + 24 * hourMs), []);
-    await checkpoint.dropKeptKeys(startMs + 1.9 * hourMs);
+    await checkpointer.drop(startMs + 1.9 * hourMs);
     assert.deepEqual(found(0), keys.slice(2));
-    await checkpoint.dropKeptKeys(startMs + 24 * hourMs);
+    await checkpointer.drop(startMs + 24 * hourMs);
     assert.deepEqual(found(0), []);
   });
 
   test(`${name}: levels are written and read`, async (context) => {
     const subject = await open(context);
     const levels = upTo(1_500).map((n) => [`org_${n}/test/all`, Uint8Array.of(n & 255, n >> 8)] as const);
-    await subject.journal.checkpoint.putLevels(new Map(levels));
-    await subject.journal.checkpoint.putLevels(new Map([['org_7/test/all', Uint8Array.of(1)]]));
+    await subject.journal.checkpointer.putLevels(new Map(levels));
+    await subject.journal.checkpointer.putLevels(new Map([['org_7/test/all', Uint8Array.of(1)]]));
     await subject.reopen();
     const { checkpoint } = subject.journal;
     assert.deepEqual(Array.from(checkpoint.getLevel('org_1500/test/all')!), [1_500 & 255, 1_500 >> 8]);
@@ -301,12 +301,15 @@ for (const [name, open] of [
       locations.map(
         (location, i) => subject.journal.log.readAnswer(location, digest(2 * i + 1)) !== undefined,
       );
-    await subject.journal.checkpoint.write({ records: new Map(), sequence: 10, keptKeys: [] });
-    await subject.journal.log.dropSegments(3, Number.POSITIVE_INFINITY);
+    const { checkpointer } = subject.journal;
+    const later = startMs + 1_000 * hourMs;
+    await checkpointer.write(2);
+    assert.equal(await checkpointer.drop(later), 3);
     assert.deepEqual(readable(), [false, true, true, true, true]);
-    await subject.journal.log.dropSegments(10, startMs + 3 * hourMs);
+    await checkpointer.write(10);
+    assert.equal(await checkpointer.drop(startMs + 3 * hourMs), 5);
     assert.deepEqual(readable(), [false, false, true, true, true]);
-    await subject.journal.log.dropSegments(10, Number.POSITIVE_INFINITY);
+    assert.equal(await checkpointer.drop(later), 9);
     assert.deepEqual(readable(), [false, false, false, false, true]);
     await subject.reopen();
     assert.deepEqual(readable(), [false, false, false, false, true]);

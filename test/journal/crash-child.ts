@@ -2,32 +2,30 @@
 // the folder given and appends without end, two turns in flight, writing a line for all that has settled:
 // `durable <sequence>`, `checkpoint <sequence>`, and `failed <JSON>` for the first failure, after which it ends.
 //
-// With `checkpoints`, it also writes checkpoints all the time: an entry then changes one of 2,000 payment intents, by
-// turns to one status and to the other.
+// With `checkpoints`, a thread also writes checkpoints all the time: an entry then changes one of 2,000 payment intents,
+// by turns to one status and to the other.
 
 import { writeSync } from 'node:fs';
+import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { LogBatch } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import {
-  cycledChange,
-  failOnWarning,
-  identity,
-  indexRowsOf,
-  recordsById,
-  startMs,
-  turnAt,
-  upTo,
-} from './journal-fixtures.ts';
+import { CheckpointWorker } from '../../src/process/checkpoint-worker.ts';
+import type { Config } from '../../src/process/config-schema.ts';
+import { cycledChange, failOnWarning, identity, startMs, turnAt, upTo } from './journal-fixtures.ts';
 
 const [dir, mode] = process.argv.slice(2) as [string, 'appends' | 'checkpoints'];
+const segmentBytesMax = 300_000;
+const config = { logLevel: 'silent', journal: { segmentBytesMax } } as unknown as Config;
+const follower = new CheckpointWorker({ number: identity.shard, dir, identity, config }, end);
 const journal = await openJournal({
   dir,
   identity,
   indexRowsOf,
-  segmentBytesMax: 300_000,
+  segmentBytesMax,
   warn: failOnWarning,
+  checkpointer: follower,
 });
-const { log, checkpoint } = journal;
+const { log, checkpoint, checkpointer } = journal;
 let durable = log.nextSequence - 1;
 let isOver = false;
 
@@ -72,9 +70,8 @@ async function checkpointForever(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 1));
     const sequence = durable;
     if (sequence === checkpoint.sequence) continue;
-    const changed = upTo(sequence, checkpoint.sequence + 1).map(cycledChange);
     try {
-      await checkpoint.write({ records: recordsById(changed), sequence, keptKeys: [] });
+      await checkpointer.write(sequence);
       say(`checkpoint ${sequence}`);
     } catch (error) {
       end(error);

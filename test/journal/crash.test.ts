@@ -6,13 +6,13 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
+import { fieldIndex, indexRowsOf, scopeOf } from '../../src/domain/indexes.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   createEntry,
   cycledChange,
   failOnWarning,
   identity,
-  indexRowsOf,
   paymentIntent,
   sequencesOf,
   temporaryFolder,
@@ -70,9 +70,11 @@ test('a process killed while it writes checkpoints leaves state that replay comp
     const replayed = new Map<string, unknown>();
     for (const { changes } of journal.replay()) for (const change of changes) replayed.set(change.id, change);
     const rows = { succeeded: new Set<string>(), requires_payment_method: new Set<string>() };
-    for (const status of ['succeeded', 'requires_payment_method'] as const)
-      for (const id of journal.checkpoint.scan(`payment_intent/status/${status}`, { descending: false }))
-        rows[status].add(id);
+    const scope = scopeOf(paymentIntent(0).org, false);
+    for (const status of ['succeeded', 'requires_payment_method'] as const) {
+      const index = fieldIndex('payment_intent', scope, 'status', status);
+      for (const id of journal.checkpoint.scan(index, { descending: false })) rows[status].add(id);
+    }
     for (const number of upTo(1_999, 0)) {
       const { id } = paymentIntent(number);
       const newest = upTo(reached, Math.max(1, reached - 1_999)).find(

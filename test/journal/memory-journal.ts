@@ -7,16 +7,18 @@ import type { Change } from '../../src/domain/record.ts';
 import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
 import {
   type AnswerLocation,
-  type Checkpoint,
+  type Checkpointer,
   type CheckpointInput,
-  type Journal,
+  type Entry,
   JournalDamaged,
   JournalFailure,
   type KeptAnswer,
   type KeptKey,
   type Log,
   type LogBatch,
+  type OwnJournal,
   type ReplayedEntry,
+  type WritableCheckpoint,
 } from '../../src/journal/journal.ts';
 
 /** What survives a crash. */
@@ -32,17 +34,20 @@ interface Disk {
 
 const hourMs = 3_600_000;
 
-export class MemoryJournal implements Journal {
+export class MemoryJournal implements OwnJournal {
   readonly #indexRowsOf: IndexRowsOf;
   readonly #disk: Disk;
   readonly log: MemoryLog;
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: WritableCheckpoint;
+  readonly checkpointer: Checkpointer;
 
   constructor(indexRowsOf: IndexRowsOf, disk: Disk = emptyDisk()) {
     this.#indexRowsOf = indexRowsOf;
     this.#disk = disk;
     this.log = new MemoryLog(disk);
-    this.checkpoint = new MemoryCheckpoint(disk, indexRowsOf);
+    const checkpoint = new MemoryCheckpoint(disk, indexRowsOf);
+    this.checkpoint = checkpoint;
+    this.checkpointer = new MemoryCheckpointer(disk, checkpoint);
   }
 
   /** The next append fails, and with it the log. */
@@ -56,31 +61,12 @@ export class MemoryJournal implements Journal {
     return new MemoryJournal(this.#indexRowsOf, this.#disk);
   }
 
-  *replay(): Generator<ReplayedEntry> {
-    const after = this.#disk.sequence;
-    for (const { firstSequence, timeMs, entries } of this.#disk.turns) {
-      for (const [index, { changes, kept }] of entries.entries()) {
-        const sequence = firstSequence + index;
-        if (sequence <= after) continue;
-        const location = { record: firstSequence, offset: index };
-        yield {
-          sequence,
-          timeMs,
-          changes,
-          kept: kept && {
-            keyDigest: kept.keyDigest,
-            fingerprint: kept.fingerprint,
-            usedAtMs: timeMs,
-            location,
-          },
-        };
-      }
-    }
+  replay(): Generator<ReplayedEntry> {
+    return entriesAfter(this.#disk, this.#disk.sequence);
   }
 
-  async close(): Promise<void> {
-    await this.log.close();
-    await this.checkpoint.close();
+  close(): Promise<void> {
+    return this.log.close();
   }
 }
 
@@ -143,25 +129,13 @@ class MemoryLog implements Log {
     return { status, requestId, body, defaults };
   }
 
-  /** Each turn is a segment of its own here. */
-  async dropSegments(sequence: number, olderThanMs: number): Promise<void> {
-    const { turns } = this.#disk;
-    let dropped = 0;
-    while (dropped < turns.length - 1) {
-      const turn = turns[dropped]!;
-      if (lastSequence(turn) > sequence || turn.timeMs >= olderThanMs) break;
-      dropped++;
-    }
-    this.#disk.turns = turns.slice(dropped);
-  }
-
   async close(): Promise<void> {
     await this.#writing;
     this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
   }
 }
 
-class MemoryCheckpoint implements Checkpoint {
+class MemoryCheckpoint implements WritableCheckpoint {
   readonly #disk: Disk;
   readonly #indexRowsOf: IndexRowsOf;
 
@@ -213,11 +187,6 @@ class MemoryCheckpoint implements Checkpoint {
     for (const kept of this.#disk.keptKeys) if (kept.usedAtMs >= sinceMs) yield kept;
   }
 
-  async dropKeptKeys(beforeMs: number): Promise<void> {
-    const fromMs = Math.floor(beforeMs / hourMs) * hourMs;
-    this.#disk.keptKeys = this.#disk.keptKeys.filter((kept) => kept.usedAtMs >= fromMs);
-  }
-
   *records(): Generator<Change> {
     for (const id of [...this.#disk.records.keys()].sort()) yield this.#disk.records.get(id)!;
   }
@@ -229,12 +198,70 @@ class MemoryCheckpoint implements Checkpoint {
   levels(): ReadonlyMap<string, Uint8Array> {
     return new Map(this.#disk.levels);
   }
+}
+
+class MemoryCheckpointer implements Checkpointer {
+  readonly #disk: Disk;
+  readonly #checkpoint: MemoryCheckpoint;
+
+  constructor(disk: Disk, checkpoint: MemoryCheckpoint) {
+    this.#disk = disk;
+    this.#checkpoint = checkpoint;
+  }
+
+  async write(sequence: number): Promise<number> {
+    const records = new Map<string, Change>();
+    const keptKeys: KeptKey[] = [];
+    for (const entry of entriesAfter(this.#disk, this.#disk.sequence)) {
+      if (entry.sequence > sequence) break;
+      for (const change of entry.changes) records.set(change.id, change);
+      if (entry.kept !== null) keptKeys.push(entry.kept);
+    }
+    await this.#checkpoint.write({ records, sequence, keptKeys });
+    return records.size;
+  }
 
   async putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void> {
     for (const [scope, level] of levels) this.#disk.levels.set(scope, level.slice());
   }
 
+  async noteSegment(): Promise<void> {}
+
+  /** Each turn is a segment of its own here. */
+  async drop(olderThanMs: number): Promise<number> {
+    const fromMs = Math.floor(olderThanMs / hourMs) * hourMs;
+    this.#disk.keptKeys = this.#disk.keptKeys.filter((kept) => kept.usedAtMs >= fromMs);
+    const { turns, sequence } = this.#disk;
+    let dropped = 0;
+    while (dropped < turns.length - 1) {
+      const turn = turns[dropped]!;
+      if (lastSequence(turn) > sequence || turn.timeMs >= olderThanMs) break;
+      dropped++;
+    }
+    this.#disk.turns = turns.slice(dropped);
+    return this.#disk.turns[0]?.firstSequence ?? 0;
+  }
+
   async close(): Promise<void> {}
+}
+
+function* entriesAfter({ turns }: Disk, after: number): Generator<ReplayedEntry> {
+  for (const { firstSequence, timeMs, entries } of turns) {
+    for (const [offset, { changes, kept }] of entries.entries()) {
+      const sequence = firstSequence + offset;
+      if (sequence <= after) continue;
+      const location = { record: firstSequence, offset };
+      yield { sequence, timeMs, changes, kept: kept && keyOf(kept, timeMs, location) };
+    }
+  }
+}
+
+function keyOf(
+  { keyDigest, fingerprint }: NonNullable<Entry['kept']>,
+  usedAtMs: number,
+  location: AnswerLocation,
+): KeptKey {
+  return { keyDigest, fingerprint, usedAtMs, location };
 }
 
 function emptyDisk(): Disk {

@@ -31,12 +31,12 @@ function share(openFiles: number, env: Readonly<Record<string, string>> = {}, sh
 describe('the limit of open files is shared out', () => {
   const few = { PAYMENTS_CONNECTIONS_MAX: '40', PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: '10' };
   const rows: readonly [what: string, seen: Shares, expected: Shares][] = [
-    ['a small one', share(256), { connections: 97, perAddress: 49, attempts: 16 }],
-    ['the usual one of a shell', share(1024), { connections: 673, perAddress: 337, attempts: 112 }],
+    ['a small one', share(256), { connections: 81, perAddress: 41, attempts: 13 }],
+    ['the usual one of a shell', share(1024), { connections: 657, perAddress: 329, attempts: 109 }],
     ['that of a service', share(65_536), { connections: 10_000, perAddress: 5_000, attempts: 2_048 }],
     ['no limit', share(Number.MAX_SAFE_INTEGER), { connections: 10_000, perAddress: 5_000, attempts: 2_048 }],
-    ['more shards', share(1024, {}, 8), { connections: 474, perAddress: 237, attempts: 79 }],
-    ['as configured', share(1024, few), { connections: 40, perAddress: 10, attempts: 429 }],
+    ['more shards', share(1024, {}, 8), { connections: 342, perAddress: 171, attempts: 57 }],
+    ['as configured', share(1024, few), { connections: 40, perAddress: 10, attempts: 418 }],
   ];
   for (const [what, seen, expected] of rows) test(what, () => assert.deepEqual(seen, expected));
 
@@ -50,14 +50,14 @@ describe('the limit of open files is shared out', () => {
       }
       throw new Error('it was not refused');
     };
-    assert.match(refusal(64), /^the limit of open files is 64, and the service needs 158: .*ulimit -n 158/);
-    assert.equal(share(158).connections, 16);
+    assert.match(refusal(64), /^the limit of open files is 64, and the service needs 180: .*ulimit -n 180/);
+    assert.equal(share(180).connections, 16);
     const many = { PAYMENTS_CONNECTIONS_MAX: '2000' };
     assert.match(
       refusal(1024, many),
-      /^PAYMENTS_CONNECTIONS_MAX is 2000, .* \(1024\) leaves 882: .*ulimit -n 2142/,
+      /^PAYMENTS_CONNECTIONS_MAX is 2000, .* \(1024\) leaves 860: .*ulimit -n 2164/,
     );
-    assert.equal(share(2_142, many).connections, 2_000);
+    assert.equal(share(2_164, many).connections, 2_000);
   });
 });
 
@@ -140,22 +140,22 @@ test('with 256 descriptors, a flood of idle connections stops nothing', async (c
   assert.equal(endpoint.status, 200, endpoint.text);
   await leave(service, [], 1);
 
-  // 97 in all, of which one address has 49.
+  // 81 in all, of which one address has 41.
   const first = await flood(service, 120, '127.0.0.1');
-  assert.equal(first.length, 49);
-  assert.equal(await metric(service, refusedOf('address')), 71);
+  assert.equal(first.length, 41);
+  assert.equal(await metric(service, refusedOf('address')), 79);
   const second = await flood(service, 120, '127.0.0.2');
-  assert.equal(second.length, 47);
-  assert.equal(await metric(service, refusedOf('all')), 73);
+  assert.equal(second.length, 39);
+  assert.equal(await metric(service, refusedOf('all')), 81);
   assert.equal((await flood(service, 5, '127.0.0.3')).length, 0);
-  assert.equal(await metric(service, refusedOf('all')), 78);
+  assert.equal(await metric(service, refusedOf('all')), 86);
 
   for (let i = 0; i < 20; i++) assert.equal(await working.create(key, i), 200);
   await service.until(() => receiver.requests.length >= 20 || undefined);
   assert.equal((await service.operate<unknown[]>('org.list', {})).length, 1);
   assert.doesNotMatch(service.output(), /shard 0 ended/);
-  assert.match(service.output(), /127\.0\.0\.1 has 49 connections: more are closed at once/);
-  assert.match(service.output(), /there are 97 connections: more are closed at once/);
+  assert.match(service.output(), /127\.0\.0\.1 has 41 connections: more are closed at once/);
+  assert.match(service.output(), /there are 81 connections: more are closed at once/);
 
   await leave(service, [...first, ...second], 1);
   assert.equal((await flood(service, 3)).length, 3);

@@ -58,6 +58,25 @@ for (const how of Object.keys(endings) as (keyof typeof endings)[]) {
   });
 }
 
+test('a shard whose checkpoint thread ends is started again with what was acknowledged', async (t) => {
+  const env = { ...inspectorEnv, PAYMENTS_SHARDS: '1', PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '50' };
+  const service = await startService({ env });
+  const [shop] = await shopOnEachShard(service, 1);
+  const merchant = new Merchant(t, 'shop', shop!.key);
+  merchant.work(service.url, 2);
+  await service.until(() => merchant.acknowledged > 20 || undefined);
+  await endThread(service, { entry: 'checkpoint-thread.ts' }, 'ends without a word');
+  const restarted = 'payments_shard_restarts_total{shard="0"} 1';
+  await service.until(async () => (await metricsOf(service)).includes(restarted) || undefined);
+  await service.until(async () => (await service.call('/readyz')).status === 200 || undefined);
+  await merchant.pause();
+  await merchant.settle(service.url);
+  await merchant.check(service.url, true);
+  assert.deepEqual(merchant.findings, { lost: [], doubled: [], half: [] });
+  assert.match(service.output(), /shard 0 ended and is started again: the checkpoint thread has ended/);
+  assert.equal(await service.stop(), 0);
+});
+
 async function metricsOf(service: Awaited<ReturnType<typeof startService>>): Promise<string> {
   return (await service.operate<{ text: string }>('metrics', {})).text;
 }

@@ -85,6 +85,7 @@ function heldJournal(
   const { log } = journal;
   return {
     checkpoint: journal.checkpoint,
+    checkpointer: journal.checkpointer,
     replay: () => journal.replay(),
     close: () => journal.close(),
     log: {
@@ -96,7 +97,6 @@ function heldJournal(
         return { locations, durable: gate().then(() => durable) };
       },
       readAnswer: (location, keyDigest) => (readAnswer() ?? log.readAnswer.bind(log))(location, keyDigest),
-      dropSegments: (sequence, olderThanMs) => log.dropSegments(sequence, olderThanMs),
       close: () => log.close(),
     },
   };

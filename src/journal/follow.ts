@@ -1,0 +1,129 @@
+// Reading the log in order, batch by batch: the one way in which anything behind the log is brought up to date. Called by
+// recovery and by the checkpoint's follower, which may run in another thread while the shard goes on appending. Every
+// batch is checked before it is given out; damage, or a gap, is never stepped over.
+
+import { basename, dirname } from 'node:path';
+import { decodeTurn, readTurnHeader, type TurnHeader, turnDefect } from './codec.ts';
+import { type Environment, guardRead } from './environment.ts';
+import { ForeignPart } from './identity.ts';
+import { JournalDamaged, type ReplayedEntry } from './journal.ts';
+import type { Segment, Segments } from './segments.ts';
+
+/** One turn as it lies in the log. */
+export interface StoredBatch extends TurnHeader {
+  readonly segment: Segment;
+  /** Checked. Good until the next batch is asked for. */
+  readonly bytes: Buffer;
+}
+
+/** A batch that is not good, with nothing after it in its segment. */
+export interface BadTail {
+  readonly sequence: number;
+  readonly bytes: number;
+  readonly defect: string;
+}
+
+/** The log is damaged, and everything before the damage was given out. */
+export class DamagedLog extends JournalDamaged {
+  /** The damage, where it is the very end of the log, as a crash of the machine may leave it. */
+  readonly tail: BadTail | null;
+  constructor(message: string, tail: BadTail | null = null) {
+    super(message);
+    this.tail = tail;
+  }
+}
+
+/**
+ * The batches that hold the entry after `after` and what follows, up to the one that holds `upTo`. Read them to the end,
+ * or leave, before the thread does anything else. Throws `DamagedLog`.
+ */
+export function* follow(
+  segments: Segments,
+  after: number,
+  upTo = Number.POSITIVE_INFINITY,
+): Generator<StoredBatch> {
+  const { list } = segments;
+  if (list.length === 0 || after >= upTo) return;
+  let next = after + 1;
+  const start = list.findLastIndex(({ firstSequence }) => firstSequence <= next);
+  if (start < 0) throw missing(segments, 0, next);
+  for (let index = start; index < list.length; index++) {
+    const segment = list[index]!;
+    // A segment that begins later may be in the making.
+    if (segment.firstSequence > upTo) return;
+    if (index > start && segment.firstSequence !== next) throw missing(segments, index, next);
+    for (const batch of batchesOf(segments, index, next, upTo)) {
+      yield batch;
+      // A batch that was removed from the end once may have left a hole that the checkpoint covers.
+      next = Math.max(next, batch.lastSequence + 1);
+    }
+  }
+}
+
+/** The entries of a batch that come after `after`. */
+export function entriesAfter(batch: StoredBatch, after: number): ReplayedEntry[] {
+  return decodeTurn(batch.bytes).filter(({ sequence }) => sequence > after);
+}
+
+function* batchesOf(segments: Segments, index: number, next: number, upTo: number): Generator<StoredBatch> {
+  const segment = segments.list[index]!;
+  const guard = <T>(read: () => T): T => guardSegment(segments, index, read);
+  const environment = guard(() => segments.open(segment, 'leaves'));
+  let expected = guard(() => firstHolding(environment, next));
+  const rows = guard(() => environment.getRange({ start: expected, end: upTo + 1 })[Symbol.iterator]());
+  try {
+    for (;;) {
+      const { done, value: row } = guard(() => rows.next());
+      if (done === true) return;
+      const { key, value: bytes } = row;
+      const defect =
+        key === expected ? turnDefect(bytes, key, segments.tag) : `the next record there is ${key}`;
+      if (defect !== null) {
+        // A hole is never the end of the log: what comes after it was on disk once.
+        const isEnd =
+          key === expected && index === segments.list.length - 1 && guard(() => rows.next()).done === true;
+        throw damaged(segments, index, { sequence: expected, bytes: bytes.length, defect }, isEnd);
+      }
+      const batch = { segment, bytes, ...readTurnHeader(bytes) };
+      yield batch;
+      expected = Math.max(next, batch.lastSequence + 1);
+    }
+  } finally {
+    rows.return?.();
+  }
+}
+
+/** The first sequence of the batch that holds `next`; `next` itself when no batch begins before it. */
+function firstHolding(environment: Environment, next: number): number {
+  const [floor] = environment.getKeys({ start: next, end: 0, reverse: true, limit: 1 });
+  return floor ?? next;
+}
+
+function guardSegment<T>(segments: Segments, index: number, read: () => T): T {
+  const { folder, firstSequence } = segments.list[index]!;
+  try {
+    return guardRead(folder, read);
+  } catch (error) {
+    if (!(error instanceof JournalDamaged) || error instanceof ForeignPart) throw error;
+    throw damaged(segments, index, { sequence: firstSequence, bytes: 0, defect: error.message }, false);
+  }
+}
+
+function missing(segments: Segments, index: number, sequence: number): DamagedLog {
+  const { firstSequence } = segments.list[index]!;
+  const defect = `a segment is missing: sequences ${sequence} to ${firstSequence - 1} are in none`;
+  return damaged(segments, index, { sequence, bytes: 0, defect }, false);
+}
+
+function damaged(segments: Segments, index: number, bad: BadTail, isEnd: boolean): DamagedLog {
+  const { sequence, defect } = bad;
+  const { folder, firstSequence } = segments.list[index]!;
+  const shardFolder = dirname(dirname(folder));
+  const rest = segments.list.slice(index).map((segment) => segment.folder);
+  const kept = Math.min(sequence, firstSequence) - 1;
+  const message =
+    `The log of ${shardFolder} is damaged in segment ${basename(folder)} (${folder}) at sequence ${sequence}: ${defect}. ` +
+    `Either restore the data folder from a backup; or accept the loss of every change after sequence ${kept} that ` +
+    `the checkpoint does not hold, and move away ${rest.join(', ')}, then start again.`;
+  return new DamagedLog(message, isEnd ? bad : null);
+}

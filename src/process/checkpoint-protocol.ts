@@ -1,0 +1,51 @@
+// What a shard's thread and its checkpoint thread say to each other. Each task has one answer with the same number; the
+// tasks are those of the journal's `Checkpointer`. Nothing is said before the shard has opened its journal.
+
+import type { ShardIdentity } from '../journal/identity.ts';
+import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import type { Config } from './config-schema.ts';
+
+/** How a checkpoint thread is started. */
+export interface CheckpointThreadData {
+  readonly number: number;
+  readonly dir: string;
+  readonly identity: ShardIdentity;
+  readonly config: Config;
+}
+
+/** From the shard. */
+export type Task =
+  | { readonly type: 'write'; readonly sequence: number }
+  | { readonly type: 'put_levels'; readonly levels: ReadonlyMap<string, Uint8Array> }
+  | { readonly type: 'note_segment'; readonly firstSequence: number }
+  | { readonly type: 'drop'; readonly olderThanMs: number }
+  /** Close everything, then end. */
+  | { readonly type: 'close' };
+
+export type NumberedTask = Task & { readonly number: number };
+
+/** To the shard: what a task came to, 0 where there is nothing to tell. */
+export type FromCheckpointThread =
+  /** First of all: what the system calls this thread, see thread-time.ts. */
+  | { readonly task: string | null }
+  | { readonly number: number; readonly result: number }
+  | { readonly number: number; readonly failure: TaskFailure };
+
+/** An error, which loses its class on the way between threads. */
+export interface TaskFailure {
+  readonly name: string;
+  readonly message: string;
+  readonly diskFull: boolean;
+}
+
+export function failureOf(error: unknown): TaskFailure {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const diskFull = error instanceof JournalFailure && error.diskFull;
+  return { name, message, diskFull };
+}
+
+export function errorOf({ name, message, diskFull }: TaskFailure): Error {
+  if (name === 'JournalDamaged') return new JournalDamaged(message);
+  if (name === 'JournalFailure') return new JournalFailure(message, { diskFull });
+  return new Error(`${name}: ${message}`);
+}

@@ -1,0 +1,66 @@
+// The entry of a shard's checkpoint thread: keeps the shard's checkpoint up to date from the log that the shard writes,
+// and does so in its own time. What it can't do it answers with the failure; the shard then ends, and with it this
+// thread, and both are started again from what is on disk.
+
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { openFollower } from '../journal/open-journal.ts';
+import {
+  type CheckpointThreadData,
+  type FromCheckpointThread,
+  failureOf,
+  type NumberedTask,
+} from './checkpoint-protocol.ts';
+import { createLogger, logConsole } from './logger.ts';
+import { thisTask } from './thread-time.ts';
+
+const { number, dir, identity, config } = workerData as CheckpointThreadData;
+const shard = parentPort!;
+const answer = (message: FromCheckpointThread) => shard.postMessage(message);
+const logger = await createLogger({ level: config.logLevel, thread: `checkpoint-${number}` });
+logConsole(logger);
+
+/** Requests go first where processors are short. On Linux this is the thread's alone, elsewhere the process's. */
+const niceness = 5;
+if (process.platform === 'linux') setPriority(niceness);
+
+answer({ task: thisTask() });
+
+let opened: ReturnType<typeof openFollower> | null = null;
+
+/** Opened with the first task: from then on the shard writes none of what is read and written here. */
+function follower() {
+  const { segmentBytesMax } = config.journal;
+  opened ??= openFollower({ dir, identity, indexRowsOf, segmentBytesMax });
+  return opened;
+}
+
+async function run(task: NumberedTask): Promise<number> {
+  switch (task.type) {
+    case 'write':
+      return follower().write(task.sequence);
+    case 'put_levels':
+      await follower().putLevels(task.levels);
+      return 0;
+    case 'note_segment':
+      await follower().noteSegment(task.firstSequence);
+      return 0;
+    case 'drop':
+      return follower().drop(task.olderThanMs);
+    case 'close':
+      await opened?.close();
+      return 0;
+  }
+}
+
+shard.on('message', async (task: NumberedTask) => {
+  const { number } = task;
+  try {
+    answer({ number, result: await run(task) });
+  } catch (error) {
+    answer({ number, failure: failureOf(error) });
+  }
+  // Nothing else keeps this thread.
+  if (task.type === 'close') shard.close();
+});

@@ -1,0 +1,87 @@
+// The checkpoint thread as its shard sees it: the journal's `Checkpointer`, whose tasks run over there. A thread that ends
+// although nobody told it to fails whatever it was asked, and says so at once: a shard without one must not go on.
+
+import { Worker } from 'node:worker_threads';
+import { type Checkpointer, JournalFailure } from '../journal/journal.ts';
+import {
+  type CheckpointThreadData,
+  errorOf,
+  type FromCheckpointThread,
+  type Task,
+} from './checkpoint-protocol.ts';
+
+const entry = new URL('./checkpoint-thread.ts', import.meta.url);
+
+export class CheckpointWorker implements Checkpointer {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, PromiseWithResolvers<number>>();
+  readonly #ended: Promise<void>;
+  readonly #task = Promise.withResolvers<string | null>();
+  #number = 0;
+  #failure: Error | null = null;
+  #isClosing = false;
+
+  /** Starts the thread. `onEnded` hears why it has ended, unless it was closed. */
+  constructor(data: CheckpointThreadData, onEnded: (error: Error) => void) {
+    this.#worker = new Worker(entry, { workerData: data });
+    this.#worker.on('message', (message: FromCheckpointThread) => {
+      if ('task' in message) return this.#task.resolve(message.task);
+      const waiting = this.#waiting.get(message.number);
+      this.#waiting.delete(message.number);
+      if ('failure' in message) waiting?.reject(errorOf(message.failure));
+      else waiting?.resolve(message.result);
+    });
+    this.#worker.on('error', (error) => {
+      this.#failure = new JournalFailure(`the checkpoint thread failed: ${error.message}`, {
+        diskFull: false,
+        cause: error,
+      });
+    });
+    this.#ended = new Promise((resolve) => {
+      this.#worker.on('exit', () => {
+        this.#failure ??= new JournalFailure('the checkpoint thread has ended', { diskFull: false });
+        for (const waiting of this.#waiting.values()) waiting.reject(this.#failure);
+        this.#waiting.clear();
+        if (!this.#isClosing) onEnded(this.#failure);
+        resolve();
+      });
+    });
+  }
+
+  /** What the system calls the thread, once it runs. */
+  get task(): Promise<string | null> {
+    return this.#task.promise;
+  }
+
+  #ask(task: Task): Promise<number> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    const number = ++this.#number;
+    const waiting = Promise.withResolvers<number>();
+    this.#waiting.set(number, waiting);
+    this.#worker.postMessage({ ...task, number });
+    return waiting.promise;
+  }
+
+  write(sequence: number): Promise<number> {
+    return this.#ask({ type: 'write', sequence });
+  }
+
+  async putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    await this.#ask({ type: 'put_levels', levels });
+  }
+
+  async noteSegment(firstSequence: number): Promise<void> {
+    await this.#ask({ type: 'note_segment', firstSequence });
+  }
+
+  drop(olderThanMs: number): Promise<number> {
+    return this.#ask({ type: 'drop', olderThanMs });
+  }
+
+  /** Settles when the thread has closed everything and has ended. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#ask({ type: 'close' });
+    await this.#ended;
+  }
+}

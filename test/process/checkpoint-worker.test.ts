@@ -1,0 +1,254 @@
+// The checkpoint in a thread of its own, on the real disk: what the shard reads meanwhile is never stale; whatever ends
+// that thread, or stands in its way, is told, and the journal that is opened next goes on with nothing lost.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { fieldIndex, indexRowsOf, scopeOf } from '../../src/domain/indexes.ts';
+import type { PaymentIntentRecord } from '../../src/domain/record.ts';
+import type { AnswerLocation, Journal } from '../../src/journal/journal.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import { CheckpointWorker } from '../../src/process/checkpoint-worker.ts';
+import type { Config } from '../../src/process/config-schema.ts';
+import {
+  createEntry,
+  cycledChange,
+  digest,
+  failOnWarning,
+  identity,
+  paymentIntent,
+  sequencesOf,
+  startMs,
+  temporaryFolder,
+  turnAt,
+  upTo,
+} from '../journal/journal-fixtures.ts';
+
+interface Opened {
+  readonly journal: Journal;
+  readonly thread: Worker;
+  /** Why the thread has ended without being told to. */
+  readonly endings: Error[];
+}
+
+async function open(dir: string, segmentBytesMax = 300_000): Promise<Opened> {
+  const endings: Error[] = [];
+  const started = Promise.withResolvers<Worker>();
+  process.once('worker', started.resolve);
+  const config = { logLevel: 'silent', journal: { segmentBytesMax } } as unknown as Config;
+  const number = identity.shard;
+  const checkpointer = new CheckpointWorker({ number, dir, identity, config }, (error) =>
+    endings.push(error),
+  );
+  const journal = await openJournal({
+    dir,
+    identity,
+    indexRowsOf,
+    segmentBytesMax,
+    warn: failOnWarning,
+    checkpointer,
+  });
+  return { journal, thread: await started.promise, endings };
+}
+
+/** Appends entries that change one of 2,000 payment intents each; the amount is the sequence. */
+async function appendCycled({ log }: Journal, entries: number): Promise<number> {
+  const last = log.nextSequence + entries - 1;
+  let durable = Promise.resolve();
+  while (log.nextSequence <= last) {
+    const firstSequence = log.nextSequence;
+    const sequences = upTo(Math.min(last, firstSequence + 39), firstSequence);
+    const changed = sequences.map((sequence) => ({ changes: [cycledChange(sequence)], kept: null }));
+    durable = log.append({ firstSequence, timeMs: startMs, entries: changed }).durable;
+  }
+  await durable;
+  return last;
+}
+
+/** The newest sequence up to `sequence` that changed the payment intent. */
+function newestOf(number: number, sequence: number): number {
+  const cycles = Math.floor((sequence - number) / 2_000);
+  return number + cycles * 2_000;
+}
+
+function storedAmount({ checkpoint }: Journal, number: number): number | undefined {
+  return (checkpoint.get(paymentIntent(number).id) as PaymentIntentRecord | undefined)?.amount;
+}
+
+/** The checkpoint is what it was written to be: every record, and the index beside it. */
+function assertReflects(journal: Journal, sequence: number): void {
+  assert.equal(journal.checkpoint.sequence, sequence);
+  const expected = { succeeded: [] as string[], requires_payment_method: [] as string[] };
+  for (const number of upTo(1_999, 0)) {
+    const newest = newestOf(number, sequence);
+    if (newest < 1) continue;
+    assert.equal(storedAmount(journal, number), newest);
+    const { id, status } = cycledChange(newest);
+    expected[status as keyof typeof expected].push(id);
+  }
+  const scope = scopeOf(paymentIntent(1).org, false);
+  for (const [status, ids] of Object.entries(expected)) {
+    const index = fieldIndex('payment_intent', scope, 'status', status);
+    assert.deepEqual([...journal.checkpoint.scan(index, { descending: false })], ids);
+  }
+}
+
+test('what is read while a checkpoint is written is neither stale nor ahead of it', async (context) => {
+  const { journal, endings } = await open(temporaryFolder(context));
+  let checkpointed = await appendCycled(journal, 2_500);
+  assert.equal(await journal.checkpointer.write(checkpointed), 2_000);
+  assertReflects(journal, checkpointed);
+  let read = 0;
+  for (let round = 0; round < 4; round++) {
+    const sequence = await appendCycled(journal, 3_333);
+    let isWriting = true;
+    const written = journal.checkpointer.write(sequence).finally(() => {
+      isWriting = false;
+    });
+    // The log goes on: what it gets now is not for this checkpoint.
+    const appended = appendCycled(journal, 800);
+    for (; isWriting; read++) {
+      const number = (read * 7) % 2_000;
+      const amount = storedAmount(journal, number)!;
+      assert([newestOf(number, checkpointed), newestOf(number, sequence)].includes(amount));
+      if (read % 50 === 0) await setImmediate();
+    }
+    assert.equal(await written, 2_000);
+    assertReflects(journal, sequence);
+    checkpointed = sequence;
+    await appended;
+  }
+  assert(read > 0);
+  assert.equal(await journal.checkpointer.write(checkpointed), 0, 'nothing is written twice');
+  await journal.close();
+  assert.deepEqual(endings, []);
+});
+
+test('a thread that ends in the middle of a checkpoint is told of, and the next one completes it', async (context) => {
+  const dir = temporaryFolder(context);
+  let checkpointed = 0;
+  let durable = 0;
+  for (let round = 0; round < 12; round++) {
+    const { journal, thread, endings } = await open(dir);
+    assert(journal.checkpoint.sequence >= checkpointed);
+    const { sequence } = journal.checkpoint;
+    assert.deepEqual(sequencesOf(journal.replay()), upTo(durable, sequence + 1));
+    checkpointed = durable;
+    if (durable > 0) {
+      await journal.checkpointer.write(durable);
+      assertReflects(journal, durable);
+    }
+    durable = await appendCycled(journal, 2_300);
+    const written = journal.checkpointer.write(durable);
+    for (let turns = 0; turns < round * 4; turns++) await setImmediate();
+    await Promise.all([
+      thread.terminate(),
+      written.catch((error) => assert.equal((error as Error).name, 'JournalFailure')),
+    ]);
+    await assert.rejects(journal.checkpointer.write(durable), { name: 'JournalFailure' });
+    assert.deepEqual(
+      endings.map(({ name, message }) => [name, message]),
+      [['JournalFailure', 'the checkpoint thread has ended']],
+    );
+    await assert.rejects(journal.close(), { name: 'JournalFailure' });
+  }
+});
+
+test('a checkpoint that finds the disk full says so, and goes on once there is room', async (context) => {
+  let disk: string | null = null;
+  context.after(() => disk !== null && spawnSync('umount', ['-l', disk]));
+  const folder = join(temporaryFolder(context), 'disk');
+  mkdirSync(folder);
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', folder]);
+  if (status !== 0) return context.skip('needs the right to mount a file system');
+  disk = folder;
+  const full = await open(folder, 1 << 26);
+  const sequence = await appendCycled(full.journal, 2_000);
+  const filler = join(folder, 'filler');
+  for (let bytes = 4 << 20; ; bytes -= 1 << 14) {
+    try {
+      writeFileSync(filler, Buffer.alloc(bytes));
+      break;
+    } catch {
+      // That was more than there is.
+    }
+  }
+  const failure = { name: 'JournalFailure', diskFull: true };
+  await assert.rejects(full.journal.checkpointer.write(sequence), failure);
+  await assert.rejects(full.journal.checkpointer.putLevels(new Map([['a', new Uint8Array(1)]])), failure);
+  assert.equal(full.journal.checkpoint.sequence, 0);
+  await full.journal.close();
+  rmSync(filler);
+  spawnSync('mount', ['-o', 'remount,size=32m', folder]);
+  const again = await open(folder, 1 << 26);
+  assert.deepEqual(sequencesOf(again.journal.replay()), upTo(sequence));
+  await again.journal.checkpointer.write(sequence);
+  assertReflects(again.journal, sequence);
+  await again.journal.close();
+});
+
+test('a damaged batch of the log is not stepped over: the checkpoint ends before it', async (context) => {
+  const dir = temporaryFolder(context);
+  const { journal, endings } = await open(dir, 1 << 26);
+  const good = await appendCycled(journal, 200);
+  await journal.checkpointer.write(good);
+  const sequence = await appendCycled(journal, 200);
+  const file = join(dir, 'log', readdirSync(join(dir, 'log'))[0]!, 'data.mdb');
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf('Order 300');
+  assert(at > 0);
+  bytes[at]! ^= 1;
+  writeFileSync(file, bytes, { flag: 'r+' });
+  await assert.rejects(journal.checkpointer.write(sequence), {
+    name: 'JournalDamaged',
+    message: /damaged in segment 0{15}1 .* at sequence 281: its checksum .* restore .*from a backup/,
+  });
+  assertReflects(journal, good);
+  await journal.close();
+  assert.deepEqual(endings, []);
+});
+
+test('segments that the thread drops are gone for the shard, too, which goes on in its newest', async (context) => {
+  const dir = temporaryFolder(context);
+  const { journal } = await open(dir, 1);
+  const locations: (AnswerLocation | null)[] = [];
+  for (const hour of upTo(6)) {
+    const turn = turnAt(journal.log.nextSequence, 2, startMs + hour * 3_600_000);
+    const appended = journal.log.append(turn);
+    locations.push(appended.locations[0]!);
+    await appended.durable;
+  }
+  const readable = () =>
+    locations.map((location, i) => journal.log.readAnswer(location!, digest(2 * i + 1)) !== undefined);
+  assert.deepEqual(readable(), Array(6).fill(true));
+  await journal.checkpointer.write(8);
+  assert.equal(await journal.checkpointer.drop(startMs + 20 * 3_600_000), 9);
+  assert.deepEqual(readable(), [false, false, false, false, true, true]);
+  assert.deepEqual(readdirSync(join(dir, 'log')).map(Number), [9, 11]);
+  const { durable } = journal.log.append(turnAt(13, 2));
+  await durable;
+  await journal.checkpointer.write(14);
+  assert.deepEqual(journal.checkpoint.get(paymentIntent(14).id), createEntry(14).changes[0]);
+  await journal.close();
+});
+
+test('a thread that was closed has written what it was asked for before', async (context) => {
+  const dir = temporaryFolder(context);
+  const { journal, endings } = await open(dir);
+  const sequence = await appendCycled(journal, 1_000);
+  const asked = [
+    journal.checkpointer.putLevels(new Map([['clock', Uint8Array.of(7)]])),
+    journal.checkpointer.write(sequence),
+  ];
+  await Promise.all(asked);
+  await journal.close();
+  assert.deepEqual(endings, []);
+  const again = await open(dir);
+  assert.deepEqual(Array.from(again.journal.checkpoint.getLevel('clock')!), [7]);
+  assertReflects(again.journal, sequence);
+  await again.journal.close();
+});
