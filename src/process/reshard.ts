@@ -183,22 +183,16 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
 }
 
 /** Brings the checkpoint up to the end of the log, as the shard would have done next; returns the shard's last time. */
-export async function completeCheckpoint({ log, checkpoint, replay }: OwnJournal): Promise<ClockLevel> {
-  const records = new Map<string, Change>();
-  const keptKeys: KeptKey[] = [];
+export async function completeCheckpoint(journal: OwnJournal): Promise<ClockLevel> {
+  const { log, checkpoint, checkpointer } = journal;
   const { clock, ids } = readClock(checkpoint.getLevel(clockLevel)) ?? clockLevelOf(0);
   let { serviceMs } = clock;
   let { lastMs } = ids;
-  for (const { changes, kept, timeMs } of replay()) {
-    for (const change of changes) {
-      records.set(change.id, change);
-      lastMs = Math.max(lastMs, timeOfId(change.id));
-    }
-    if (kept !== null) keptKeys.push(kept);
+  for (const { changes, timeMs } of journal.replay()) {
+    for (const { id } of changes) lastMs = Math.max(lastMs, timeOfId(id));
     serviceMs = Math.max(serviceMs, timeMs);
   }
-  const sequence = log.nextSequence - 1;
-  if (sequence > checkpoint.sequence) await checkpoint.write({ records, sequence, keptKeys });
+  await checkpointer.write(Math.max(checkpoint.sequence, log.nextSequence - 1));
   return { clock: { ...clock, serviceMs }, ids: { ...ids, lastMs } };
 }
 
