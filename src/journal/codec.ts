@@ -26,7 +26,8 @@ import {
   type LogBatch,
   type ReplayedEntry,
 } from './journal.ts';
-import { checksumBytes, decodeRecord, packRecord, writeRecord } from './record-layout.ts';
+import { decodeRecord, packRecord } from './record-layout.ts';
+import { sealBytes, writeSealed } from './seal.ts';
 
 const format = 3;
 const tagAt = 40;
@@ -68,7 +69,7 @@ export function encodeTurn(
     for (const record of records) {
       const change = packRecord(record, shared);
       changes.push(change);
-      bodyLength += lengthBytes + checksumBytes + change.length;
+      bodyLength += lengthBytes + sealBytes + change.length;
     }
     bodyLength += entryHeadBytes;
     locations.push(kept === null ? null : { record: firstSequence, offset: answersLength });
@@ -103,8 +104,8 @@ function writeEntries(
     at = bytes.writeUInt32LE(locations[i]?.offset ?? noAnswer, at);
     for (const end = next + entry.changes.length; next < end; next++) {
       const change = changes[next]!;
-      at = bytes.writeUInt32LE(checksumBytes + change.length, at);
-      at = writeRecord(change, bytes, at);
+      at = bytes.writeUInt32LE(sealBytes + change.length, at);
+      at = writeSealed(change, bytes, at);
     }
   }
 }

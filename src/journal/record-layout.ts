@@ -1,4 +1,4 @@
-// How a record lies as bytes, in the log and in the checkpoint alike: a checksum (CRC-32, u32, little-endian), then
+// How a record lies as bytes, in the log and in the checkpoint alike: a checksum (see seal.ts), then
 // msgpack, one array: [number of the kind, version of the kind's layout, whether the record is removed, values …]. The
 // values come in the order in which the layout names the fields, so no name is written.
 //
@@ -9,10 +9,10 @@
 //
 // Metadata has names that merchants choose: it is packed as a flat list, because msgpackr renames a field `__proto__`.
 
-import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
+import { seal, unseal } from './seal.ts';
 
 /** Makes the values of one version into those of the next. */
 type Upcaster = (values: readonly unknown[]) => unknown[];
@@ -244,7 +244,6 @@ for (const kind of Object.keys(layouts) as RecordKind[]) {
 
 /** Values before those of the fields: number of the kind, version, whether it is removed. */
 const headValues = 3;
-export const checksumBytes = 4;
 // Bytes within a record are copied out: what is decoded is mostly LMDB's own buffer, lent until its next read.
 const packr = new Packr({ useRecords: false, variableMapSize: true, copyBuffers: true });
 
@@ -264,26 +263,15 @@ export function packRecord(record: StoredRecord, shared: string | null = null): 
   return packr.pack(values);
 }
 
-/** Writes the bytes of a packed record and returns where they end. */
-export function writeRecord(content: Buffer, bytes: Buffer, at: number): number {
-  bytes.writeUInt32LE(crc32(content), at);
-  bytes.set(content, at + checksumBytes);
-  return at + checksumBytes + content.length;
-}
-
 /** The bytes of a record on its own. */
 export function encodeRecord(record: StoredRecord): Buffer {
-  const content = packRecord(record);
-  const bytes = Buffer.allocUnsafe(checksumBytes + content.length);
-  writeRecord(content, bytes, 0);
-  return bytes;
+  return seal(packRecord(record));
 }
 
 /** The record in these bytes; null when they are damaged. `shared` is what `packRecord` got. */
 export function decodeRecord(bytes: Buffer, shared: () => string | null = () => null): StoredRecord | null {
-  if (bytes.length <= checksumBytes) return null;
-  const content = bytes.subarray(checksumBytes);
-  if (bytes.readUInt32LE(0) !== crc32(content)) return null;
+  const content = unseal(bytes);
+  if (content === null) return null;
   const [number, version, removed, ...stored] = packr.unpack(content) as [
     number,
     number,
