@@ -5,7 +5,7 @@
 // A layout is fixed once a version of the service was released with it. To add, rename or drop a field: change the kind's
 // `fields`, and give it an upcaster, which makes the values of the version before into those of the new one. A record
 // of any older version is taken through all upcasters that follow when it is read; it is written in the newest version
-// with its next change. The golden data folders under test/journal/golden hold records of every version.
+// with its next change. The files under test/journal/golden hold records of every version.
 //
 // Metadata has names that merchants choose: it is packed as a flat list, because msgpackr renames a field `__proto__`.
 
