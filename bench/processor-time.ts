@@ -2,7 +2,7 @@
 // threads one by one, as its own metrics tell them.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { callOperator } from '../src/operator/operator-client.ts';
+import { callOperator } from '../src/operator/cli/operator-client.ts';
 
 /** Seconds by the name of a thread, or of a group of threads. */
 export type ThreadSeconds = Readonly<Record<string, number>>;

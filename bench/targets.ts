@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { newSecretsKey } from '../src/journal/secret-box.ts';
-import { callOperator } from '../src/operator/operator-client.ts';
+import { callOperator } from '../src/operator/cli/operator-client.ts';
 import { processSeconds, serviceThreads, type ThreadSeconds } from './processor-time.ts';
 
 const startMsMax = 30_000;

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import Schema from 'typebox/schema';
-import { openapiDocument } from '../src/contract/openapi.ts';
-import { routeTable } from '../src/contract/routes.ts';
+import { openapiDocument } from '../src/contract/openapi/document.ts';
+import { routeTable } from '../src/contract/routes/table.ts';
 import { matchRoute } from '../src/edge/router.ts';
 
 interface Reference {

@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { errorCodes } from '../src/contract/errors.ts';
-import { routeTable } from '../src/contract/routes.ts';
+import { errorCodes } from '../src/contract/errors/table.ts';
+import { routeTable } from '../src/contract/routes/table.ts';
 import { eventTypes, futureEventTypes } from '../src/contract/vocabulary.ts';
 import { codes, events, operations, type Proof } from './coverage.ts';
 

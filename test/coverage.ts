@@ -2,7 +2,7 @@
 // `coverage.test.ts` fails when one has no row, or when a row names a test that is not there. `npm run docs` writes
 // the table to docs/coverage.md.
 
-import type { ErrorCode } from '../src/contract/errors.ts';
+import type { ErrorCode } from '../src/contract/errors/table.ts';
 import type { EventType, futureEventTypes } from '../src/contract/vocabulary.ts';
 
 export interface Proof {

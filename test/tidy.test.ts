@@ -14,6 +14,7 @@ const layers = [
   'core',
   'contract',
   'domain',
+  'store',
   'journal',
   'shard',
   'networks',

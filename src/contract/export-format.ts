@@ -1,7 +1,7 @@
 // How exports look as CSV (RFC 4180): which fields of a resource are columns, in which order, and how a value becomes
 // a cell. Exports are written with it, and their description shows it.
 
-import type { ExportOperation } from './routes.ts';
+import type { ExportOperation } from './routes/table.ts';
 
 export const exportColumns: Readonly<Record<ExportOperation, readonly string[]>> = {
   export_payment_intents: [

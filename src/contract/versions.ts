@@ -1,7 +1,7 @@
 // The versions of the API. A request may name one in `X-Service-Version`; without the header the organization's own
 // version applies, the newest one when the organization was created.
 
-import { type Refusal, refuse } from './errors.ts';
+import { type Refusal, refuse } from './errors/table.ts';
 import { type ApiVersion, apiVersions } from './vocabulary.ts';
 
 export function isApiVersion(text: string): text is ApiVersion {

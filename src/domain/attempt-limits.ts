@@ -6,7 +6,7 @@ import { attemptsMax, cardAttemptsMax } from '../contract/limits.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { fieldIndex, scopeOf } from './indexes.ts';
 import type { ChargeRecord, PaymentIntentRecord } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 /** The methods by which another attempt to pay `intent` can begin. */
 export function methodsLeft(view: View, intent: PaymentIntentRecord): readonly PaymentMethodType[] {

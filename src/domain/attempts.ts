@@ -1,9 +1,9 @@
 // Attempts to pay: what happens to a charge, and to its payment intent with it, from the moment the network has
 // opened the attempt until it succeeded, failed, or money came that fits neither.
 
-import { refuse } from '../contract/errors.ts';
-import { format } from '../contract/messages.ts';
-import type { ParamsOf } from '../contract/routes.ts';
+import { refuse } from '../contract/errors/table.ts';
+import { format } from '../contract/messages/table.ts';
+import type { ParamsOf } from '../contract/routes/table.ts';
 import type { DeclineCode, Language } from '../contract/vocabulary.ts';
 import { luhnCheckDigit } from '../core/card-number.ts';
 import { slotOf } from '../core/slot.ts';

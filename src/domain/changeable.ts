@@ -1,7 +1,7 @@
 // Whether a payment may be changed now, and the record of a call to a payment network that keeps others from changing
 // it meanwhile.
 
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import type { Context } from './decision.ts';
 import type { OperationRecord, PaymentIntentRecord } from './record.ts';
 

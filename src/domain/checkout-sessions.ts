@@ -1,8 +1,8 @@
 // Checkout sessions: one visit to the hosted payment page, for one payment intent.
 
-import { refuse } from '../contract/errors.ts';
+import { refuse } from '../contract/errors/table.ts';
 import { sessionSecondsMax, sessionSecondsMin } from '../contract/limits.ts';
-import type { ParamsOf } from '../contract/routes.ts';
+import type { ParamsOf } from '../contract/routes/table.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { changeable } from './changeable.ts';
 import { deadlineAt } from './deadline.ts';

@@ -1,7 +1,7 @@
 // Commands: what can change the state. The public ones come from the table of routes; the internal ones below are
 // raised by the pages, by time, by networks and receivers, and by operators.
 
-import type { CommandOperation, ParamsOf } from '../contract/routes.ts';
+import type { CommandOperation, ParamsOf } from '../contract/routes/table.ts';
 import type { EventType, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { SubmittedCard } from './attempts.ts';
 import type { Answer } from './decision.ts';

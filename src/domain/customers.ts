@@ -1,6 +1,6 @@
 // Customers: who pays. Optional; a customer groups one person's payments.
 
-import type { ParamsOf } from '../contract/routes.ts';
+import type { ParamsOf } from '../contract/routes/table.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';

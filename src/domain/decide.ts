@@ -18,7 +18,7 @@ import {
 } from './payment-intents.ts';
 import { createRefund, helpRefundFail, helpRefundSucceed } from './refunds.ts';
 import { closeReview } from './reviews.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 import * as endpoints from './webhook-endpoints.ts';
 
 type Decider<O extends AnyCommand> = (draft: Draft, params: CommandParams<O>, id: string) => Outcome<Done<O>>;

@@ -1,7 +1,7 @@
 // What a decision is: the outcome of one command, as plain values. The shard makes the changes durable and then
 // releases the answer; the domain knows neither threads nor disks nor HTTP.
 
-import type { Refusal } from '../contract/errors.ts';
+import type { Refusal } from '../contract/errors/table.ts';
 import type { IdKind } from '../contract/id-prefixes.ts';
 import type { Bucket } from '../contract/limits.ts';
 import type { Language, PaymentMethodType } from '../contract/vocabulary.ts';

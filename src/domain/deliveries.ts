@@ -2,7 +2,7 @@
 // commit as its event and stays until retention removes it, with every attempt that was made. An attempt is a record
 // of its own: its answer is written once, not again with every retry.
 
-import { refuse } from '../contract/errors.ts';
+import { refuse } from '../contract/errors/table.ts';
 import type { Context, Outcome } from './decision.ts';
 import { refused } from './decision.ts';
 import type { Draft } from './draft.ts';
@@ -15,7 +15,7 @@ import type {
   EventRecord,
   WebhookEndpointRecord,
 } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 /** How many deliveries of an event still wait for a success; those to a deleted endpoint wait for nothing. */
 export function pendingDeliveries(view: View, event: EventRecord): number {

@@ -5,7 +5,7 @@ import type { EventType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';
 import { happened, openDelivery } from './events.ts';
 import type { Change, OperationRecord, RecordKind, RecordOf } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 export class Draft {
   readonly view: View;

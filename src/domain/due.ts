@@ -8,7 +8,7 @@ import type { Draft } from './draft.ts';
 import { dueIndex, timeKey } from './indexes.ts';
 import { cancelIntent } from './payment-intents.ts';
 import type { ChargeRecord, CheckoutSessionRecord, StoredRecord } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 /** How long to wait before looking again at something that a payment in progress holds up. */
 const postponeMs = 60_000;

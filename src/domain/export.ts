@@ -2,13 +2,13 @@
 // the index from where the last one ended, so that nothing else is held while a slow reader takes its time.
 
 import { csvLine, exportColumns } from '../contract/export-format.ts';
-import type { ExportOperation } from '../contract/routes.ts';
+import type { ExportOperation } from '../contract/routes/table.ts';
 import type { ListedKind } from './indexes.ts';
 import { filtered, type PageParams } from './pages.ts';
 import * as present from './present.ts';
 import { presentIntent, type QueryContext } from './query.ts';
 import type { ChargeRecord, PaymentIntentRecord, RefundRecord } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 const pageRecordsMax = 500;
 /** A page is full when its text is this long; its last row may go beyond. */

@@ -2,9 +2,9 @@
 // that the same organization has in the other mode is missing as well, but the message says where it is.
 
 import { echo } from '../contract/echo.ts';
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import type { RecordKind, RecordOf, StoredRecord } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 export type Found<K extends RecordKind> = { readonly record: RecordOf<K> } | { readonly refusal: Refusal };
 

@@ -1,8 +1,8 @@
 // Indexes: which lists a record belongs to. A list, filtered or not, is a range over one of these, so that it costs
 // what its page costs. The state in memory and the checkpoint on disk use the same rows.
 
-import type { IndexRow } from './backing.ts';
 import type { StoredRecord } from './record.ts';
+import type { IndexRow } from './view.ts';
 
 /** One organization in one mode: what everything that merchants see is separated by. */
 export function scopeOf(org: string, livemode: boolean): string {

@@ -1,8 +1,8 @@
 // A merchant's own notes on an object: metadata, which are texts by name, and single texts such as a description.
 
-import type { Refusal } from '../contract/errors.ts';
+import type { Refusal } from '../contract/errors/table.ts';
 import { metadataKeysMax } from '../contract/limits.ts';
-import { invalidMetadata } from '../contract/validate.ts';
+import { invalidMetadata } from '../contract/routes/validate.ts';
 import type { Metadata } from './record.ts';
 
 /** Metadata as it is first set: a key with an empty text stands for no key. */

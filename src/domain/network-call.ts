@@ -4,7 +4,7 @@
 
 import { assert } from '../core/assert.ts';
 import type { CardDetails, OperationRecord } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 export interface NetworkCall {
   /** The operation, by which the network knows the call: it makes one effect of it, however often it is sent. */

@@ -1,7 +1,7 @@
 // Outcomes of calls to payment networks. An operation is written down before its call is made and goes when its final
 // outcome is applied, so an outcome that arrives twice, late, or after a crash changes the payment once.
 
-import { refuse } from '../contract/errors.ts';
+import { refuse } from '../contract/errors/table.ts';
 import type { DeclineCode } from '../contract/vocabulary.ts';
 import { attemptOpened, declined, failAttempt, succeedAttempt } from './attempts.ts';
 import type { Outcome } from './decision.ts';

@@ -1,7 +1,7 @@
 // A page of a list: newest first, with cursors that are ids. Because a range over an index starts right at the
 // cursor, a page costs what it shows, and what others insert meanwhile neither shifts nor repeats anything.
 
-import type { Refusal } from '../contract/errors.ts';
+import type { Refusal } from '../contract/errors/table.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { listLimitDefault } from '../contract/limits.ts';
 import { idFloor } from '../core/ids.ts';
@@ -9,7 +9,7 @@ import type { Caller } from './find.ts';
 import { find } from './find.ts';
 import { fieldsIndex, type ListedKind, scopeOf } from './indexes.ts';
 import type { RecordOf } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 /** What every list takes; `field[op]` names as in the query string. */
 export interface PageParams {

@@ -1,8 +1,8 @@
 // Payment intents: create, update, confirm, cancel. How an attempt to pay goes on from there is in attempts.ts.
 
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { methodAmountMin } from '../contract/limits.ts';
-import type { ParamsOf } from '../contract/routes.ts';
+import type { ParamsOf } from '../contract/routes/table.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { methodsLeft } from './attempt-limits.ts';
 import { canceledBeforePaid, closeCharge, newCashNumber } from './attempts.ts';

@@ -11,7 +11,7 @@ import type {
   LastPaymentError,
   PaymentIntentRecord,
 } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 export interface PaymentView {
   readonly org: string;

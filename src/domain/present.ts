@@ -9,7 +9,7 @@ import type {
   RefundResource,
   ReviewResource,
   WebhookEndpointResource,
-} from '../contract/resources.ts';
+} from '../contract/routes/resources.ts';
 import type {
   ChargeRecord,
   CheckoutSessionRecord,

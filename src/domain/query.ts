@@ -2,7 +2,7 @@
 // together with those, after the commit: nobody is told what could still be lost.
 
 import { buckets } from '../contract/limits.ts';
-import type { ParamsOf, QueryOperation } from '../contract/routes.ts';
+import type { ParamsOf, QueryOperation } from '../contract/routes/table.ts';
 import { burstOf } from '../core/token-bucket.ts';
 import { answered, type Context, type Outcome } from './decision.ts';
 import { pendingDeliveries } from './deliveries.ts';
@@ -12,7 +12,7 @@ import type { ListedKind } from './indexes.ts';
 import { type Filters, type PageParams, pageOf } from './pages.ts';
 import * as present from './present.ts';
 import type { PaymentIntentRecord, RecordOf } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 /** What a query may see besides the state. */
 export interface QueryContext extends Pick<Context, 'org' | 'livemode' | 'account' | 'settings'> {

@@ -1,8 +1,8 @@
 // Refunds: money returned for a card payment. What a pending refund holds can't be refunded again; a failed one
 // gives it back.
 
-import { refuse } from '../contract/errors.ts';
-import type { ParamsOf } from '../contract/routes.ts';
+import { refuse } from '../contract/errors/table.ts';
+import type { ParamsOf } from '../contract/routes/table.ts';
 import { newOperation } from './changeable.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
@@ -10,7 +10,7 @@ import { type Caller, type Found, find } from './find.ts';
 import { initialMetadata } from './metadata.ts';
 import { presentCharge, presentRefund } from './present.ts';
 import type { ChargeRecord, RefundRecord } from './record.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 /** What was received less pending and succeeded refunds, in centimes. */
 export function refundable(charge: ChargeRecord): number {

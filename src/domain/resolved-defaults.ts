@@ -2,15 +2,15 @@
 // out and sending its default is the same request, so a request is compared with an earlier one of the same idempotency
 // key with these filled in, and always with those that the earlier one had: the state may have moved on since.
 
-import type { CommandOperation } from '../contract/routes.ts';
-import type { Params } from '../contract/validate.ts';
+import type { CommandOperation } from '../contract/routes/table.ts';
+import type { Params } from '../contract/routes/validate.ts';
 import { defaultDecline } from './attempts.ts';
 import { defaultEnd } from './checkout-sessions.ts';
 import { type Caller, find } from './find.ts';
 import { defaultMethod } from './payment-intents.ts';
 import type { ResolvedDefaults } from './record.ts';
 import { paidCharge, refundable } from './refunds.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 /** What defaults may depend on besides the state. */
 export interface DefaultsContext extends Caller {

@@ -1,6 +1,6 @@
 // Reviews: money that does not add up. Opening one credits nothing; an operator settles it.
 
-import { refuse } from '../contract/errors.ts';
+import { refuse } from '../contract/errors/table.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing } from './find.ts';

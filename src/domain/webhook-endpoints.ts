@@ -1,9 +1,9 @@
 // Webhook endpoints: where a merchant's server wants to hear of events. An address is looked up before it is
 // accepted, which takes time; meanwhile other changes to the endpoints of the same mode are refused as busy.
 
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { webhookEndpointsMax } from '../contract/limits.ts';
-import type { ParamsOf } from '../contract/routes.ts';
+import type { ParamsOf } from '../contract/routes/table.ts';
 import { isApiVersion, refuseVersion } from '../contract/versions.ts';
 import type { EventType } from '../contract/vocabulary.ts';
 import { answered, type Outcome, refused } from './decision.ts';

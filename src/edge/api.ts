@@ -10,10 +10,10 @@ import {
   refuse,
   statusOf,
   unavailable,
-} from '../contract/errors.ts';
+} from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';
 import { bodyBytesMax } from '../contract/limits.ts';
-import { routeTable } from '../contract/routes.ts';
+import { routeTable } from '../contract/routes/table.ts';
 import { isApiVersion, refuseVersion } from '../contract/versions.ts';
 import { type ApiVersion, apiVersions, languages } from '../contract/vocabulary.ts';
 import type { Clock } from '../core/clock.ts';

@@ -3,7 +3,7 @@
 // is right. A header that has brought a key of ours is remembered as a whole: the digest need not be taken again.
 
 import { hash } from 'node:crypto';
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import type { Clock } from '../core/clock.ts';
 
 /** What an edge knows of an API key. */

@@ -7,7 +7,7 @@
 //   : heart-beat            nothing has happened for a while
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { eventStreamsAtOnceMax } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';

@@ -14,7 +14,7 @@
 // to the one before it has begun ends its connection: pipelining works for what is answered at once.
 
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Refusal } from '../contract/errors.ts';
+import type { Refusal } from '../contract/errors/table.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import { RequestBody } from './request-body.ts';
 

@@ -3,7 +3,7 @@
 // often it came; at most so many keys are told singly, and of the rest only their number. Keys of ours that work no
 // more are counted apart, so that a flood of made-up ones hides none of them.
 
-import type { ErrorCode } from '../contract/errors.ts';
+import type { ErrorCode } from '../contract/errors/table.ts';
 
 export interface RefusedKey {
   readonly code: ErrorCode;

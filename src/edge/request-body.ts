@@ -5,7 +5,7 @@
 // uWebSockets.js misreads a chunk's extension as digits of its length, so that the end of the body shows up as data and
 // more is waited for. That is looked for here; no body that is taken has it, because a text can't hold a line break.
 
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { bodyPieceBytesMin, bodyPiecesFree } from '../contract/limits.ts';
 
 export const bodyTooSlow = refuse('invalid_request', { message: 'invalid_request.too_slow' });

@@ -8,7 +8,7 @@
 // behind it.
 
 import type { HttpRequest } from 'uWebSockets.js';
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { bodyBytesMax, headerBytesMax } from '../contract/limits.ts';
 import { bodyTooLarge } from './request-body.ts';
 

@@ -2,8 +2,8 @@
 // once. A trailing slash, another method or an empty segment is another address, and there is none.
 
 import { echo } from '../contract/echo.ts';
-import { type Refusal, refuse } from '../contract/errors.ts';
-import { routeTable } from '../contract/routes.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
+import { routeTable } from '../contract/routes/table.ts';
 import type { RequestHead } from './request-head.ts';
 
 interface Node {

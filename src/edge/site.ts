@@ -1,13 +1,13 @@
 // Everything outside `/v1`: health, documentation, and the pages where customers pay.
 
-import { errorBody, type Refusal, statusOf } from '../contract/errors.ts';
-import { errorsPageHtml } from '../contract/errors-page.ts';
+import { errorsPageHtml } from '../contract/errors/page.ts';
+import { errorBody, type Refusal, statusOf } from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';
-import { openapiDocument } from '../contract/openapi.ts';
+import { openapiDocument } from '../contract/openapi/document.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api.ts';
 import type { Exchange, Header } from './exchange.ts';
-import { visitPage } from './page-visits.ts';
+import { visitPage } from './pages/page-visits.ts';
 import type { Pages } from './pages/pages.ts';
 import type { RequestHead } from './request-head.ts';
 import { unknownAddress } from './router.ts';

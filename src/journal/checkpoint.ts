@@ -13,8 +13,8 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
-import type { IndexRow, ScanRange } from '../domain/backing.ts';
 import type { Change } from '../domain/record.ts';
+import type { IndexRow, ScanRange } from '../domain/view.ts';
 import {
   commit,
   dataFile,

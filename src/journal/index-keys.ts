@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
-import type { IndexRow, ScanRange } from '../domain/backing.ts';
+import type { IndexRow, ScanRange } from '../domain/view.ts';
 
 const nameBytesMax = 400;
 const sortKeyBytesMax = 1_500;

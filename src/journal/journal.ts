@@ -4,8 +4,8 @@
 // appended is replayed after a restart, on top of the newest checkpoint. A journal that failed once is finished:
 // every later append is refused, and the shard recovers from disk instead of going on.
 
-import type { Backing } from '../domain/backing.ts';
 import type { Change } from '../domain/record.ts';
+import type { ColdStore } from '../store/cold-store.ts';
 
 /** Digests of keys and requests have this many bytes. */
 export const digestBytes = 16;
@@ -95,7 +95,7 @@ export interface CheckpointInput {
 }
 
 /** The checkpoint of one shard: its state as of a sequence, for cold reads and for a recovery that replays little. */
-export interface Checkpoint extends Backing {
+export interface Checkpoint extends ColdStore {
   /** The sequence that the checkpoint reflects, 0 when there is none yet. */
   readonly sequence: number;
   /** All idempotency keys used at or after `sinceMs`. */

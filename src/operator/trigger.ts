@@ -2,10 +2,10 @@
 // from nothing. `payments trigger` plays it.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { CommandOperation } from '../contract/routes.ts';
+import type { CommandOperation } from '../contract/routes/table.ts';
 import { type EventType, futureEventTypes, sentEventTypes } from '../contract/vocabulary.ts';
 import type { InternalParams } from '../domain/command.ts';
-import { OperatorFailure } from './operator-protocol.ts';
+import { OperatorFailure } from './protocol.ts';
 
 /** How a scene acts: as the merchant, by the API's own operations, or as a customer or an operator. */
 export interface Actor {

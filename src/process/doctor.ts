@@ -3,7 +3,7 @@
 
 import { statfsSync } from 'node:fs';
 import { AggregatorRegistry } from 'prom-client';
-import type { Check } from '../operator/operator-services.ts';
+import type { Check } from '../operator/server/services.ts';
 import { freeBytesMin } from './disk-space.ts';
 
 /** Below this an operator should make room: writes are refused from a tenth of it on. */

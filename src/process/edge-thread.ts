@@ -11,7 +11,7 @@ import { createClientAddressText } from '../edge/client-address.ts';
 import { EventStreams } from '../edge/event-stream.ts';
 import { HeldAnswers } from '../edge/held-answers.ts';
 import { loggablePath } from '../edge/loggable.ts';
-import { createPagePort } from '../edge/page-visits.ts';
+import { createPagePort } from '../edge/pages/page-visits.ts';
 import { createPages } from '../edge/pages/pages.ts';
 import { RefusedKeys } from '../edge/refused-keys.ts';
 import { listen, type Server, type TlsFiles } from '../edge/server.ts';

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CliFailure } from '../operator/cli-context.ts';
+import { CliFailure } from '../operator/cli/context.ts';
 
 /** SHA-256 of uWebSockets.js's binary in uws-pack 20.0.8 for Node 22 (ABI 127), in hexadecimal, by platform. */
 const digests: Readonly<Record<string, string>> = {

@@ -7,9 +7,9 @@ import { Registry } from 'prom-client';
 import type { RefusedKey } from '../edge/refused-keys.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { SecretBox } from '../journal/secret-box.ts';
-import { Audit } from '../operator/audit.ts';
-import { CliFailure } from '../operator/cli-context.ts';
-import { openOperatorServer } from '../operator/operator-server.ts';
+import { CliFailure } from '../operator/cli/context.ts';
+import { Audit } from '../operator/server/audit.ts';
+import { openOperatorServer } from '../operator/server/server.ts';
 import {
   baseUrlOf,
   ConfigError,

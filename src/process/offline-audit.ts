@@ -1,7 +1,7 @@
 // The audit record for commands that change a data folder while no service runs on it.
 
-import { Audit } from '../operator/audit.ts';
-import { asker } from '../operator/operator-client.ts';
+import { asker } from '../operator/cli/operator-client.ts';
+import { Audit } from '../operator/server/audit.ts';
 import { scrub } from './logger.ts';
 
 /** Carries out such a command between its two rows. `dataDir` is a data folder that this process has taken. */

@@ -1,14 +1,14 @@
 // The operators' commands, connected to the running process.
 
-import { messageOf } from '../contract/errors.ts';
+import { messageOf } from '../contract/errors/table.ts';
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { slotOfId } from '../core/ids.ts';
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
 import { listenSecret } from '../edge/listen-secret.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
-import { OperatorFailure } from '../operator/operator-protocol.ts';
-import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/operator-services.ts';
+import { OperatorFailure } from '../operator/protocol.ts';
+import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/server/services.ts';
 import type { Availability } from '../shard/account.ts';
 import type { InternalRequest } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { runCli } from '../operator/cli.ts';
-import { CliFailure, type CliHost } from '../operator/cli-context.ts';
+import { runCli } from '../operator/cli/cli.ts';
+import { CliFailure, type CliHost } from '../operator/cli/context.ts';
 import { ConfigError, describeConfig, environmentOf, loadConfig } from './config.ts';
 import type { Config } from './config-schema.ts';
 

@@ -23,8 +23,8 @@ import {
   unlessDamaged,
 } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
-import { CliFailure, type Resharded } from '../operator/cli-context.ts';
-import { callOperator, NoServer } from '../operator/operator-client.ts';
+import { CliFailure, type Resharded } from '../operator/cli/context.ts';
+import { callOperator, NoServer } from '../operator/cli/operator-client.ts';
 import {
   type ClockLevel,
   clockLevel,

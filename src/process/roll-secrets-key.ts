@@ -7,7 +7,7 @@ import type { Change, WebhookEndpointRecord } from '../domain/record.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { idOfKey, newSecretsKey, SecretBox, SecretUnreadable } from '../journal/secret-box.ts';
-import { CliFailure, type SecretsKeyRolled } from '../operator/cli-context.ts';
+import { CliFailure, type SecretsKeyRolled } from '../operator/cli/context.ts';
 import { ConfigError, type Environment } from './config.ts';
 import type { Config } from './config-schema.ts';
 import {

@@ -3,11 +3,11 @@
 
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { idPrefixes } from '../contract/id-prefixes.ts';
-import { type CommandOperation, routeTable } from '../contract/routes.ts';
+import { type CommandOperation, routeTable } from '../contract/routes/table.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
-import { OperatorFailure } from '../operator/operator-protocol.ts';
-import type { OperatorServices } from '../operator/operator-services.ts';
+import { OperatorFailure } from '../operator/protocol.ts';
+import type { OperatorServices } from '../operator/server/services.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { noVersion, requestFlags } from '../shard/protocol.ts';
 

@@ -4,8 +4,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { errorsPageMarkdown } from '../contract/errors-page.ts';
-import { openapiDocument } from '../contract/openapi.ts';
+import { errorsPageMarkdown } from '../contract/errors/page.ts';
+import { openapiDocument } from '../contract/openapi/document.ts';
 
 /** Stands for the address of a service, which each installation has its own of. */
 const baseUrl = 'https://payments.example';

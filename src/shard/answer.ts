@@ -1,6 +1,6 @@
 // How outcomes become answers: a frame for an API request, with the headers about its limits, or a message.
 
-import { errorNumbers, messageOf, type Refusal, refuse, statusOf } from '../contract/errors.ts';
+import { errorNumbers, messageOf, type Refusal, refuse, statusOf } from '../contract/errors/table.ts';
 import type { Outcome } from '../domain/decision.ts';
 import type { KeptAnswer } from '../journal/journal.ts';
 import { type AnswerFrame, answerFlags, type InternalAnswer } from './protocol.ts';

@@ -3,9 +3,9 @@
 
 import { isUtf8 } from 'node:buffer';
 import { paramPath } from '../contract/echo.ts';
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { bodyNamesMax, urlCharactersMax } from '../contract/limits.ts';
-import type { Params } from '../contract/validate.ts';
+import type { Params } from '../contract/routes/validate.ts';
 import { findCardNumber, mayHoldCardNumber } from '../core/card-number.ts';
 
 /** Objects and lists within each other, the body included: more than any parameter needs, and safe to recurse into. */

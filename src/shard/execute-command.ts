@@ -2,7 +2,7 @@
 // applied, written down with the answer that is kept for its idempotency key, and answered, all here. What is decided
 // by asking a network or a name server first is answered by a later turn.
 
-import { isKept, statusOf, unavailable } from '../contract/errors.ts';
+import { isKept, statusOf, unavailable } from '../contract/errors/table.ts';
 import { keptAnswerBytesMax } from '../contract/limits.ts';
 import type { AnyCommand, CommandParams, Done } from '../domain/command.ts';
 import type { Outcome } from '../domain/decision.ts';

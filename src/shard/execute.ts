@@ -2,12 +2,18 @@
 // body, the key's record, parameters), then the operation itself. Everything here is synchronous and happens within
 // a turn; nothing is answered before the turn is durable.
 
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { idempotencyKeyCharactersMax } from '../contract/limits.ts';
-import { page } from '../contract/parameters.ts';
-import type { Route } from '../contract/route.ts';
-import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes.ts';
-import { fillDefaults, firstRefusal, type Params, parseQuery, validateParams } from '../contract/validate.ts';
+import { page } from '../contract/routes/parameters.ts';
+import type { Route } from '../contract/routes/route.ts';
+import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes/table.ts';
+import {
+  fillDefaults,
+  firstRefusal,
+  type Params,
+  parseQuery,
+  validateParams,
+} from '../contract/routes/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
 import { findCardNumber } from '../core/card-number.ts';
 import { query } from '../domain/query.ts';

@@ -2,7 +2,7 @@
 // SHA-256, so neither keys nor bodies are kept.
 
 import { hash } from 'node:crypto';
-import type { Params } from '../contract/validate.ts';
+import type { Params } from '../contract/routes/validate.ts';
 import { digestBytes } from '../journal/journal.ts';
 
 /** By way of text, because a buffer of its own for every hash costs twice as much, and again when it is collected. */

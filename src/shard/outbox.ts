@@ -16,7 +16,7 @@ import { dueFirstMs, pendingDeliveries } from '../domain/deliveries.ts';
 import { eventJson } from '../domain/events.ts';
 import { endpointDueIndex, endpointIndex, timeKey } from '../domain/indexes.ts';
 import type { Change, DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
-import type { State } from '../domain/state.ts';
+import type { RecordStore } from '../store/record-store.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch } from './protocol.ts';
 
 /** Deliveries of one endpoint that may be out at a time: enough to keep its attempts going while reports travel. */
@@ -53,7 +53,7 @@ interface EndpointQueue {
 }
 
 export class Outbox {
-  readonly #records: State;
+  readonly #records: RecordStore;
   readonly #queues = new Map<string, EndpointQueue>();
   /** Endpoints that may have something to hand out now. */
   readonly #ready = new Set<string>();
@@ -71,7 +71,7 @@ export class Outbox {
   /** Deleted endpoints with deliveries that haven't ended, and the sort key to go on after. */
   readonly draining = new Map<string, string | undefined>();
 
-  constructor(records: State, outBytesMax: number) {
+  constructor(records: RecordStore, outBytesMax: number) {
     this.#records = records;
     this.#outBytesMax = outBytesMax;
   }

@@ -12,7 +12,7 @@
 //
 // Numbers are little-endian, text is UTF-8. A frame's length counts the whole frame.
 
-import type { ErrorCode } from '../contract/errors.ts';
+import type { ErrorCode } from '../contract/errors/table.ts';
 import type { Language } from '../contract/vocabulary.ts';
 import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';

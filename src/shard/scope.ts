@@ -2,9 +2,9 @@
 // day's counters, and its webhook endpoints. Limits are counted here before anything else is done for a request; a
 // refused request spends nothing anywhere.
 
-import { type Refusal, refuse } from '../contract/errors.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { type Bucket, bucketNames, buckets, exportsAtOnceMax } from '../contract/limits.ts';
-import type { Route } from '../contract/route.ts';
+import type { Route } from '../contract/routes/route.ts';
 import { type Language, modeOf } from '../contract/vocabulary.ts';
 import type { Now } from '../core/clock.ts';
 import type { MoroccoCalendar } from '../core/morocco-day.ts';

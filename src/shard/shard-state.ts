@@ -1,7 +1,7 @@
 // Everything that one shard holds in memory, and how it is asked for: records, scopes, the idempotency index, the
 // requests that wait. Owned by the shard's turn; nothing here waits or does I/O except reads of the checkpoint.
 
-import { errorBody, type Refusal, refuse } from '../contract/errors.ts';
+import { errorBody, type Refusal, refuse } from '../contract/errors/table.ts';
 import { type IdKind, idPrefixes } from '../contract/id-prefixes.ts';
 import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
@@ -18,9 +18,9 @@ import type {
   ResolvedDefaults,
   WebhookEndpointRecord,
 } from '../domain/record.ts';
-import { State } from '../domain/state.ts';
 import { type AnswerLocation, type Journal, JournalDamaged, type KeptAnswer } from '../journal/journal.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
+import { RecordStore } from '../store/record-store.ts';
 import type { Availability, ShardAccount } from './account.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Issue, IssuedCommand } from './issued-command.ts';
@@ -56,7 +56,7 @@ export interface KnownKey {
 }
 
 export class ShardState {
-  readonly records: State;
+  readonly records: RecordStore;
   readonly index = new IdempotencyIndex();
   readonly outbox: Outbox;
   /** The webhook thread, once it has connected. */
@@ -82,7 +82,7 @@ export class ShardState {
   constructor(options: ShardStateOptions) {
     this.#options = options;
     this.settings = options.settings;
-    this.records = new State(options.journal.checkpoint, options.memory.cleanBytesMax);
+    this.records = new RecordStore(options.journal.checkpoint, options.memory.cleanBytesMax);
     this.outbox = new Outbox(this.records, options.memory.outboxBytesMax);
     this.#randomText = createRandomText(options.fillRandom);
     this.#ids = createIdFactory(this.#randomText);

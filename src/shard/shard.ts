@@ -193,7 +193,7 @@ export class Shard {
     if (handOut(this.state, turn)) this.#queueUpkeep();
     if (taken > 0) this.#options.observer.turnEnded(taken, this.#mailbox.length);
     this.#commit(turn);
-    if (this.state.records.dirtyBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();
+    if (this.state.records.memtableBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();
     if (this.#hasWork) this.#schedule();
   }
 
@@ -345,13 +345,13 @@ export class Shard {
     const startedAt = this.#options.scheduler.elapsedMs();
     const { log, checkpointer } = this.#journal;
     const sequence = log.nextSequence - 1;
-    this.state.records.freeze();
+    this.state.records.beginFlush();
     // Only what is on disk is read there.
     await this.#lastDurable;
     // A checkpoint may hold all turns: then nothing in the log tells when the last one was.
     await checkpointer.putLevels(new Map([[clockLevel, this.#clockNow()]]));
     const records = await checkpointer.write(sequence);
-    this.state.records.thaw();
+    this.state.records.endFlush();
     const { serviceMs } = this.now();
     this.#lastCheckpointMs = serviceMs;
     this.#options.observer.checkpointed(records, (this.#options.scheduler.elapsedMs() - startedAt) / 1000);

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { QueryOperation } from '../../src/contract/routes.ts';
+import type { QueryOperation } from '../../src/contract/routes/table.ts';
 import { idFloor } from '../../src/core/ids.ts';
 import { type Filters, pageOf } from '../../src/domain/pages.ts';
-import type { View } from '../../src/domain/state.ts';
+import type { View } from '../../src/domain/view.ts';
 import { createIntent, createSession, openAttempt, payByCard, scenes } from './scenes.ts';
 import { type Json, Stage } from './stage.ts';
 

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { QueryOperation } from '../../src/contract/routes.ts';
+import type { QueryOperation } from '../../src/contract/routes/table.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
 import { dueRecords } from '../../src/domain/due.ts';
 import { kindIndex, operationIndex, overIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { RecordKind, StoredRecord } from '../../src/domain/record.ts';
-import { State } from '../../src/domain/state.ts';
+import { RecordStore } from '../../src/store/record-store.ts';
 import { assertInvariants, ofKind } from './invariants.ts';
 import { Model } from './model.ts';
 import type { Made, Params } from './model-records.ts';
@@ -273,7 +273,7 @@ class Run {
 
   /** Everything replayed into a fresh state is the state. */
   assertReplays(): void {
-    const replayed = new State();
+    const replayed = new RecordStore();
     for (const change of this.stage.world.log.flat()) replayed.apply(change);
     const scope = scopeOf(this.stage.who.org, false);
     const listed = ['payment_intent', 'charge', 'checkout_session', 'refund', 'review', 'event'] as const;

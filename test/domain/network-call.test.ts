@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { networkCallOf } from '../../src/domain/network-call.ts';
 import type { OperationRecord, StoredRecord } from '../../src/domain/record.ts';
-import { State } from '../../src/domain/state.ts';
+import { RecordStore } from '../../src/store/record-store.ts';
 
 const card = { brand: 'visa', last4: '4242', exp_month: 9, exp_year: 2032 };
 const common = { org: 'org_1', livemode: false };
@@ -12,7 +12,7 @@ const records = [
   { ...common, kind: 'refund', id: 're_1', amount: 1200 },
 ] as unknown as StoredRecord[];
 
-const state = new State();
+const state = new RecordStore();
 for (const record of records) state.apply(record);
 
 const operation: OperationRecord = {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { statusOf } from '../../src/contract/errors.ts';
+import { statusOf } from '../../src/contract/errors/table.ts';
 import type { NetworkOutcome } from '../../src/domain/operations.ts';
 import { amount, createIntent, openAttempt, payByCard, type SceneName, scenes, typedCard } from './scenes.ts';
 import { minuteMs, Stage, settings } from './stage.ts';

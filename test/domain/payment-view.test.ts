@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { viewPayment } from '../../src/domain/payment-view.ts';
 import type { ChargeRecord, CheckoutSessionRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
-import { State } from '../../src/domain/state.ts';
+import { RecordStore } from '../../src/store/record-store.ts';
 
 const common = {
   org: 'org_1',
@@ -69,8 +69,8 @@ const charge: ChargeRecord = {
   due_at_ms: 8000,
 };
 
-function stateOf(...records: Parameters<State['apply']>[0][]): State {
-  const state = new State();
+function stateOf(...records: Parameters<RecordStore['apply']>[0][]): RecordStore {
+  const state = new RecordStore();
   for (const record of records) state.apply(record);
   return state;
 }

@@ -8,13 +8,13 @@
 import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { messageOf, type Refusal } from '../../src/contract/errors.ts';
+import { messageOf, type Refusal } from '../../src/contract/errors/table.ts';
 import { type IdKind, idPrefixes } from '../../src/contract/id-prefixes.ts';
 import { defaultLimits } from '../../src/contract/limits.ts';
-import { Event } from '../../src/contract/resources.ts';
-import type { Route } from '../../src/contract/route.ts';
-import { type QueryOperation, routeTable } from '../../src/contract/routes.ts';
-import { fillDefaults, type Params, validateParams } from '../../src/contract/validate.ts';
+import { Event } from '../../src/contract/routes/resources.ts';
+import type { Route } from '../../src/contract/routes/route.ts';
+import { type QueryOperation, routeTable } from '../../src/contract/routes/table.ts';
+import { fillDefaults, type Params, validateParams } from '../../src/contract/routes/validate.ts';
 import { languages, modeOf, newestApiVersion } from '../../src/contract/vocabulary.ts';
 import { createIdFactory, createRandomText } from '../../src/core/ids.ts';
 import { slotOf } from '../../src/core/slot.ts';
@@ -32,9 +32,9 @@ import type {
   RecordKind,
   RecordOf,
 } from '../../src/domain/record.ts';
-import { State } from '../../src/domain/state.ts';
+import { RecordStore } from '../../src/store/record-store.ts';
 import { createManualClock } from '../manual-clock.ts';
-import { MemoryBacking } from './memory-backing.ts';
+import { MemoryColdStore } from '../store/memory-cold-store.ts';
 
 export const settings: Settings = {
   baseUrl: 'https://pay.test',
@@ -85,8 +85,8 @@ function deepFreeze<T>(value: T): T {
 /** What everybody on the stage shares. */
 class World {
   readonly clock = createManualClock(startMs);
-  readonly backing = new MemoryBacking();
-  readonly state = new State(this.backing, 8);
+  readonly cold = new MemoryColdStore();
+  readonly state = new RecordStore(this.cold, 8);
   /** The changes of each command so far. */
   readonly log: (readonly Change[])[] = [];
   readonly chance = createChance(7);
@@ -113,11 +113,11 @@ class World {
 }
 
 /** Plays a whole checkpoint; `during` happens while it is being written. */
-export function checkpoint({ state, backing }: World, during = () => {}): void {
-  const frozen = state.freeze();
+export function checkpoint({ state, cold }: World, during = () => {}): void {
+  const flushed = state.beginFlush();
   during();
-  backing.write(frozen.values());
-  state.thaw();
+  cold.write(flushed.values());
+  state.endFlush();
 }
 
 interface Who {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { routeTable } from '../../src/contract/routes.ts';
+import { routeTable } from '../../src/contract/routes/table.ts';
 import { Api } from '../../src/edge/api.ts';
 import type { KeyRing } from '../../src/edge/authenticate.ts';
 import { EventStreams } from '../../src/edge/event-stream.ts';

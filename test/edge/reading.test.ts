@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { exportsAtOnceMax } from '../../src/contract/limits.ts';
-import { openapiDocument } from '../../src/contract/openapi.ts';
+import { openapiDocument } from '../../src/contract/openapi/document.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
 import { RawConnection, requestText } from './raw.ts';
 

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { IndexRow } from '../../src/domain/backing.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
+import type { IndexRow } from '../../src/domain/view.ts';
 import { type ShardIdentity, tagOf } from '../../src/journal/identity.ts';
 import type { Entry, Journal, LogBatch, ReplayedEntry } from '../../src/journal/journal.ts';
 

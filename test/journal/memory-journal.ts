@@ -2,8 +2,8 @@
 // appended but hasn't settled is lost by `reopen`, as it would be in a crash.
 
 import { assert } from '../../src/core/assert.ts';
-import type { ScanRange } from '../../src/domain/backing.ts';
 import type { Change } from '../../src/domain/record.ts';
+import type { ScanRange } from '../../src/domain/view.ts';
 import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
 import {
   type AnswerLocation,

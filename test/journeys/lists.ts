@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ExportOperation, Operation } from '../../src/contract/routes.ts';
+import type { ExportOperation, Operation } from '../../src/contract/routes/table.ts';
 import type { Service } from '../service.ts';
 import { type Input, type Json, openShop, type Shop } from './shop.ts';
 

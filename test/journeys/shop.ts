@@ -3,9 +3,9 @@
 // request that needs an idempotency key gets a new one.
 
 import assert from 'node:assert/strict';
-import { type ErrorCode, errors } from '../../src/contract/errors.ts';
-import type { Route } from '../../src/contract/route.ts';
-import { type Operation, type ParamsOf, routeTable } from '../../src/contract/routes.ts';
+import { type ErrorCode, errors } from '../../src/contract/errors/table.ts';
+import type { Route } from '../../src/contract/routes/route.ts';
+import { type Operation, type ParamsOf, routeTable } from '../../src/contract/routes/table.ts';
 import { type Answer, type Call, newOrganization, type Service, send } from '../service.ts';
 
 /** The parameters of an operation, and the `id` in its path when there is one. */

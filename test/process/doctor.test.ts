@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Check } from '../../src/operator/operator-services.ts';
+import type { Check } from '../../src/operator/server/services.ts';
 import { diagnose } from '../../src/process/doctor.ts';
 import { startService, temporaryFolder } from '../service.ts';
 

@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url';
 import Stripe from 'stripe';
 import { eventStreamsAtOnceMax } from '../../src/contract/limits.ts';
 import { sentEventTypes } from '../../src/contract/vocabulary.ts';
-import { followEvents } from '../../src/operator/api-client.ts';
-import { runCli } from '../../src/operator/cli.ts';
-import type { FollowedEvent, FollowStart } from '../../src/operator/webhook-commands.ts';
+import { followEvents } from '../../src/operator/cli/api-client.ts';
+import { runCli } from '../../src/operator/cli/cli.ts';
+import type { FollowedEvent, FollowStart } from '../../src/operator/server/webhook-commands.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 

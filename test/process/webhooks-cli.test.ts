@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Stripe from 'stripe';
 import { futureEventTypes, sentEventTypes } from '../../src/contract/vocabulary.ts';
-import { runCli } from '../../src/operator/cli.ts';
+import { runCli } from '../../src/operator/cli/cli.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';

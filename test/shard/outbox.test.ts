@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Change, DeliveryRecord, EventRecord, WebhookEndpointRecord } from '../../src/domain/record.ts';
-import { State } from '../../src/domain/state.ts';
 import { Outbox, outMax, windowSize } from '../../src/shard/outbox.ts';
+import { RecordStore } from '../../src/store/record-store.ts';
 
 const nowMs = 1_000_000;
 const mib = 1024 * 1024;
@@ -38,7 +38,7 @@ const event: EventRecord = {
 };
 
 class Bench {
-  readonly state = new State();
+  readonly state = new RecordStore();
   readonly outbox = new Outbox(this.state, bytesMax);
   #number = 0;
 
@@ -226,7 +226,7 @@ test('only the first batch for a new webhook thread names every endpoint there i
   assert.deepEqual(named(), { ids: ['we_a', 'we_b'], complete: true });
   bench.apply(endpoint('we_b', 'disabled'));
   assert.deepEqual(named(), { ids: ['we_b'], complete: false });
-  const empty = new Outbox(new State(), bytesMax);
+  const empty = new Outbox(new RecordStore(), bytesMax);
   empty.open();
   assert.equal(empty.isReady, true);
   assert.equal(empty.take(nowMs).complete, true);

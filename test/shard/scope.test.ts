@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Refusal } from '../../src/contract/errors.ts';
+import type { Refusal } from '../../src/contract/errors/table.ts';
 import { buckets } from '../../src/contract/limits.ts';
-import { type Operation, routeTable } from '../../src/contract/routes.ts';
+import { type Operation, routeTable } from '../../src/contract/routes/table.ts';
 import { modeOf } from '../../src/contract/vocabulary.ts';
 import { createMoroccoCalendar } from '../../src/core/morocco-day.ts';
 import type { BucketOverride, LimitsOverrides } from '../../src/domain/limits-in-force.ts';

@@ -1,6 +1,6 @@
 // Pages with nothing to fill in: how a payment stands or ended, and why a visit leads nowhere.
 
-import { format } from '../../contract/messages.ts';
+import { format } from '../../contract/messages/table.ts';
 import { linkTo, type Page, sayOf, type Visit } from './document.ts';
 import { type Html, html } from './html.ts';
 import { type PageMessage, say } from './page-messages.ts';

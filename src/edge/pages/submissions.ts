@@ -1,7 +1,7 @@
 // What the forms do: each becomes a command. A form that can't be taken is shown again with the reason; one that was
 // taken, or that came too late, leads to how things stand now.
 
-import { type ErrorCode, errors } from '../../contract/errors.ts';
+import { type ErrorCode, errors } from '../../contract/errors/table.ts';
 import { type Mode, modeOf, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import type { Tokenize } from '../../networks/network.ts';
 import { readCard } from './card-fields.ts';

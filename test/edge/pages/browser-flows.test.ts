@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { operationMessages } from '../../../src/contract/messages-operations.ts';
+import { operationMessages } from '../../../src/contract/messages/operations.ts';
 import { type TestCard, testCards } from '../../../src/networks/test-cards.ts';
 import { browserTest, launchBrowser, openSite, type Site } from './browser.ts';
 import { createConfirmed, createSession } from './in-process-service.ts';

@@ -2,10 +2,10 @@
 // What threads and a disk add is tested elsewhere.
 
 import { randomBytes } from 'node:crypto';
-import { type CommandOperation, routeTable } from '../../../src/contract/routes.ts';
+import { type CommandOperation, routeTable } from '../../../src/contract/routes/table.ts';
 import type { InternalOperation, InternalParams } from '../../../src/domain/command.ts';
 import { networkCallOf } from '../../../src/domain/network-call.ts';
-import { createPagePort } from '../../../src/edge/page-visits.ts';
+import { createPagePort } from '../../../src/edge/pages/page-visits.ts';
 import { createPages, type PagesOptions } from '../../../src/edge/pages/pages.ts';
 import { createRunner } from '../../../src/networks/runner.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';

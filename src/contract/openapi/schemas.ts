@@ -1,0 +1,124 @@
+// Schemas as the API description shows them. The service's own schemas say the same thing in ways that readers and
+// code generators handle poorly, so `describeSchema` rewrites them; what a rewritten schema accepts is unchanged.
+//
+//   {enum: ['a']}                                     → {type: 'string', enum: ['a']}
+//   {anyOf: [{type: 'string'}, {type: 'null'}]}       → {type: ['string', 'null']}
+//   {patternProperties: {P: S}}                       → {additionalProperties: S, propertyNames: {pattern: P}}
+//
+// A schema that has a name is described once, among the components; everywhere else stands a reference to it.
+
+import { type TSchema, Type } from 'typebox';
+import { type ErrorType, errorCodes, errors } from '../errors/table.ts';
+import * as resources from '../routes/resources.ts';
+import { declineCodes } from '../vocabulary.ts';
+
+/** A JSON value of the description. */
+export type Json = { [name: string]: unknown };
+
+const errorTypes = [...new Set(errorCodes.map((code) => errors[code].type))] as ErrorType[];
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** The body of every refused request. */
+export const ErrorAnswer = Type.Object(
+  {
+    error: Type.Object(
+      {
+        type: Type.Enum(errorTypes),
+        code: Type.Enum([...errorCodes], { description: 'The precise, stable reason: branch on it' }),
+        decline_code: nullable(
+          Type.Enum([...declineCodes], { description: "For a declined card, the bank's reason" }),
+        ),
+        param: nullable(
+          Type.String({ description: 'The parameter at fault, as a path such as metadata.order_id' }),
+        ),
+        message: Type.String({
+          description:
+            'A text for people, in the language of Accept-Language. It may change: never branch on it',
+        }),
+        doc_url: Type.String({ description: 'The page that explains the code' }),
+        request_id: Type.String({
+          description: 'Identifier of the request. In a replay, that of the first request',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const named = new Map<unknown, string>([
+  ...Object.entries(resources).map(([name, schema]) => [schema, name] as const),
+  [ErrorAnswer, 'Error'],
+]);
+
+/** Where the components of a description are gathered, by name. */
+export type SchemaComponents = Map<string, Json>;
+
+/** `schema` for the description: a reference when it has a name (its component is then in `components`), else rewritten. */
+export function describeSchema(schema: TSchema, components: SchemaComponents): Json {
+  const name = nameOf(schema as Json);
+  if (name === undefined) return rewrite(schema as Json, components);
+  if (!components.has(name)) {
+    // The name is taken before the parts are described, so that the components stand in the order they are met.
+    components.set(name, {});
+    components.set(name, { title: name, ...rewrite(schema as Json, components) });
+  }
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** The name of a resource, of a list of them (`RefundList`), or of one that was deleted (`DeletedCustomer`). */
+function nameOf(schema: Json): string | undefined {
+  const own = named.get(schema);
+  if (own !== undefined) return own;
+  const properties = (schema.properties ?? {}) as Record<string, Json>;
+  if (properties.object?.const === 'list') return `${named.get(properties.data!.items)}List`;
+  if (properties.deleted?.const === true) return `Deleted${pascalCase(String(properties.object!.const))}`;
+  return undefined;
+}
+
+const pascalCase = (text: string) =>
+  text.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function rewrite(schema: Json, components: SchemaComponents): Json {
+  const describe = (part: unknown) => describeSchema(part as TSchema, components);
+  const { enum: choices, anyOf, patternProperties, properties, items, ...rest } = schema;
+  if (choices !== undefined) return { type: 'string', enum: choices, ...rest };
+  if (anyOf !== undefined) return { ...union((anyOf as Json[]).map(describe)), ...rest };
+  if (items !== undefined) return { ...rest, items: describe(items) };
+  if (patternProperties !== undefined) {
+    return { ...rest, ...mapOf(patternProperties as Record<string, Json>, describe) };
+  }
+  if (properties === undefined) return { ...rest };
+  const described = Object.entries(properties as Json).map(([key, value]) => [key, describe(value)] as const);
+  return { ...rest, properties: Object.fromEntries(described) };
+}
+
+/** A map from texts to one kind of value; every text is a key unless the pattern says otherwise. */
+function mapOf(patternProperties: Record<string, Json>, describe: (part: unknown) => Json): Json {
+  const [pattern, value] = Object.entries(patternProperties)[0]!;
+  const additionalProperties = describe(value);
+  return pattern === '^.*$' ? { additionalProperties } : { additionalProperties, propertyNames: { pattern } };
+}
+
+/** The parameters of a described object as they can be sent: null stands for the absence of one that is optional. */
+export function withNulls(described: Json): Json {
+  const required = (described.required ?? []) as readonly string[];
+  const properties = Object.entries(described.properties as Record<string, Json>).map(([name, property]) => {
+    const sent = property.properties === undefined ? property : withNulls(property);
+    return [name, required.includes(name) ? sent : orNull(sent)] as const;
+  });
+  return { ...described, properties: Object.fromEntries(properties) };
+}
+
+function orNull({ anyOf, ...schema }: Json): Json {
+  const none = { type: 'null' };
+  return anyOf === undefined ? union([schema, none]) : { ...schema, anyOf: [...(anyOf as Json[]), none] };
+}
+
+function union(members: readonly Json[]): Json {
+  const [first, second, ...others] = members;
+  const simple = others.length === 0 && second?.type === 'null' && typeof first?.type === 'string';
+  if (!simple) return { anyOf: members };
+  const choices = first.enum === undefined ? {} : { enum: [...(first.enum as unknown[]), null] };
+  return { ...first, ...choices, type: [first.type, 'null'] };
+}

@@ -1,0 +1,56 @@
+// A row of the table of routes: what there is to say about a route, and what several rows have in common.
+
+import { type TObject, type TSchema, Type } from 'typebox';
+import type { ErrorCode } from '../errors/table.ts';
+import type { Bucket } from '../limits.ts';
+import * as p from './parameters.ts';
+
+export interface Route {
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** `{id}` stands for one path segment. */
+  readonly path: string;
+  /** What happens: a command changes state, a query reads, an export sends all there is, a stream what happens from now on. */
+  readonly kind: 'command' | 'query' | 'export' | 'stream';
+  readonly idempotency: 'required' | 'optional' | 'ignored';
+  /** The bucket that is spent besides `all` and, for commands, `writes`; `filter` means `search` if the list is filtered. */
+  readonly spends: Bucket | 'filter' | null;
+  /** Test helpers refuse live keys. */
+  readonly testOnly?: true;
+  /** Body of a POST, query string of a GET. */
+  readonly params: TObject;
+  /** Names of which a request has one and only one. */
+  readonly exactlyOne?: readonly [string, string];
+  readonly result: TSchema;
+  /** Refusals on the merits, for the documentation; the common ones are not repeated. */
+  readonly refusals: readonly ErrorCode[];
+  readonly summary: string;
+}
+
+export const none = Type.Object({}, { additionalProperties: false });
+export const params = <T extends Parameters<typeof Type.Object>[0]>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false });
+
+export const command = { kind: 'command', method: 'POST', spends: null } as const;
+export const query = {
+  kind: 'query',
+  method: 'GET',
+  idempotency: 'ignored',
+  spends: null,
+  params: none,
+} as const;
+export const list = { ...query, spends: 'filter' } as const;
+export const exported = { kind: 'export', method: 'GET', idempotency: 'ignored', spends: 'search' } as const;
+export const streamed = { ...query, kind: 'stream', testOnly: true } as const;
+export const helper = { ...command, idempotency: 'optional', testOnly: true } as const;
+
+export const exportParams = params({
+  format: Type.Optional(Type.Enum(['csv', 'ndjson'], { default: 'csv' })),
+  ...p.created,
+});
+export const attemptFilters = (statuses: readonly string[]) => ({
+  ...p.page,
+  payment_intent: Type.Optional(p.id),
+  status: Type.Optional(Type.Enum([...statuses])),
+  ...p.created,
+});

@@ -1,0 +1,340 @@
+// Validation of parameters, compiled once for each route from its schema. The fast path is one compiled check; only
+// a request that fails it pays for finding out what to say.
+//
+// Several faults in one request: unknown parameters come before missing ones, missing before invalid, and within
+// each the order of the document decides.
+
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { findCardNumber } from '../../core/card-number.ts';
+import { paramPath } from '../echo.ts';
+import { type Refusal, refuse } from '../errors/table.ts';
+import * as limits from '../limits.ts';
+import type { Route } from './route.ts';
+import { routeTable } from './table.ts';
+import { compileLengths, isWithin, type LengthSchema, textLengthMax } from './text-lengths.ts';
+
+/** Parsed parameters: names to JSON values. */
+export type Params = Record<string, unknown>;
+
+interface RouteValidator {
+  readonly check: (params: Params) => boolean;
+  readonly errors: (value: unknown) => readonly SchemaError[];
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly absence: Absence;
+}
+
+/** What it means that a parameter is not there. */
+interface Absence {
+  /** Those that need not be there: null stands for their absence. */
+  readonly optional: ReadonlySet<string>;
+  readonly defaults: readonly (readonly [string, unknown])[];
+  /** Those that have parameters of their own. */
+  readonly nested: readonly (readonly [string, Absence])[];
+}
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: object;
+}
+
+/** The parts of a JSON schema that decide what to say about a wrong value. */
+interface Schema extends LengthSchema {
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly maxProperties?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  /** Of which the last one says the most. */
+  readonly anyOf?: readonly Schema[];
+}
+
+const validators: ReadonlyMap<Route, RouteValidator> = new Map(
+  routeTable.map((route) => [route, compileRoute(route)]),
+);
+
+function compileRoute(route: Route): RouteValidator {
+  const compiled = Compile(route.params as TSchema);
+  const properties = route.params.properties as Record<string, Schema>;
+  const sets = Object.keys(properties).filter((name) => properties[name]!.uniqueItems === true);
+  const fits = compileLengths(route.params);
+  const rest = Compile(withoutOwnChecks(route.params) as TSchema);
+  return {
+    check: (params) => fits(params) && rest.Check(params) && sets.every((name) => isSet(params[name])),
+    errors: (value) => compiled.Errors(value),
+    properties,
+    absence: absenceIn(properties, route.params.required),
+  };
+}
+
+function absenceIn(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Absence {
+  const entries = Object.entries(properties);
+  return {
+    optional: new Set(Object.keys(properties).filter((name) => !required.includes(name))),
+    defaults: entries.flatMap(([name, schema]) =>
+      schema.default === undefined ? [] : [[name, schema.default] as const],
+    ),
+    nested: entries.flatMap(([name, schema]) =>
+      schema.properties === undefined ? [] : [[name, absenceIn(schema.properties, schema.required)] as const],
+    ),
+  };
+}
+
+/**
+ * The schema without what is checked here: the library hashes every item of a list to tell whether they differ, which
+ * takes as long as all the rest, and counts the characters of a text that is far too long to its end.
+ */
+function withoutOwnChecks(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(withoutOwnChecks);
+  const rest = Object.entries(schema).filter(([key]) => key !== 'maxLength' && key !== 'uniqueItems');
+  return Object.fromEntries(rest.map(([key, member]) => [key, withoutOwnChecks(member)]));
+}
+
+/** Whether the texts of a list differ, or there is no list. */
+function isSet(items: unknown): boolean {
+  return !Array.isArray(items) || items.length < 2 || new Set(items).size === items.length;
+}
+
+/** Fills in the route's defaults for parameters that are absent, as those sent as null are; changes `params`. */
+export function fillDefaults(route: Route, params: Params): void {
+  fillIn(validators.get(route)!.absence, params);
+}
+
+function fillIn({ optional, defaults, nested }: Absence, params: Params): void {
+  for (const name in params) {
+    if (params[name] === null && optional.has(name)) delete params[name];
+  }
+  for (const [name, value] of defaults) {
+    if (!Object.hasOwn(params, name)) params[name] = value;
+  }
+  for (const [name, absence] of nested) {
+    const value = params[name];
+    if (isObject(value)) fillIn(absence, value);
+  }
+}
+
+function isObject(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Null when `params` fit the route, else the first refusal by precedence. */
+export function validateParams(route: Route, params: Params): Refusal | null {
+  const validator = validators.get(route)!;
+  if (validator.check(params)) {
+    return refuseNone(route, params) ?? refuseBoth(route, params) ?? refuseCursors(params);
+  }
+  const unknown = firstUnknown(validator.properties, params);
+  if (unknown !== null) return refuseUnknown(unknown, 'body');
+  const required = route.params.required ?? [];
+  for (const name of required) {
+    if (!Object.hasOwn(params, name)) return refuse('parameter_missing', { param: name });
+  }
+  return refuseNone(route, params) ?? firstInvalid(validator, params);
+}
+
+/** The path of the first name that the route does not take. */
+function firstUnknown(
+  properties: Readonly<Record<string, Schema>>,
+  params: Params,
+): readonly string[] | null {
+  for (const [name, value] of Object.entries(params)) {
+    if (!Object.hasOwn(properties, name)) return [name];
+    const nested = properties[name]!.properties;
+    const unknown = nested !== undefined && isObject(value) ? firstUnknown(nested, value) : null;
+    if (unknown !== null) return [name, ...unknown];
+  }
+  return null;
+}
+
+/** A name that looks like a card number is refused for that: the refusal of an unknown parameter would repeat it. */
+function refuseUnknown(path: readonly string[], whole: 'body' | 'query'): Refusal {
+  const param = paramPath(path, whole);
+  return findCardNumber(path.at(-1)!.slice(0, limits.urlCharactersMax))
+    ? refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' })
+    : refuse('parameter_unknown', { param });
+}
+
+function refuseNone({ exactlyOne }: Route, params: Params): Refusal | null {
+  if (exactlyOne === undefined || exactlyOne.some((name) => Object.hasOwn(params, name))) return null;
+  return refuse('parameter_missing', { param: exactlyOne[0] });
+}
+
+function refuseBoth({ exactlyOne }: Route, params: Params): Refusal | null {
+  if (exactlyOne === undefined || !exactlyOne.every((name) => Object.hasOwn(params, name))) return null;
+  const values = { names: exactlyOne.join(', ') };
+  return refuse('parameter_invalid', {
+    param: exactlyOne[1],
+    message: 'parameter_invalid.exactly_one',
+    values,
+  });
+}
+
+function refuseCursors(params: Params): Refusal | null {
+  if (!('starting_after' in params && 'ending_before' in params)) return null;
+  return refuse('parameter_invalid', { param: 'ending_before', message: 'parameter_invalid.cursors' });
+}
+
+function firstInvalid({ errors: errorsOf, properties }: RouteValidator, params: Params): Refusal {
+  const names = Object.keys(params);
+  const short: Params = Object.fromEntries(
+    names.map((name) => [name, shortened(properties[name]!, params[name])]),
+  );
+  const errors = errorsOf(short);
+  // What is told of a whole object with unknown names is told of each name, too.
+  const paths = errors.filter(({ keyword }) => keyword !== 'additionalProperties').map(pathOf);
+  const wrong = names.find((name) => paths.some(([first]) => first === name)) ?? names[0]!;
+  const [path = [wrong]] = paths
+    .filter(([first]) => first === wrong)
+    .sort((a, b) => compareInDocument(short[wrong], a.slice(1), b.slice(1)));
+  return describe(properties[wrong]!, path);
+}
+
+/** Which of two paths below `value` comes first in the document. */
+function compareInDocument(
+  value: unknown,
+  [a = '', ...pastA]: string[],
+  [b = '', ...pastB]: string[],
+): number {
+  const members = Object.keys(Object(value));
+  if (a !== b || pastA.length + pastB.length === 0) return members.indexOf(a) - members.indexOf(b);
+  return compareInDocument((value as Params)[a], pastA, pastB);
+}
+
+/** Which of two refusals of `params` comes first, the order of the document deciding between invalid values. */
+export function firstRefusal(params: Params, a: Refusal | null, b: Refusal | null): Refusal | null {
+  if (a === null || b === null) return a ?? b;
+  if (a.code !== b.code) return a;
+  const names = Object.keys(params);
+  const position = ({ param }: Refusal) => names.indexOf(param!.split('.')[0]!);
+  return position(b) < position(a) ? b : a;
+}
+
+/**
+ * A value that is too long, cut to where it begins to be. What is said about it stays the same, and the search for
+ * faults, whose time grows with the length, for lists with its square, stays short.
+ */
+function shortened(schema: Schema, value: unknown): unknown {
+  if (typeof value === 'string') {
+    const max = textLengthMax(schema);
+    return max === null || isWithin(value, max) ? value : 'x'.repeat(max + 1);
+  }
+  const { maxItems, maxProperties } = schema;
+  if (Array.isArray(value)) return maxItems === undefined ? value : value.slice(0, maxItems + 1);
+  if (!isObject(value)) return value;
+  const [texts] = Object.values(schema.patternProperties ?? {});
+  const members = Object.entries(value).slice(0, maxProperties === undefined ? undefined : maxProperties + 1);
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, shortened(texts ?? schema.properties?.[name] ?? {}, member)]),
+  );
+}
+
+function pathOf(error: SchemaError): string[] {
+  return error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** What is wrong at `path`; `depth` of its parts lead to `schema`. */
+function describe(schema: Schema, path: readonly string[], depth = 1): Refusal {
+  const param = paramPath(path);
+  const invalid = (message: NonNullable<Refusal['message']>, values: Refusal['values'] = {}): Refusal =>
+    refuse('parameter_invalid', { param, message, values });
+  if (schema.anyOf !== undefined) return describe(schema.anyOf.at(-1)!, path);
+  const member = schema.properties?.[path[depth] ?? ''];
+  if (member !== undefined) return describe(member, path, depth + 1);
+  if (schema.enum !== undefined) {
+    return invalid('parameter_invalid.choice', { choices: schema.enum.join(', ') });
+  }
+  switch (schema.type) {
+    case 'integer':
+      return invalid('parameter_invalid.integer', { min: schema.minimum ?? 0, max: schema.maximum ?? '' });
+    case 'boolean':
+      return invalid('parameter_invalid.boolean');
+    case 'array':
+      return path.length > 1 && schema.items?.enum !== undefined
+        ? invalid('parameter_invalid.choice', { choices: schema.items.enum.join(', ') })
+        : invalid('parameter_invalid.list', { min: schema.minItems ?? 0, max: schema.maxItems ?? '' });
+    case 'object':
+      return schema.properties === undefined ? invalidMetadata(param) : invalid('parameter_invalid.object');
+    default:
+      return describeText(schema, invalid);
+  }
+}
+
+/** The refusal of metadata, or of one of its keys. */
+export function invalidMetadata(param: string): Refusal {
+  const values = {
+    keys: limits.metadataKeysMax,
+    keyLength: limits.metadataKeyCharactersMax,
+    valueLength: limits.metadataValueCharactersMax,
+  };
+  return refuse('parameter_invalid', { param, message: 'parameter_invalid.metadata', values });
+}
+
+function describeText(
+  schema: Schema,
+  invalid: (message: NonNullable<Refusal['message']>, values?: Refusal['values']) => Refusal,
+): Refusal {
+  const max = schema.maxLength ?? '';
+  if (schema.format?.startsWith('uri')) return invalid('parameter_invalid.address', { max });
+  if (schema.format === 'email') return invalid('parameter_invalid.email', { max });
+  return invalid('parameter_invalid.text', { min: schema.minLength ?? 0, max });
+}
+
+export type ParsedQuery = { readonly params: Params } | { readonly refusal: Refusal };
+
+/**
+ * The parameters of a query string, by the types of the route's schema: a number where an integer is expected and
+ * the text is one, else text. Refuses names that the route does not take, then broken percent-encoding and names sent
+ * twice. Only a GET takes parameters here.
+ */
+export function parseQuery(route: Route, query: string): ParsedQuery {
+  const params: Params = {};
+  let invalid: Refusal | null = null;
+  const properties = route.method === 'GET' ? validators.get(route)!.properties : {};
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const [name, value] = decodePair(pair);
+    if (name !== null && !Object.hasOwn(properties, name)) {
+      return { refusal: refuseUnknown([name], 'query') };
+    }
+    if (name === null || value === null) {
+      invalid ??= refuse('parameter_invalid', {
+        param: paramPath([name ?? pair], 'query'),
+        message: 'parameter_invalid.encoding',
+      });
+    } else if (Object.hasOwn(params, name)) {
+      invalid ??= refuse('parameter_invalid', { param: name, message: 'parameter_invalid.repeated' });
+    } else {
+      const integer = properties[name]!.type === 'integer' && /^-?\d{1,15}$/.test(value);
+      params[name] = integer ? Number(value) : value;
+    }
+  }
+  return invalid === null ? { params } : { refusal: invalid };
+}
+
+function decodePair(pair: string): readonly [string | null, string | null] {
+  const equals = pair.indexOf('=');
+  const name = equals < 0 ? pair : pair.slice(0, equals);
+  return [decodePart(name), decodePart(equals < 0 ? '' : pair.slice(equals + 1))];
+}
+
+function decodePart(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,75 @@
+// The payment pages, connected to the server and to the shards: a page needs no key, because the id in its address
+// can't be guessed and names the shard.
+
+import type { Refusal } from '../../contract/errors/table.ts';
+import { formBytesMax } from '../../contract/limits.ts';
+import { slotOfId } from '../../core/ids.ts';
+import type { ShardClient } from '../../shard/client.ts';
+import { shardOfSlot } from '../../shard/shard-map.ts';
+import type { Exchange } from '../exchange.ts';
+import { bodyTooLarge, bodyTooSlow } from '../request-body.ts';
+import type { RequestHead } from '../request-head.ts';
+import type { PageAnswer, PagePort, PageVisit, ShownPayment } from './page-port.ts';
+import type { Pages } from './pages.ts';
+
+/** Reads and commands of the pages, at the shard that each id names. */
+export function createPagePort(shards: readonly Pick<ShardClient, 'ask'>[]): PagePort {
+  const shardOf = (id: string): Pick<ShardClient, 'ask'> | null => {
+    const slot = slotOfId(id);
+    return slot < 0 ? null : shards[shardOfSlot(slot, shards.length)]!;
+  };
+  return {
+    async view(id) {
+      const answer = await shardOf(id)?.ask({ kind: 'view_payment', id });
+      if (answer === undefined) return null;
+      if (answer.ok) return JSON.parse(answer.body) as ShownPayment;
+      if (answer.code === 'resource_missing') return null;
+      throw new Error(answer.message);
+    },
+    async command(operation, id, params, language) {
+      const answer = await shardOf(id)?.ask({ kind: 'command', operation, id, params, language });
+      if (answer === undefined) throw new Error('a command needs an id');
+      if (answer.ok) return { ok: true, body: JSON.parse(answer.body) };
+      return { ok: false, code: answer.code, message: answer.message };
+    },
+  };
+}
+
+const noBody = Buffer.alloc(0);
+
+/** Answers a visit to a page. `refuse` answers one whose form is not read to its end, and ends its connection. */
+export function visitPage(
+  pages: Pages,
+  exchange: Exchange,
+  head: RequestHead,
+  refuse: (refusal: Refusal) => void,
+): void {
+  const visit: PageVisit = {
+    method: head.method,
+    path: head.path,
+    query: head.query,
+    headers: {
+      acceptLanguage: head.acceptLanguage,
+      cookie: head.cookie,
+      forwardedFor: head.forwardedFor,
+      secFetchSite: head.secFetchSite,
+    },
+    remoteAddress: exchange.remoteAddress,
+  };
+  const reply = ({ status, headers, body }: PageAnswer) => exchange.answer(status, headers, body);
+  const handle = (body: Buffer) => {
+    exchange.onTimeout = () => reply(pages.goOn(visit));
+    exchange.guard(async () => reply(await pages.handle({ ...visit, body })));
+  };
+  const turnedAway = pages.turnAway(visit);
+  if (turnedAway !== null) {
+    reply(turnedAway);
+  } else if (head.method !== 'POST' || !head.hasBody) {
+    handle(noBody);
+  } else if (head.bodyBytes > formBytesMax) {
+    refuse(bodyTooLarge(formBytesMax));
+  } else {
+    exchange.onTimeout = () => refuse(bodyTooSlow);
+    exchange.readBody(formBytesMax, (body) => ('code' in body ? refuse(body) : handle(body)));
+  }
+}

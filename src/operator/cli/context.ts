@@ -1,0 +1,122 @@
+// What every command of the command line is built with: its options in common, the call to the server, and the
+// choice between human output and `--json`. `cli.ts` and the files named `cli-…` share it.
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { modes } from '../../contract/vocabulary.ts';
+import type { OperatorErrorKind } from '../protocol.ts';
+import type { ConfigLine } from '../server/services.ts';
+import { callOperator } from './operator-client.ts';
+
+/** What the command line needs from the process that it runs in. */
+export interface CliHost {
+  readonly version: string;
+  readonly write: (text: string) => void;
+  readonly writeError: (text: string) => void;
+  /** Asks the person at the terminal; null when there is none. */
+  confirm(question: string): Promise<boolean | null>;
+  /** The data folder: the one given, else the configured one. Throws `CliFailure`. */
+  dataDir(given: string | undefined): string;
+  /** The configuration that a start would use; throws `CliFailure`. */
+  config(dataDir: string | undefined): readonly ConfigLine[];
+  /**
+   * Runs the service; settles when it has stopped. `acceptLoss`: also on a data folder of which parts are older than
+   * the rest.
+   */
+  serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
+  /** Lays the data folder out for another number of shards. Throws `CliFailure`; the folder is then as it was. */
+  reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
+  /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */
+  rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
+}
+
+/** What a reshard has done; nothing when `from` is `to`. */
+export interface Resharded {
+  readonly from: number;
+  readonly to: number;
+  readonly records: number;
+  readonly answers: number;
+}
+
+/** Says in one line what went wrong: for people, or with `--json` for machines. */
+export function complain(
+  { writeError }: Pick<CliHost, 'writeError'>,
+  json: boolean,
+  error: { readonly kind: OperatorErrorKind; readonly message: string },
+): void {
+  writeError(json ? `${JSON.stringify({ error })}\n` : `payments: ${error.message}\n`);
+}
+
+/** What the roll of the secrets' key has done. */
+export interface SecretsKeyRolled {
+  /** The new key's id. */
+  readonly key: string;
+  readonly secrets: number;
+  /** The key file, and the copy with the old keys. */
+  readonly file: string;
+  readonly kept: string;
+}
+
+/** A command can't be carried out; the message is one line. */
+export class CliFailure extends Error {
+  override name = 'CliFailure';
+}
+
+export interface CliContext {
+  readonly host: CliHost;
+  /** Runs a command on the server. */
+  call(command: Command, name: string, params: object): Promise<unknown>;
+  /** Prints a result: as it is with `--json`, else as `human` words it. */
+  print<R>(command: Command, result: R, human: (result: R) => string): void;
+  /** Both in one: most commands are just this. */
+  run<R>(command: Command, name: string, params: object, human: (result: R) => string): Promise<void>;
+}
+
+/** Options that every command has. */
+export interface CommonOptions {
+  readonly json?: true;
+  readonly dataDir?: string;
+}
+
+export function createContext(host: CliHost): CliContext {
+  const context: CliContext = {
+    host,
+    call(command, name, params) {
+      const { dataDir } = command.optsWithGlobals<CommonOptions>();
+      return callOperator(host.dataDir(dataDir), name, params);
+    },
+    print(command, result, human) {
+      const { json } = command.optsWithGlobals<CommonOptions>();
+      host.write(`${json ? JSON.stringify(result) : human(result)}\n`);
+    },
+    async run(command, name, params, human) {
+      const result = await context.call(command, name, params);
+      context.print(command, result as Parameters<typeof human>[0], human);
+    },
+  };
+  return context;
+}
+
+export function modeOption(): Option {
+  return new Option('--mode <mode>', 'the side of the organization').choices(modes).makeOptionMandatory();
+}
+
+/** Parses a whole number from `minimum` to `maximum`, for commander. */
+export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`);
+  };
+}
+
+/** Parses an ISO 8601 date, or time with its zone, into Unix milliseconds, for commander. A date means its start in UTC. */
+export function isoTime(text: string): number {
+  const ms = Date.parse(text);
+  const form = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+  const day = form.exec(text)?.[1];
+  // A day that no month has is taken for one of the next month: it reads otherwise when it is written again.
+  if (day !== undefined && !Number.isNaN(ms) && new Date(day).toISOString().startsWith(day)) return ms;
+  throw new InvalidArgumentError(
+    'It must be a date such as 2026-12-31, or a time such as 2026-12-31T18:00:00Z.',
+  );
+}

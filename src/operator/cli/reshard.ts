@@ -1,0 +1,21 @@
+// `payments reshard`: the one command that changes a data folder by itself, while no server runs on it.
+
+import type { Command } from 'commander';
+import { shardsMax } from '../../shard/shard-map.ts';
+import { type CliContext, type CommonOptions, type Resharded, wholeNumber } from './context.ts';
+
+export function addReshardCommand(program: Command, { host, print }: CliContext): void {
+  program
+    .command('reshard')
+    .description('lay the data folder out for another number of shards; the service must be stopped')
+    .requiredOption('--shards <count>', 'shards to have from now on', wholeNumber(1, shardsMax))
+    .action(async ({ shards }: { shards: number }, command: Command) => {
+      const { dataDir } = command.optsWithGlobals<CommonOptions>();
+      print(command, await host.reshard(dataDir, shards), inWords);
+    });
+}
+
+function inWords({ from, to, records, answers }: Resharded): string {
+  if (from === to) return `The data folder is laid out for ${to} shards already.`;
+  return `The data folder is laid out for ${to} shards instead of ${from}: ${records} records and ${answers} kept answers were moved.`;
+}

@@ -1,0 +1,143 @@
+// One file of the audit record: lines of JSON that are only ever appended. A row is acknowledged once it is on disk;
+// rows that are appended meanwhile go together in the next write. What a crash cut off stays as a line that nobody can
+// read, and the next row begins on a line of its own.
+
+import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncPath } from '../../journal/environment.ts';
+
+const newline = 0x0a;
+
+interface Append {
+  readonly text: string;
+  readonly settle: (error: Error | null) => void;
+}
+
+export class AuditLog {
+  readonly #path: string;
+  /** At this size the file takes the place of the one before it, which is dropped; null: it grows. */
+  readonly #bytesMax: number | null;
+  #file: FileHandle;
+  #bytes: number;
+  /** The file does not end with a whole line. */
+  #torn: boolean;
+  #waiting: Append[] = [];
+  #writing: Promise<void> | null = null;
+
+  private constructor(path: string, bytesMax: number | null, file: FileHandle, bytes: number, torn: boolean) {
+    this.#path = path;
+    this.#bytesMax = bytesMax;
+    this.#file = file;
+    this.#bytes = bytes;
+    this.#torn = torn;
+  }
+
+  /** Opens the file, making it if need be; its folder exists. */
+  static async open(path: string, bytesMax: number | null): Promise<AuditLog> {
+    const file = await openDurably(path);
+    const { size } = await file.stat();
+    return new AuditLog(path, bytesMax, file, size, size > 0 && lastByte(path, size) !== newline);
+  }
+
+  /** Appends a row; settles when it is on disk. Rejects with the error of the file system: then it may not be there. */
+  append(row: object): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (error: Error | null) => (error === null ? resolve() : reject(error));
+      this.#waiting.push({ text: `${JSON.stringify(row)}\n`, settle });
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const appends = this.#waiting;
+      this.#waiting = [];
+      const failure = await this.#write(appends.map(({ text }) => text).join('')).then(
+        () => null,
+        (error: Error) => error,
+      );
+      for (const { settle } of appends) settle(failure);
+    }
+    // At once: whoever appends from now on starts the next one.
+    this.#writing = null;
+  }
+
+  async #write(text: string): Promise<void> {
+    const bytes = Buffer.from(this.#torn ? `\n${text}` : text);
+    if (this.#bytesMax !== null && this.#bytes > 0 && this.#bytes + bytes.length > this.#bytesMax) {
+      await this.#startAnew();
+    }
+    this.#torn = true;
+    await this.#file.appendFile(bytes);
+    this.#bytes += bytes.length;
+    await this.#file.datasync();
+    this.#torn = false;
+  }
+
+  async #startAnew(): Promise<void> {
+    await this.#file.close();
+    renameSync(this.#path, previousOf(this.#path));
+    this.#file = await openDurably(this.#path);
+    this.#bytes = 0;
+    this.#torn = false;
+  }
+
+  /** Settles when everything that was appended is on disk, or has failed to get there. */
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#file.close();
+  }
+}
+
+/** Where the rows before those of a file are that has reached its size. */
+function previousOf(path: string): string {
+  return `${path}.1`;
+}
+
+async function openDurably(path: string): Promise<FileHandle> {
+  const isNew = !existsSync(path);
+  const file = await open(path, 'a', 0o600);
+  if (isNew) syncPath(dirname(path));
+  return file;
+}
+
+function lastByte(path: string, size: number): number {
+  return readTail(path, size, 1)[0]!;
+}
+
+function readTail(path: string, size: number, length: number): Buffer {
+  const bytes = Buffer.alloc(Math.min(size, length));
+  const file = openSync(path, 'r');
+  try {
+    const read = readSync(file, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.subarray(0, read);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** More than this of a file is not looked through. */
+const readBytesMax = 64 * 1024 * 1024;
+
+/** The last rows of a file, oldest first, at most `rowsMax`; none when it is not there. A line that is no row is left out. */
+export function lastRows<R>(path: string, rowsMax: number): R[] {
+  const rows: R[] = [];
+  for (const file of [path, previousOf(path)]) {
+    if (rows.length >= rowsMax || !existsSync(file)) continue;
+    const lines = readTail(file, statSync(file).size, readBytesMax).toString().split('\n');
+    for (let line = lines.pop(); line !== undefined && rows.length < rowsMax; line = lines.pop()) {
+      const row = parse<R>(line);
+      if (row !== null) rows.push(row);
+    }
+  }
+  return rows.reverse();
+}
+
+function parse<R>(line: string): R | null {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,161 @@
+// The audit record of a data folder: who did what, when. Two files of JSON lines, readable by the folder's owner alone:
+//
+//   audit/operators.ndjson   operators' actions: a row before one is carried out, a row of what came of it. It grows.
+//   audit/keys.ndjson        API keys that were refused. Anybody can make us write here, so it has a bounded size.
+//
+// An action is carried out once its first row is on disk and answered once its second one is, so nothing that was done
+// is missing, whenever the process ends. No row holds a key, a secret or a card number.
+
+import { randomFillSync } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../core/clock.ts';
+import { createRandomText } from '../../core/ids.ts';
+import { DirectoryRefusal } from '../../directory/refusal.ts';
+import type { RefusedKey } from '../../edge/refused-keys.ts';
+import { syncPath } from '../../journal/environment.ts';
+import { type Asker, type OperatorErrorKind, OperatorFailure } from '../protocol.ts';
+import { AuditLog, lastRows } from './audit-log.ts';
+
+export interface OperatorRow {
+  /** ISO 8601. */
+  readonly at: string;
+  /** The same in both rows of an action. */
+  readonly id: string;
+  /** What the client said of who it is; null: nothing. */
+  readonly by: Asker | null;
+  readonly action: string;
+  readonly params: unknown;
+  /** `asked` is the row before the action; `done` and the kinds of errors are what came of it. */
+  readonly outcome: 'asked' | 'done' | OperatorErrorKind;
+  /** What the action made or changed, if it has an id of its own. */
+  readonly object: string | null;
+  readonly message: string | null;
+}
+
+export interface RefusedKeyRow extends RefusedKey {
+  readonly at: string;
+}
+
+export interface AuditOptions {
+  readonly dataDir: string;
+  readonly now: Clock;
+  /** Takes secrets and card numbers out of a text. */
+  readonly scrub: (text: string) => string;
+  /** Gets every row as well. */
+  readonly onRow: (row: OperatorRow | RefusedKeyRow) => void;
+  /** Rows that could not be written after the fact. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+const keysBytesMax = 16 * 1024 * 1024;
+const textCharactersMax = 200;
+const paramsCharactersMax = 4_096;
+
+export const auditFolder = (dataDir: string) => join(dataDir, 'audit');
+const operatorsFile = (dataDir: string) => join(auditFolder(dataDir), 'operators.ndjson');
+const keysFile = (dataDir: string) => join(auditFolder(dataDir), 'keys.ndjson');
+
+export class Audit {
+  readonly #options: AuditOptions;
+  readonly #operators: AuditLog;
+  readonly #keys: AuditLog;
+  readonly #randomText = createRandomText(randomFillSync);
+
+  private constructor(options: AuditOptions, operators: AuditLog, keys: AuditLog) {
+    this.#options = options;
+    this.#operators = operators;
+    this.#keys = keys;
+  }
+
+  /** Opens the record of a data folder that exists, making it if need be. */
+  static async open(options: AuditOptions): Promise<Audit> {
+    const [operators, keys] = [operatorsFile(options.dataDir), keysFile(options.dataDir)];
+    mkdirSync(dirname(operators), { recursive: true, mode: 0o700 });
+    syncPath(options.dataDir);
+    return new Audit(options, await AuditLog.open(operators, null), await AuditLog.open(keys, keysBytesMax));
+  }
+
+  /**
+   * Carries out an operator's action between its two rows. Rejects with what `run` rejects with, or with an
+   * `OperatorFailure` when the first row can't be written: then nothing was done.
+   */
+  async record<T>(by: Asker | null, action: string, params: unknown, run: () => Promise<T>): Promise<T> {
+    const id = `aud_${this.#randomText(24)}`;
+    const asked = { id, by, action, params: this.#withoutSecrets(params) };
+    await this.#append({ ...asked, outcome: 'asked', object: null, message: null }).catch((error: Error) => {
+      this.#options.onFailure(error);
+      throw new OperatorFailure(
+        'failed',
+        `nothing was done: the audit record can't be written (${error.message})`,
+      );
+    });
+    // What was done is told even if its second row can't be written: the first one is on disk.
+    const ended = (outcome: OperatorRow['outcome'], object: string | null, message: string | null) =>
+      this.#append({ ...asked, outcome, object, message }).catch(this.#options.onFailure);
+    try {
+      const result = await run();
+      await ended('done', idOf(result), null);
+      return result;
+    } catch (error) {
+      // Whoever follows something ends it by leaving.
+      const isEnd = error instanceof Error && error.name === 'AbortError';
+      const kind = error instanceof OperatorFailure ? error.kind : 'failed';
+      const isRefusal = error instanceof DirectoryRefusal;
+      const message = isRefusal || error instanceof OperatorFailure ? error.message : null;
+      await ended(
+        isEnd ? 'done' : isRefusal ? 'refused' : kind,
+        null,
+        this.#withoutSecrets(message) as string | null,
+      );
+      throw error;
+    }
+  }
+
+  /** Writes down keys that were refused. */
+  async refusedKeys(refused: readonly RefusedKey[]): Promise<void> {
+    const at = this.#time();
+    const rows = refused.map((each) => ({ at, ...each }));
+    for (const row of rows) this.#options.onRow(row);
+    await Promise.all(rows.map((row) => this.#keys.append(row))).catch(this.#options.onFailure);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#operators.close(), this.#keys.close()]);
+  }
+
+  async #append(fields: Omit<OperatorRow, 'at'>): Promise<void> {
+    const row = { at: this.#time(), ...fields };
+    this.#options.onRow(row);
+    await this.#operators.append(row);
+  }
+
+  #time(): string {
+    return new Date(this.#options.now()).toISOString();
+  }
+
+  /** A value as it may be written down: texts scrubbed and cut; nothing of one that is very large. */
+  #withoutSecrets(value: unknown): unknown {
+    const { scrub } = this.#options;
+    const text = JSON.stringify(value ?? null, (_, each) =>
+      typeof each === 'string' ? scrub(each).slice(0, textCharactersMax) : each,
+    );
+    return text.length > paramsCharactersMax ? null : JSON.parse(text);
+  }
+}
+
+function idOf(result: unknown): string | null {
+  const { id } = (result ?? {}) as { readonly id?: unknown };
+  return typeof id === 'string' ? id : null;
+}
+
+/** The last rows of the record, oldest first: at most `rowsMax` of each kind. The service need not run. */
+export function readAudit(
+  dataDir: string,
+  rowsMax: number,
+): { readonly operators: OperatorRow[]; readonly refusedKeys: RefusedKeyRow[] } {
+  return {
+    operators: lastRows(operatorsFile(dataDir), rowsMax),
+    refusedKeys: lastRows(keysFile(dataDir), rowsMax),
+  };
+}

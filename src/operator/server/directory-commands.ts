@@ -1,0 +1,103 @@
+// The operators' commands about organizations, their keys and their limits. Each settles when the change is durable
+// and every thread has taken it over.
+
+import { Type } from 'typebox';
+import { overlapSecondsMax } from '../../contract/limits.ts';
+import { modes } from '../../contract/vocabulary.ts';
+import { keyKinds } from '../../directory/api-key.ts';
+import type { Organization } from '../../directory/organization.ts';
+import { bucketSchema, defineCommand, modeSchema, type OperatorCommand } from './command.ts';
+import { presentKey, presentLimits, presentOrganization } from './present.ts';
+import type { OperatorServices } from './services.ts';
+
+const org = Type.String();
+const key = Type.String();
+const kind = Type.Enum([...keyKinds]);
+const limit = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
+
+const organizationCommands = [
+  defineCommand('org.create', { name: Type.String() }, async ({ name }, { directory }) => {
+    const { organization, keys } = await directory.createOrganization(name, modes);
+    return { id: organization.id, name: organization.name, keys };
+  }),
+  defineCommand('org.list', {}, async (_, services) =>
+    services.directory.organizations().map((organization) => presentOrganization(organization, services)),
+  ),
+  defineCommand('org.show', { org }, async (params, services) =>
+    presentOrganization(services.directory.organization(params.org), services),
+  ),
+  ...(['activate', 'suspend', 'reinstate', 'close'] as const).map((change) =>
+    defineCommand(`org.${change}`, { org }, async (params, services) =>
+      presentOrganization(await services.directory[change](params.org), services),
+    ),
+  ),
+  defineCommand(
+    'org.methods',
+    {
+      org,
+      mode: modeSchema,
+      methods: Type.Partial(Type.Object({ card: Type.Boolean(), cash: Type.Boolean() })),
+    },
+    async ({ org, mode, methods }, services) =>
+      presentOrganization(await services.directory.setMethods(org, mode, methods), services),
+  ),
+];
+
+const keyCommands = [
+  defineCommand('key.create', { org, mode: modeSchema, kind }, async (params, { directory, now }) => {
+    const { key, text } = await directory.createKey(params.org, params.mode, params.kind);
+    return { ...presentKey(key, now()), key: text };
+  }),
+  defineCommand('key.list', { org }, async (params, { directory, now }) =>
+    directory.keysOf(params.org).map((key) => presentKey(key, now())),
+  ),
+  defineCommand(
+    'key.roll',
+    { key, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
+    async (params, { directory, now }) => {
+      const { key, text, old } = await directory.rollKey(params.key, params.overlapSeconds);
+      return { ...presentKey(key, now()), key: text, replaces: presentKey(old, now()) };
+    },
+  ),
+  defineCommand('key.revoke', { key }, async (params, { directory, now }) =>
+    presentKey(await directory.revokeKey(params.key), now()),
+  ),
+];
+
+const limitCommands = [
+  defineCommand('limits.show', { org }, async (params, services) =>
+    limitsOf(services.directory.organization(params.org), services),
+  ),
+  defineCommand(
+    'limits.set',
+    {
+      org,
+      mode: modeSchema,
+      bucket: bucketSchema,
+      perMinute: limit,
+      source: Type.Enum(['plan', 'custom']),
+      untilMs: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+    },
+    async ({ org, mode, bucket, ...limit }, services) =>
+      limitsOf(await services.directory.setLimit(org, mode, bucket, limit), services),
+  ),
+  defineCommand(
+    'limits.daily',
+    { org, mode: modeSchema, requests: Type.Optional(limit), paymentCreations: Type.Optional(limit) },
+    async ({ org, mode, ...cap }, services) =>
+      limitsOf(await services.directory.setDailyCap(org, mode, cap), services),
+  ),
+  defineCommand('limits.reset', { org, mode: modeSchema }, async ({ org, mode }, services) =>
+    limitsOf(await services.directory.resetLimits(org, mode), services),
+  ),
+];
+
+export const directoryCommands: readonly OperatorCommand[] = [
+  ...organizationCommands,
+  ...keyCommands,
+  ...limitCommands,
+];
+
+function limitsOf(organization: Organization, { now }: OperatorServices) {
+  return presentLimits(organization, now());
+}

@@ -1,0 +1,96 @@
+// How webhook endpoints, deliveries and attempts look in the answers to operators' commands. Secrets stay inside,
+// except where a command is about them.
+
+import { type Mode, modeOf } from '../../contract/vocabulary.ts';
+import type { AttemptRecord, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
+import type { SecretBox } from '../../journal/secret-box.ts';
+
+export interface PresentedEndpoint {
+  readonly id: string;
+  readonly organization: string;
+  readonly mode: Mode;
+  readonly url: string;
+  readonly status: WebhookEndpointRecord['status'];
+  readonly enabled_events: readonly string[];
+  readonly api_version: string;
+  readonly created: string;
+}
+
+export function presentEndpoint(endpoint: WebhookEndpointRecord): PresentedEndpoint {
+  const { id, org, livemode, url, status, enabled_events, api_version, created } = endpoint;
+  const mode = modeOf(livemode);
+  return {
+    id,
+    organization: org,
+    mode,
+    url,
+    status,
+    enabled_events,
+    api_version,
+    created: isoTime(created * 1000),
+  };
+}
+
+export interface PresentedDelivery {
+  readonly id: string;
+  readonly endpoint: string;
+  readonly event: string;
+  readonly type: string;
+  readonly status: DeliveryRecord['status'];
+  readonly attempts: number;
+  /** When the next attempt is due: now, when that was before. */
+  readonly next_attempt: string | null;
+  readonly created: string;
+}
+
+export function presentDelivery(delivery: DeliveryRecord, nowMs: number): PresentedDelivery {
+  const { id, endpoint, event, event_type, status, attempt_count, due_at_ms, created } = delivery;
+  return {
+    id,
+    endpoint,
+    event,
+    type: event_type,
+    status,
+    attempts: attempt_count,
+    next_attempt: due_at_ms === null ? null : isoTime(Math.max(due_at_ms, nowMs)),
+    created: isoTime(created * 1000),
+  };
+}
+
+export interface PresentedAttempt {
+  readonly id: string;
+  readonly at: string;
+  readonly duration_ms: number;
+  readonly status: number | null;
+  readonly failure: string | null;
+  readonly answer: string;
+}
+
+export function presentAttempt(attempt: AttemptRecord): PresentedAttempt {
+  const { id, at_ms, duration_ms, status, failure, answer } = attempt;
+  return { id, at: isoTime(at_ms), duration_ms, status, failure, answer };
+}
+
+export interface PresentedSecret {
+  readonly secret: string;
+  /** When it stops signing; null: it goes on. */
+  readonly expires: string | null;
+}
+
+/** The secrets in force, newest first, opened by `box`. */
+export function presentSecrets(
+  { id, org, secrets }: WebhookEndpointRecord,
+  nowMs: number,
+  box: Pick<SecretBox, 'open'>,
+): PresentedSecret[] {
+  return secrets
+    .filter(({ expires_at_ms: endMs }) => endMs === null || endMs > nowMs)
+    .map(({ sealed, expires_at_ms: endMs }) => ({
+      secret: box.open(sealed, { id, org }),
+      expires: endMs === null ? null : isoTime(endMs),
+    }));
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,144 @@
+// How organizations, keys, limits and reviews look in the answers to operators' commands: the JSON that `--json`
+// prints, snake_case like the API, times as ISO 8601. A key's digest stays inside.
+
+import type { Bucket } from '../../contract/limits.ts';
+import {
+  type Mode,
+  modeOf,
+  modes,
+  type PaymentMethodType,
+  paymentMethodTypes,
+} from '../../contract/vocabulary.ts';
+import { type ApiKey, type KeyKind, type KeyStatus, keyStatus } from '../../directory/api-key.ts';
+import type { Methods, Organization, OrganizationStatus } from '../../directory/organization.ts';
+import { type LimitInForce, limitsInForce } from '../../domain/limits-in-force.ts';
+import type { ReviewRecord } from '../../domain/record.ts';
+import type { Availability } from '../../shard/account.ts';
+
+export interface PresentedOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly status: OrganizationStatus;
+  readonly live_activated: boolean;
+  readonly api_version: string;
+  readonly created: string;
+  /** Methods that work: switched on, and with a network. */
+  readonly methods: Readonly<Record<Mode, Methods>>;
+  /** Methods that are switched on and don't work, because the service has no network for them. */
+  readonly without_network: Readonly<Record<Mode, readonly PaymentMethodType[]>>;
+}
+
+export function presentOrganization(
+  organization: Organization,
+  { availability }: { readonly availability: Availability },
+): PresentedOrganization {
+  const { id, name, status, liveActivated, apiVersion, created, methods } = organization;
+  const shown = { id, name, status, live_activated: liveActivated, api_version: apiVersion };
+  const working = (mode: Mode): Methods => ({
+    card: methods[mode].card && availability[mode].card,
+    cash: methods[mode].cash && availability[mode].cash,
+  });
+  const withoutNetwork = (mode: Mode) =>
+    paymentMethodTypes.filter((method) => methods[mode][method] && !availability[mode][method]);
+  return {
+    ...shown,
+    created: isoTime(created * 1000),
+    methods: { test: working('test'), live: working('live') },
+    without_network: { test: withoutNetwork('test'), live: withoutNetwork('live') },
+  };
+}
+
+export interface PresentedKey {
+  readonly id: string;
+  readonly organization: string;
+  readonly mode: Mode;
+  readonly kind: KeyKind;
+  /** The key's last four characters. */
+  readonly hint: string;
+  readonly status: KeyStatus;
+  readonly created: string;
+  readonly expires: string | null;
+  readonly revoked: string | null;
+  readonly rolled_to: string | null;
+}
+
+export function presentKey(key: ApiKey, nowMs: number): PresentedKey {
+  return {
+    id: key.id,
+    organization: key.org,
+    mode: key.mode,
+    kind: key.kind,
+    hint: key.hint,
+    status: keyStatus(key, nowMs),
+    created: isoTime(key.created * 1000),
+    expires: isoTime(key.expiresAtMs),
+    revoked: isoTime(key.revokedAtMs),
+    rolled_to: key.rolledTo,
+  };
+}
+
+export interface PresentedLimit {
+  readonly per_minute: number;
+  readonly burst: number;
+  readonly source: LimitInForce['source'];
+  readonly until: string | null;
+}
+
+export interface PresentedLimits {
+  readonly organization: string;
+  readonly limits: Readonly<Record<Mode, Readonly<Record<Bucket, PresentedLimit>>>>;
+  /** Test mode's daily cap. */
+  readonly test_daily: { readonly requests: number; readonly payment_creations: number };
+}
+
+export function presentLimits(organization: Organization, nowMs: number): PresentedLimits {
+  const presented = modes.map((mode) => {
+    const { buckets } = limitsInForce(organization.limits[mode], mode, nowMs);
+    const rows = Object.entries(buckets).map(([bucket, { perMinute, burst, source, untilMs }]) => {
+      return [bucket, { per_minute: perMinute, burst, source, until: isoTime(untilMs) }];
+    });
+    return [mode, Object.fromEntries(rows)];
+  });
+  const daily = limitsInForce(organization.limits.test, 'test', nowMs).daily!;
+  return {
+    organization: organization.id,
+    limits: Object.fromEntries(presented),
+    test_daily: { requests: daily.requests, payment_creations: daily.paymentCreations },
+  };
+}
+
+export interface PresentedReview {
+  readonly id: string;
+  readonly organization: string;
+  readonly mode: Mode;
+  readonly created: string;
+  readonly open: boolean;
+  readonly reason: ReviewRecord['reason'];
+  readonly payment_intent: string;
+  readonly charge: string;
+  readonly amount_expected: number;
+  readonly amount_received: number;
+  readonly closed_reason: ReviewRecord['closed_reason'];
+}
+
+export function presentReview(review: ReviewRecord): PresentedReview {
+  return {
+    id: review.id,
+    organization: review.org,
+    mode: modeOf(review.livemode),
+    created: isoTime(review.created * 1000),
+    open: review.open,
+    reason: review.reason,
+    payment_intent: review.payment_intent,
+    charge: review.charge,
+    amount_expected: review.amount_expected,
+    amount_received: review.amount_received,
+    closed_reason: review.closed_reason,
+  };
+}
+
+function isoTime(ms: number): string;
+function isoTime(ms: number | null): string | null;
+function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

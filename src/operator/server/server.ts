@@ -1,0 +1,199 @@
+// The server's end of the operators' socket: one connection, one command. The socket can be opened by the owner of
+// the process alone; whoever can open it may do everything. A command that fails never takes the server down.
+
+import { once } from 'node:events';
+import { chmod, mkdir, stat, unlink } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { DirectoryRefusal } from '../../directory/refusal.ts';
+import { JournalFailure } from '../../journal/journal.ts';
+import {
+  type Asker,
+  encodeLine,
+  type OperatorErrorKind,
+  OperatorFailure,
+  type OperatorRequest,
+  requestCharactersMax,
+  socketAddressOf,
+  socketPathOf,
+} from '../protocol.ts';
+import type { Audit } from './audit.ts';
+import type { CommandAnswer, OperatorCommand } from './command.ts';
+import { directoryCommands } from './directory-commands.ts';
+import { processCommands } from './process-commands.ts';
+import { reviewCommands } from './review-commands.ts';
+import type { OperatorServices } from './services.ts';
+import { webhookCommands } from './webhook-commands.ts';
+
+const allCommands = [...directoryCommands, ...processCommands, ...reviewCommands, ...webhookCommands];
+
+/** A connection must have sent its command within this time. */
+const requestTimeoutMs = 10_000;
+
+export interface OperatorServer {
+  /** Ends every command under way and removes the socket. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the operators' socket in `dataDir`; on the main thread only. `onFailure` hears of commands that failed through a fault of the
+ * server's. Throws `OperatorFailure` when another server listens there already.
+ */
+export async function openOperatorServer(options: {
+  readonly dataDir: string;
+  readonly services: OperatorServices;
+  readonly audit: Pick<Audit, 'record'>;
+  readonly commands?: readonly OperatorCommand[];
+  readonly onFailure: (command: string, error: unknown) => void;
+}): Promise<OperatorServer> {
+  const { dataDir, audit, commands = allCommands } = options;
+  const table = new Map(commands.map((command) => [command.name, command]));
+  const address = socketAddressOf(dataDir);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // A folder of somebody else's is theirs to close; the socket is closed to others by itself.
+  if ((await stat(dataDir)).uid === process.getuid?.()) await chmod(dataDir, 0o700);
+  await removeStale(address, dataDir);
+
+  const connections = new Set<Socket>();
+  const server = createServer((socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+    handle(
+      socket,
+      async ({ command: name, params, by }, signal) => {
+        const command = table.get(name);
+        if (command === undefined) {
+          throw new OperatorFailure(
+            'usage',
+            "the server doesn't know this command: is it of another version?",
+          );
+        }
+        const run = async () => settle(command.run(params, options.services, signal), socket, signal);
+        return command.audited ? audit.record(by, name, params, run) : run();
+      },
+      options.onFailure,
+    );
+  });
+  await listen(server, address);
+  return {
+    async close() {
+      for (const socket of connections) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Removes the socket that a killed server left behind. */
+async function removeStale(address: string, dataDir: string): Promise<void> {
+  const outcome = await new Promise<'answered' | string | undefined>((resolve) => {
+    const probe = connect(address, () => {
+      probe.destroy();
+      resolve('answered');
+    });
+    probe.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  });
+  if (outcome === 'ENOENT') return;
+  if (outcome === 'ECONNREFUSED') return unlink(address);
+  const reason =
+    outcome === 'answered' ? 'another server runs on this data folder' : `it can't be opened: ${outcome}`;
+  throw new OperatorFailure('refused', `${socketPathOf(dataDir)} is taken: ${reason}`);
+}
+
+function listen(server: Server, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.on('error', reject);
+    // The socket is made inside `listen`, before it returns: it must never exist with a wider mode, not for a moment.
+    const umask = process.umask(0o177);
+    try {
+      server.listen(address, resolve);
+    } finally {
+      process.umask(umask);
+    }
+  });
+}
+
+/** Runs a request, sends its items, and settles with its result. */
+type Run = (request: OperatorRequest, signal: AbortSignal) => Promise<unknown>;
+
+/** Sends the items of a command, if it has any; settles with its result. */
+async function settle(outcome: CommandAnswer, socket: Socket, signal: AbortSignal): Promise<unknown> {
+  if (!(Symbol.asyncIterator in outcome)) return outcome;
+  for await (const item of outcome) {
+    signal.throwIfAborted();
+    if (socket.write(encodeLine({ item }))) continue;
+    await once(socket, 'drain', { signal }).catch(() => signal.throwIfAborted());
+  }
+  return null;
+}
+
+/** Reads one request from a connection, runs it and sends what comes of it. */
+function handle(socket: Socket, run: Run, onFailure: (command: string, error: unknown) => void): void {
+  const gone = new AbortController();
+  let received = '';
+  let started = false;
+  socket.once('close', () => gone.abort());
+  socket.on('error', () => gone.abort());
+  socket.setTimeout(requestTimeoutMs, () => socket.destroy());
+  socket.setEncoding('utf8').on('data', async (text: string) => {
+    if (started) return;
+    received += text;
+    const end = received.indexOf('\n');
+    if (end < 0 && received.length <= requestCharactersMax) return;
+    started = true;
+    socket.setTimeout(0);
+    const line = received.slice(0, Math.max(end, 0));
+    received = '';
+    socket.end(await answer(line, run, gone.signal, onFailure));
+  });
+}
+
+/** Runs the request in `line` and returns the last line. Never rejects. */
+async function answer(
+  line: string,
+  run: Run,
+  signal: AbortSignal,
+  onFailure: (command: string, error: unknown) => void,
+): Promise<string> {
+  let request: OperatorRequest | undefined;
+  try {
+    request = parseRequest(line);
+    return encodeLine({ result: (await run(request, signal)) ?? null });
+  } catch (error) {
+    if (error instanceof OperatorFailure) return encodeError(error.kind, error.message);
+    if (error instanceof DirectoryRefusal) return encodeError('refused', error.message);
+    // The end of a command whose client has left is no fault.
+    if (!isAbort(error)) onFailure(request?.command ?? 'unknown', error);
+    if (error instanceof JournalFailure)
+      return encodeError('failed', `${error.message}: look at what is in force now, then try again`);
+    return encodeError('failed', 'the server failed to run the command: its log says why');
+  }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+function encodeError(kind: OperatorErrorKind, message: string): string {
+  return encodeLine({ error: { kind, message } });
+}
+
+function parseRequest(line: string): OperatorRequest {
+  try {
+    const { command, params, by } = JSON.parse(line);
+    if (typeof command === 'string') return { command, params, by: askerOf(by) };
+  } catch {}
+  throw new OperatorFailure('usage', 'the request is not a command in JSON on one line');
+}
+
+const nameCharactersMax = 64;
+
+/** Who asks, as far as it has the form of that. */
+function askerOf(by: unknown): Asker | null {
+  if (typeof by !== 'object' || by === null) return null;
+  const { user, uid, sudo_user } = by as Record<string, unknown>;
+  const name = (value: unknown) => (typeof value === 'string' ? value.slice(0, nameCharactersMax) : null);
+  return {
+    user: name(user),
+    uid: Number.isSafeInteger(uid) ? (uid as number) : null,
+    sudo_user: name(sudo_user),
+  };
+}

@@ -1,0 +1,53 @@
+// What operators' commands ask of the shards: records as they are stored, and commands about one of them. An id finds
+// its shard; each function rejects with an `OperatorFailure` when the shard refuses or is away.
+
+import { type IdKind, idPrefixes, kindOfId } from '../../contract/id-prefixes.ts';
+import type { Mode } from '../../contract/vocabulary.ts';
+import type { InternalParams } from '../../domain/command.ts';
+import { scopeOf } from '../../domain/indexes.ts';
+import { listedMax, OperatorFailure } from '../protocol.ts';
+import type { OperatorServices } from './services.ts';
+
+/** The newest records of an index, newest first, at most `listedMax`. */
+export async function records<R>(services: OperatorServices, orgOrId: string, index: string): Promise<R[]> {
+  const { body } = await services.askShard(orgOrId, { kind: 'records', index, limit: listedMax });
+  return JSON.parse(body) as R[];
+}
+
+/** The newest records of an organization in some modes, newest first, at most `listedMax` of each. */
+export async function recordsIn<R extends { readonly id: string }>(
+  services: OperatorServices,
+  org: string,
+  modes: readonly Mode[],
+  indexOf: (scope: string) => string,
+): Promise<R[]> {
+  const lists = await Promise.all(
+    modes.map((mode) => records<R>(services, org, indexOf(scopeOf(org, mode === 'live')))),
+  );
+  // Ids sort by creation.
+  return lists.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+/** Refuses the id of another kind of object than is meant. */
+export function refuseOther(id: string, kind: IdKind): void {
+  if (kindOfId(id) === kind) return;
+  const what = kind.replaceAll('_', ' ');
+  throw new OperatorFailure('refused', `${id} is no ${what}: its id starts with ${idPrefixes[kind]}_`);
+}
+
+/** The record with this id, which is to be of this kind. */
+export async function recordOf<R>(services: OperatorServices, id: string, kind: IdKind): Promise<R> {
+  refuseOther(id, kind);
+  return JSON.parse((await services.askShard(id, { kind: 'record', id })).body) as R;
+}
+
+/** Runs a command about the object with this id; settles with its answer when that is durable. */
+export async function command<O extends keyof InternalParams>(
+  services: OperatorServices,
+  id: string,
+  operation: O,
+  params: InternalParams[O],
+): Promise<unknown> {
+  const request = { kind: 'command', operation, id, params, language: 'en' } as const;
+  return JSON.parse((await services.askShard(id, request)).body);
+}

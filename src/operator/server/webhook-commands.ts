@@ -1,0 +1,152 @@
+// The operators' commands about webhooks: endpoints, deliveries, attempts and secrets; following a test organization's
+// events as they happen; making an event of a type happen.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { overlapSecondsMax } from '../../contract/limits.ts';
+import { type EventType, modes } from '../../contract/vocabulary.ts';
+import { attemptIndex, fieldIndex, kindIndex, scopeOf } from '../../domain/indexes.ts';
+import type {
+  AttemptRecord,
+  DeliveryRecord,
+  ReviewRecord,
+  WebhookEndpointRecord,
+} from '../../domain/record.ts';
+import { OperatorFailure } from '../protocol.ts';
+import { trigger, typeThatHappens } from '../trigger.ts';
+import { defineCommand, type OperatorCommand } from './command.ts';
+import { presentAttempt, presentDelivery, presentEndpoint, presentSecrets } from './present-webhooks.ts';
+import type { OperatorServices } from './services.ts';
+import { command, recordOf, records, recordsIn } from './shard-records.ts';
+
+const followedPerStep = 100;
+const followIntervalMs = 100;
+
+const text = Type.String();
+const optionalText = Type.Union([Type.String({ maxLength: 64 }), Type.Null()]);
+
+/** An event as `events.follow` yields it; `body` is its JSON text, which is what gets signed. */
+export interface FollowedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** The first item of `events.follow`: whose events follow, what signs them, and after which one. */
+export interface FollowStart {
+  readonly organization: string;
+  readonly secret: string;
+  readonly after: string;
+}
+
+export const webhookCommands: readonly OperatorCommand[] = [
+  defineCommand('webhooks.list', { org: text }, async ({ org }, services) => {
+    const { id } = services.directory.organization(org);
+    const listed = await recordsIn<WebhookEndpointRecord>(services, id, modes, (scope) =>
+      kindIndex('webhook_endpoint', scope),
+    );
+    return listed.map(presentEndpoint);
+  }),
+  defineCommand(
+    'webhooks.deliveries',
+    { endpoint: text, failedOnly: Type.Boolean() },
+    async ({ endpoint: id, failedOnly }, services) => {
+      const { org, livemode } = await endpointOf(services, id);
+      const field = failedOnly ? 'failed' : 'endpoint';
+      const index = fieldIndex('delivery', scopeOf(org, livemode), field, id);
+      const deliveries = await records<DeliveryRecord>(services, id, index);
+      return deliveries.map((delivery) => presentDelivery(delivery, services.now()));
+    },
+  ),
+  defineCommand('webhooks.attempts', { delivery: text }, async ({ delivery: id }, services) => {
+    await recordOf<DeliveryRecord>(services, id, 'delivery');
+    return (await records<AttemptRecord>(services, id, attemptIndex(id))).reverse().map(presentAttempt);
+  }),
+  defineCommand('webhooks.resend', { delivery: text }, async ({ delivery: id }, services) => {
+    await command(services, id, 'resend_delivery', { delivery: id });
+    return presentDelivery(await recordOf<DeliveryRecord>(services, id, 'delivery'), services.now());
+  }),
+  defineCommand(
+    'webhooks.roll-secret',
+    { endpoint: text, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
+    async ({ endpoint: id, overlapSeconds }, services) => {
+      await command(services, id, 'roll_secret', { overlapSeconds });
+      return {
+        id,
+        secrets: presentSecrets(await endpointOf(services, id), services.now(), services.secrets),
+      };
+    },
+  ),
+  defineCommand('webhooks.show-secret', { endpoint: text }, async ({ endpoint: id }, services) => ({
+    id,
+    secrets: presentSecrets(await endpointOf(services, id), services.now(), services.secrets),
+  })),
+  defineCommand('webhooks.sample', { endpoint: text, type: text }, async ({ endpoint: id, type }, services) =>
+    command(services, id, 'send_sample', { type: typeThatHappens(type) }),
+  ),
+  defineCommand('events.follow', { org: optionalText, after: optionalText }, (params, services, signal) =>
+    follow(params, services, signal),
+  ),
+  defineCommand('trigger', { org: optionalText, type: text }, async ({ org, type }, services) =>
+    triggered(services, organizationFor(services, org).id, typeThatHappens(type)),
+  ),
+];
+
+function endpointOf(services: OperatorServices, id: string): Promise<WebhookEndpointRecord> {
+  return recordOf(services, id, 'webhook_endpoint');
+}
+
+/** The organization that was named; without a name the only one there is. */
+function organizationFor({ directory }: OperatorServices, org: string | null) {
+  if (org !== null) return directory.organization(org);
+  const [only, ...others] = directory.organizations();
+  if (only !== undefined && others.length === 0) return only;
+  throw new OperatorFailure('refused', 'there are several organizations: name the one that is meant');
+}
+
+/** Yields who is followed, then each test event that happens after `after`, or from now on. */
+async function* follow(
+  { org, after }: { readonly org: string | null; readonly after: string | null },
+  services: OperatorServices,
+  signal: AbortSignal,
+): AsyncGenerator<FollowStart | FollowedEvent> {
+  const { id } = organizationFor(services, org);
+  const since = async (cursor: string | null) => {
+    const request = { kind: 'events_after', org: id, after: cursor, limit: followedPerStep } as const;
+    const { body, cursor: last } = await services.askShard(id, request);
+    return { events: JSON.parse(body) as FollowedEvent[], last: last! };
+  };
+  let cursor = after ?? (await since(null)).last;
+  yield { organization: id, secret: await services.listenSecret(id), after: cursor };
+  while (!signal.aborted) {
+    const { events, last } = await since(cursor);
+    yield* events;
+    cursor = last;
+    if (events.length < followedPerStep) await wait(followIntervalMs, undefined, { signal });
+  }
+}
+
+/** Drives the API until an event of this type has happened; answers the event. */
+function triggered(services: OperatorServices, org: string, type: EventType): Promise<unknown> {
+  const eventsAfter = async (after: string | null) => {
+    const request = { kind: 'events_after', org, after, limit: followedPerStep } as const;
+    const { body, cursor } = await services.askShard(org, request);
+    const events = (JSON.parse(body) as FollowedEvent[]).map((event) => JSON.parse(event.body));
+    return { events, cursor: cursor! };
+  };
+  return trigger(
+    {
+      call: (operation, id, params) => services.callApi(org, operation, id, params) as never,
+      command: (operation, id, params) => command(services, id, operation, params),
+      reviewOf: async (intent) => {
+        const reviews = await records<ReviewRecord>(services, org, kindIndex('review', scopeOf(org, false)));
+        const review = reviews.find(({ payment_intent }) => payment_intent === intent);
+        if (review === undefined) throw new OperatorFailure('failed', 'no review was opened');
+        return review.id;
+      },
+      newestEvent: async () => (await eventsAfter(null)).cursor,
+      eventsAfter,
+    },
+    type,
+  );
+}

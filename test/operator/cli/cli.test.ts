@@ -1,0 +1,444 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Type } from 'typebox';
+import { keyStatus } from '../../../src/directory/api-key.ts';
+import type { ReviewRecord } from '../../../src/domain/record.ts';
+import { runCli } from '../../../src/operator/cli/cli.ts';
+import { CliFailure, type CliHost } from '../../../src/operator/cli/context.ts';
+import { listedMax } from '../../../src/operator/protocol.ts';
+import { defineCommand } from '../../../src/operator/server/command.ts';
+import type { PresentedDelivery } from '../../../src/operator/server/present-webhooks.ts';
+import { type Fixture, fixtureChecks, openFixture, reviewOf, startMs } from '../server/fixture.ts';
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+let fixture: Fixture;
+before(async () => {
+  fixture = await openFixture();
+});
+after(() => fixture.close());
+
+/** What the person at the terminal says when asked, and what they were asked; null: there is no terminal. */
+const terminal = { answer: null as boolean | null, asked: [] as string[] };
+
+/** Runs a command line in this process, on the fixture's server. */
+async function run(...args: string[]): Promise<Outcome> {
+  let out = '';
+  let error = '';
+  const host: CliHost = {
+    version: '1.2.3',
+    write: (text) => {
+      out += text;
+    },
+    writeError: (text) => {
+      error += text;
+    },
+    confirm: async (question) => {
+      if (terminal.answer !== null) terminal.asked.push(question);
+      return terminal.answer;
+    },
+    dataDir: (given) => given ?? fixture.dataDir,
+    config: () => [{ key: 'host', variable: 'PAYMENTS_HOST', value: '::1', description: 'host' }],
+    serve: async (dataDir) => {
+      throw new CliFailure(`the port is taken (${dataDir})`);
+    },
+    rollSecretsKey: async () => ({ key: 'k', secrets: 2, file: '/k', kept: '/k.old' }),
+    reshard: async (_, shards) => ({ from: 1, to: shards, records: 20, answers: 10 }),
+  };
+  const code = await runCli(args, host);
+  return { code, out, error };
+}
+
+async function json(...args: string[]): Promise<ReturnType<typeof JSON.parse>> {
+  const { code, out, error } = await run(...args, '--json');
+  assert.equal(code, 0, error);
+  assert.equal(out.indexOf('\n'), out.length - 1, 'one line');
+  return JSON.parse(out);
+}
+
+describe('org', () => {
+  test('create prints the keys of both modes', async () => {
+    const created = await json('org', 'create', '--name', 'Souk');
+    assert.deepEqual(Object.keys(created), ['id', 'name', 'keys']);
+    assert.equal(created.name, 'Souk');
+    assert.deepEqual(Object.keys(created.keys), ['test', 'live']);
+    for (const mode of ['test', 'live']) {
+      assert.deepEqual(Object.keys(created.keys[mode]), ['secret', 'publishable']);
+      assert.match(created.keys[mode].secret, new RegExp(`^svc_sk_${mode}_[0-9A-Za-z]{32,}$`));
+      assert.match(created.keys[mode].publishable, new RegExp(`^svc_pk_${mode}_[0-9A-Za-z]{32,}$`));
+    }
+    const shown = await json('org', 'show', created.id);
+    assert.equal(shown.created, '2026-11-01T10:00:00.000Z');
+    assert.ok(
+      (await json('org', 'list')).some((organization: { id: string }) => organization.id === created.id),
+    );
+  });
+
+  test('changes are in force when the command returns', async () => {
+    const { id } = await json('org', 'create', '--name', 'Changes');
+    const status = () => fixture.directory.organization(id).status;
+    assert.equal((await json('org', 'activate', id)).live_activated, true);
+    await run('org', 'suspend', id);
+    assert.equal(status(), 'suspended');
+    await run('org', 'reinstate', id);
+    assert.equal(status(), 'active');
+    await run('org', 'methods', id, '--mode', 'live', '--card', 'on');
+    await run('org', 'methods', id, '--mode', 'test', '--cash', 'off');
+    const methods = { test: { card: true, cash: false }, live: { card: true, cash: false } };
+    assert.deepEqual(fixture.directory.organization(id).methods, methods);
+    assert.equal((await json('org', 'close', id, '--yes')).status, 'closed');
+    const refused = await run('org', 'reinstate', id);
+    assert.deepEqual([refused.code, refused.out], [1, '']);
+    assert.match(refused.error, /^payments: organization org_\w+ is closed for good.*\n$/);
+  });
+
+  test('close asks; without a terminal it takes --yes', async () => {
+    const { id } = await json('org', 'create', '--name', 'Closing');
+    const status = () => fixture.directory.organization(id).status;
+    const refused = await run('org', 'close', id);
+    assert.deepEqual([refused.code, refused.out, status()], [1, '', 'active']);
+    assert.match(refused.error, /^payments: closing cannot be undone: give --yes .*\n$/);
+    terminal.answer = false;
+    assert.match((await run('org', 'close', id)).error, /was not closed\n$/);
+    assert.equal(status(), 'active');
+    terminal.answer = true;
+    assert.equal((await run('org', 'close', id)).code, 0);
+    terminal.answer = null;
+    assert.equal(status(), 'closed');
+    assert.equal(terminal.asked.length, 2);
+    assert.match(terminal.asked[0]!, /^Close Closing \(org_\w+\)\? /);
+  });
+
+  test('a method counts as on only where it has a network, and activating says what live mode lacks', async () => {
+    const { id } = await json('org', 'create', '--name', 'Live');
+    await run('org', 'methods', id, '--mode', 'live', '--card', 'on');
+    const shown = await json('org', 'show', id);
+    assert.deepEqual(shown.methods, { test: { card: true, cash: true }, live: { card: false, cash: false } });
+    assert.deepEqual(shown.without_network, { test: [], live: ['card'] });
+    assert.doesNotMatch((await run('org', 'show', id)).out, /no payment can be taken in live mode/);
+    const { out } = await run('org', 'activate', id);
+    assert.match(out, /^live methods +none \(switched on, without a network: card\)$/m);
+    assert.match(out, /no payment can be taken in live mode/);
+    assert.match((await run('org', 'show', id)).out, /no payment can be taken in live mode/);
+  });
+
+  test('human output is aligned', async () => {
+    const { id } = await json('org', 'create', '--name', 'قهوة');
+    const { out } = await run('org', 'list');
+    const [heading, ...rows] = out.trimEnd().split('\n');
+    assert.match(heading!, /^ID +NAME +STATUS +LIVE +CREATED$/);
+    const row = rows.find((line) => line.startsWith(id))!;
+    assert.equal([...row].join('').indexOf('active'), heading!.indexOf('STATUS'));
+    assert.match((await run('org', 'show', id)).out, /^id +org_\w+\nname +قهوة\nstatus +active\n/);
+  });
+});
+
+describe('key', () => {
+  test('create, list, roll by text, revoke by id', async () => {
+    const { id, keys } = await json('org', 'create', '--name', 'Keys');
+    const made = await json('key', 'create', id, '--mode', 'live', '--kind', 'publishable');
+    assert.match(made.key, /^svc_pk_live_/);
+    assert.equal(made.organization, id);
+
+    const rolled = await json('key', 'roll', keys.test.secret, '--overlap', '60');
+    assert.match(rolled.key, /^svc_sk_test_/);
+    assert.notEqual(rolled.key, keys.test.secret);
+    assert.equal(rolled.replaces.expires, '2026-11-01T10:01:00.000Z');
+    assert.equal(rolled.replaces.rolled_to, rolled.id);
+
+    assert.equal((await json('key', 'revoke', made.id)).status, 'revoked');
+    assert.equal(keyStatus(fixture.directory.key(made.key), startMs), 'revoked');
+
+    const listed = await json('key', 'list', id);
+    assert.equal(listed.length, 6);
+    assert.ok(!JSON.stringify(listed).includes('digest'));
+    assert.ok(listed.every((key: { hint: string }) => key.hint.length === 4));
+  });
+
+  test('a key is never printed back', async () => {
+    const { keys } = await json('org', 'create', '--name', 'Quiet');
+    const outcomes = [
+      await run('key', 'revoke', keys.test.secret),
+      await run('key', 'roll', keys.test.secret, '--overlap', '0'),
+      await run('key', 'revoke', 'svc_sk_test_unknown'),
+      await run('key', 'revoke', keys.test.secret, keys.live.secret),
+    ];
+    assert.deepEqual(
+      outcomes.map(({ code }) => code),
+      [0, 1, 1, 2],
+    );
+    for (const { out, error } of outcomes) assert.doesNotMatch(out + error, /svc_/);
+  });
+
+  test('human output shows a new key once', async () => {
+    const { id } = await json('org', 'create', '--name', 'People');
+    const { out } = await run('key', 'create', id, '--mode', 'test', '--kind', 'secret');
+    assert.match(out, /^key +svc_sk_test_\w+$/m);
+    assert.match(out, /shown this once/);
+    const { out: rolled } = await run('key', 'roll', /svc_\w+/.exec(out)![0], '--overlap', '0');
+    assert.match(rolled, /^replaces +key_\w+, which works no more$/m);
+    assert.doesNotMatch((await run('key', 'list', id)).out, /svc_/);
+  });
+});
+
+describe('limits', () => {
+  test('set, show and reset', async () => {
+    const { id } = await json('org', 'create', '--name', 'Limits');
+    const fresh = await json('limits', 'show', id);
+    assert.deepEqual(fresh.limits.live.all, { per_minute: 1200, burst: 200, source: 'default', until: null });
+    assert.deepEqual(fresh.test_daily, { requests: 10_000, payment_creations: 1_000 });
+
+    const bucket = [
+      'limits',
+      'set',
+      id,
+      '--mode',
+      'live',
+      '--bucket',
+      'payment_creation',
+      '--per-minute',
+      '600',
+    ];
+    const set = await json(...bucket, '--source', 'plan', '--until', '2026-12-01');
+    const expected = { per_minute: 600, burst: 100, source: 'plan', until: '2026-12-01T00:00:00.000Z' };
+    assert.deepEqual(set.limits.live.payment_creation, expected);
+    assert.equal((await json(...bucket)).limits.live.payment_creation.source, 'custom');
+
+    const daily = ['limits', 'set', id, '--mode', 'test', '--daily-requests', '50'];
+    assert.deepEqual((await json(...daily)).test_daily, { requests: 50, payment_creations: 1_000 });
+    const { out } = await run('limits', 'show', id);
+    assert.match(out, /^live +payment_creation +600 +100 +custom +-$/m);
+    assert.match(out, /^test mode, a day: 50 requests, 1000 payment creations$/m);
+
+    await run('limits', 'reset', id, '--mode', 'test');
+    assert.deepEqual((await json('limits', 'reset', id, '--mode', 'live')).limits, fresh.limits);
+    const past = await run(...bucket, '--until', '2026-10-01T00:00:00+01:00');
+    assert.deepEqual([past.code, past.error.split(':')[1]], [1, ' the end of the limit has passed already']);
+  });
+});
+
+test('review list and close', async () => {
+  const { id } = await json('org', 'create', '--name', 'Reviews');
+  assert.match((await run('review', 'list', id)).out, /^ID +MODE +.*\n$/, 'the headings alone');
+  fixture.reviews.set('prv_1', reviewOf(id, 'prv_1'));
+  assert.match(
+    (await run('review', 'list', id)).out,
+    /^prv_1 +test +open +amount_mismatch +100\.00 +99\.50 +pi_1/m,
+  );
+  assert.equal((await json('review', 'close', 'prv_1', '--as', 'refunded')).closed_reason, 'refunded');
+  assert.deepEqual(await json('review', 'list', id), []);
+  assert.equal((await json('review', 'list', id, '--all', '--mode', 'test')).length, 1);
+  assert.deepEqual(await json('review', 'list', id, '--all', '--mode', 'live'), []);
+  assert.equal((await run('review', 'close', 'prv_1', '--as', 'approved')).code, 1);
+  assert.equal((await run('review', 'list', 'org_unknown')).code, 1);
+});
+
+test('open reviews are found behind any number of closed ones, both modes in order of creation', async () => {
+  const { id } = await json('org', 'create', '--name', 'Many reviews');
+  const put = (number: number, more: Partial<ReviewRecord>) => {
+    const review = reviewOf(id, `prv_m${String(number).padStart(4, '0')}`);
+    fixture.reviews.set(review.id, { ...review, ...more });
+  };
+  put(0, { livemode: true });
+  put(1, {});
+  for (let number = 2; number < 2 + listedMax; number++)
+    put(number, { open: false, closed_reason: 'approved' });
+  put(2 + listedMax, { livemode: true });
+  const listed = await json('review', 'list', id);
+  assert.deepEqual(
+    listed.map((review: { id: string }) => review.id),
+    ['prv_m1002', 'prv_m0001', 'prv_m0000'],
+  );
+  assert.match((await run('review', 'list', id, '--all')).out, /there may be older ones\.\n$/);
+});
+
+test('config is the server’s, or without one what a start would use', async () => {
+  assert.match((await run('config')).out, /^port +1234 +PAYMENTS_PORT$/m);
+  const folder = mkdtempSync(join(tmpdir(), 'operator-'));
+  assert.match((await run('config', '--data-dir', folder)).out, /^host +::1 +PAYMENTS_HOST$/m);
+  rmSync(folder, { recursive: true });
+});
+
+test('metrics', async () => {
+  assert.equal((await run('metrics')).out, '# TYPE up gauge\nup 1\n');
+});
+
+test('doctor shows what was checked, and exits with 1 when something is wrong', async () => {
+  const well = await run('doctor');
+  assert.deepEqual([well.code, well.out], [0, 'CHECK   STATE  DETAIL\nshards  ok     1 of 1 serve\n']);
+  fixtureChecks.push({ name: 'disk', ok: false, detail: '9 MiB free; make room' });
+  const ill = await run('doctor');
+  fixtureChecks.pop();
+  assert.deepEqual([ill.code, ill.error], [1, 'payments: something is wrong: disk\n']);
+  assert.match(ill.out, /^disk +WRONG +9 MiB free; make room$/m);
+});
+
+test('serve passes the data folder on, and a failure is one line', async () => {
+  const { code, error } = await run('--data-dir', '/d', 'serve');
+  assert.deepEqual([code, error], [1, 'payments: the port is taken (/d)\n']);
+});
+
+describe('usage', () => {
+  const wrong: [args: string, error: RegExp][] = [
+    ['', /^Usage: payments/],
+    ['org', /^Usage: payments org/],
+    ['frob', /unknown command 'frob'/],
+    ['org lst', /^payments: unknown command 'lst' \(Did you mean list\?\)\n$/],
+    ['org create', /required option '--name <name>'/],
+    ['org show', /missing required argument 'ORG'/],
+    ['org show a b', /too many arguments/],
+    ['org list --nope', /unknown option '--nope'/],
+    ['org methods o --card on', /required option '--mode <mode>'/],
+    ['org methods o --mode test', /give --card or --cash/],
+    ['org methods o --mode test --card yes', /Allowed choices are on, off/],
+    ['key create o --mode test --kind private', /Allowed choices are secret, publishable/],
+    ['key roll k', /required option '--overlap <seconds>'/],
+    ['key roll k --overlap -1', /whole number from 0/],
+    ['key roll k --overlap 1e3', /whole number from 0/],
+    ['limits set o --mode test', /either --bucket and --per-minute, or the --daily- options/],
+    ['limits set o --mode test --bucket all', /needed together/],
+    ['limits set o --mode test --per-minute 5', /needed together/],
+    ['limits set o --mode test --bucket all --per-minute 5 --daily-requests 5', /either/],
+    ['limits set o --mode live --daily-requests 5', /no daily cap/],
+    ['limits set o --mode test --bucket all --per-minute 0', /whole number from 1/],
+    ['limits set o --mode test --bucket all --per-minute 5 --until tomorrow', /must be a date/],
+    ['limits set o --mode test --bucket all --per-minute 5 --until 2026-12-31T10:00', /must be a date/],
+    ['limits set o --mode test --bucket all --per-minute 5 --until 2026-13-01', /must be a date/],
+    ['limits set o --mode test --bucket all --per-minute 5 --until 2027-02-31', /must be a date/],
+    ['limits set o --mode test --bucket all --per-minute 5 --until 2027-02-29T10:00:00Z', /must be a date/],
+    ['review close r --as ignored', /Allowed choices are approved, refunded/],
+  ];
+  for (const [args, expected] of wrong) {
+    test(`payments ${args}`, async () => {
+      const { code, out, error } = await run(...args.split(' ').filter(Boolean));
+      assert.match(error, expected);
+      assert.deepEqual([code, out], [2, '']);
+    });
+  }
+
+  test('with --json what goes wrong is JSON, whatever it is', async () => {
+    const errors: [args: string[], code: number, kind: string, message: RegExp][] = [
+      [[], 2, 'usage', /^name a command: /],
+      [['org'], 2, 'usage', /^name a command: /],
+      [['org', 'lst'], 2, 'usage', /^unknown command 'lst' \(Did you mean list\?\)$/],
+      [['org', 'show'], 2, 'usage', /^missing required argument 'ORG'$/],
+      [['org', 'methods', 'o', '--mode', 'test'], 2, 'usage', /^give --card or --cash/],
+      [['org', 'show', 'org_unknown'], 1, 'refused', /^there is no such organization$/],
+      [['org', 'list', '--data-dir', '/nowhere'], 1, 'failed', /^no server runs on/],
+      [['serve'], 1, 'failed', /^the port is taken/],
+    ];
+    for (const [args, code, kind, message] of errors) {
+      const outcome = await run(...args, '--json');
+      assert.deepEqual([outcome.code, outcome.out], [code, ''], args.join(' '));
+      assert.equal(outcome.error.indexOf('\n'), outcome.error.length - 1, 'one line');
+      const { error } = JSON.parse(outcome.error);
+      assert.equal(error.kind, kind);
+      assert.match(error.message, message);
+    }
+  });
+
+  test('every error has one prefix', async () => {
+    for (const args of ['org lst', 'org show', 'org list --nope', 'org show org_unknown', 'serve']) {
+      assert.match((await run(...args.split(' '))).error, /^payments: [^\n]*\n$/);
+    }
+  });
+
+  const commands =
+    'serve|config|metrics|doctor|org create|org list|org show|org activate|org suspend|org reinstate|org close|org methods|' +
+    'key create|key list|key roll|key revoke|limits show|limits set|limits reset|review list|review close';
+  for (const command of commands.split('|')) {
+    test(`payments ${command} --help`, async () => {
+      const { code, out, error } = await run(...command.split(' '), '--help');
+      assert.deepEqual([code, error], [0, '']);
+      assert.ok(out.startsWith(`Usage: payments ${command} `), out);
+      assert.match(out, /--json/);
+    });
+  }
+
+  test('--version', async () => assert.equal((await run('--version')).out, '1.2.3\n'));
+});
+
+describe('as a process', () => {
+  const entry = fileURLToPath(new URL('../../../src/process/payments.ts', import.meta.url));
+  const execute = (env: Record<string, string>, ...args: string[]) =>
+    new Promise<Outcome>((resolve) => {
+      execFile(process.execPath, [entry, ...args], { env }, (failure, out, error) => {
+        resolve({ code: Number(failure?.code ?? 0), out, error });
+      });
+    });
+
+  test('finds the server through PAYMENTS_DATA_DIR, and through --data-dir', async () => {
+    const created = await execute(
+      { PAYMENTS_DATA_DIR: fixture.dataDir },
+      'org',
+      'create',
+      '--name',
+      'A',
+      '--json',
+    );
+    assert.deepEqual([created.code, created.error], [0, '']);
+    const { id } = JSON.parse(created.out);
+    const shown = await execute({}, '--data-dir', fixture.dataDir, 'org', 'show', id);
+    assert.match(shown.out, /^name +A$/m);
+  });
+
+  const failures: [env: Record<string, string>, args: string[], code: number, error: RegExp][] = [
+    [
+      { PAYMENTS_DATA_DIR: '/nowhere' },
+      ['org', 'list'],
+      1,
+      /no server runs on \/nowhere\/operator\.sock: start it/,
+    ],
+    [{ PAYMENTS_PROT: '1' }, ['org', 'list'], 1, /PAYMENTS_PROT is no known variable/],
+    [{ PAYMENTS_PORT: 'x' }, ['serve'], 1, /PAYMENTS_PORT is "x"/],
+    [{}, ['org', 'show'], 2, /missing required argument/],
+  ];
+  for (const [env, args, code, error] of failures) {
+    test(`${JSON.stringify(env)} ${args.join(' ')}`, async () => {
+      const outcome = await execute(env, ...args);
+      assert.match(outcome.error, error);
+      assert.equal(outcome.error.trimEnd().split('\n').length, 1, 'one line');
+      assert.deepEqual([outcome.code, outcome.out], [code, '']);
+    });
+  }
+});
+
+describe('webhooks deliveries', () => {
+  const deliveriesParams = { endpoint: Type.String(), failedOnly: Type.Boolean() };
+  const delivery: PresentedDelivery = {
+    id: 'whd_1',
+    endpoint: 'we_1',
+    event: 'evt_1',
+    type: 'payment_intent.created',
+    status: 'succeeded',
+    attempts: 1,
+    next_attempt: null,
+    created: '2026-11-01T10:00:00.000Z',
+  };
+  for (const [count, says] of [
+    [listedMax - 1, false],
+    [listedMax, true],
+  ] as const) {
+    test(`of ${count} it ${says ? 'says' : 'does not say'} that there may be more`, async () => {
+      const list = Array.from({ length: count }, () => delivery);
+      const answer = defineCommand('webhooks.deliveries', deliveriesParams, async () => list);
+      const full = await openFixture([answer]);
+      const { out } = await run('webhooks', 'deliveries', 'we_1', '--data-dir', full.dataDir);
+      await full.close();
+      assert.equal(
+        out.trimEnd().split('\n')[count],
+        'whd_1  payment_intent.created  succeeded  1         -             evt_1  2026-11-01T10:00:00Z',
+      );
+      assert.equal(/there may be older ones/.test(out), says);
+    });
+  }
+});

@@ -1,0 +1,131 @@
+// The audit record on a real disk: what is acknowledged is there, what a crash cut off hurts nothing, and no row holds
+// what it must not.
+
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { DirectoryRefusal } from '../../../src/directory/refusal.ts';
+import { OperatorFailure } from '../../../src/operator/protocol.ts';
+import { Audit, readAudit } from '../../../src/operator/server/audit.ts';
+import { AuditLog, lastRows } from '../../../src/operator/server/audit-log.ts';
+import { scrub } from '../../../src/process/logger.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'audit-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const by = { user: 'amina', uid: 1000, sudo_user: null };
+
+async function openAudit(failures: unknown[] = []): Promise<Audit> {
+  return Audit.open({
+    dataDir: folder,
+    now: () => Date.UTC(2026, 10, 1),
+    scrub,
+    onRow: () => {},
+    onFailure: (error) => failures.push(error),
+  });
+}
+
+const outcomes = () => readAudit(folder, 100).operators.map(({ outcome }) => outcome);
+
+test('an action has a row before it is carried out and one of what came of it', async () => {
+  const audit = await openAudit();
+  const result = await audit.record(by, 'org.create', { name: 'Souk' }, async () => {
+    assert.deepEqual(outcomes(), ['asked'], 'on disk before anything is done');
+    return { id: 'org_1' };
+  });
+  assert.deepEqual(result, { id: 'org_1' });
+  const [asked, done] = readAudit(folder, 100).operators;
+  assert.deepEqual(done, { ...asked, outcome: 'done', object: 'org_1' });
+  assert.deepEqual([asked!.at, asked!.by, asked!.params], ['2026-11-01T00:00:00.000Z', by, { name: 'Souk' }]);
+  await audit.close();
+});
+
+const failures: readonly (readonly [what: string, error: Error, outcome: string, message: string | null])[] =
+  [
+    ['refused', new DirectoryRefusal('there is no such key'), 'refused', 'there is no such key'],
+    ['wrong', new OperatorFailure('usage', 'org is missing'), 'usage', 'org is missing'],
+    ['broken', new Error('with a svc_sk_test_secret'), 'failed', null],
+    ['left by its client', Object.assign(new Error(), { name: 'AbortError' }), 'done', null],
+  ];
+for (const [what, error, outcome, message] of failures) {
+  test(`an action that is ${what} says so`, async () => {
+    const audit = await openAudit();
+    await assert.rejects(
+      audit.record(null, 'x', {}, () => Promise.reject(error)),
+      error,
+    );
+    const row = readAudit(folder, 1).operators[0]!;
+    assert.deepEqual([row.outcome, row.message, row.by], [outcome, message, null]);
+    await audit.close();
+  });
+}
+
+test('nothing is done when its row cannot be written', { skip: process.platform !== 'linux' }, async () => {
+  mkdirSync(join(folder, 'audit'));
+  symlinkSync('/dev/full', join(folder, 'audit', 'operators.ndjson'));
+  const told: unknown[] = [];
+  const audit = await openAudit(told);
+  await assert.rejects(
+    audit.record(by, 'org.close', {}, async () => assert.fail('it was done')),
+    { name: 'OperatorFailure', kind: 'failed', message: /^nothing was done: .*ENOSPC/ },
+  );
+  assert.equal(told.length, 1);
+  await audit.close();
+});
+
+test('rows hold no key and no card number, and are of bounded size', async () => {
+  const audit = await openAudit();
+  const card = '4242424242424242';
+  const params = { key: 'svc_sk_live_0123456789', name: `card ${card}`, long: 'x'.repeat(10_000) };
+  await audit.record(by, 'key.revoke', params, async () => null);
+  const huge = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`name${i}`, 'x'.repeat(100)]));
+  await audit.record(by, 'key.revoke', huge, async () => null);
+  const text = readFileSync(join(folder, 'audit', 'operators.ndjson'), 'utf8');
+  for (const secret of ['0123456789', card]) assert.ok(!text.includes(secret));
+  const rows = readAudit(folder, 100).operators;
+  assert.deepEqual((rows[0]!.params as typeof params).long.length, 200);
+  assert.deepEqual(rows[2]!.params, null);
+  await audit.close();
+});
+
+test('the files belong to their owner alone', async () => {
+  const umask = process.umask(0);
+  const audit = await openAudit();
+  process.umask(umask);
+  const mode = (name: string) => statSync(join(folder, name)).mode & 0o777;
+  assert.equal(mode('audit'), 0o700);
+  assert.equal(mode('audit/operators.ndjson'), 0o600);
+  assert.equal(mode('audit/keys.ndjson'), 0o600);
+  await audit.close();
+});
+
+test('a line that a crash cut off is passed over, and the next row begins on its own', async () => {
+  const path = join(folder, 'rows.ndjson');
+  const first = await AuditLog.open(path, null);
+  await first.append({ row: 1 });
+  await first.close();
+  appendFileSync(path, '{"row":2,"cu');
+  const second = await AuditLog.open(path, null);
+  await Promise.all([second.append({ row: 3 }), second.append({ row: 4 })]);
+  await second.close();
+  assert.deepEqual(lastRows(path, 10), [{ row: 1 }, { row: 3 }, { row: 4 }]);
+  assert.deepEqual(lastRows(path, 2), [{ row: 3 }, { row: 4 }]);
+});
+
+test('a bounded file keeps the newest rows, whatever is appended', async () => {
+  const path = join(folder, 'rows.ndjson');
+  const log = await AuditLog.open(path, 1_000);
+  for (let row = 0; row < 1_000; row++) await log.append({ row });
+  await log.close();
+  const bytes = statSync(path).size + statSync(`${path}.1`).size;
+  assert.ok(bytes <= 2_000, `${bytes} bytes`);
+  assert.deepEqual(
+    lastRows(path, 70),
+    Array.from({ length: 70 }, (_, i) => ({ row: 930 + i })),
+  );
+});

@@ -1,0 +1,112 @@
+// A running operators' socket for the tests: the real server and the real directory in a folder of their own, with
+// a shard that knows reviews only, metrics and configuration made up.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDirectory, Directory } from '../../../src/directory/directory.ts';
+import { indexRowsOf } from '../../../src/domain/indexes.ts';
+import type { ReviewRecord } from '../../../src/domain/record.ts';
+import { OperatorFailure } from '../../../src/operator/protocol.ts';
+import { Audit } from '../../../src/operator/server/audit.ts';
+import type { OperatorCommand } from '../../../src/operator/server/command.ts';
+import { openOperatorServer } from '../../../src/operator/server/server.ts';
+import type { Check, OperatorServices } from '../../../src/operator/server/services.ts';
+import { scrub } from '../../../src/process/logger.ts';
+import { createManualClock } from '../../manual-clock.ts';
+
+export const startMs = Date.UTC(2026, 10, 1, 10);
+
+export interface Fixture {
+  readonly dataDir: string;
+  readonly directory: Directory;
+  readonly reviews: Map<string, ReviewRecord>;
+  /** Faults of the server's that it reported. */
+  readonly failures: { command: string; error: unknown }[];
+  close(): Promise<void>;
+}
+
+/** What `doctor` finds; a test may put something else here. */
+export const fixtureChecks: Check[] = [{ name: 'shards', ok: true, detail: '1 of 1 serve' }];
+
+export async function openFixture(commands?: readonly OperatorCommand[]): Promise<Fixture> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'operator-'));
+  const clock = createManualClock(startMs);
+  const folder = join(dataDir, 'directory');
+  const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
+  await createDirectory(folder, part);
+  const directory = new Directory({ folder, part, now: clock.now });
+  const reviews = new Map<string, ReviewRecord>();
+  const failures: Fixture['failures'] = [];
+  const services: OperatorServices = {
+    now: clock.now,
+    directory,
+    secrets: { open: (sealed) => sealed },
+    // As in the service: no network in live mode.
+    availability: { test: { card: true, cash: true }, live: { card: false, cash: false } },
+    listenSecret: async () => 'svc_whsec_fixture',
+    metricsText: async () => '# TYPE up gauge\nup 1\n',
+    checks: async () => fixtureChecks,
+    config: () => [{ key: 'port', variable: 'PAYMENTS_PORT', value: 1234, description: 'port' }],
+    askShard: async (_, request) => {
+      if (request.kind === 'records') {
+        const listed = [...reviews.values()]
+          .reverse()
+          .filter((review) => indexRowsOf(review).some(({ index }) => index === request.index));
+        return { body: JSON.stringify(listed.slice(0, request.limit)) };
+      }
+      const review = 'id' in request ? reviews.get(request.id) : undefined;
+      if (review === undefined) throw new OperatorFailure('refused', 'there is nothing with this id');
+      if (request.kind !== 'command') return { body: JSON.stringify(review) };
+      if (!review.open) throw new OperatorFailure('refused', 'the review is closed');
+      const { as } = request.params as { as: 'approved' | 'refunded' };
+      reviews.set(review.id, { ...review, open: false, closed_reason: as });
+      return { body: '{}' };
+    },
+    callApi: async () => null,
+  };
+  const onFailure = (command: string, error: unknown) => failures.push({ command, error });
+  const audit = await Audit.open({
+    dataDir,
+    now: clock.now,
+    scrub,
+    onRow: () => {},
+    onFailure: (error) => failures.push({ command: 'audit', error }),
+  });
+  const server = await openOperatorServer({
+    dataDir,
+    audit,
+    services,
+    onFailure,
+    ...(commands && { commands }),
+  });
+  return {
+    dataDir,
+    directory,
+    reviews,
+    failures,
+    async close() {
+      await server.close();
+      await audit.close();
+      await directory.closeStore();
+      rmSync(dataDir, { recursive: true });
+    },
+  };
+}
+
+export function reviewOf(org: string, id: string): ReviewRecord {
+  return {
+    kind: 'review',
+    id,
+    org,
+    livemode: false,
+    created: startMs / 1000,
+    payment_intent: 'pi_1',
+    charge: 'ch_1',
+    open: true,
+    reason: 'amount_mismatch',
+    amount_expected: 10_000,
+    amount_received: 9_950,
+    closed_reason: null,
+  };
+}

@@ -1,0 +1,37 @@
+// A checkpoint in memory, as plain as can be: what the record store reads behind its layers, written while it flushes.
+
+import { indexRowsOf } from '../../src/domain/indexes.ts';
+import type { Change, StoredRecord } from '../../src/domain/record.ts';
+import type { ScanRange } from '../../src/domain/view.ts';
+import type { ColdStore } from '../../src/store/cold-store.ts';
+
+/** The rows of an index over `records`, by the definition of a range: what every faster way must equal. */
+export function scanAll(records: Iterable<StoredRecord>, index: string, range: ScanRange): string[] {
+  const { after, before, descending } = range;
+  const keys = [...records]
+    .flatMap(indexRowsOf)
+    .filter((row) => row.index === index)
+    .map(({ sortKey }) => sortKey)
+    .filter((key) => (after === undefined || key > after) && (before === undefined || key < before))
+    .sort();
+  return descending ? keys.reverse() : keys;
+}
+
+export class MemoryColdStore implements ColdStore {
+  readonly #records = new Map<string, StoredRecord>();
+
+  get(id: string): StoredRecord | undefined {
+    return this.#records.get(id);
+  }
+
+  scan(index: string, range: ScanRange): Iterable<string> {
+    return scanAll(this.#records.values(), index, range);
+  }
+
+  write(changes: Iterable<Change>): void {
+    for (const change of changes) {
+      if (change.removed) this.#records.delete(change.id);
+      else this.#records.set(change.id, change);
+    }
+  }
+}

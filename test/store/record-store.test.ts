@@ -1,0 +1,273 @@
+// All layers of the record store together show the same records and the same lists as a plain map of everything that was
+// applied, whatever lies in which of them.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { objectBytes } from '../../src/core/heap-bytes.ts';
+import {
+  dueIndex,
+  endpointDueIndex,
+  fieldIndex,
+  idOfSortKey,
+  kindIndex,
+  overIndex,
+  scopeOf,
+  timeKey,
+} from '../../src/domain/indexes.ts';
+import type { DeliveryRecord, PaymentIntentRecord, StoredRecord } from '../../src/domain/record.ts';
+import { RecordStore } from '../../src/store/record-store.ts';
+import { createIntent, openAttempt } from '../domain/scenes.ts';
+import { checkpoint, Stage } from '../domain/stage.ts';
+import { MemoryColdStore, scanAll } from './memory-cold-store.ts';
+
+const stage = new Stage();
+const intent = stage.get('payment_intent', createIntent(stage));
+const charge = stage.get('charge', openAttempt(stage, createIntent(stage)));
+const delivery: Omit<DeliveryRecord, 'id' | 'endpoint' | 'due_at_ms' | 'ended_at_ms'> = {
+  kind: 'delivery',
+  org: intent.org,
+  livemode: false,
+  created: intent.created,
+  event: 'evt_1',
+  event_type: 'refund.failed',
+  status: 'pending',
+  attempt_count: 0,
+  tries: 0,
+};
+
+const common = { org: intent.org, livemode: false, created: intent.created };
+const event = stage.world.log.flat().find((change) => change.kind === 'event')!;
+const attempt: StoredRecord = {
+  ...{ ...common, kind: 'attempt', id: 'wha_1', delivery: 'whd_1' },
+  ...{ at_ms: 0, duration_ms: 1, status: 500, failure: 'status', answer: 'x'.repeat(16 * 1024) },
+};
+
+function many(count: number): Record<string, string> {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [String(i).padStart(40, '-'), 'x'.repeat(500)]),
+  );
+}
+
+const scope = scopeOf(intent.org, false);
+
+/** A record out of a few ids, so that most changes meet a record that is there. */
+const record: fc.Arbitrary<StoredRecord> = fc.oneof(
+  fc
+    .tuple(fc.integer({ min: 1, max: 6 }), fc.constantFrom('succeeded', 'canceled', 'processing'))
+    .map(([n, status]): PaymentIntentRecord => ({ ...intent, id: `pi_${n}`, status })),
+  fc
+    .tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 20 }), fc.boolean())
+    .map(([n, ms, open]) => ({
+      ...charge,
+      id: `ch_${n}`,
+      due_at_ms: ms,
+      status: open ? ('pending' as const) : ('failed' as const),
+    })),
+  fc
+    .tuple(
+      fc.integer({ min: 1, max: 4 }),
+      fc.option(fc.integer({ min: 0, max: 20 })),
+      fc.constantFrom('a', 'b'),
+    )
+    .map(
+      ([n, due, endpoint]): DeliveryRecord => ({
+        ...delivery,
+        id: `whd_${n}`,
+        endpoint,
+        due_at_ms: due,
+        ended_at_ms: due === null ? 10 + n : null,
+      }),
+    ),
+);
+
+const indexes = [
+  kindIndex('payment_intent', scope),
+  kindIndex('charge', scope),
+  fieldIndex('payment_intent', scope, 'status', 'succeeded'),
+  fieldIndex('payment_intent', scope, 'status', 'processing'),
+  fieldIndex('delivery', scope, 'endpoint', 'a'),
+  dueIndex,
+  endpointDueIndex('a'),
+  overIndex,
+];
+const bounds = ['pi_0', 'pi_3', 'pi_9', 'ch_2', 'whd_2', timeKey(5), timeKey(15)];
+
+type Action =
+  | { readonly do: 'apply'; readonly record: StoredRecord }
+  | { readonly do: 'begin_flush' | 'end_flush' }
+  | { readonly do: 'write'; readonly count: number }
+  | { readonly do: 'get'; readonly id: string }
+  | {
+      readonly do: 'scan';
+      readonly index: string;
+      readonly after: string | undefined;
+      readonly before: string | undefined;
+      readonly descending: boolean;
+    };
+
+const bound = fc.option(fc.constantFrom(...bounds), { nil: undefined });
+const removed = fc.boolean().map((is) => (is ? { removed: true as const } : {}));
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('apply' as const),
+      record: fc.tuple(record, removed).map(([each, gone]) => ({ ...each, ...gone })),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('begin_flush' as const, 'end_flush' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('write' as const), count: fc.integer({ min: 1, max: 4 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('get' as const), id: record.map(({ id }) => id) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('scan' as const),
+      index: fc.constantFrom(...indexes),
+      after: bound,
+      before: bound,
+      descending: fc.boolean(),
+    }),
+  },
+);
+
+/** The state, what a checkpoint has yet to write, and everything as it should be. */
+class Bench {
+  readonly cold = new MemoryColdStore();
+  readonly state: RecordStore;
+  readonly expected = new Map<string, StoredRecord>();
+  flushing: StoredRecord[] | null = null;
+
+  constructor(cleanBytesMax: number) {
+    this.state = new RecordStore(this.cold, cleanBytesMax);
+  }
+
+  run(step: Action): void {
+    switch (step.do) {
+      case 'apply':
+        this.state.apply(step.record);
+        if (step.record.removed) this.expected.delete(step.record.id);
+        else this.expected.set(step.record.id, step.record);
+        return;
+      case 'begin_flush':
+        this.flushing ??= [...this.state.beginFlush().values()];
+        return;
+      case 'write':
+        // A checkpoint is many transactions: what is half written must not be seen.
+        if (this.flushing !== null) this.cold.write(this.flushing.splice(0, step.count));
+        return;
+      case 'end_flush':
+        if (this.flushing === null) return;
+        this.cold.write(this.flushing);
+        this.flushing = null;
+        this.state.endFlush();
+        return;
+      case 'get': {
+        const { kind } = this.expected.get(step.id) ?? { kind: 'payment_intent' as const };
+        assert.equal(this.state.get(kind, step.id), this.expected.get(step.id));
+        assert.equal(this.state.get('customer', step.id), undefined, 'of another kind');
+        return;
+      }
+      case 'scan': {
+        const keys = scanAll(this.expected.values(), step.index, step);
+        const records = keys.map((key) => this.expected.get(idOfSortKey(step.index, key)));
+        assert.deepEqual([...this.state.scan(step.index, step)], records);
+        const first = this.state.scan(step.index, step)[Symbol.iterator]().next();
+        assert.equal(first.value, records[0], 'one at a time');
+      }
+    }
+  }
+}
+
+test('any order of changes, checkpoints and reads', (t) => {
+  let steps = 0;
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 6 * objectBytes(charge) }),
+      fc.array(action, { minLength: 20, maxLength: 120, size: 'max' }),
+      (cleanBytesMax, actions) => {
+        const bench = new Bench(cleanBytesMax);
+        for (const step of actions) bench.run(step);
+        steps += actions.length;
+        const { residentBytes, unwrittenBytes } = bench.state;
+        // A cache of less than one record keeps the newest all the same.
+        const bytesMax = Math.max(2 * objectBytes(charge), cleanBytesMax);
+        assert.ok(residentBytes - unwrittenBytes <= bytesMax, 'memory is bounded');
+      },
+    ),
+    { numRuns: 300 },
+  );
+  t.diagnostic(`300 runs, ${steps} steps`);
+});
+
+/** Small and large: texts, metadata and an attempt's answer have no small bound. */
+const sizes: readonly StoredRecord[] = [
+  intent,
+  charge,
+  { ...intent, metadata: many(50) },
+  { ...event, object_json: 'x'.repeat(30_000) },
+  attempt,
+];
+
+for (const record of sizes) {
+  const bytes = objectBytes(record);
+  test(`a ${record.kind} of ${bytes} bytes counts with its size in every layer`, () => {
+    const bench = new Bench(5 * bytes);
+    const { state } = bench;
+    state.apply(record);
+    const alone = state.memtableBytes;
+    const rowsBytes = alone - bytes;
+    assert.ok(rowsBytes > 0 && rowsBytes < 3000, 'and its rows of indexes');
+    state.apply({ ...record });
+    assert.equal(state.memtableBytes, alone, 'once');
+    state.apply({ ...delivery, id: record.id, endpoint: 'a', due_at_ms: null, ended_at_ms: null });
+    assert.ok(state.memtableBytes < 4000, 'as it is now');
+    state.apply({ ...record });
+    for (let i = 1; i < 20; i++) state.apply({ ...record, id: record.id.slice(0, -2) + (10 + i) });
+    assert.equal(state.memtableBytes, 20 * alone);
+    bench.run({ do: 'begin_flush' });
+    assert.deepEqual([state.memtableBytes, state.unwrittenBytes], [0, 20 * alone]);
+    bench.run({ do: 'end_flush' });
+    assert.equal(state.unwrittenBytes, 0);
+    if (record.kind === 'attempt') return;
+    assert.ok(state.residentCount >= 3 && state.residentCount <= 5, 'what is clean is bounded');
+    assert.equal(state.residentBytes, state.residentCount * bytes);
+    for (let i = 1; i < 20; i++) state.get(record.kind, record.id.slice(0, -2) + (10 + (i % 3)));
+    assert.ok(state.residentBytes <= 5 * bytes);
+  });
+}
+
+test('a checkpoint at a time, and none without a beginning', () => {
+  const state = new RecordStore();
+  assert.throws(() => state.endFlush(), /no checkpoint/);
+  state.beginFlush();
+  assert.throws(() => state.beginFlush(), /one checkpoint/);
+  state.endFlush();
+  assert.equal(state.residentCount, 0);
+});
+
+test('an index that names a record which is not there is damage, not an empty place', () => {
+  const state = new RecordStore({ get: () => undefined, scan: () => ['pi_1'] });
+  assert.throws(
+    () => [...state.scan(kindIndex('payment_intent', scope), { descending: false })],
+    /does not exist/,
+  );
+});
+
+test('what was checkpointed can be decided on', () => {
+  const bench = new Stage();
+  const id = createIntent(bench);
+  checkpoint(bench.world);
+  const paid = openAttempt(bench, id);
+  checkpoint(bench.world, () => bench.given('complete_charge', {}, paid));
+  assert.equal(bench.get('payment_intent', id).status, 'succeeded');
+  checkpoint(bench.world);
+  assert.equal(bench.world.state.memtableBytes, 0);
+  assert.equal(bench.given('create_refund', { payment_intent: id }).charge, paid);
+});
