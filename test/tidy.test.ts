@@ -185,3 +185,45 @@ test('every test runs', () => {
     );
   assert.deepEqual(left, []);
 });
+
+const documents = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
+  .filter((path) => path.endsWith('.md') && path !== 'docs/coverage.md')
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+
+/** The anchors of a document: its headings as GitHub spells them, and those that are written out. */
+function anchorsOf(text: string): Set<string> {
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return new Set([...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map((match) => match[1]!)]);
+}
+
+test('every link of a document leads to a file, and to a heading in it', () => {
+  const broken = documents.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]+))?\)/g)].flatMap(([link, file, anchor]) => {
+      const target = file === '' ? join(root, path) : join(root, dirname(path), file!);
+      const leads = existsSync(target) && (!anchor || anchorsOf(readFileSync(target, 'utf8')).has(anchor));
+      return leads ? [] : [`${path}: ${link}`];
+    }),
+  );
+  assert.deepEqual(broken, []);
+});
+
+test('every file that a document names exists', () => {
+  const missing = documents.flatMap(({ path, text }) =>
+    [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|json))`/g)]
+      .map((match) => match[1]!)
+      .filter((name) => ![src, root].some((folder) => existsSync(join(folder, name))))
+      .map((name) => `${path}: ${name}`),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test('docs/ARCHITECTURE.md lists the folders in the order of the layers', () => {
+  const { text } = documents.find(({ path }) => path === 'docs/ARCHITECTURE.md')!;
+  const listed = [...text.matchAll(/^\| `(\w+)\/` \|/gm)].map((match) => match[1]!);
+  assert.deepEqual(listed, layers);
+});

@@ -16,6 +16,7 @@ import { Model } from './model.ts';
 import type { Made, Params } from './model-records.ts';
 import { card, scenes } from './scenes.ts';
 import { checkpoint, hourMs, minuteMs, Stage, type Step } from './stage.ts';
+import { drawnKinds, drawnTransitions, transitionsOf } from './state-diagrams.ts';
 
 const runs = Number(process.env.DOMAIN_MODEL_RUNS ?? 1_000);
 const seed = process.env.DOMAIN_MODEL_SEED;
@@ -271,6 +272,15 @@ class Run {
     });
   }
 
+  /** No object took a transition that the state diagrams don't draw. */
+  assertDrawn(): void {
+    const taken = transitionsOf(this.stage.world.log);
+    for (const kind of drawnKinds) {
+      for (const transition of taken[kind])
+        assert.ok(drawn.get(kind)!.has(transition), `${kind}: ${transition}`);
+    }
+  }
+
   /** Everything replayed into a fresh state is the state. */
   assertReplays(): void {
     const replayed = new RecordStore();
@@ -285,6 +295,8 @@ class Run {
     }
   }
 }
+
+const drawn = new Map(drawnKinds.map((kind) => [kind, drawnTransitions(kind)]));
 
 const outcomes = [
   { result: 'done' },
@@ -325,6 +337,7 @@ test('random commands come to what the model says', (t) => {
       const run = new Run();
       for (const each of actions) run.play(each);
       run.assertReplays();
+      run.assertDrawn();
       steps += run.steps;
       for (const { type } of ofKind(run.records, 'event')) reached.set(type, (reached.get(type) ?? 0) + 1);
     }),
