@@ -1,5 +1,5 @@
 // Processor time of what is measured, from Linux's `/proc`: of a process with all that it started, and of the service's
-// threads one by one, as its own metrics tell them.
+// threads one by one, as its own metrics tell them, with what the garbage collector took of each.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { callOperator } from '../src/operator/cli/operator-client.ts';
@@ -39,19 +39,22 @@ export function processSeconds(pid: number): number | null {
 }
 
 /** V8 makes its helpers when the process starts, right behind the thread that schedules delayed tasks. */
-const collectorThreads = 4;
+const helperThreads = 4;
 
 /**
- * The service's processor time by thread. Those of JavaScript tell their own; of the others, the helpers of V8 are told
- * apart by their place, and what is left belongs to the pool in which the storage engine commits.
+ * The service's processor time by thread. Those of JavaScript tell their own, and as `… gc` for how long the collector
+ * stopped them; of the others, the helpers of V8 are told apart by their place, and what is left belongs to the pool in
+ * which the storage engine commits.
  */
 export async function serviceThreads(pid: number, dataDir: string): Promise<ThreadSeconds> {
   const { text } = (await callOperator(dataDir, 'metrics', {})) as { text: string };
   const seconds: Record<string, number> = {};
-  for (const [, thread, value] of text.matchAll(
-    /^payments_thread_cpu_seconds_total\{thread="([^"]+)"\} (\S+)$/gm,
+  const collected: Record<string, number> = {};
+  for (const [, what, thread, value] of text.matchAll(
+    /^payments_thread_(cpu|gc)_seconds_total\{thread="([^"]+)"\} (\S+)$/gm,
   )) {
-    seconds[thread!] = Number(value);
+    if (what === 'cpu') seconds[thread!] = Number(value);
+    else collected[`${thread} gc`] = Number(value);
   }
   const tasks = readdirSync(`/proc/${pid}/task`)
     .map(Number)
@@ -62,9 +65,10 @@ export async function serviceThreads(pid: number, dataDir: string): Promise<Thre
   const scheduler = tasks.findIndex((task) =>
     readFileSync(`/proc/${pid}/task/${task}/comm`, 'latin1').startsWith('DelayedTask'),
   );
-  const collector = tasks
-    .slice(scheduler + 1, scheduler + 1 + collectorThreads)
+  const helpers = tasks
+    .slice(scheduler + 1, scheduler + 1 + helperThreads)
     .reduce((sum, task) => sum + taskSeconds(task), 0);
   const named = Object.values(seconds).reduce((sum, value) => sum + value, 0);
-  return { ...seconds, 'V8 helpers': collector, commits: Math.max(0, total - named - collector) };
+  const commits = Math.max(0, total - named - helpers);
+  return { ...seconds, ...collected, 'V8 helpers': helpers, commits };
 }

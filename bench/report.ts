@@ -114,14 +114,20 @@ export function table(summaries: readonly Summary[]): string {
   ]);
 }
 
-/** Processor time a request by thread, in microseconds. */
+/** Processor time a request by thread, in microseconds; in parentheses what the garbage collector took of it. */
 export function threadTable(summaries: readonly Summary[]): string {
   const measured = summaries.filter(({ threads }) => threads !== null);
-  const names = [...new Set(measured.flatMap(({ threads }) => Object.keys(threads!)))];
+  const names = [...new Set(measured.flatMap(({ threads }) => Object.keys(threads!)))].filter(
+    (name) => !name.endsWith(' gc'),
+  );
   if (names.length === 0) return '';
+  const cell = (threads: Readonly<Record<string, number>>, name: string) => {
+    const collected = threads[`${name} gc`];
+    return `${fixed(1)(threads[name] ?? 0)}${collected === undefined ? '' : ` (${fixed(1)(collected)})`}`;
+  };
   return aligned([
-    ['CPU µs a request by thread', ...names],
-    ...measured.map(({ name, threads }) => [name, ...names.map((thread) => fixed(1)(threads![thread] ?? 0))]),
+    ['CPU µs a request by thread (gc)', ...names],
+    ...measured.map(({ name, threads }) => [name, ...names.map((thread) => cell(threads!, thread))]),
   ]);
 }
 

@@ -6,7 +6,6 @@
 
 import { randomFillSync } from 'node:crypto';
 import { join } from 'node:path';
-import { PerformanceObserver } from 'node:perf_hooks';
 import { indexRowsOf } from '../src/domain/indexes.ts';
 import { matchRoute } from '../src/edge/router.ts';
 import { encodeTurn } from '../src/journal/codec.ts';
@@ -16,7 +15,7 @@ import { openJournal } from '../src/journal/open-journal.ts';
 import { CheckpointWorker } from '../src/process/checkpoint-worker.ts';
 import { loadConfig } from '../src/process/config.ts';
 import { systemClocks } from '../src/process/system-clocks.ts';
-import { secondsOf, thisTask } from '../src/process/thread-time.ts';
+import { gaugeThisThread, processorSeconds } from '../src/process/thread-time.ts';
 import type { ShardAccount } from '../src/shard/account.ts';
 import { memoryShares } from '../src/shard/memory.ts';
 import {
@@ -176,6 +175,7 @@ interface Measured {
 }
 
 const shares = memoryShares(1024);
+const gauge = gaugeThisThread();
 
 async function measure(stage: Stage, batch: number, seconds: number): Promise<Measured> {
   const journal = await stage.open();
@@ -217,19 +217,15 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
     return answered;
   };
   await run(1_000);
-  let collectorMs = 0;
-  const observer = new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) collectorMs += entry.duration;
-  });
-  observer.observe({ entryTypes: ['gc'] });
-  const threadMs = () => secondsOf(thisTask() ?? '')! * 1_000;
+  const collectorBefore = gauge.collectorMs[0]!;
+  const threadMs = () => processorSeconds(gauge)! * 1_000;
   const threadBefore = threadMs();
   const before = process.cpuUsage();
   const answered = await run(seconds * 1_000);
   const { user, system } = process.cpuUsage(before);
   const ownMs = threadMs() - threadBefore;
   await new Promise((resolve) => setImmediate(resolve));
-  observer.disconnect();
+  const collectorMs = gauge.collectorMs[0]! - collectorBefore;
   clearInterval(ticks);
   await shard.stop();
   return {

@@ -4,6 +4,7 @@
 import type { ShardIdentity } from '../journal/identity.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import type { Config } from './config-schema.ts';
+import type { ThreadGauge } from './thread-time.ts';
 
 /** How a checkpoint thread is started. */
 export interface CheckpointThreadData {
@@ -26,8 +27,8 @@ export type NumberedTask = Task & { readonly number: number };
 
 /** To the shard: what a task came to, 0 where there is nothing to tell. */
 export type FromCheckpointThread =
-  /** First of all: what the system calls this thread, see thread-time.ts. */
-  | { readonly task: string | null }
+  /** First of all: how the thread is measured. */
+  | { readonly gauge: ThreadGauge }
   | { readonly number: number; readonly result: number }
   | { readonly number: number; readonly failure: TaskFailure };
 

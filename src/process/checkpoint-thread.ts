@@ -13,7 +13,7 @@ import {
   type NumberedTask,
 } from './checkpoint-protocol.ts';
 import { createLogger, logConsole } from './logger.ts';
-import { thisTask } from './thread-time.ts';
+import { gaugeThisThread } from './thread-time.ts';
 
 const { number, dir, identity, config } = workerData as CheckpointThreadData;
 const shard = parentPort!;
@@ -25,7 +25,7 @@ logConsole(logger);
 const niceness = 5;
 if (process.platform === 'linux') setPriority(niceness);
 
-answer({ task: thisTask() });
+answer({ gauge: gaugeThisThread() });
 
 let opened: ReturnType<typeof openFollower> | null = null;
 

@@ -9,6 +9,7 @@ import {
   type FromCheckpointThread,
   type Task,
 } from './checkpoint-protocol.ts';
+import type { ThreadGauge } from './thread-time.ts';
 
 const entry = new URL('./checkpoint-thread.ts', import.meta.url);
 
@@ -16,7 +17,7 @@ export class CheckpointWorker implements Checkpointer {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, PromiseWithResolvers<number>>();
   readonly #ended: Promise<void>;
-  readonly #task = Promise.withResolvers<string | null>();
+  readonly #gauge = Promise.withResolvers<ThreadGauge>();
   #number = 0;
   #failure: Error | null = null;
   #isClosing = false;
@@ -25,7 +26,7 @@ export class CheckpointWorker implements Checkpointer {
   constructor(data: CheckpointThreadData, onEnded: (error: Error) => void) {
     this.#worker = new Worker(entry, { workerData: data });
     this.#worker.on('message', (message: FromCheckpointThread) => {
-      if ('task' in message) return this.#task.resolve(message.task);
+      if ('gauge' in message) return this.#gauge.resolve(message.gauge);
       const waiting = this.#waiting.get(message.number);
       this.#waiting.delete(message.number);
       if ('failure' in message) waiting?.reject(errorOf(message.failure));
@@ -48,9 +49,9 @@ export class CheckpointWorker implements Checkpointer {
     });
   }
 
-  /** What the system calls the thread, once it runs. */
-  get task(): Promise<string | null> {
-    return this.#task.promise;
+  /** How the thread is measured, once it runs. */
+  get gauge(): Promise<ThreadGauge> {
+    return this.#gauge.promise;
   }
 
   #ask(task: Task): Promise<number> {

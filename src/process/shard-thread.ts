@@ -26,7 +26,7 @@ import { createShardMetrics } from './metrics.ts';
 import { availabilityOf, networksOf } from './networks.ts';
 import { systemClocks, watchClock } from './system-clocks.ts';
 import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
-import { countThreadTime } from './thread-time.ts';
+import { countThreadTime, type ThreadGauge } from './thread-time.ts';
 
 const { number, dir, identity, secretsKeys, config, baseUrl, accounts, revision } =
   workerData as ShardThreadData;
@@ -36,7 +36,7 @@ const logger = await createLogger({ level: config.logLevel, thread: `shard-${num
 logConsole(logger);
 const registry = new Registry();
 const metrics = createShardMetrics(registry, String(number));
-const otherThreads = new Map<string, string>();
+const otherThreads = new Map<string, ThreadGauge>();
 countThreadTime(registry, `shard-${number}`, otherThreads);
 
 const busyMs = 100;
@@ -57,7 +57,7 @@ process.on('uncaughtException', fail);
 
 // Started early: it has nothing to do before the journal is open.
 const checkpointer = new CheckpointWorker({ number, dir, identity, config }, fail);
-void checkpointer.task.then((task) => task !== null && otherThreads.set(`checkpoint-${number}`, task));
+void checkpointer.gauge.then((gauge) => otherThreads.set(`checkpoint-${number}`, gauge));
 
 async function open() {
   try {

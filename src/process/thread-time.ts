@@ -1,12 +1,30 @@
-// The processor time of a thread, from Linux's scheduler, as a metric: which thread is the busy one is the first
-// question about a service that is slow. What no thread of JavaScript accounts for belongs to the storage engine's
-// commits and to the helpers of the garbage collector.
+// The processor time of a thread, from Linux's scheduler, and how much of it the garbage collector took, as metrics:
+// which thread is the busy one is the first question about a service that is slow. What no thread of JavaScript accounts
+// for belongs to the storage engine's commits and to V8's helper threads, which do the rest of the collector's work.
 
 import { readFileSync, readlinkSync } from 'node:fs';
+import { PerformanceObserver } from 'node:perf_hooks';
 import { Counter, type Registry } from 'prom-client';
 
-/** Names the calling thread below `/proc`, so that another one can count it; null on systems that have no such thing. */
-export function thisTask(): string | null {
+/** What a thread shows of itself, so that another one can count it. */
+export interface ThreadGauge {
+  /** Names the thread below `/proc`; null on systems that have no such thing. */
+  readonly task: string | null;
+  /** One number in shared memory: the milliseconds for which the collector has stopped the thread. */
+  readonly collectorMs: Float64Array;
+}
+
+/** Begins to measure the calling thread. */
+export function gaugeThisThread(): ThreadGauge {
+  const collectorMs = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) collectorMs[0]! += duration;
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return { task: thisTask(), collectorMs };
+}
+
+function thisTask(): string | null {
   try {
     return readlinkSync('/proc/thread-self');
   } catch {
@@ -15,35 +33,45 @@ export function thisTask(): string | null {
 }
 
 /**
- * Counts the calling thread under this name, and those that `others` names, which run as long, each with what it is below
- * `/proc`. On systems that don't tell, there is no such metric.
+ * Counts the calling thread under this name, and those that `others` names, which run as long. On systems that don't
+ * tell processor time, there is only that of the collector.
  */
 export function countThreadTime(
   registry: Registry,
   thread: string,
-  others: ReadonlyMap<string, string> = new Map(),
+  others: ReadonlyMap<string, ThreadGauge> = new Map(),
 ): void {
-  const own = thisTask();
-  if (own === null) return;
-  const counted = new Map<string, number>();
-  new Counter({
-    name: 'payments_thread_cpu_seconds_total',
-    help: 'Processor time of a thread',
-    labelNames: ['thread'],
-    registers: [registry],
-    collect() {
-      for (const [name, task] of [[thread, own] as const, ...others]) {
-        const before = counted.get(name) ?? 0;
-        const seconds = Math.max(before, secondsOf(task) ?? before);
-        this.labels(name).inc(seconds - before);
-        counted.set(name, seconds);
-      }
-    },
-  });
+  const own = gaugeThisThread();
+  const all = () => [[thread, own] as const, ...others];
+  const count = (name: string, help: string, secondsSoFar: (gauge: ThreadGauge) => number | null) => {
+    const counted = new Map<string, number>();
+    new Counter({
+      name,
+      help,
+      labelNames: ['thread'],
+      registers: [registry],
+      collect() {
+        for (const [label, gauge] of all()) {
+          const before = counted.get(label) ?? 0;
+          const seconds = Math.max(before, secondsSoFar(gauge) ?? before);
+          this.labels(label).inc(seconds - before);
+          counted.set(label, seconds);
+        }
+      },
+    });
+  };
+  if (own.task !== null) {
+    count('payments_thread_cpu_seconds_total', 'Processor time of a thread', processorSeconds);
+  }
+  count(
+    'payments_thread_gc_seconds_total',
+    'Time for which the garbage collector stopped a thread',
+    ({ collectorMs }) => collectorMs[0]! / 1000,
+  );
 }
 
 /** The processor time of a thread so far; null where the system doesn't tell. */
-export function secondsOf(task: string): number | null {
+export function processorSeconds({ task }: Pick<ThreadGauge, 'task'>): number | null {
   try {
     // Time on a processor, time waiting for one, and how often it was switched to: the first two in nanoseconds.
     const [onProcessor] = readFileSync(`/proc/${task}/schedstat`, 'latin1').split(' ');

@@ -138,6 +138,7 @@ test('the metrics tell what an operator asks', async () => {
   assert.equal(value('payments_read_only{shard="0"}'), 0);
   for (const thread of process.platform === 'linux' ? ['main', 'edge-0', 'shard-0', 'webhooks'] : []) {
     assert(value(`payments_thread_cpu_seconds_total{thread="${thread}"}`) > 0, thread);
+    assert(value(`payments_thread_gc_seconds_total{thread="${thread}"}`) >= 0, thread);
   }
   assert(value('process_resident_memory_bytes') > 0);
   assert(!text.includes(key));
