@@ -184,7 +184,7 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
       journal,
       settings: {
         baseUrl: 'https://pay.test',
-        cardAttemptMs: 1_800_000,
+        cardPageMs: 1_800_000,
         cashCodeMs: 259_200_000,
         webhookRetryMs: [5_000],
       },

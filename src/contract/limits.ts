@@ -49,9 +49,9 @@ export const amountMax = 99_999_999;
 export const methodAmountMin = { card: 100, cash: 10_000 } as const;
 
 /** Cards that can be tried for one payment: card schemes count more than ten declines as abuse. */
-export const cardAttemptsMax = 10;
-/** Attempts to pay one payment, by whatever method and whatever became of them. */
-export const attemptsMax = 50;
+export const cardsPerPaymentMax = 10;
+/** Charges of one payment, by any method and with any outcome. */
+export const chargesPerPaymentMax = 50;
 /** Exports of an organization and mode that may be under way at once. */
 export const exportsAtOnceMax = 4;
 

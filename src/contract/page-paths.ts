@@ -2,11 +2,11 @@
 
 /** Where a customer pays a checkout session. */
 export const checkoutPath = (session: string) => `/checkout/${session}`;
-/** Where a customer types the card for an attempt. */
+/** Where a customer types the card for a charge. */
 export const cardPath = (charge: string) => `/pay/${charge}`;
 /** Where a customer answers the bank's challenge. */
 export const challengePath = (charge: string) => `${cardPath(charge)}/challenge`;
-/** Where a customer finds the cash code of an attempt. */
+/** Where a customer finds the cash code of a charge. */
 export const voucherPath = (charge: string) => `/voucher/${charge}`;
-/** Where the form is sent that leads back to the choice, from the page of an attempt. */
+/** Where the page of a charge sends the form that leads back to the choice of methods. */
 export const changePath = (page: string) => `${page}/change`;

@@ -26,7 +26,7 @@ export const declineCodes = [
 ] as const;
 export type DeclineCode = (typeof declineCodes)[number];
 
-/** Why an attempt to pay failed. A declined card also has one of the codes above. */
+/** Why a charge failed. A declined card also has one of the codes above. */
 export const failureCodes = [
   'card_declined',
   'cash_payment_refused',

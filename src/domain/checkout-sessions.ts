@@ -10,7 +10,7 @@ import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
 import { initialMetadata } from './metadata.ts';
-import { cancelIntent, openAttempt, openIntent, refusePayment, refusePlainHttp } from './payment-intents.ts';
+import { cancelIntent, openCharge, openIntent, refusePayment, refusePlainHttp } from './payment-intents.ts';
 import { presentCheckoutSession } from './present.ts';
 import type { CheckoutSessionRecord } from './record.ts';
 
@@ -85,5 +85,5 @@ export function chooseMethod(draft: Draft, params: { method: PaymentMethodType }
   if (!intent.payment_method_types.includes(params.method)) {
     return refused(refuse('payment_method_unavailable', { values: { method: params.method } }));
   }
-  return openAttempt(draft, intent, params.method, null);
+  return openCharge(draft, intent, params.method, null);
 }

@@ -3,7 +3,7 @@
 
 import type { CommandOperation, ParamsOf } from '../contract/routes/table.ts';
 import type { EventType, PaymentMethodType } from '../contract/vocabulary.ts';
-import type { SubmittedCard } from './attempts.ts';
+import type { SubmittedCard } from './charges.ts';
 import type { Answer } from './decision.ts';
 import type { AttemptReport } from './deliveries.ts';
 import type { NetworkOutcome } from './operations.ts';
@@ -17,8 +17,8 @@ export interface InternalParams {
   submit_card: SubmittedCard;
   /** A customer answered the bank's challenge. */
   answer_challenge: { readonly passed: boolean };
-  /** A customer goes back from the page of an attempt, to choose again how to pay. */
-  abandon_attempt: object;
+  /** A customer goes back from the page of a charge, to choose a method again. */
+  abandon_charge: object;
   /** A payment network answered, or notified. */
   settle_operation: { readonly operation: string; readonly outcome: NetworkOutcome };
   /** The time of a charge or a session has come. */

@@ -1,17 +1,17 @@
-// The end that a charge and a checkout session have: as people are told it, in wall time, and as the service goes by it,
-// in service time.
+// The time at which a charge or a checkout session expires: in wall time, which people read, and in service time, which
+// the service goes by.
 
 import type { Now } from '../core/clock.ts';
 
 export interface Deadline {
-  /** When it ends by itself unless it was decided before: as people are told, and in service time. */
+  /** When it expires unless it was decided before: in wall time, and the same moment in service time. */
   readonly expires_at_ms: number;
   readonly deadline_ms: number;
-  /** When the service looks whether to expire it, in service time: later than its end while a payment is decided. */
+  /** When the service checks whether to expire it, in service time. Later than `deadline_ms` while its payment is under way. */
   readonly due_at_ms: number;
 }
 
-/** The end that lies at `expiresAtMs` of wall time, as seen now. */
+/** The deadline at `expiresAtMs` of wall time; its service time is found from the distance to now. */
 export function deadlineAt(expiresAtMs: number, { nowMs, serviceMs }: Now): Deadline {
   const deadlineMs = serviceMs + expiresAtMs - nowMs;
   return { expires_at_ms: expiresAtMs, deadline_ms: deadlineMs, due_at_ms: deadlineMs };

@@ -1,14 +1,14 @@
 // decide: the state machine. Pure: what it needs to know of time, chance and the caller is in the context; what it
 // decides comes back as values. One decider a command; a route or an internal command without one does not compile.
 
-import * as attempts from './attempts.ts';
+import * as charges from './charges.ts';
 import { chooseMethod, createCheckoutSession, expireCheckoutSession } from './checkout-sessions.ts';
 import type { AnyCommand, CommandParams, Done } from './command.ts';
 import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts';
 import type { Context, Decision, Outcome } from './decision.ts';
 import { pruneDeliveries, recordAttempt, resendDelivery } from './deliveries.ts';
 import { Draft } from './draft.ts';
-import { expireDue, inTime } from './due.ts';
+import { expireDue, expiringFirst } from './due.ts';
 import { settleOperation } from './operations.ts';
 import {
   cancelPaymentIntent,
@@ -37,16 +37,16 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   create_webhook_endpoint: endpoints.createWebhookEndpoint,
   update_webhook_endpoint: endpoints.updateWebhookEndpoint,
   delete_webhook_endpoint: endpoints.deleteWebhookEndpoint,
-  complete_charge: inTime(attempts.completeCharge),
-  fail_charge: inTime(attempts.failCharge),
-  expire_charge: inTime(attempts.expireCharge),
-  pay_cash: attempts.payCash,
+  complete_charge: expiringFirst(charges.helpChargeComplete),
+  fail_charge: expiringFirst(charges.helpChargeFail),
+  expire_charge: expiringFirst(charges.helpChargeExpire),
+  pay_cash: charges.payCash,
   succeed_refund: helpRefundSucceed,
   fail_refund: helpRefundFail,
-  choose_method: inTime(chooseMethod),
-  submit_card: inTime(attempts.submitCard),
-  answer_challenge: inTime(attempts.answerChallenge),
-  abandon_attempt: inTime(attempts.abandonAttempt),
+  choose_method: expiringFirst(chooseMethod),
+  submit_card: expiringFirst(charges.submitCard),
+  answer_challenge: expiringFirst(charges.answerChallenge),
+  abandon_charge: expiringFirst(charges.abandonCharge),
   settle_operation: settleOperation,
   expire_due: expireDue,
   close_review: closeReview,

@@ -28,7 +28,7 @@ export interface EffectiveLimit {
 export interface Settings {
   /** Where customers reach the service's pages, without a final slash. */
   readonly baseUrl: string;
-  readonly cardAttemptMs: number;
+  readonly cardPageMs: number;
   readonly cashCodeMs: number;
   /** The waits between the attempts of a webhook delivery. */
   readonly webhookRetryMs: readonly number[];

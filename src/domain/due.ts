@@ -1,7 +1,8 @@
-// What happens by itself when its time has come: attempts and sessions expire. Each is a command like any other,
-// raised by the shard, so it is journaled and replayed the same way, also when the time passed while nobody ran.
+// Charges and sessions that expire. The shard gives the command `expire_due` for each when its time has come, so an
+// expiry is journaled and replayed like any other change. What became due while the service was stopped expires at the
+// start.
 
-import { failOverdue } from './attempts.ts';
+import { failOverdue } from './charges.ts';
 import { isOver } from './deadline.ts';
 import type { Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
@@ -10,10 +11,10 @@ import { cancelIntent } from './payment-intents.ts';
 import type { ChargeRecord, CheckoutSessionRecord, StoredRecord } from './record.ts';
 import type { View } from './view.ts';
 
-/** How long to wait before looking again at something that a payment in progress holds up. */
+/** How long to wait before looking again at a record that can't expire yet because its payment is under way. */
 const postponeMs = 60_000;
 
-/** Up to `count` records whose time has come in service time, oldest first. */
+/** Up to `count` records that are due at `serviceMs`, oldest first. */
 export function dueRecords(view: View, serviceMs: number, count: number): StoredRecord[] {
   const due: StoredRecord[] = [];
   for (const record of view.scan(dueIndex, { before: timeKey(serviceMs + 1), descending: false })) {
@@ -31,7 +32,7 @@ export function nextDueMs(view: View): number {
   return Infinity;
 }
 
-/** The time of a charge or a checkout session has come. */
+/** Expires the charge or the checkout session `id` if it is due, or makes it due again later if it can't expire yet. */
 export function expireDue(draft: Draft, _params: object, id: string): { readonly result: null } {
   const { serviceMs } = draft.context;
   const charge = draft.get('charge', id);
@@ -49,10 +50,11 @@ export function expireDue(draft: Draft, _params: object, id: string): { readonly
 }
 
 /**
- * A decider about a charge or a session that sees what time has left of it: what is past its end has ended, also when
- * nobody was there to end it. Its refusal throws that away again; `expire_due` writes it down.
+ * Wraps a decider about a charge or a session, so that it sees the record expired if its time is up, although
+ * `expire_due` may not have run yet. When the decider refuses, the expiry is dropped with its draft and left to
+ * `expire_due`.
  */
-export function inTime<P>(decider: (draft: Draft, params: P, id: string) => Outcome): typeof decider {
+export function expiringFirst<P>(decider: (draft: Draft, params: P, id: string) => Outcome): typeof decider {
   return (draft, params, id) => {
     const charge = draft.get('charge', id);
     if (charge !== undefined) failOverdue(draft, charge);
@@ -63,7 +65,7 @@ export function inTime<P>(decider: (draft: Draft, params: P, id: string) => Outc
   };
 }
 
-/** A session whose time is up expires, unless a payment is on its way; the session as it is then. */
+/** Expires a session whose time is up, unless its payment is under way. Returns the session as it is then. */
 function expireOverdue(draft: Draft, session: CheckoutSessionRecord): CheckoutSessionRecord {
   if (session.status !== 'open' || !isOver(session, draft.context.serviceMs)) return session;
   const intent = draft.get('payment_intent', session.payment_intent)!;

@@ -3,7 +3,7 @@
 
 import { refuse } from '../contract/errors/table.ts';
 import type { DeclineCode } from '../contract/vocabulary.ts';
-import { attemptOpened, declined, failAttempt, succeedAttempt } from './attempts.ts';
+import { chargeOpened, declined, failCharge, succeedCharge } from './charges.ts';
 import type { Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
 import type { OperationRecord, PaymentIntentRecord } from './record.ts';
@@ -63,9 +63,9 @@ const networkUnavailable = refuse('api_error', {
   retryAfterSeconds: 1,
 });
 
-/** An attempt that is not open by the end of the call is none: there is nothing for the customer to do yet. */
+/** A charge exists only once its network has opened it. Until then there is nothing for the customer to do. */
 function settleOpening(draft: Draft, operation: OperationRecord, outcome: NetworkOutcome): Outcome {
-  if (outcome.result === 'done') return attemptOpened(draft, operation);
+  if (outcome.result === 'done') return chargeOpened(draft, operation);
   freeIntent(draft, operation);
   return { waiterRefused: networkUnavailable };
 }
@@ -74,14 +74,14 @@ function settleAuthorization(draft: Draft, operation: OperationRecord, outcome: 
   const charge = draft.get('charge', operation.charge!)!;
   freeIntent(draft, operation);
   if (outcome.result === 'done') {
-    // Money for an attempt that has failed meanwhile is real all the same: somebody has to look at it.
+    // The charge has failed meanwhile, but the money is real, so a person has to look at it.
     if (charge.status === 'failed') openReview(draft, charge, 'late_payment', charge.amount);
-    if (charge.status === 'pending') succeedAttempt(draft, charge);
+    if (charge.status === 'pending') succeedCharge(draft, charge);
     return { body: JSON.stringify({ status: 'succeeded' }) };
   }
   if (charge.status !== 'pending') return nothing;
   const code = outcome.result === 'declined' ? outcome.decline_code : 'processing_error';
-  failAttempt(draft, charge, declined(code, draft.context.language));
+  failCharge(draft, charge, declined(code, draft.context.language));
   return { body: JSON.stringify({ status: 'failed' }) };
 }
 

@@ -1,12 +1,12 @@
-// Payment intents: create, update, confirm, cancel. How an attempt to pay goes on from there is in attempts.ts.
+// Payment intents: create, update, confirm, cancel. What happens to a charge after the confirmation is in charges.ts.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { methodAmountMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
-import { methodsLeft } from './attempt-limits.ts';
-import { canceledBeforePaid, closeCharge, newCashNumber } from './attempts.ts';
 import { changeable, newOperation } from './changeable.ts';
+import { methodsLeft } from './charge-limits.ts';
+import { canceledBeforePaid, closeCharge, newCashNumber } from './charges.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
@@ -18,7 +18,7 @@ import { expireSession } from './session-progress.ts';
 
 type CreateParams = ParamsOf<'create_payment_intent'>;
 
-/** What a payment intent and a checkout session ask of a payment before it exists. */
+/** Why a payment intent or a checkout session can't be created with these parameters; null when it can. */
 export function refusePayment(
   draft: Draft,
   params: { amount: number; payment_method_types?: PaymentMethodType[]; customer?: string },
@@ -52,7 +52,7 @@ export function refusePlainHttp(
   return refuse('parameter_invalid', { param, message: 'parameter_invalid.https' });
 }
 
-/** A new intent, and the event that tells of it. */
+/** Creates an intent and its event. Returns the intent, also as the JSON text that the event carries. */
 export function openIntent(
   draft: Draft,
   params: Pick<CreateParams, 'amount' | 'currency' | 'customer' | 'description' | 'metadata'> & {
@@ -95,7 +95,7 @@ export function createPaymentIntent(draft: Draft, params: CreateParams): Outcome
   return { body: openIntent(draft, params, null).json };
 }
 
-/** The merchant's own notes can be changed in every state, but not in the middle of a call to a network. */
+/** Description and metadata can be changed in every state, but not while a network call is under way. */
 export function updatePaymentIntent(
   draft: Draft,
   params: ParamsOf<'update_payment_intent'>,
@@ -126,10 +126,10 @@ export function confirmPaymentIntent(
   const intent = found.record;
   const method = methodOf(intent, params.payment_method_type);
   if (typeof method !== 'string') return refused(method);
-  return openAttempt(draft, intent, method, return_url ?? null);
+  return openCharge(draft, intent, method, return_url ?? null);
 }
 
-/** What a confirmation pays with that names no method: the only one, if there is only one. */
+/** The method of a confirmation that names none: the intent's only one, if it has only one. */
 export function defaultMethod({
   payment_method_types: types,
 }: PaymentIntentRecord): PaymentMethodType | undefined {
@@ -150,8 +150,8 @@ function methodOf(
   return refuse('parameter_invalid', { param, message: 'parameter_invalid.not_a_method', values });
 }
 
-/** Asks the network to open a card page or to issue a cash code; the answer waits for it. */
-export function openAttempt(
+/** Asks the network to open a card page or to issue a cash code. The request is answered when the network has done so. */
+export function openCharge(
   draft: Draft,
   intent: PaymentIntentRecord,
   method: PaymentMethodType,
@@ -168,7 +168,7 @@ export function openAttempt(
   if (!methodsLeft(draft.view, intent).includes(method)) {
     const param = 'payment_method_type';
     return refused(
-      refuse('invalid_request', { param, message: 'invalid_request.attempts', values: { method } }),
+      refuse('invalid_request', { param, message: 'invalid_request.charges', values: { method } }),
     );
   }
   const operation = draft.call({
@@ -194,7 +194,7 @@ export function cancelPaymentIntent(
   return answered(presentPaymentIntent(canceled, undefined, draft.context.settings.baseUrl));
 }
 
-/** Cancels an intent that is `changeable`: a pending attempt fails, and an open checkout session expires. */
+/** Cancels an intent that is `changeable`. Its pending charge fails, and its open checkout session expires. */
 export function cancelIntent(
   draft: Draft,
   intent: PaymentIntentRecord,

@@ -1,8 +1,8 @@
-// What a customer's page shows of a payment, found by the id in the page's address: a checkout session or a charge.
-// Plain data for the pages, without anything that is the merchant's alone (metadata, customer, description).
+// What a customer's page shows of a payment. The page's address holds the id of a checkout session or a charge. The view
+// is plain data without anything that only the merchant may see (metadata, customer, description).
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
-import { methodsLeft } from './attempt-limits.ts';
+import { methodsLeft } from './charge-limits.ts';
 import { isOver } from './deadline.ts';
 import type {
   CardDetails,
@@ -26,7 +26,7 @@ export interface PaymentView {
     readonly busy: boolean;
     readonly last_payment_error: LastPaymentError | null;
     readonly payment_method_types: readonly PaymentMethodType[];
-    /** Those by which another attempt can begin. */
+    /** The methods by which another charge can begin. */
     readonly methods_left: readonly PaymentMethodType[];
     readonly return_url: string | null;
   };
@@ -39,7 +39,7 @@ export interface PaymentView {
     /** Its time is up, whether the service has looked at it yet or not. */
     readonly over: boolean;
   } | null;
-  /** The latest attempt, which is not the one asked for when that one is over and another has begun. */
+  /** The latest charge. It differs from the one that was asked for when that one has ended and another has begun. */
   readonly charge: {
     readonly id: string;
     readonly status: ChargeRecord['status'];

@@ -197,14 +197,14 @@ export interface OperationRecord extends Common {
   readonly kind: 'operation';
   readonly action: 'open_card_page' | 'issue_cash_code' | 'authorize_card' | 'refund_charge';
   readonly payment_intent: string;
-  /** Null while the network opens the attempt: there is no charge yet. */
+  /** Null while the network opens a card page or issues a cash code, because there is no charge yet. */
   readonly charge: string | null;
   readonly refund: string | null;
   /** The network's own name for a card that was typed (never the number). */
   readonly card_token: string | null;
   /** The code to issue. Cash only. */
   readonly cash_number: string | null;
-  /** Where the customer goes afterwards, once the attempt is open. */
+  /** Where the card page sends the customer afterwards; becomes the intent's once the charge is open. */
   readonly return_url: string | null;
   /** The network has taken the order; the final outcome follows by notification. */
   readonly accepted: boolean;

@@ -4,7 +4,7 @@
 
 import type { CommandOperation } from '../contract/routes/table.ts';
 import type { Params } from '../contract/routes/validate.ts';
-import { defaultDecline } from './attempts.ts';
+import { defaultDecline } from './charges.ts';
 import { defaultEnd } from './checkout-sessions.ts';
 import { type Caller, find } from './find.ts';
 import { defaultMethod } from './payment-intents.ts';

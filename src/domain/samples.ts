@@ -2,7 +2,7 @@
 // fields and the forms of real ones; the ids in them name nothing.
 
 import type { EventType } from '../contract/vocabulary.ts';
-import { declined } from './attempts.ts';
+import { declined } from './charges.ts';
 import { deadlineAt } from './deadline.ts';
 import type { Context } from './decision.ts';
 import * as present from './present.ts';

@@ -46,7 +46,7 @@ interface Network {
 
 export interface CardNetwork extends Network {
   readonly tokenize: Tokenize;
-  /** Opens an attempt that the customer continues on the card page. */
+  /** Lets the customer pay on the card page. */
   openPage(call: NetworkCall): Promise<NetworkOutcome>;
   /** Charges the card behind `token`. */
   authorize(call: NetworkCall, token: string): Promise<NetworkOutcome>;

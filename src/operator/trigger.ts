@@ -39,19 +39,19 @@ const createIntent = ({ call }: Actor) =>
   call('create_payment_intent', '', { ...money, description: 'Triggered' });
 
 /** An intent whose card page is open. */
-async function openAttempt(actor: Actor): Promise<Acted> {
+async function openCharge(actor: Actor): Promise<Acted> {
   const { id } = await createIntent(actor);
   return actor.call('confirm_payment_intent', id, {});
 }
 
 async function pay(actor: Actor): Promise<Acted> {
-  const intent = await openAttempt(actor);
+  const intent = await openCharge(actor);
   await actor.call('complete_charge', intent.latest_charge, {});
   return intent;
 }
 
 async function decline(actor: Actor): Promise<void> {
-  const { latest_charge } = await openAttempt(actor);
+  const { latest_charge } = await openCharge(actor);
   await actor.call('fail_charge', latest_charge, { decline_code: 'insufficient_funds' });
 }
 
@@ -77,14 +77,14 @@ async function payInSession(actor: Actor): Promise<void> {
 
 /** The card network reports another amount than was asked for. */
 async function openReview(actor: Actor): Promise<string> {
-  const { id, latest_charge } = await openAttempt(actor);
+  const { id, latest_charge } = await openCharge(actor);
   await actor.call('complete_charge', latest_charge, { amount: amount - 100 });
   return actor.reviewOf(id);
 }
 
 const scenes: Readonly<Record<EventType, (actor: Actor) => Promise<unknown>>> = {
   'payment_intent.created': createIntent,
-  'payment_intent.requires_action': openAttempt,
+  'payment_intent.requires_action': openCharge,
   'payment_intent.processing': pay,
   'payment_intent.succeeded': pay,
   'payment_intent.payment_failed': decline,

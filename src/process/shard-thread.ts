@@ -103,7 +103,7 @@ const shard: Shard = new Shard(
     journal,
     settings: {
       baseUrl,
-      cardAttemptMs: config.attempts.cardAttemptSeconds * 1000,
+      cardPageMs: config.attempts.cardAttemptSeconds * 1000,
       cashCodeMs,
       webhookRetryMs: config.webhooks.retrySeconds.map((seconds) => seconds * 1000),
     },

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dueRecords } from '../../src/domain/due.ts';
-import { createIntent, createSession, openAttempt, scenes, typedCard } from './scenes.ts';
+import { createIntent, createSession, openCharge, scenes, typedCard } from './scenes.ts';
 import { hourMs, minuteMs, Stage, settings } from './stage.ts';
 
 const session = { amount: 20_000, currency: 'mad', success_url: 'https://shop.test/ok' };
@@ -158,7 +158,7 @@ test('a payment on its way postpones the end', () => {
   const stage = new Stage();
   const scene = createSession(stage);
   stage.advance(24 * hourMs - minuteMs);
-  const charge = openAttempt(stage, scene.intent);
+  const charge = openCharge(stage, scene.intent);
   const operation = stage.calls('submit_card', typedCard, charge);
   stage.advance(minuteMs);
   assert.deepEqual(runDue(stage), [], 'while the network is asked');
@@ -175,7 +175,7 @@ test('a payment that fails after the end takes the session with it', () => {
   const stage = new Stage();
   const scene = createSession(stage);
   stage.advance(24 * hourMs - minuteMs);
-  const operation = stage.calls('submit_card', typedCard, openAttempt(stage, scene.intent));
+  const operation = stage.calls('submit_card', typedCard, openCharge(stage, scene.intent));
   stage.advance(minuteMs);
   runDue(stage);
   stage.settle(operation, { result: 'declined', decline_code: 'lost_card' });
@@ -183,11 +183,11 @@ test('a payment that fails after the end takes the session with it', () => {
   assert.deepEqual(runDue(stage), ['payment_intent.canceled', 'checkout.session.expired']);
 });
 
-test('an attempt whose time is up waits for the network that is being asked', () => {
+test('a charge whose time is up waits for the network that is being asked', () => {
   const stage = new Stage();
   const scene = scenes.authorizing(stage);
   const { expires_at_ms } = stage.get('charge', scene.charge);
-  stage.advance(settings.cardAttemptMs);
+  stage.advance(settings.cardPageMs);
   assert.deepEqual(runDue(stage), []);
   assert.equal(stage.get('charge', scene.charge).expires_at_ms, expires_at_ms, 'what is shown stays');
   stage.settle(scene.operation, { result: 'accepted' });
@@ -198,7 +198,7 @@ test('an attempt whose time is up waits for the network that is being asked', ()
 
 test('what became due while nobody ran happens in order, once', () => {
   const stage = new Stage();
-  const first = openAttempt(stage, createIntent(stage));
+  const first = openCharge(stage, createIntent(stage));
   stage.advance(minuteMs);
   const scene = scenes.open(stage);
   const code = scenes.code(stage);

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AnyCommand } from '../../src/domain/command.ts';
-import { createIntent, openAttempt } from './scenes.ts';
+import { createIntent, openCharge } from './scenes.ts';
 import { type Json, refusalOf, Stage } from './stage.ts';
 
 const creations: readonly (readonly [AnyCommand, object])[] = [
@@ -78,7 +78,7 @@ test('a method that was switched off since the payment was created', () => {
     refusal: ['payment_method_unavailable', 'payment_method_type'],
   });
   stage.methods = { card: true, cash: true };
-  assert.ok(openAttempt(stage, intent));
+  assert.ok(openCharge(stage, intent));
 });
 
 for (const operation of ['confirm_payment_intent', 'cancel_payment_intent'] as const) {

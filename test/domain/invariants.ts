@@ -48,7 +48,7 @@ function assertIntent(records: Records, intent: PaymentIntentRecord): void {
   assert.equal(intent.amount_received, status === 'succeeded' ? intent.amount : 0);
   assert.deepEqual(inStatus('succeeded'), status === 'succeeded' ? [latest] : [], 'one success a payment');
   const underWay = status === 'requires_action' || status === 'processing';
-  assert.deepEqual(inStatus('pending'), underWay ? [latest] : [], 'an attempt is open when it is being paid');
+  assert.deepEqual(inStatus('pending'), underWay ? [latest] : [], 'a charge is open when it is being paid');
   assert.equal(status === 'canceled', intent.canceled_at !== null);
   if (intent.last_payment_error !== null) {
     assert.ok(inStatus('failed').some((charge) => charge.id === intent.last_payment_error!.charge));

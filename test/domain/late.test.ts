@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AnyCommand } from '../../src/domain/command.ts';
-import { openAttempt, type Scene, type SceneName, scenes, typedCard } from './scenes.ts';
+import { openCharge, type Scene, type SceneName, scenes, typedCard } from './scenes.ts';
 import { minuteMs, Stage } from './stage.ts';
 
 const state = 'payment_intent_unexpected_state';
@@ -14,8 +14,8 @@ const rows: readonly (readonly [SceneName, AnyCommand, object, keyof Scene, code
   ['open', 'submit_card', { ...typedCard, challenge: true }, 'charge', state],
   ['challenge', 'answer_challenge', { passed: true }, 'charge', state],
   ['challenge', 'answer_challenge', { passed: false }, 'charge', state],
-  ['challenge', 'abandon_attempt', {}, 'charge', state],
-  ['code', 'abandon_attempt', {}, 'charge', state],
+  ['challenge', 'abandon_charge', {}, 'charge', state],
+  ['code', 'abandon_charge', {}, 'charge', state],
   ['open', 'complete_charge', {}, 'charge', charge],
   ['open', 'complete_charge', { amount: 5 }, 'charge', charge],
   ['accepted', 'complete_charge', {}, 'charge', charge],
@@ -36,11 +36,11 @@ for (const [from, command, params, of, code] of rows) {
   });
 }
 
-test('an attempt within a session that is past its end can not be paid', () => {
+test('a charge within a session that is past its end can not be paid', () => {
   const stage = new Stage();
   const scene = scenes.fresh(stage);
   stage.advance(24 * 60 * minuteMs - minuteMs);
-  const late = openAttempt(stage, scene.intent);
+  const late = openCharge(stage, scene.intent);
   stage.advance(minuteMs);
   stage.when('submit_card', typedCard, late).expect({ refusal: state });
   stage.when('complete_charge', {}, late).expect({ refusal: charge });

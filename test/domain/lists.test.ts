@@ -6,7 +6,7 @@ import type { QueryOperation } from '../../src/contract/routes/table.ts';
 import { idFloor } from '../../src/core/ids.ts';
 import { type Filters, pageOf } from '../../src/domain/pages.ts';
 import type { View } from '../../src/domain/view.ts';
-import { createIntent, createSession, openAttempt, payByCard, scenes } from './scenes.ts';
+import { createIntent, createSession, openCharge, payByCard, scenes } from './scenes.ts';
 import { type Json, Stage } from './stage.ts';
 
 const ids = (list: Json): string[] => list.data.map(({ id }: { id: string }) => id);
@@ -142,7 +142,7 @@ test('payment intents by status and customer', () => {
 test('charges and refunds by payment intent and status', () => {
   const stage = new Stage();
   const { intent, charge: failed } = scenes.declined(stage);
-  const paid = openAttempt(stage, intent);
+  const paid = openCharge(stage, intent);
   stage.given('complete_charge', {}, paid);
   const other = payByCard(stage).charge;
   const charges = (params: object) => ids(stage.read('list_charges', params));

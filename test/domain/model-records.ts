@@ -20,7 +20,7 @@ export interface Session {
   dueMs: number;
 }
 
-export interface Attempt {
+export interface Charge {
   readonly id: string;
   readonly payment: Payment;
   readonly method: 'card' | 'cash';
@@ -38,7 +38,7 @@ export interface Attempt {
 
 export interface Refund {
   readonly id: string;
-  readonly attempt: Attempt;
+  readonly charge: Charge;
   readonly amount: number;
   status: 'pending' | 'succeeded' | 'failed';
 }
@@ -47,7 +47,7 @@ export interface Call {
   readonly id: string;
   readonly action: string;
   readonly payment: Payment;
-  readonly attempt: string | null;
+  readonly charge: string | null;
   readonly number: string | null;
   readonly refund: string | null;
   over: boolean;

@@ -33,7 +33,7 @@ const kinds = [
   ...['create_payment_intent', 'create_checkout_session', 'choose_method', 'choose_method'],
   ...['confirm_payment_intent', 'confirm_payment_intent', 'confirm_payment_intent'],
   ...['settle_operation', 'settle_operation', 'settle_operation', 'settle_operation', 'settle_operation'],
-  ...['submit_card', 'submit_card', 'submit_card', 'answer_challenge', 'answer_challenge', 'abandon_attempt'],
+  ...['submit_card', 'submit_card', 'submit_card', 'answer_challenge', 'answer_challenge', 'abandon_charge'],
   ...['cancel_payment_intent', 'expire_checkout_session', 'update_payment_intent'],
   ...[
     'complete_charge',
@@ -183,30 +183,30 @@ class Run {
       case 'expire_checkout_session':
         return [of(model.sessions), {}];
       case 'submit_card':
-        return [of(model.attempts), { token: 'tok', card, challenge: how % 3 === 0 }];
+        return [of(model.charges), { token: 'tok', card, challenge: how % 3 === 0 }];
       case 'answer_challenge':
-        return [of(model.attempts), { passed: how % 3 > 0 }];
-      case 'abandon_attempt':
-        return [of(model.attempts), {}];
+        return [of(model.charges), { passed: how % 3 > 0 }];
+      case 'abandon_charge':
+        return [of(model.charges), {}];
       case 'settle_operation':
         return ['', { operation: this.#call(pick), outcome: outcomes[how % outcomes.length]! }];
       case 'complete_charge':
-        return [of(model.attempts), odd ? { amount: pick + 1 } : {}];
+        return [of(model.charges), odd ? { amount: pick + 1 } : {}];
       case 'pay_cash': {
-        const codes = [...model.attempts.values()].filter(({ number }) => number !== null);
+        const codes = [...model.charges.values()].filter(({ number }) => number !== null);
         const code = codes.length === 0 ? undefined : codes[pick % codes.length]!;
         const amount = odd || code === undefined ? how + 1 : code.payment.amount;
         return ['', { number: code?.number ?? '000000000000', amount }];
       }
       case 'create_refund': {
-        const about = how % 2 === 0 ? { charge: of(model.attempts) } : { payment_intent: of(model.payments) };
+        const about = how % 2 === 0 ? { charge: of(model.charges) } : { payment_intent: of(model.payments) };
         return ['', how % 3 === 0 ? about : { ...about, amount: [1, 2_500, 10_000, 99_999][pick % 4]! }];
       }
       case 'succeed_refund':
       case 'fail_refund':
         return [of(model.refunds), {}];
       default:
-        return [of(how % 2 === 0 ? model.attempts : model.sessions), {}];
+        return [of(how % 2 === 0 ? model.charges : model.sessions), {}];
     }
   }
 
@@ -249,7 +249,7 @@ class Run {
         ...[each.id, each.status, each.operation !== null, each.amount_received, each.latest_charge],
       ]),
       sessions: ofKind(records, 'checkout_session').map((each) => [each.id, each.status, each.due_at_ms]),
-      attempts: ofKind(records, 'charge').map((each) => [
+      charges: ofKind(records, 'charge').map((each) => [
         ...[each.id, each.status, each.challenge_token !== null, each.amount_refunded],
         ...[each.amount_refund_pending, each.expires_at_ms, each.status === 'pending' && each.due_at_ms],
       ]),
@@ -263,7 +263,7 @@ class Run {
       sessions: [...model.sessions.values()].map(({ session }) => [
         ...[session!.id, session!.status, session!.dueMs],
       ]),
-      attempts: [...model.attempts.values()].map((each) => [
+      charges: [...model.charges.values()].map((each) => [
         ...[each.id, each.status, each.challenged, each.refunded, each.held],
         ...[each.endsMs, each.status === 'pending' && each.dueMs],
       ]),
@@ -311,7 +311,7 @@ const internal: readonly AnyCommand[] = [
   'choose_method',
   'submit_card',
   'answer_challenge',
-  'abandon_attempt',
+  'abandon_charge',
   'expire_due',
 ];
 const isInternal = (operation: AnyCommand): boolean => internal.includes(operation);

@@ -1,7 +1,7 @@
 // A naive model of payments, written from the published tables of states and from nothing in `src/domain`: plain
 // objects that are changed in place. It says what every command must answer and tell, and what is then true.
 
-import type { Attempt, Call, Expected, Made, Params, Payment, Refund, Session } from './model-records.ts';
+import type { Call, Charge, Expected, Made, Params, Payment, Refund, Session } from './model-records.ts';
 
 const minuteMs = 60_000;
 const cardMs = 30 * minuteMs;
@@ -16,7 +16,7 @@ const failedEvents = ['charge.failed', 'payment_intent.payment_failed'];
 export class Model {
   readonly payments = new Map<string, Payment>();
   readonly sessions = new Map<string, Payment>();
-  readonly attempts = new Map<string, Attempt>();
+  readonly charges = new Map<string, Charge>();
   readonly refunds = new Map<string, Refund>();
   readonly calls = new Map<string, Call>();
   /** Centimes that customers handed over, whatever became of them. */
@@ -46,7 +46,7 @@ export class Model {
         return this.#submit(id, params.challenge === true, made, nowMs);
       case 'answer_challenge':
         return this.#answer(id, params.passed === true, made, nowMs);
-      case 'abandon_attempt':
+      case 'abandon_charge':
         return this.#abandon(id, nowMs);
       case 'settle_operation':
         return this.#settle(params, made, nowMs);
@@ -54,10 +54,10 @@ export class Model {
         return this.#complete(id, params.amount as number | undefined, nowMs);
       case 'fail_charge':
       case 'expire_charge':
-        return this.#helped(id, nowMs, (attempt) => {
-          if (operation === 'fail_charge' && attempt.method === 'card') attempt.tried = true;
-          this.#overrule(attempt);
-          return this.#fail(attempt);
+        return this.#helped(id, nowMs, (charge) => {
+          if (operation === 'fail_charge' && charge.method === 'card') charge.tried = true;
+          this.#overrule(charge);
+          return this.#fail(charge);
         });
       case 'pay_cash':
         return this.#payCash(params.number as string, params.amount as number, nowMs);
@@ -75,13 +75,13 @@ export class Model {
 
   /** What is due, in order. */
   due(nowMs: number): string[] {
-    const attempts = [...this.attempts.values()]
+    const charges = [...this.charges.values()]
       .filter(({ status }) => status === 'pending')
       .map(({ id, dueMs }) => ({ id, atMs: dueMs }));
     const sessions = [...this.sessions.values()]
       .filter(({ session }) => session!.status === 'open')
       .map(({ session }) => ({ id: session!.id, atMs: session!.dueMs }));
-    return [...attempts, ...sessions]
+    return [...charges, ...sessions]
       .filter(({ atMs }) => atMs <= nowMs)
       .sort((a, b) => a.atMs - b.atMs || (a.id < b.id ? -1 : 1))
       .map(({ id }) => id);
@@ -140,7 +140,7 @@ export class Model {
   #open(payment: Payment, method: string, made: Made): Expected {
     const blocked = this.#blocked(payment, 'requires_payment_method');
     if (blocked !== null) return blocked;
-    const before = [...this.attempts.values()].filter((attempt) => attempt.payment === payment);
+    const before = [...this.charges.values()].filter((charge) => charge.payment === payment);
     const cards = before.filter(({ tried }) => tried).length;
     if (before.length >= 50 || (method === 'card' && cards >= 10)) return refuse('invalid_request');
     this.#call(method === 'card' ? 'open_card_page' : 'issue_cash_code', payment, made);
@@ -150,7 +150,7 @@ export class Model {
 
   #call(action: string, payment: Payment, made: Made, refund: string | null = null): void {
     const { id, charge, number } = made.call!;
-    this.calls.set(id, { id, action, payment, attempt: charge, number, refund, over: false });
+    this.calls.set(id, { id, action, payment, charge, number, refund, over: false });
   }
 
   #cancel(id: string): Expected {
@@ -167,7 +167,7 @@ export class Model {
   }
 
   #end(payment: Payment): Expected {
-    const latest = this.attempts.get(payment.latest ?? '');
+    const latest = this.charges.get(payment.latest ?? '');
     const events: string[] = [];
     if (latest?.status === 'pending') {
       latest.status = 'failed';
@@ -189,57 +189,57 @@ export class Model {
   }
 
   /** Its time is up, or that of its session, and nothing keeps it open. */
-  #isOver({ status, endsMs, payment }: Attempt, nowMs: number): boolean {
+  #isOver({ status, endsMs, payment }: Charge, nowMs: number): boolean {
     if (status !== 'pending' || payment.busy) return false;
     return endsMs <= nowMs || this.#isSessionOver(payment, nowMs);
   }
 
-  #typing(id: string, nowMs: number): Expected | Attempt {
-    const attempt = this.attempts.get(id);
-    if (attempt === undefined || attempt.method === 'cash') return refuse('resource_missing');
-    return this.#inHand(attempt, nowMs);
+  #typing(id: string, nowMs: number): Expected | Charge {
+    const charge = this.charges.get(id);
+    if (charge === undefined || charge.method === 'cash') return refuse('resource_missing');
+    return this.#inHand(charge, nowMs);
   }
 
-  /** An attempt that its customer can still do something about. */
-  #inHand(attempt: Attempt, nowMs: number): Expected | Attempt {
-    const blocked = this.#blocked(attempt.payment, 'requires_action');
+  /** A charge that its customer can still do something about. */
+  #inHand(charge: Charge, nowMs: number): Expected | Charge {
+    const blocked = this.#blocked(charge.payment, 'requires_action');
     if (blocked !== null) return blocked;
-    if (this.#isOver(attempt, nowMs) || this.#isSessionOver(attempt.payment, nowMs)) {
+    if (this.#isOver(charge, nowMs) || this.#isSessionOver(charge.payment, nowMs)) {
       return refuse('payment_intent_unexpected_state');
     }
-    return attempt.status === 'pending' ? attempt : refuse('charge_unexpected_state');
+    return charge.status === 'pending' ? charge : refuse('charge_unexpected_state');
   }
 
   #abandon(id: string, nowMs: number): Expected {
-    const attempt = this.attempts.get(id);
-    if (attempt === undefined || attempt.payment.session === null) return refuse('resource_missing');
-    const inHand = this.#inHand(attempt, nowMs);
+    const charge = this.charges.get(id);
+    if (charge === undefined || charge.payment.session === null) return refuse('resource_missing');
+    const inHand = this.#inHand(charge, nowMs);
     if ('code' in inHand) return inHand;
-    this.#fail(attempt);
+    this.#fail(charge);
     return ok('charge.failed');
   }
 
   #submit(id: string, challenge: boolean, made: Made, nowMs: number): Expected {
-    const attempt = this.#typing(id, nowMs);
-    if ('code' in attempt) return attempt;
-    attempt.tried = true;
-    if (!challenge) return this.#authorize(attempt, made);
-    attempt.challenged = true;
+    const charge = this.#typing(id, nowMs);
+    if ('code' in charge) return charge;
+    charge.tried = true;
+    if (!challenge) return this.#authorize(charge, made);
+    charge.challenged = true;
     return ok();
   }
 
   #answer(id: string, passed: boolean, made: Made, nowMs: number): Expected {
-    const attempt = this.#typing(id, nowMs);
-    if ('code' in attempt) return attempt;
-    if (!attempt.challenged) return refuse('charge_unexpected_state');
-    return passed ? this.#authorize(attempt, made) : this.#fail(attempt);
+    const charge = this.#typing(id, nowMs);
+    if ('code' in charge) return charge;
+    if (!charge.challenged) return refuse('charge_unexpected_state');
+    return passed ? this.#authorize(charge, made) : this.#fail(charge);
   }
 
-  #authorize(attempt: Attempt, made: Made): Expected {
-    this.#call('authorize_card', attempt.payment, made);
-    attempt.challenged = false;
-    attempt.payment.busy = true;
-    attempt.payment.status = 'processing';
+  #authorize(charge: Charge, made: Made): Expected {
+    this.#call('authorize_card', charge.payment, made);
+    charge.challenged = false;
+    charge.payment.busy = true;
+    charge.payment.status = 'processing';
     return waits('payment_intent.processing');
   }
 
@@ -254,28 +254,28 @@ export class Model {
       const refund = this.refunds.get(call.refund!)!;
       return refund.status === 'pending' ? this.#decideRefund(refund, result === 'done') : ok();
     }
-    const attempt = this.attempts.get(call.attempt ?? '');
-    if (opening || attempt!.status === 'pending') call.payment.busy = false;
+    const charge = this.charges.get(call.charge ?? '');
+    if (opening || charge!.status === 'pending') call.payment.busy = false;
     if (opening) {
       call.over = true;
       return result === 'done' ? this.#opened(call, made, nowMs) : refuse('api_error');
     }
     if (result === 'accepted') return ok();
     call.over = true;
-    if (result === 'done') return this.#confirmed(attempt!);
-    return attempt!.status === 'pending' ? this.#fail(attempt!) : ok();
+    if (result === 'done') return this.#confirmed(charge!);
+    return charge!.status === 'pending' ? this.#fail(charge!) : ok();
   }
 
   #opened(call: Call, made: Made, nowMs: number): Expected {
     const { payment } = call;
     const method = call.action === 'open_card_page' ? 'card' : 'cash';
     const endsMs = nowMs + (method === 'card' ? cardMs : cashMs);
-    const attempt: Attempt = {
+    const charge: Charge = {
       ...{ id: made.charge, payment, method, number: call.number, status: 'pending', endsMs, dueMs: endsMs },
       ...{ challenged: false, tried: false, refunded: 0, held: 0 },
     };
-    this.attempts.set(attempt.id, attempt);
-    payment.latest = attempt.id;
+    this.charges.set(charge.id, charge);
+    payment.latest = charge.id;
     payment.status = 'requires_action';
     if (method === 'cash' && payment.session !== null && payment.session.endsMs < endsMs) {
       payment.session.endsMs = endsMs;
@@ -285,16 +285,16 @@ export class Model {
   }
 
   /** The network has the money: credited, or under review. */
-  #confirmed(attempt: Attempt): Expected {
-    this.arrived += attempt.payment.amount;
-    return attempt.status === 'failed' ? ok('review.opened') : this.#succeed(attempt);
+  #confirmed(charge: Charge): Expected {
+    this.arrived += charge.payment.amount;
+    return charge.status === 'failed' ? ok('review.opened') : this.#succeed(charge);
   }
 
-  #succeed(attempt: Attempt): Expected {
-    const { payment } = attempt;
+  #succeed(charge: Charge): Expected {
+    const { payment } = charge;
     const events = payment.status === 'processing' ? [] : ['payment_intent.processing'];
-    attempt.status = 'succeeded';
-    attempt.challenged = false;
+    charge.status = 'succeeded';
+    charge.challenged = false;
     payment.status = 'succeeded';
     payment.received = payment.amount;
     events.push('charge.succeeded', 'payment_intent.succeeded');
@@ -305,46 +305,46 @@ export class Model {
     return ok(...events);
   }
 
-  #fail(attempt: Attempt): Expected {
-    attempt.status = 'failed';
-    attempt.challenged = false;
-    attempt.payment.status = 'requires_payment_method';
+  #fail(charge: Charge): Expected {
+    charge.status = 'failed';
+    charge.challenged = false;
+    charge.payment.status = 'requires_payment_method';
     return ok(...failedEvents);
   }
 
-  #helped(id: string, nowMs: number, decide: (attempt: Attempt) => Expected): Expected {
-    const attempt = this.attempts.get(id);
-    if (attempt === undefined) return refuse('resource_missing');
-    if (attempt.status !== 'pending') return refuse('charge_unexpected_state');
-    if (attempt.payment.busy) return refuse('payment_intent_busy');
-    return this.#isOver(attempt, nowMs) ? refuse('charge_unexpected_state') : decide(attempt);
+  #helped(id: string, nowMs: number, decide: (charge: Charge) => Expected): Expected {
+    const charge = this.charges.get(id);
+    if (charge === undefined) return refuse('resource_missing');
+    if (charge.status !== 'pending') return refuse('charge_unexpected_state');
+    if (charge.payment.busy) return refuse('payment_intent_busy');
+    return this.#isOver(charge, nowMs) ? refuse('charge_unexpected_state') : decide(charge);
   }
 
-  /** A helper has decided the attempt: no network's word is waited for any more. */
-  #overrule(attempt: Attempt): void {
+  /** A helper has decided the charge: no network's word is waited for any more. */
+  #overrule(charge: Charge): void {
     for (const call of this.calls.values()) {
-      if (call.action === 'authorize_card' && call.attempt === attempt.id) call.over = true;
+      if (call.action === 'authorize_card' && call.charge === charge.id) call.over = true;
     }
   }
 
   #complete(id: string, amount: number | undefined, nowMs: number): Expected {
-    return this.#helped(id, nowMs, (attempt) => {
-      this.arrived += amount ?? attempt.payment.amount;
-      if (amount !== undefined && amount !== attempt.payment.amount) return ok('review.opened');
-      this.#overrule(attempt);
-      return this.#succeed(attempt);
+    return this.#helped(id, nowMs, (charge) => {
+      this.arrived += amount ?? charge.payment.amount;
+      if (amount !== undefined && amount !== charge.payment.amount) return ok('review.opened');
+      this.#overrule(charge);
+      return this.#succeed(charge);
     });
   }
 
   #payCash(number: string, amount: number, nowMs: number): Expected {
-    const attempt = [...this.attempts.values()].find((each) => each.number === number);
-    if (attempt === undefined) return refuse('resource_missing');
+    const charge = [...this.charges.values()].find((each) => each.number === number);
+    if (charge === undefined) return refuse('resource_missing');
     this.arrived += amount;
-    if (attempt.status === 'pending' && attempt.endsMs <= nowMs) {
-      return ok(...this.#fail(attempt).events, 'review.opened');
+    if (charge.status === 'pending' && charge.endsMs <= nowMs) {
+      return ok(...this.#fail(charge).events, 'review.opened');
     }
-    const fits = attempt.status === 'pending' && amount === attempt.payment.amount;
-    return fits ? this.#succeed(attempt) : ok('review.opened');
+    const fits = charge.status === 'pending' && amount === charge.payment.amount;
+    return fits ? this.#succeed(charge) : ok('review.opened');
   }
 
   #refund(params: Params, made: Made): Expected {
@@ -353,16 +353,16 @@ export class Model {
       if (payment === undefined) return refuse('resource_missing');
       if (payment.status !== 'succeeded') return refuse('payment_intent_unexpected_state');
     }
-    const attempt = this.attempts.get((params.charge as string | undefined) ?? payment!.latest!);
-    if (attempt === undefined) return refuse('resource_missing');
-    if (attempt.method === 'cash') return refuse('refund_unsupported_payment_method');
-    if (attempt.status !== 'succeeded') return refuse('charge_unexpected_state');
-    const rest = attempt.payment.received - attempt.refunded - attempt.held;
+    const charge = this.charges.get((params.charge as string | undefined) ?? payment!.latest!);
+    if (charge === undefined) return refuse('resource_missing');
+    if (charge.method === 'cash') return refuse('refund_unsupported_payment_method');
+    if (charge.status !== 'succeeded') return refuse('charge_unexpected_state');
+    const rest = charge.payment.received - charge.refunded - charge.held;
     const amount = (params.amount as number | undefined) ?? rest;
     if (amount > rest || rest === 0) return refuse('amount_too_large');
-    attempt.held += amount;
-    this.refunds.set(made.refund, { id: made.refund, attempt, amount, status: 'pending' });
-    this.#call('refund_charge', attempt.payment, made, made.refund);
+    charge.held += amount;
+    this.refunds.set(made.refund, { id: made.refund, charge, amount, status: 'pending' });
+    this.#call('refund_charge', charge.payment, made, made.refund);
     return ok('refund.created');
   }
 
@@ -370,16 +370,16 @@ export class Model {
     if (refund === undefined) return refuse('resource_missing');
     if (refund.status !== 'pending') return refuse('invalid_request');
     refund.status = made ? 'succeeded' : 'failed';
-    refund.attempt.held -= refund.amount;
-    if (made) refund.attempt.refunded += refund.amount;
+    refund.charge.held -= refund.amount;
+    if (made) refund.charge.refunded += refund.amount;
     return ok('refund.updated', made ? 'charge.refunded' : 'refund.failed');
   }
 
   #due(id: string, nowMs: number): Expected {
-    const attempt = this.attempts.get(id);
-    if (attempt?.status === 'pending' && attempt.dueMs <= nowMs) {
-      if (!attempt.payment.busy) return this.#fail(attempt);
-      attempt.dueMs = nowMs + minuteMs;
+    const charge = this.charges.get(id);
+    if (charge?.status === 'pending' && charge.dueMs <= nowMs) {
+      if (!charge.payment.busy) return this.#fail(charge);
+      charge.dueMs = nowMs + minuteMs;
     }
     const payment = this.sessions.get(id);
     if (payment?.session?.status === 'open' && payment.session.dueMs <= nowMs) {

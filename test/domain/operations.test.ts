@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusOf } from '../../src/contract/errors/table.ts';
 import type { NetworkOutcome } from '../../src/domain/operations.ts';
-import { amount, createIntent, openAttempt, payByCard, type SceneName, scenes, typedCard } from './scenes.ts';
+import { amount, createIntent, openCharge, payByCard, type SceneName, scenes, typedCard } from './scenes.ts';
 import { minuteMs, Stage, settings } from './stage.ts';
 
 const done: NetworkOutcome = { result: 'done' };
@@ -44,11 +44,11 @@ test('an opening that fails, or is only taken: whoever waits is told to try agai
     assert.ok('waiterRefused' in told);
     const { code, retryAfterSeconds } = told.waiterRefused;
     assert.deepEqual([code, statusOf(told.waiterRefused), retryAfterSeconds], ['api_error', 503, 1]);
-    assert.ok(openAttempt(stage, intent));
+    assert.ok(openCharge(stage, intent));
   }
 });
 
-test('the address to return to changes with the attempt, not with a try that opens none', () => {
+test('the address to return to changes with the charge, not with a try that opens none', () => {
   const stage = new Stage();
   const { intent } = scenes.fresh(stage);
   const confirm = (return_url?: string) =>
@@ -93,12 +93,12 @@ test("the customer's own payment names no request", () => {
   assert.deepEqual(event.request, { id: null, idempotency_key: null });
 });
 
-test('a charge is made when its attempt opens: nobody who pages through the list misses it', () => {
+test('a charge is made when the network has opened it: nobody who pages through the list misses it', () => {
   const stage = new Stage();
   const intent = createIntent(stage);
   const operation = stage.calls('confirm_payment_intent', {}, intent);
   stage.advance(5_000);
-  const cursor = openAttempt(stage, createIntent(stage));
+  const cursor = openCharge(stage, createIntent(stage));
   stage.settle(operation);
   const openedAt = stage.nowMs / 1000;
   const { id, created, expires_at_ms } = stage.get(
@@ -114,12 +114,12 @@ test('a charge is made when its attempt opens: nobody who pages through the list
   assert.deepEqual(ids({ 'created[lt]': openedAt }), []);
 });
 
-test('money for an attempt whose time was up meanwhile opens a review', () => {
+test('money for a charge whose time was up meanwhile opens a review', () => {
   const stage = new Stage();
   const { operation, charge, intent } = scenes.accepted(stage);
-  stage.advance(settings.cardAttemptMs);
+  stage.advance(settings.cardPageMs);
   stage.given('expire_due', {}, charge);
-  const second = openAttempt(stage, intent);
+  const second = openCharge(stage, intent);
   stage.settle(operation!).expect({ events: ['review.opened'], changes: ['operation removed', 'review'] });
   const [review] = stage.read('list_reviews').data;
   assert.deepEqual([review.reason, review.charge, review.amount_received], ['late_payment', charge, amount]);
@@ -127,10 +127,10 @@ test('money for an attempt whose time was up meanwhile opens a review', () => {
   assert.equal(stage.get('payment_intent', intent).latest_charge, second);
 });
 
-test('a decline for an attempt whose time was up meanwhile changes nothing', () => {
+test('a decline for a charge whose time was up meanwhile changes nothing', () => {
   const stage = new Stage();
   const { operation, charge } = scenes.accepted(stage);
-  stage.advance(settings.cardAttemptMs);
+  stage.advance(settings.cardPageMs);
   stage.given('expire_due', {}, charge);
   stage.settle(operation!, declinedByBank).expect({ events: [], changes: ['operation removed'] });
 });

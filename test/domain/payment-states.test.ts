@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { canceledBeforePaid, cashRefused, declined, expiredUnpaid } from '../../src/domain/attempts.ts';
+import { canceledBeforePaid, cashRefused, declined, expiredUnpaid } from '../../src/domain/charges.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
 import {
   amount,
   card,
   createIntent,
-  openAttempt,
+  openCharge,
   type Scene,
   type SceneName,
   scenes,
@@ -101,7 +101,7 @@ const transitions: readonly Transition[] = [
   ...(['open', 'challenge', 'code'] as const).map((from) => ({
     from,
     on: 'the customer goes back to choose again',
-    run: (stage: Stage, { charge }: Scene) => stage.when('abandon_attempt', {}, charge),
+    run: (stage: Stage, { charge }: Scene) => stage.when('abandon_charge', {}, charge),
     events: ['charge.failed'],
     changes: failed,
     intent: { status: 'requires_payment_method', last_payment_error: null },
@@ -196,7 +196,7 @@ const transitions: readonly Transition[] = [
   },
   {
     from: 'declined',
-    on: 'another attempt',
+    on: 'another charge',
     run: (stage, { intent }) =>
       stage.settle(stage.calls('confirm_payment_intent', { payment_method_type: 'card' }, intent)),
     events: ['payment_intent.requires_action'],
@@ -232,7 +232,7 @@ const actions: Readonly<Record<string, Action>> = {
   cancel: ['cancel_payment_intent', {}, 'intent'],
   expire: ['expire_checkout_session', {}, 'session'],
   choose: ['choose_method', { method: 'cash' }, 'session'],
-  back: ['abandon_attempt', {}, 'charge'],
+  back: ['abandon_charge', {}, 'charge'],
   submit: ['submit_card', typedCard, 'charge'],
   challenge: ['answer_challenge', { passed: true }, 'charge'],
   complete: ['complete_charge', {}, 'charge'],
@@ -376,7 +376,7 @@ for (const [from, what, helper, failure] of errors) {
   });
 }
 
-test('the attempt that a cancel ends is told of first, as it is then', () => {
+test('the charge that a cancel ends is told of first, as it is then', () => {
   const stage = new Stage();
   const { intent, charge } = scenes.challenge(stage);
   const { told } = stage.when('cancel_payment_intent', {}, intent);
@@ -386,7 +386,7 @@ test('the attempt that a cancel ends is told of first, as it is then', () => {
   assert.equal(canceled.id, intent);
 });
 
-test('a cash attempt has no bank that could decline it', () => {
+test('a cash charge has no bank that could decline it', () => {
   const stage = new Stage();
   const { charge } = scenes.code(stage);
   const params = { decline_code: 'lost_card' };
@@ -394,12 +394,12 @@ test('a cash attempt has no bank that could decline it', () => {
   assert.equal(stage.given('fail_charge', {}, charge).failure_code, 'cash_payment_refused');
 });
 
-test('going back: the attempt says why it ended, and the reason of an earlier one stays', () => {
+test('going back: the charge says why it ended, and the reason of an earlier one stays', () => {
   const stage = new Stage();
   const { intent, charge: declinedCharge } = scenes.declined(stage);
   const { last_payment_error } = stage.read('retrieve_payment_intent', {}, intent);
-  const charge = openAttempt(stage, intent, 'cash');
-  const [told] = stage.when('abandon_attempt', {}, charge, { language: 'ar' }).told;
+  const charge = openCharge(stage, intent, 'cash');
+  const [told] = stage.when('abandon_charge', {}, charge, { language: 'ar' }).told;
   assert.deepEqual(told, stage.read('retrieve_charge', {}, charge));
   const { code, message } = canceledBeforePaid('ar');
   assert.deepEqual([told.failure_code, told.failure_message], [code, message]);
@@ -407,14 +407,14 @@ test('going back: the attempt says why it ended, and the reason of an earlier on
   assert.deepEqual([after.latest_charge, after.next_action], [charge, null]);
   assert.deepEqual(after.last_payment_error, last_payment_error);
   assert.equal(after.last_payment_error.charge, declinedCharge);
-  stage.when('abandon_attempt', {}, charge).expect({ refusal: 'payment_intent_unexpected_state' });
+  stage.when('abandon_charge', {}, charge).expect({ refusal: 'payment_intent_unexpected_state' });
 });
 
-test('money that comes for a code that was given up opens a review, also while another attempt is open', () => {
+test('money that comes for a code that was given up opens a review, also while another charge is open', () => {
   const stage = new Stage();
   const { intent, session, charge } = scenes.code(stage);
   const number = stage.get('charge', charge).cash_number!;
-  stage.given('abandon_attempt', {}, charge);
+  stage.given('abandon_charge', {}, charge);
   const late = () => stage.when('pay_cash', { number, amount });
   late().expect({ events: ['review.opened'], changes: ['review'] });
   stage.settle(stage.calls('choose_method', { method: 'card' }, session));
@@ -424,14 +424,14 @@ test('money that comes for a code that was given up opens a review, also while a
   assert.deepEqual([reason, of], ['late_payment', charge]);
 });
 
-test('an attempt without a checkout page has nowhere to go back to', () => {
+test('a charge without a checkout page has nowhere to go back to', () => {
   const stage = new Stage();
-  const charge = openAttempt(stage, createIntent(stage));
-  stage.when('abandon_attempt', {}, charge).expect({ refusal: 'resource_missing' });
-  stage.when('abandon_attempt', {}, 'ch_x').expect({ refusal: 'resource_missing' });
+  const charge = openCharge(stage, createIntent(stage));
+  stage.when('abandon_charge', {}, charge).expect({ refusal: 'resource_missing' });
+  stage.when('abandon_charge', {}, 'ch_x').expect({ refusal: 'resource_missing' });
 });
 
-test('confirming by another method does not end an attempt that is open', () => {
+test('confirming by another method does not end a charge that is open', () => {
   const stage = new Stage();
   for (const [scene, method] of [
     ['open', 'cash'],
@@ -443,7 +443,7 @@ test('confirming by another method does not end an attempt that is open', () => 
   }
 });
 
-test('a canceled payment has no failed attempt to report, but its charge says why it ended', () => {
+test('a canceled payment has no error to report, but its charge says why it ended', () => {
   const stage = new Stage();
   const scene = scenes.canceled(stage);
   const intent = stage.read('retrieve_payment_intent', {}, scene.intent);
@@ -454,12 +454,12 @@ test('a canceled payment has no failed attempt to report, but its charge says wh
   assert.deepEqual([failure_code, failure_message], [code, message]);
 });
 
-test('success clears the error of an earlier attempt', () => {
+test('success clears the error of an earlier charge', () => {
   const stage = new Stage();
   const scene = scenes.declined(stage);
   stage.settle(stage.calls('confirm_payment_intent', { payment_method_type: 'card' }, scene.intent));
   const intent = stage.read('retrieve_payment_intent', {}, scene.intent);
-  assert.equal(intent.last_payment_error.code, 'card_declined', 'until the next attempt is decided');
+  assert.equal(intent.last_payment_error.code, 'card_declined', 'until the next charge is decided');
   stage.given('complete_charge', {}, intent.latest_charge);
   assert.equal(stage.read('retrieve_payment_intent', {}, scene.intent).last_payment_error, null);
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OperationRecord } from '../../src/domain/record.ts';
-import { createIntent, openAttempt, payByCard, scenes } from './scenes.ts';
+import { createIntent, openCharge, payByCard, scenes } from './scenes.ts';
 import { type Json, Stage } from './stage.ts';
 
 const full = { amount: 10_000 };
@@ -130,17 +130,17 @@ test('which charge', () => {
   refused({ charge: 'ch_x' }, 'resource_missing', 'charge');
   refused({ payment_intent: 'pi_x' }, 'resource_missing', 'payment_intent');
   refused({ charge: intent }, 'resource_missing', 'charge');
-  const open = openAttempt(stage, createIntent(stage));
+  const open = openCharge(stage, createIntent(stage));
   refused({ charge: open }, 'charge_unexpected_state', 'charge');
   const cash = scenes.paid_cash(stage);
   refused({ charge: cash.charge }, 'refund_unsupported_payment_method', 'charge');
   refused({ payment_intent: cash.intent }, 'refund_unsupported_payment_method', 'payment_intent');
 });
 
-test('the attempts before the one that paid cannot be refunded', () => {
+test('the charges before the one that paid cannot be refunded', () => {
   const stage = new Stage();
   const { charge: first, intent } = scenes.declined(stage);
-  const second = openAttempt(stage, intent);
+  const second = openCharge(stage, intent);
   stage.given('complete_charge', {}, second);
   stage.when('create_refund', { charge: first }).expect({ refusal: 'charge_unexpected_state' });
   assert.equal(stage.given('create_refund', { payment_intent: intent }).charge, second);

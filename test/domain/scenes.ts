@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts';
 export interface Scene {
   readonly intent: string;
   readonly session: string;
-  /** The latest attempt; empty when there has been none. */
+  /** The latest charge; empty when there has been none. */
   readonly charge: string;
   /** The call to a payment network that is under way. */
   readonly operation?: OperationRecord;
@@ -33,8 +33,8 @@ export function createSession(stage: Stage, more: object = {}): Scene {
   return { session: session.id, intent: session.payment_intent, charge: '' };
 }
 
-/** Confirms an intent and lets the network open the attempt; the charge. */
-export function openAttempt(stage: Stage, intent: string, method: 'card' | 'cash' = 'card'): string {
+/** Confirms an intent and lets the network open the charge, which it returns. */
+export function openCharge(stage: Stage, intent: string, method: 'card' | 'cash' = 'card'): string {
   stage.settle(stage.calls('confirm_payment_intent', { payment_method_type: method }, intent));
   return stage.get('payment_intent', intent).latest_charge!;
 }
@@ -42,14 +42,14 @@ export function openAttempt(stage: Stage, intent: string, method: 'card' | 'cash
 /** An intent paid by card; intent and charge. */
 export function payByCard(stage: Stage, more: object = {}): { intent: string; charge: string } {
   const intent = createIntent(stage, more);
-  const charge = openAttempt(stage, intent);
+  const charge = openCharge(stage, intent);
   stage.given('complete_charge', {}, charge);
   return { intent, charge };
 }
 
 function open(stage: Stage, method: 'card' | 'cash' = 'card'): Scene {
   const scene = createSession(stage);
-  return { ...scene, charge: openAttempt(stage, scene.intent, method) };
+  return { ...scene, charge: openCharge(stage, scene.intent, method) };
 }
 
 function authorizing(stage: Stage): Required<Scene> {

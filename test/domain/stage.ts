@@ -38,7 +38,7 @@ import { MemoryColdStore } from '../store/memory-cold-store.ts';
 
 export const settings: Settings = {
   baseUrl: 'https://pay.test',
-  cardAttemptMs: 30 * 60_000,
+  cardPageMs: 30 * 60_000,
   cashCodeMs: 3 * 24 * 3_600_000,
   webhookRetryMs: [5_000, 300_000, 1_800_000],
 };

@@ -29,7 +29,7 @@ function prune(stage: Stage): void {
 
 const plays: Readonly<Record<string, (stage: Stage) => void>> = {
   ...Object.fromEntries((Object.keys(scenes) as SceneName[]).map((name) => [name, scenes[name]])),
-  'the customer goes back': (stage) => stage.given('abandon_attempt', {}, scenes.code(stage).charge),
+  'the customer goes back': (stage) => stage.given('abandon_charge', {}, scenes.code(stage).charge),
   'the card page is out of time': (stage) => {
     const { charge } = scenes.open(stage);
     stage.advance(30 * minuteMs);

@@ -165,7 +165,7 @@ export class Actor {
         journal,
         settings: {
           baseUrl: 'https://pay.test',
-          cardAttemptMs: 1_800_000,
+          cardPageMs: 1_800_000,
           cashCodeMs: 259_200_000,
           webhookRetryMs: [5_000],
         },

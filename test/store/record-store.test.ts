@@ -17,13 +17,13 @@ import {
 } from '../../src/domain/indexes.ts';
 import type { DeliveryRecord, PaymentIntentRecord, StoredRecord } from '../../src/domain/record.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
-import { createIntent, openAttempt } from '../domain/scenes.ts';
+import { createIntent, openCharge } from '../domain/scenes.ts';
 import { checkpoint, Stage } from '../domain/stage.ts';
 import { MemoryColdStore, scanAll } from './memory-cold-store.ts';
 
 const stage = new Stage();
 const intent = stage.get('payment_intent', createIntent(stage));
-const charge = stage.get('charge', openAttempt(stage, createIntent(stage)));
+const charge = stage.get('charge', openCharge(stage, createIntent(stage)));
 const delivery: Omit<DeliveryRecord, 'id' | 'endpoint' | 'due_at_ms' | 'ended_at_ms'> = {
   kind: 'delivery',
   org: intent.org,
@@ -264,7 +264,7 @@ test('what was checkpointed can be decided on', () => {
   const bench = new Stage();
   const id = createIntent(bench);
   checkpoint(bench.world);
-  const paid = openAttempt(bench, id);
+  const paid = openCharge(bench, id);
   checkpoint(bench.world, () => bench.given('complete_charge', {}, paid));
   assert.equal(bench.get('payment_intent', id).status, 'succeeded');
   checkpoint(bench.world);

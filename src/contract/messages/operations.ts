@@ -59,7 +59,7 @@ export const operationMessages = {
     fr: 'Une autre modification des points de terminaison webhook est en cours. Rien n’a été modifié ; renvoyez la requête.',
     ar: 'يجري حاليًا تعديل آخر على نقاط نهاية webhook. لم يتغير أي شيء؛ أعد إرسال الطلب.',
   },
-  'invalid_request.attempts': {
+  'invalid_request.charges': {
     en: 'There have been too many attempts to pay this payment intent: it takes no other by {method}. Create a new one.',
     fr: 'Cette intention de paiement a fait l’objet de trop de tentatives : elle n’en accepte plus d’autre avec le moyen de paiement « {method} ». Créez-en une nouvelle.',
     ar: 'جرت محاولات كثيرة جدًا لدفع عملية الدفع هذه: لن تُقبل محاولة أخرى بوسيلة الدفع «{method}». أنشئ عملية دفع جديدة.',
@@ -139,12 +139,12 @@ export const operationMessages = {
     fr: 'L’agent de paiement a refusé le paiement en espèces.',
     ar: 'رفض وكيل الدفع استلام المبلغ نقدًا.',
   },
-  'failure.attempt_expired': {
+  'failure.charge_expired': {
     en: 'The customer did not pay in time.',
     fr: 'Le client n’a pas payé dans le délai imparti.',
     ar: 'لم يدفع العميل في الوقت المحدد.',
   },
-  'failure.attempt_canceled': {
+  'failure.charge_canceled': {
     en: 'This attempt was canceled before the customer paid.',
     fr: 'Cette tentative a été annulée avant que le client ne paie.',
     ar: 'أُلغيت هذه المحاولة قبل أن يدفع العميل.',

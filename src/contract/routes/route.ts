@@ -48,7 +48,7 @@ export const exportParams = params({
   format: Type.Optional(Type.Enum(['csv', 'ndjson'], { default: 'csv' })),
   ...p.created,
 });
-export const attemptFilters = (statuses: readonly string[]) => ({
+export const paymentListFilters = (statuses: readonly string[]) => ({
   ...p.page,
   payment_intent: Type.Optional(p.id),
   status: Type.Optional(Type.Enum([...statuses])),

@@ -8,13 +8,13 @@ import { customerRoutes } from './customers.ts';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
 import {
-  attemptFilters,
   command,
   exported,
   exportParams,
   list,
   none,
   params,
+  paymentListFilters,
   query,
   type Route,
 } from './route.ts';
@@ -185,7 +185,7 @@ export const routes = [
     ...list,
     operation: 'list_refunds',
     path: '/v1/refunds',
-    params: params(attemptFilters(refundStatuses)),
+    params: params(paymentListFilters(refundStatuses)),
     result: r.listOf(r.Refund),
     refusals: ['resource_missing'],
     summary: 'List refunds',
@@ -202,7 +202,7 @@ export const routes = [
     ...list,
     operation: 'list_charges',
     path: '/v1/charges',
-    params: params(attemptFilters(chargeStatuses)),
+    params: params(paymentListFilters(chargeStatuses)),
     result: r.listOf(r.Charge),
     refusals: ['resource_missing'],
     summary: 'List charges',

@@ -47,7 +47,7 @@ export function paidPage(payment: ShownPayment, visit: Visit, leaves: boolean): 
   };
 }
 
-/** Only the merchant can begin another attempt, or nobody can. */
+/** Only the merchant can begin another charge, or nobody can. */
 export function failedPage(payment: ShownPayment, visit: Visit): Page {
   const title = say('failed_title', visit.language);
   const back = afterGivingUp(payment);
@@ -58,7 +58,7 @@ export function failedPage(payment: ShownPayment, visit: Visit): Page {
     body: [
       html`<h1>${title}</h1>`,
       payment.intent.methods_left.length === 0
-        ? notice(visit, say('attempts_used_up', visit.language))
+        ? notice(visit, say('charges_used_up', visit.language))
         : failureNotice(payment, visit),
       paragraph(sayOf(visit, payment, 'failed_text')),
       back === null ? null : button(back, sayOf(visit, payment, 'return_to')),
@@ -81,7 +81,7 @@ export function overPage(payment: ShownPayment, visit: Visit): Page {
   };
 }
 
-/** Why the latest attempt failed, in the customer's language; null when it did not, or the customer ended it. */
+/** Why the latest charge failed, in the customer's language; null when it did not fail or the customer ended it. */
 export function failureNotice({ intent, session, charge }: ShownPayment, visit: Visit): Html | null {
   const error = intent.last_payment_error;
   if (error === null || error.charge !== charge?.id) return null;
@@ -92,7 +92,7 @@ export function failureNotice({ intent, session, charge }: ShownPayment, visit: 
     case 'cash_payment_refused':
       return notice(visit, format('failure.cash_refused', language, {}));
     case 'payment_attempt_expired':
-      return notice(visit, say(session === null ? 'failed_title' : 'attempt_expired', language));
+      return notice(visit, say(session === null ? 'failed_title' : 'charge_expired', language));
     case 'payment_attempt_canceled':
       return notice(visit, say('failed_title', language));
   }

@@ -66,12 +66,12 @@ export const pageMessages = {
     fr: 'Trop de cartes ont été essayées pour ce paiement. Il peut encore être réglé par l’autre moyen ci-dessous.',
     ar: 'جُرّبت بطاقات كثيرة جدًا لهذا الدفع. ما زال بإمكانك الدفع بالوسيلة الأخرى أدناه.',
   },
-  attempts_used_up: {
+  charges_used_up: {
     en: 'There have been too many attempts to pay. Nothing more can be tried on this page.',
     fr: 'Il y a eu trop de tentatives de paiement. Il n’est plus possible d’en faire d’autres sur cette page.',
     ar: 'جرت محاولات دفع كثيرة جدًا. لا يمكن إجراء محاولة أخرى في هذه الصفحة.',
   },
-  attempt_expired: {
+  charge_expired: {
     en: 'The time to pay ran out. Choose again how you would like to pay.',
     fr: 'Le délai de paiement est écoulé. Choisissez à nouveau comment payer.',
     ar: 'انتهت مهلة الدفع. اختر مجددًا كيف تودّ أن تدفع.',

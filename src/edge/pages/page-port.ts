@@ -43,7 +43,7 @@ export type ShownPayment = PaymentView & {
   readonly merchant: string;
 };
 
-export type PageOperation = 'choose_method' | 'submit_card' | 'answer_challenge' | 'abandon_attempt';
+export type PageOperation = 'choose_method' | 'submit_card' | 'answer_challenge' | 'abandon_charge';
 
 /** Behind the pages: reads and commands of the state machine. Rejects when it can't answer now. */
 export interface PagePort {

@@ -151,7 +151,7 @@ export function voucherPage(payment: ShownPayment, visit: Visit, field: Html): P
   };
 }
 
-/** The way back to the choice, where there is one: the attempt on this page then ends. */
+/** The form that leads back to the choice of methods, if there is a choice. Sending it ends the charge of this page. */
 function changing({ intent, session, charge }: ShownPayment, visit: Visit, field: Html): Html | null {
   const others = intent.methods_left.filter((method) => method !== charge!.method);
   if (session === null || others.length === 0) return null;

@@ -38,8 +38,8 @@ export function isPagePath(path: string): boolean {
 export function routeOf(path: string): PageRoute | null {
   const match = /^\/(?:(checkout)\/(cs_\w{1,64})|(pay|voucher)\/(ch_\w{1,64})(\/\w+)?)$/.exec(path);
   if (match === null) return null;
-  const [, checkout, session, attempt, charge, below = ''] = match;
-  const page = checkout ?? attempt!;
+  const [, checkout, session, chargePage, charge, below = ''] = match;
+  const page = checkout ?? chargePage!;
   const id = session ?? charge!;
   const form = forms[page + below] ?? null;
   if (below !== '' && form === null) return null;

@@ -13,12 +13,12 @@ export type Stage =
   | { readonly name: 'challenge'; readonly path: string }
   /** The customer takes the code to an agent. */
   | { readonly name: 'voucher'; readonly path: string }
-  /** The network is opening the attempt. */
+  /** The network is opening the card page or issuing the cash code. */
   | { readonly name: 'opening' }
   /** The customer has paid; the network has not said yet how it ended. */
   | { readonly name: 'processing' }
   | { readonly name: 'paid' }
-  /** The attempt failed, and only the merchant can begin another. */
+  /** The charge failed, and only the merchant can begin another. */
   | { readonly name: 'failed' }
   /** Nothing can be paid here any more. */
   | { readonly name: 'over' };
@@ -35,7 +35,7 @@ export function stageOf(view: PaymentView, id: string): Stage {
     if (session === null || intent.methods_left.length === 0) return { name: 'failed' };
     return { name: 'choose', path: checkoutPath(session.id) };
   }
-  // An attempt that another one has followed; within a session the new one is the customer's own.
+  // Another charge has followed this one. Within a session the customer began it, so the page goes on with it.
   if (charge === null || (session === null && charge.id !== id)) return { name: 'over' };
   if (charge.over) return { name: 'over' };
   if (charge.method === 'cash') return { name: 'voucher', path: voucherPath(charge.id) };

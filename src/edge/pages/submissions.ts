@@ -63,7 +63,7 @@ export function createSubmits(
     },
 
     async change({ id, visit }) {
-      const result = await port.command('abandon_attempt', id, {}, visit.language);
+      const result = await port.command('abandon_charge', id, {}, visit.language);
       return result.ok ? null : refusedPage(result.code, visit);
     },
   };

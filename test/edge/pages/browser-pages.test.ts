@@ -8,7 +8,7 @@ import { after, before } from 'node:test';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { languages } from '../../../src/contract/vocabulary.ts';
-import type { SubmittedCard } from '../../../src/domain/attempts.ts';
+import type { SubmittedCard } from '../../../src/domain/charges.ts';
 import { browserTest, launchBrowser, openSite, type Site } from './browser.ts';
 import { createConfirmed, createSession, type Service } from './in-process-service.ts';
 

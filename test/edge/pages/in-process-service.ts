@@ -25,7 +25,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
 
   const actor: Actor = new Actor({
     clock: timers.clock,
-    settings: { baseUrl, cardAttemptMs: 1_800_000, cashCodeMs, webhookRetryMs: [] },
+    settings: { baseUrl, cardPageMs: 1_800_000, cashCodeMs, webhookRetryMs: [] },
     callNetwork(operation) {
       if (operation.action === 'authorize_card') authorizations.push(operation.id);
       runner.run(networkCallOf(actor.shard.state.records, operation, cashCodeMs));
@@ -111,7 +111,7 @@ export function createSession(service: Service, params: object = {}): Promise<Se
   });
 }
 
-/** A payment intent that was confirmed without a session; the charge of its attempt. */
+/** A payment intent that was confirmed without a session; its charge. */
 export async function createConfirmed(
   service: Service,
   method: 'card' | 'cash',

@@ -55,8 +55,8 @@ const choose: Stage = { name: 'choose', path: '/checkout/cs_1' };
 
 const rows: readonly [string, Parts, string, Stage][] = [
   ['a new session', {}, 'cs_1', choose],
-  ['a session whose attempt failed', { charge: { status: 'failed' } }, 'cs_1', choose],
-  ['the page of that attempt', { charge: { status: 'failed' } }, 'ch_2', choose],
+  ['a session whose charge failed', { charge: { status: 'failed' } }, 'cs_1', choose],
+  ['the page of that charge', { charge: { status: 'failed' } }, 'ch_2', choose],
   [
     'a session that can be tried by one method more',
     { intent: { methods_left: ['cash'] }, charge: { status: 'failed' } },
@@ -70,15 +70,15 @@ const rows: readonly [string, Parts, string, Stage][] = [
     { name: 'failed' },
   ],
   [
-    'its last attempt',
+    'its last charge',
     { intent: { ...action, methods_left: [] }, charge: {} },
     'cs_1',
     { name: 'card', path: '/pay/ch_2' },
   ],
-  ['a session whose attempt is being opened', { intent: { busy: true } }, 'cs_1', { name: 'opening' }],
-  ['a card attempt', { intent: action, charge: {} }, 'cs_1', { name: 'card', path: '/pay/ch_2' }],
+  ['a session whose charge is being opened', { intent: { busy: true } }, 'cs_1', { name: 'opening' }],
+  ['a card charge', { intent: action, charge: {} }, 'cs_1', { name: 'card', path: '/pay/ch_2' }],
   [
-    'an older attempt of the session',
+    'an older charge of the session',
     { intent: action, charge: {} },
     'ch_1',
     { name: 'card', path: '/pay/ch_2' },
@@ -111,16 +111,16 @@ const rows: readonly [string, Parts, string, Stage][] = [
   ],
   ['a canceled payment', { intent: { status: 'canceled' } }, 'cs_1', { name: 'over' }],
   ['a session past its time', { session: { over: true } }, 'cs_1', { name: 'over' }],
-  ['an attempt past its time', { intent: action, charge: { over: true } }, 'ch_2', { name: 'over' }],
+  ['a charge past its time', { intent: action, charge: { over: true } }, 'ch_2', { name: 'over' }],
   [
-    'no session: a card attempt',
+    'no session: a card charge',
     { session: null, intent: action, charge: {} },
     'ch_2',
     { name: 'card', path: '/pay/ch_2' },
   ],
-  ['no session: an older attempt', { session: null, intent: action, charge: {} }, 'ch_1', { name: 'over' }],
+  ['no session: an older charge', { session: null, intent: action, charge: {} }, 'ch_1', { name: 'over' }],
   [
-    'no session: a failed attempt',
+    'no session: a failed charge',
     { session: null, charge: { status: 'failed' } },
     'ch_2',
     { name: 'failed' },

@@ -1,5 +1,5 @@
-// Attempts to pay: what happens to a charge, and to its payment intent with it, from the moment the network has
-// opened the attempt until it succeeded, failed, or money came that fits neither.
+// Charges: each is one attempt to pay a payment intent. Here is what happens to a charge and to its intent from the
+// moment that the network has opened the charge until it succeeds or fails, or money arrives that matches neither.
 
 import { refuse } from '../contract/errors/table.ts';
 import { format } from '../contract/messages/table.ts';
@@ -25,7 +25,7 @@ import type {
 import { openReview } from './reviews.ts';
 import { completeSession, prolongSession } from './session-progress.ts';
 
-/** Why an attempt failed. */
+/** Why a charge failed. */
 export type Failure = Omit<LastPaymentError, 'charge'>;
 
 export function declined(code: DeclineCode, language: Language): Failure {
@@ -40,12 +40,12 @@ export function cashRefused(language: Language): Failure {
 }
 
 export function expiredUnpaid(language: Language): Failure {
-  const message = format('failure.attempt_expired', language, {});
+  const message = format('failure.charge_expired', language, {});
   return { type: 'invalid_request_error', code: 'payment_attempt_expired', decline_code: null, message };
 }
 
 export function canceledBeforePaid(language: Language): Failure {
-  const message = format('failure.attempt_canceled', language, {});
+  const message = format('failure.charge_canceled', language, {});
   return { type: 'invalid_request_error', code: 'payment_attempt_canceled', decline_code: null, message };
 }
 
@@ -62,19 +62,19 @@ export function newCashNumber(draft: Draft): string {
   }
 }
 
-/** The charge that has this cash code, or the operation that is about to issue it. */
+/** The charge that has this cash code, or the network call that is about to issue it. */
 function holderOf(draft: Draft, number: string): StoredRecord | undefined {
   const [holder] = draft.view.scan(cashIndex(number), { descending: true });
   return holder;
 }
 
-/** The network opened the attempt: the customer's turn. */
-export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome {
+/** The network has opened a card page or issued a cash code: the customer can pay now. */
+export function chargeOpened(draft: Draft, operation: OperationRecord): Outcome {
   const { context } = draft;
   const { settings, nowMs } = context;
   const intent = draft.get('payment_intent', operation.payment_intent)!;
   const method = operation.action === 'open_card_page' ? 'card' : 'cash';
-  const lifeMs = method === 'card' ? settings.cardAttemptMs : settings.cashCodeMs;
+  const lifeMs = method === 'card' ? settings.cardPageMs : settings.cashCodeMs;
   const charge = draft.put<ChargeRecord>({
     kind: 'charge',
     id: context.newId('charge'),
@@ -112,7 +112,7 @@ export function attemptOpened(draft: Draft, operation: OperationRecord): Outcome
   return answered(resource);
 }
 
-/** The customer paid: the intent waits for the network's word. */
+/** The customer has paid; the intent waits until the network confirms it. */
 export function paymentSubmitted(draft: Draft, charge: ChargeRecord, operation: string | null): void {
   const intent = draft.get('payment_intent', charge.payment_intent)!;
   const processing = draft.put<PaymentIntentRecord>({ ...intent, status: 'processing', operation });
@@ -123,7 +123,7 @@ export function paymentSubmitted(draft: Draft, charge: ChargeRecord, operation: 
 }
 
 /** The network confirmed: the money is received, once. */
-export function succeedAttempt(draft: Draft, charge: ChargeRecord): ChargeRecord {
+export function succeedCharge(draft: Draft, charge: ChargeRecord): ChargeRecord {
   const { baseUrl } = draft.context.settings;
   if (draft.get('payment_intent', charge.payment_intent)!.status === 'requires_action') {
     paymentSubmitted(draft, charge, null);
@@ -142,7 +142,7 @@ export function succeedAttempt(draft: Draft, charge: ChargeRecord): ChargeRecord
   return succeeded;
 }
 
-/** The charge ends without money. What becomes of its payment intent is for the caller to say, after this event. */
+/** The charge fails. The caller changes its payment intent afterwards, because this event comes before the intent's. */
 export function closeCharge(draft: Draft, charge: ChargeRecord, failure: Failure): ChargeRecord {
   const failed = draft.put<ChargeRecord>({
     ...charge,
@@ -156,8 +156,8 @@ export function closeCharge(draft: Draft, charge: ChargeRecord, failure: Failure
   return failed;
 }
 
-/** The attempt failed: the intent can be paid another way. */
-export function failAttempt(draft: Draft, charge: ChargeRecord, failure: Failure): ChargeRecord {
+/** The charge fails, and its payment intent can be paid by another one. */
+export function failCharge(draft: Draft, charge: ChargeRecord, failure: Failure): ChargeRecord {
   const failed = closeCharge(draft, charge, failure);
   const intent = draft.put<PaymentIntentRecord>({
     ...draft.get('payment_intent', charge.payment_intent)!,
@@ -172,15 +172,15 @@ export function failAttempt(draft: Draft, charge: ChargeRecord, failure: Failure
   return failed;
 }
 
-/** An attempt whose time is up fails, unless a call to its network is under way; the charge as it is then. */
+/** Fails a charge whose time is up, unless a network call for it is under way. Returns the charge as it is then. */
 export function failOverdue(draft: Draft, charge: ChargeRecord): ChargeRecord {
   const { serviceMs, language } = draft.context;
   if (charge.status !== 'pending' || !isOver(charge, serviceMs)) return charge;
   if (draft.get('payment_intent', charge.payment_intent)!.operation !== null) return charge;
-  return failAttempt(draft, charge, expiredUnpaid(language));
+  return failCharge(draft, charge, expiredUnpaid(language));
 }
 
-/** What the card page sends: never the number, only the network's name for the card and what may be shown of it. */
+/** What the card page sends: the network's token for the card and what may be shown of it, but never the number. */
 export interface SubmittedCard {
   readonly token: string;
   readonly card: CardDetails;
@@ -188,7 +188,7 @@ export interface SubmittedCard {
   readonly challenge: boolean;
 }
 
-/** The customer typed a card on the page of an attempt. */
+/** The customer typed a card on the page of a charge. */
 export function submitCard(draft: Draft, params: SubmittedCard, id: string): Outcome {
   const charge = payableCharge(draft, id);
   if ('refusal' in charge) return charge;
@@ -205,7 +205,7 @@ export function answerChallenge(draft: Draft, params: { passed: boolean }, id: s
   const token = charge.record.challenge_token;
   if (token === null) return refused(refuse('charge_unexpected_state', { values: { status: 'pending' } }));
   if (params.passed) return authorize(draft, charge.record, token);
-  failAttempt(draft, charge.record, declined('transaction_not_allowed', draft.context.language));
+  failCharge(draft, charge.record, declined('transaction_not_allowed', draft.context.language));
   return { body: JSON.stringify({ status: 'failed' }) };
 }
 
@@ -221,26 +221,26 @@ function authorize(draft: Draft, charge: ChargeRecord, token: string): Outcome {
   return { waitsFor: operation };
 }
 
-/** The customer goes back to the choice on the checkout page: money that comes for this attempt now comes late. */
-export function abandonAttempt(draft: Draft, _params: object, id: string): Outcome {
+/** The customer goes back to choose a method again. The charge fails; money that still arrives for it opens a review. */
+export function abandonCharge(draft: Draft, _params: object, id: string): Outcome {
   const charge = draft.get('charge', id);
   const intent = charge && draft.get('payment_intent', charge.payment_intent)!;
   if (charge === undefined || intent!.checkout_session === null) return refused(missing(id, null));
-  const found = openCharge(draft, charge);
+  const found = waitingCharge(draft, charge);
   if ('refusal' in found) return found;
   closeCharge(draft, charge, canceledBeforePaid(draft.context.language));
   draft.put<PaymentIntentRecord>({ ...intent!, status: 'requires_payment_method' });
   return { body: JSON.stringify({ status: 'requires_payment_method' }) };
 }
 
-/** A charge whose card page is open. */
+/** A charge that a card can be typed for. */
 function payableCharge(draft: Draft, id: string): Found<'charge'> {
   const charge = draft.get('charge', id);
-  return charge?.method === 'card' ? openCharge(draft, charge) : { refusal: missing(id, null) };
+  return charge?.method === 'card' ? waitingCharge(draft, charge) : { refusal: missing(id, null) };
 }
 
-/** A charge that waits for its customer. */
-function openCharge(draft: Draft, charge: ChargeRecord): Found<'charge'> {
+/** A charge that waits for its customer to pay. */
+function waitingCharge(draft: Draft, charge: ChargeRecord): Found<'charge'> {
   const intent = draft.get('payment_intent', charge.payment_intent)!;
   const refusal = changeable(intent, ['requires_action']);
   if (refusal !== null) return { refusal };
@@ -250,10 +250,10 @@ function openCharge(draft: Draft, charge: ChargeRecord): Found<'charge'> {
   return { record: charge };
 }
 
-/** The card that a test helper pays with when the customer never typed one. */
+/** The card that a test helper pays with when the customer has not typed one. */
 const helperCard: CardDetails = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2034 };
 
-export function completeCharge(draft: Draft, params: ParamsOf<'complete_charge'>, id: string): Outcome {
+export function helpChargeComplete(draft: Draft, params: ParamsOf<'complete_charge'>, id: string): Outcome {
   const found = pendingCharge(draft, id);
   if ('refusal' in found) return found;
   const charge = found.record;
@@ -263,13 +263,13 @@ export function completeCharge(draft: Draft, params: ParamsOf<'complete_charge'>
   }
   dropAuthorization(draft, charge);
   const card = charge.method === 'card' ? (charge.card ?? helperCard) : null;
-  return answered(presentCharge(succeedAttempt(draft, { ...charge, card })));
+  return answered(presentCharge(succeedCharge(draft, { ...charge, card })));
 }
 
-/** Why a card is declined when nobody says why. */
+/** The decline code of a test helper's request that names none. */
 export const defaultDecline: DeclineCode = 'generic_decline';
 
-export function failCharge(draft: Draft, params: ParamsOf<'fail_charge'>, id: string): Outcome {
+export function helpChargeFail(draft: Draft, params: ParamsOf<'fail_charge'>, id: string): Outcome {
   const found = pendingCharge(draft, id);
   if ('refusal' in found) return found;
   const charge = found.record;
@@ -282,17 +282,17 @@ export function failCharge(draft: Draft, params: ParamsOf<'fail_charge'>, id: st
   const { language } = draft.context;
   const failure =
     charge.method === 'cash' ? cashRefused(language) : declined(decline_code ?? defaultDecline, language);
-  return answered(presentCharge(failAttempt(draft, charge, failure)));
+  return answered(presentCharge(failCharge(draft, charge, failure)));
 }
 
-export function expireCharge(draft: Draft, _params: object, id: string): Outcome {
+export function helpChargeExpire(draft: Draft, _params: object, id: string): Outcome {
   const found = pendingCharge(draft, id);
   if ('refusal' in found) return found;
   dropAuthorization(draft, found.record);
-  return answered(presentCharge(failAttempt(draft, found.record, expiredUnpaid(draft.context.language))));
+  return answered(presentCharge(failCharge(draft, found.record, expiredUnpaid(draft.context.language))));
 }
 
-/** A charge that a test helper may decide. */
+/** A charge that a test helper may complete, fail or expire. */
 function pendingCharge(draft: Draft, id: string): Found<'charge'> {
   const found = find(draft.view, draft.context, 'charge', id);
   if ('refusal' in found) return found;
@@ -304,13 +304,13 @@ function pendingCharge(draft: Draft, id: string): Found<'charge'> {
   return intent.operation === null ? { record: charge } : { refusal: refuse('payment_intent_busy') };
 }
 
-/** The helper's word counts instead of the network's: what that says later of the same attempt is no money. */
+/** The test helper decides the charge instead of the network, so the network's later answer must not change anything. */
 function dropAuthorization(draft: Draft, { authorization }: ChargeRecord): void {
   const operation = authorization === null ? undefined : draft.get('operation', authorization);
   if (operation !== undefined) draft.remove(operation);
 }
 
-/** An agent took cash for a code: the right amount in time pays; anything else opens a review and credits nothing. */
+/** An agent took cash for a code. The right amount in time pays the charge; anything else opens a review. */
 export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   const number = params.number.replace(/[ -]/g, '');
   const { org, livemode } = draft.context;
@@ -327,5 +327,5 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
     openReview(draft, charge, 'amount_mismatch', params.amount);
     return answered(presentCharge(charge));
   }
-  return answered(presentCharge(succeedAttempt(draft, { ...charge, cash_agent: 'test agent' })));
+  return answered(presentCharge(succeedCharge(draft, { ...charge, cash_agent: 'test agent' })));
 }

@@ -1,10 +1,10 @@
-// How often one payment can be tried: which attempts count as a card that was tried, and what is refused then.
+// How often one payment can be tried: which charges count as a card that was tried, and what is refused then.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptsMax, cardAttemptsMax } from '../../src/contract/limits.ts';
-import { methodsLeft } from '../../src/domain/attempt-limits.ts';
-import { createIntent, createSession, openAttempt, typedCard } from './scenes.ts';
+import { cardsPerPaymentMax, chargesPerPaymentMax } from '../../src/contract/limits.ts';
+import { methodsLeft } from '../../src/domain/charge-limits.ts';
+import { createIntent, createSession, openCharge, typedCard } from './scenes.ts';
 import { minuteMs, Stage } from './stage.ts';
 
 const both = ['card', 'cash'];
@@ -13,7 +13,7 @@ function left(stage: Stage, intent: string): readonly string[] {
   return methodsLeft(stage.world.state, stage.get('payment_intent', intent));
 }
 
-/** Ends an attempt that is open, each in its way; true when a card was tried. */
+/** Ends a charge that is open, each in its way; true when a card was tried. */
 const ends: Readonly<
   Record<string, readonly [end: (stage: Stage, charge: string) => void, counts: boolean]>
 > = {
@@ -35,11 +35,11 @@ const ends: Readonly<
   'left at its challenge': [
     (stage, charge) => {
       stage.given('submit_card', { ...typedCard, challenge: true }, charge);
-      stage.given('abandon_attempt', {}, charge);
+      stage.given('abandon_charge', {}, charge);
     },
     true,
   ],
-  'left without a card': [(stage, charge) => stage.given('abandon_attempt', {}, charge), false],
+  'left without a card': [(stage, charge) => stage.given('abandon_charge', {}, charge), false],
   'expired without a card': [
     (stage, charge) => {
       stage.advance(30 * minuteMs);
@@ -50,12 +50,12 @@ const ends: Readonly<
 };
 
 for (const [how, [end, counts]] of Object.entries(ends)) {
-  test(`attempts that were ${how} ${counts ? 'count' : 'do not count'} as cards`, () => {
+  test(`charges that were ${how} ${counts ? 'count' : 'do not count'} as cards`, () => {
     const stage = new Stage();
     const { intent, session } = createSession(stage);
-    for (let tried = 0; tried < cardAttemptsMax; tried++) {
+    for (let tried = 0; tried < cardsPerPaymentMax; tried++) {
       assert.deepEqual(left(stage, intent), both);
-      end(stage, openAttempt(stage, intent));
+      end(stage, openCharge(stage, intent));
     }
     assert.deepEqual(left(stage, intent), counts ? ['cash'] : both);
     const byCard = { payment_method_type: 'card' };
@@ -64,7 +64,7 @@ for (const [how, [end, counts]] of Object.entries(ends)) {
     else assert.equal(again.code, 'waits');
     if (!counts) return;
     stage.when('choose_method', { method: 'card' }, session).expect({ refusal: 'invalid_request' });
-    const cash = openAttempt(stage, intent, 'cash');
+    const cash = openCharge(stage, intent, 'cash');
     stage.given('complete_charge', {}, cash);
     assert.equal(stage.get('payment_intent', intent).status, 'succeeded');
   });
@@ -73,21 +73,21 @@ for (const [how, [end, counts]] of Object.entries(ends)) {
 test('the last card that may be tried can pay, and another payment has its own count', () => {
   const stage = new Stage();
   const [intent, other] = [createIntent(stage), createIntent(stage)];
-  for (let tried = 1; tried < cardAttemptsMax; tried++) {
-    stage.given('fail_charge', {}, openAttempt(stage, intent));
+  for (let tried = 1; tried < cardsPerPaymentMax; tried++) {
+    stage.given('fail_charge', {}, openCharge(stage, intent));
   }
-  const last = openAttempt(stage, intent);
+  const last = openCharge(stage, intent);
   assert.deepEqual(left(stage, other), ['card']);
   stage.settle(stage.calls('submit_card', typedCard, last));
   assert.equal(stage.get('payment_intent', intent).status, 'succeeded');
 });
 
-test('attempts of every kind have a limit, too', () => {
+test('charges of every kind have a limit, too', () => {
   const stage = new Stage();
   const { intent } = createSession(stage);
-  for (let made = 0; made < attemptsMax; made++) {
+  for (let made = 0; made < chargesPerPaymentMax; made++) {
     assert.deepEqual(left(stage, intent), both);
-    stage.given('abandon_attempt', {}, openAttempt(stage, intent, made % 2 === 0 ? 'cash' : 'card'));
+    stage.given('abandon_charge', {}, openCharge(stage, intent, made % 2 === 0 ? 'cash' : 'card'));
   }
   assert.deepEqual(left(stage, intent), []);
   for (const method of both) {
