@@ -1,8 +1,8 @@
 // `npm run bench`: how many requests the service answers in a second and what each costs, beside a bare
 // uWebSockets.js server and beside Fastify with PostgreSQL, which takes the same steps in one transaction. The service
 // runs as in production: a process of its own, every write on disk (fsync) before its answer, log level `info` (written
-// to /dev/null), its limits raised. Servers and kinds of requests take turns in short rounds, so that what else the
-// machine does falls on all of them alike.
+// to /dev/null), but with its limits raised, and it may deliver webhooks to this machine. Servers and kinds of requests
+// take turns in short rounds, so that what else the machine does falls on all of them alike.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { bench, counts, positive } from './options.ts';
 import { plot } from './plot.ts';
 import { postgresPrograms, startPostgres } from './postgres.ts';
 import type { ThreadSeconds } from './processor-time.ts';
+import { deliveringLocally, Receiver } from './receiver.ts';
 import { aligned, type Round, type Summary, summarize, table, threadTable } from './report.ts';
 import { type Scenario, scenariosOf } from './scenarios.ts';
 import { type ServiceTarget, startBareServer, startService } from './targets.ts';
@@ -74,7 +75,10 @@ async function series(
   connections: number,
   { rounds, seconds }: Options,
 ): Promise<Summary[]> {
-  for (const scenario of scenarios) await generate(scenario, connections, warmUpSeconds);
+  for (const scenario of scenarios) {
+    await generate(scenario, connections, warmUpSeconds);
+    await scenario.settled?.();
+  }
   const rows = scenarios.map(({ name, server }) => ({ name, server, rounds: [] as Round[] }));
   for (let round = 0; round < rounds; round++) {
     for (const [i, scenario] of scenarios.entries()) {
@@ -85,7 +89,7 @@ async function series(
 }
 
 async function measure(
-  { server, target }: Scenario,
+  { server, target, settled }: Scenario,
   service: ServiceTarget,
   generate: () => Promise<Measured>,
 ): Promise<Round> {
@@ -93,6 +97,7 @@ async function measure(
   const threadsBefore = await threadsOf();
   const before = target.cpuSeconds();
   const measured = await generate();
+  await settled?.();
   const after = target.cpuSeconds();
   const threadsAfter = await threadsOf();
   const each = (seconds: number) => (seconds * 1e6) / measured.requests;
@@ -175,13 +180,15 @@ async function main(): Promise<void> {
   const name = options.generator ?? (hasWrk ? 'wrk' : 'autocannon');
   const driver = name === 'wrk' ? driveWithWrk : drive;
   const generate: Generate = ({ load }, connections, seconds) => driver(load, connections, seconds);
-  const service = await startService(options.shards ? { PAYMENTS_SHARDS: String(options.shards) } : {});
+  const shards = { PAYMENTS_SHARDS: String(options.shards ?? 0) };
+  const service = await startService({ ...deliveringLocally, ...shards });
+  const receiver = await Receiver.start();
   const bare = await startBareServer();
   const programs = postgresPrograms();
   const postgres = programs === null ? null : await startPostgres(programs);
   try {
     if (postgres === null) say('PostgreSQL is not installed: the comparison with it is left out.');
-    const all = await scenariosOf({ service, bare, postgres });
+    const all = await scenariosOf({ service, receiver, bare, postgres });
     const scenarios = all
       .filter((scenario) => name === 'wrk' || scenario.load.requests.length === 1)
       .filter((scenario) => options.only?.includes(scenario.name) ?? true);
@@ -211,6 +218,7 @@ async function main(): Promise<void> {
     if (options.json) process.stdout.write(`${JSON.stringify(shown)}\n`);
     if (options.recorded) refuseCollapse(name, tables[0]!.results);
   } finally {
+    receiver.stop();
     await Promise.all([service.stop(), bare.stop(), postgres?.stop()]);
   }
 }

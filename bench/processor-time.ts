@@ -2,7 +2,6 @@
 // threads one by one, as its own metrics tell them, with what the garbage collector took of each.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { callOperator } from '../src/operator/cli/operator-client.ts';
 
 /** Seconds by the name of a thread, or of a group of threads. */
 export type ThreadSeconds = Readonly<Record<string, number>>;
@@ -46,11 +45,10 @@ const helperThreads = 4;
  * stopped them; of the others, the helpers of V8 are told apart by their place, and what is left belongs to the pool in
  * which the storage engine commits.
  */
-export async function serviceThreads(pid: number, dataDir: string): Promise<ThreadSeconds> {
-  const { text } = (await callOperator(dataDir, 'metrics', {})) as { text: string };
+export function serviceThreads(pid: number, metrics: string): ThreadSeconds {
   const seconds: Record<string, number> = {};
   const collected: Record<string, number> = {};
-  for (const [, what, thread, value] of text.matchAll(
+  for (const [, what, thread, value] of metrics.matchAll(
     /^payments_thread_(cpu|gc)_seconds_total\{thread="([^"]+)"\} (\S+)$/gm,
   )) {
     if (what === 'cpu') seconds[thread!] = Number(value);

@@ -36,7 +36,7 @@ export interface Summary {
 }
 
 /** The request of the bare server that one of the service is compared with. */
-const bareOf: Readonly<Record<string, string>> = { replay: 'create', 'create, webhooks': 'create' };
+const bareOf: Readonly<Record<string, string>> = { replay: 'create', 'create with webhooks': 'create' };
 
 export function summarize(rows: readonly Row[]): Summary[] {
   const find = (name: string, server: Server) =>

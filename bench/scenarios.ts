@@ -1,10 +1,12 @@
 // What is asked of the servers: the same requests of all of them, as far as they know them. The bare server answers as
-// many bytes as the service would.
+// many bytes as the service would. Creates come twice: by a merchant without webhooks, and by one that has an endpoint,
+// whose deliveries belong to the measurement until the last one is made.
 
-import type { Request } from 'autocannon';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Load, Template } from './load.ts';
-import type { Target } from './targets.ts';
-import { counted, cycled } from './varying.ts';
+import type { Receiver } from './receiver.ts';
+import { type ServiceTarget, type Target, unlimitedKey } from './targets.ts';
+import { counted, cycled, type Varying } from './varying.ts';
 
 export type Server = 'service' | 'bare' | 'postgres';
 
@@ -13,9 +15,12 @@ export interface Scenario {
   readonly server: Server;
   readonly target: Target;
   readonly load: Load;
+  /** Waits for the work that the requests have left behind. */
+  settled?(): Promise<void>;
 }
 
 const seededCount = 1_000;
+const settledMs = 250;
 const path = '/v1/payment_intents';
 const body = JSON.stringify({
   amount: 12_000,
@@ -55,21 +60,17 @@ async function seed(url: string, key: string): Promise<Seed> {
   return { keys, ids, answerBytes, listBytes: (await list.text()).length };
 }
 
+function creation(key: string, varying: Varying): Template {
+  const headers = { ...headersOf(key), 'Idempotency-Key': varying.first };
+  return { request: { method: 'POST', path, headers, body }, varying };
+}
+
 /** The requests that a merchant sends, by name. */
 function templatesOf(key: string, { keys, ids }: Seed): Readonly<Record<string, Template>> {
   const headers = headersOf(key);
-  const post = (varying: Template['varying']): Template => {
-    const request: Request = {
-      method: 'POST',
-      path,
-      headers: { ...headers, 'Idempotency-Key': varying!.first },
-      body,
-    };
-    return { request, varying };
-  };
   return {
-    create: post(counted('load')),
-    replay: post(cycled(keys)),
+    create: creation(key, counted('load')),
+    replay: creation(key, cycled(keys)),
     retrieve: { request: { method: 'GET', path: `${path}/${ids[0]!}`, headers }, varying: cycled(ids) },
     list: { request: { method: 'GET', path, headers }, varying: null },
   };
@@ -80,15 +81,34 @@ function mixOf({ create, replay, retrieve, list }: Readonly<Record<string, Templ
   return [create!, retrieve!, retrieve!, create!, list!, create!, retrieve!, replay!, retrieve!, create!];
 }
 
+/** Creates by a merchant that hears of each over a webhook. */
+async function withWebhooks(service: ServiceTarget, receiver: Receiver): Promise<Scenario> {
+  const key = await unlimitedKey(service.dataDir);
+  const endpoint = { url: `${receiver.origin}/created`, enabled_events: ['payment_intent.created'] };
+  const sent = { method: 'POST', headers: headersOf(key), body: JSON.stringify(endpoint) };
+  const response = await fetch(`${service.url}/v1/webhook_endpoints`, sent);
+  if (!response.ok) throw new Error(`an endpoint was refused: ${await response.text()}`);
+  return {
+    name: 'create with webhooks',
+    server: 'service',
+    target: service,
+    load: { url: service.url, requests: [creation(key, counted('load'))] },
+    async settled() {
+      while ((await service.metric('payments_webhook_deliveries_waiting')) > 0) await wait(settledMs);
+    },
+  };
+}
+
 export interface Servers {
-  readonly service: Target & { readonly key: string };
+  readonly service: ServiceTarget;
+  readonly receiver: Receiver;
   readonly bare: Target;
   /** Null where PostgreSQL is not installed. */
   readonly postgres: (Target & { readonly key: string }) | null;
 }
 
 /** The scenarios that are to be measured in turn. */
-export async function scenariosOf({ service, bare, postgres }: Servers): Promise<Scenario[]> {
+export async function scenariosOf({ service, receiver, bare, postgres }: Servers): Promise<Scenario[]> {
   const seeded = await seed(service.url, service.key);
   const templates = templatesOf(service.key, seeded);
   const scenario = (name: string, server: Server, target: Target, ...requests: readonly Template[]) => ({
@@ -110,6 +130,7 @@ export async function scenariosOf({ service, bare, postgres }: Servers): Promise
     bareOf('retrieve', seeded.answerBytes),
     bareOf('list', seeded.listBytes),
     ...Object.entries(templates).map(([name, template]) => scenario(name, 'service', service, template)),
+    await withWebhooks(service, receiver),
     scenario('mix', 'service', service, ...mixOf(templates)),
   ];
   if (postgres === null) return scenarios;

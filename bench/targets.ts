@@ -27,6 +27,8 @@ export interface ServiceTarget extends Target {
   /** An API key in test mode of an organization that meets no limit. */
   readonly key: string;
   threads(): Promise<ThreadSeconds>;
+  /** One of its metrics, all shards together. */
+  metric(name: string): Promise<number>;
   /** What the data folder takes on the disk. */
   bytes(): number;
 }
@@ -71,9 +73,18 @@ export async function startService(
     ...target,
     dataDir,
     key: await unlimitedKey(dataDir),
-    threads: () => serviceThreads(target.pid, dataDir),
+    threads: async () => serviceThreads(target.pid, await metricsOf(dataDir)),
+    async metric(name) {
+      const values = (await metricsOf(dataDir)).matchAll(new RegExp(`^${name}(?:{.*})? (\\S+)$`, 'gm'));
+      return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+    },
     bytes: () => folderBytes(dataDir),
   };
+}
+
+async function metricsOf(dataDir: string): Promise<string> {
+  const { text } = (await callOperator(dataDir, 'metrics', {})) as { text: string };
+  return text;
 }
 
 export function startBareServer(): Promise<Target> {

@@ -1,9 +1,8 @@
-// `node bench/webhooks.ts`: how many webhook deliveries the service makes in a second to 64 endpoints, over plain HTTP
+// `node bench/webhooks.ts`: how many webhook deliveries the service makes in a second to some endpoints, over plain HTTP
 // and HTTPS; how long after its cause an event arrives, alone and while 2,000 payment intents are created a second;
 // and what a receiver that never answers, with many deliveries waiting, costs 20 others. Service, receiver and load
 // share the machine.
 
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -12,22 +11,25 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
 import { createAuthority } from '../test/webhooks/certificates.ts';
 import { bench, positive } from './options.ts';
+import { deliveringLocally, Receiver } from './receiver.ts';
 import { type ServiceTarget, startService, temporaryFolder, unlimitedKey } from './targets.ts';
 import type { Figures } from './webhook-receiver.ts';
 
 interface Options {
   readonly deliveries: number;
+  readonly endpoints: number;
   readonly seconds: number;
   readonly waiting: number;
   readonly only?: (typeof parts)[number];
 }
 
 const parts = ['throughput', 'latency', 'tar-pit'] as const;
-const { deliveries, seconds, waiting, only } = bench(
+const { deliveries, endpoints, seconds, waiting, only } = bench(
   'bench:webhooks',
   'deliveries a second, and their latency',
 )
   .option('--deliveries <n>', 'deliveries of which their number a second is measured', positive, 40_000)
+  .option('--endpoints <n>', 'endpoints that share them', positive, 64)
   .option('--seconds <n>', 'length of a measurement of latency', positive, 5)
   .option('--waiting <n>', 'deliveries that wait for the tar pit', positive, 100_000)
   .addOption(new Option('--only <part>', 'one part of the bench').choices(parts))
@@ -38,33 +40,6 @@ const endpointsPerOrganization = 16;
 const connections = 100;
 const folder = temporaryFolder();
 
-class Receiver {
-  readonly #child: ChildProcess;
-  readonly origin: string;
-
-  constructor(child: ChildProcess, origin: string) {
-    this.#child = child;
-    this.origin = origin;
-  }
-
-  static async start(tls: readonly string[]): Promise<Receiver> {
-    const child = fork(new URL('./webhook-receiver.ts', import.meta.url), tls);
-    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-    return new Receiver(child, `${tls.length > 0 ? 'https' : 'http'}://localhost:${port}`);
-  }
-
-  /** What was received since the last call. */
-  async figures(): Promise<Figures> {
-    this.#child.send('figures');
-    const [figures] = await once(this.#child, 'message');
-    return figures as Figures;
-  }
-
-  stop(): void {
-    this.#child.disconnect();
-  }
-}
-
 const authority = createAuthority();
 const identity = authority.issue({ hosts: ['localhost'] });
 const file = (name: string, text: string) => {
@@ -73,12 +48,7 @@ const file = (name: string, text: string) => {
 };
 const caFile = file('ca.pem', authority.cert);
 const tls = [file('key.pem', identity.key), file('cert.pem', identity.cert)];
-const env = {
-  NODE_ENV: 'test',
-  PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
-  PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
-  PAYMENTS_WEBHOOKS_CA_FILE: caFile,
-};
+const env = { ...deliveringLocally, PAYMENTS_WEBHOOKS_CA_FILE: caFile };
 
 /** Sends requests over kept connections. */
 class Caller {
@@ -147,8 +117,8 @@ class Caller {
     await Promise.all(Array.from({ length: connections }, one));
   }
 
-  /** Creates `perSecond` intents a second, whatever their answers take. */
-  async pace(keys: readonly string[], perSecond: number, seconds: number): Promise<void> {
+  /** Creates `perSecond` intents a second, whatever their answers take; returns how many a second were answered. */
+  async pace(keys: readonly string[], perSecond: number, seconds: number): Promise<number> {
     const startedAt = performance.now();
     const sent: Promise<void>[] = [];
     for (let i = 0; i < perSecond * seconds; ) {
@@ -157,6 +127,7 @@ class Caller {
       await wait(1);
     }
     await Promise.all(sent);
+    return (sent.length * 1000) / (performance.now() - startedAt);
   }
 
   async close(): Promise<void> {
@@ -185,12 +156,12 @@ async function untilReceived(receiver: Receiver, count: number): Promise<Figures
 
 async function throughput(kind: string, receiver: Receiver): Promise<void> {
   const caller = new Caller(await startService(env));
-  const keys = await caller.organizations(receiver, 64);
+  const keys = await caller.organizations(receiver, endpoints);
   await wait(1_500);
   const cpuBefore = caller.service.cpuSeconds() ?? 0;
   const before = await caller.service.threads();
   const startedAt = performance.now();
-  const burst = caller.burst(keys, Math.ceil(deliveries / endpointsPerOrganization));
+  const burst = caller.burst(keys, Math.ceil((deliveries / endpoints) * keys.length));
   const { inFlightMax, received, connections: opened } = await untilReceived(receiver, deliveries);
   await burst;
   const tookSeconds = (performance.now() - startedAt) / 1000;
@@ -199,7 +170,7 @@ async function throughput(kind: string, receiver: Receiver): Promise<void> {
     ((seconds - (before[thread] ?? 0)) / received) * 1e6,
   ]);
   const cpuMicroseconds = (((caller.service.cpuSeconds() ?? 0) - cpuBefore) / received) * 1e6;
-  show(`${kind}: ${deliveries} deliveries to 64 endpoints`, {
+  show(`${kind}: ${deliveries} deliveries to ${endpoints} endpoints`, {
     'deliveries/s': received / tookSeconds,
     'CPU µs each': cpuMicroseconds,
     'in flight at most': inFlightMax,
@@ -220,11 +191,14 @@ async function latency(kind: string, receiver: Receiver): Promise<void> {
   await caller.pace(keys, 30, seconds);
   await wait(500);
   const alone = await receiver.figures();
-  await Promise.all([caller.pace(keys, 30, seconds), caller.pace([busy], 2_000, seconds)]);
+  const [, intents] = await Promise.all([
+    caller.pace(keys, 30, seconds),
+    caller.pace([busy], 2_000, seconds),
+  ]);
   await wait(500);
   const loaded = await receiver.figures();
   show(`${kind}: event to delivered, 480/s, alone`, alone);
-  show(`${kind}: event to delivered, 480/s, 2,000 intents/s`, loaded);
+  show(`${kind}: event to delivered, 480/s, 2,000 intents/s`, { ...loaded, 'intents/s answered': intents! });
   await caller.close();
 }
 
@@ -253,7 +227,7 @@ async function tarPit(receiver: Receiver): Promise<void> {
   await caller.close();
 }
 
-const plain = await Receiver.start([]);
+const plain = await Receiver.start();
 const secure = await Receiver.start(tls);
 const wanted = (name: (typeof parts)[number]) => only === undefined || only === name;
 if (wanted('throughput')) {
