@@ -5,13 +5,14 @@
 // Slow receivers hold their slots for long. Once half of all slots are taken an endpoint gets one slot at a time, so
 // that many tar pits together still leave room for everybody else.
 //
-// A report is sent again until its shard says that it is durable; few are on their way at a time. Nothing else is kept:
-// what was not reported when the thread ends is handed out again.
+// Reports gather for some milliseconds before they leave. One is sent again until its shard says that it is durable; few
+// are on their way at a time. Nothing else is kept: what was not reported when the thread ends is handed out again.
 
 import { deliveriesInFlightMax } from '../contract/limits.ts';
 import type { Clock, MonotonicClock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
 import type { AttemptResult } from '../domain/record.ts';
+import { windowSize } from '../shard/outbox.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch, OutboxMessage } from '../shard/protocol.ts';
 import type { SealedAttempt } from './attempt.ts';
 import { EndpointActor } from './endpoint-actor.ts';
@@ -31,12 +32,16 @@ export interface DispatcherOptions {
   readonly onAttempted: (result: AttemptResult) => void;
   /** An attempt could not be made: a fault of ours. */
   readonly onTrouble: (error: unknown) => void;
-  /** Calls back later; the dispatcher retries with it what could not be made. */
+  /** Calls back after so many milliseconds. */
   readonly later: (run: () => void, ms: number) => void;
 }
 
 /** Wait after an attempt that could not be made. */
 const troubleMs = 1_000;
+/** A report waits so long for others: each message of reports costs its shard a turn and a commit. */
+export const reportMs = 10;
+/** So many reports don't wait: an endpoint whose receiver is fast would run out of deliveries meanwhile. */
+export const reportsAtOnce = windowSize / 2;
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -46,7 +51,7 @@ export class Dispatcher {
   readonly #held = new Set<EndpointActor>();
   /** Reports that are not recorded yet, by shard. */
   readonly #unrecorded = new Map<number, ReportWindow>();
-  /** Shards to which reports leave at the end of this tick. */
+  /** Shards to which reports leave soon. */
   readonly #leaving = new Set<number>();
   #inFlight = 0;
   #running = false;
@@ -94,7 +99,7 @@ export class Dispatcher {
   /** Takes what a shard hands out and acknowledges. */
   take(shard: number, { endpoints, complete, deliveries, recorded }: OutboxBatch): void {
     for (const each of recorded) this.#recorded(shard, each);
-    if (recorded.length > 0 && this.#unrecordedBy(shard).hasUnsent) this.#leave(shard);
+    if (recorded.length > 0 && this.#unrecordedBy(shard).unsent > 0) this.#leave(shard);
     for (const { id, state } of endpoints) {
       const actor = this.#actors.get(id) ?? new EndpointActor(id, shard);
       this.#actors.set(id, actor);
@@ -198,16 +203,22 @@ export class Dispatcher {
   }
 
   #leave(shard: number): void {
-    if (this.#leaving.size === 0) setImmediate(() => this.#flush());
+    if (this.#unrecordedBy(shard).unsent >= reportsAtOnce) {
+      this.#sendReports(shard);
+      return;
+    }
+    if (this.#leaving.size === 0) this.#options.later(() => this.#flush(), reportMs);
     this.#leaving.add(shard);
   }
 
   #flush(): void {
-    for (const shard of this.#leaving) {
-      const reports = this.#unrecordedBy(shard).next(this.#options.monotonic());
-      if (reports.length > 0) this.#options.send(shard, { open: false, reports });
-    }
+    for (const shard of this.#leaving) this.#sendReports(shard);
     this.#leaving.clear();
+  }
+
+  #sendReports(shard: number): void {
+    const reports = this.#unrecordedBy(shard).next(this.#options.monotonic());
+    if (reports.length > 0) this.#options.send(shard, { open: false, reports });
   }
 
   /** No attempt is in flight and every report is recorded. */

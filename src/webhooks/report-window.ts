@@ -24,9 +24,9 @@ export class ReportWindow {
     return this.#unrecorded.size;
   }
 
-  /** Some reports were never sent. */
-  get hasUnsent(): boolean {
-    return this.size > this.#out;
+  /** Reports that were never sent. */
+  get unsent(): number {
+    return this.size - this.#out;
   }
 
   add(report: EndpointReport): void {

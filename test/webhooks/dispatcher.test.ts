@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { AttemptResult } from '../../src/domain/record.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch, OutboxMessage } from '../../src/shard/protocol.ts';
 import type { SealedAttempt } from '../../src/webhooks/attempt.ts';
-import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
+import { Dispatcher, reportMs, reportsAtOnce } from '../../src/webhooks/dispatcher.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const success: AttemptResult = { at_ms: 0, duration_ms: 1, status: 200, failure: null, answer: '' };
@@ -33,7 +33,9 @@ class Bench {
   readonly clock = createManualClock(1_000_000);
   readonly underWay: UnderWay[] = [];
   readonly sent: { shard: number; message: OutboxMessage }[] = [];
+  /** What runs later, but for the reports: those leave at the end of the tick unless `holdsReports` is set. */
   readonly waiting: (() => void)[] = [];
+  holdsReports = false;
   readonly hungUp: string[] = [];
   troubles = 0;
   readonly dispatcher: Dispatcher;
@@ -48,7 +50,10 @@ class Bench {
       send: (shard, message) => this.sent.push({ shard, message }),
       onAttempted: () => {},
       onTrouble: () => this.troubles++,
-      later: (run) => this.waiting.push(run),
+      later: (run, ms) => {
+        if (ms === reportMs && !this.holdsReports) setImmediate(run);
+        else this.waiting.push(run);
+      },
     });
     this.dispatcher.start();
   }
@@ -309,7 +314,6 @@ test('reports that gathered come in portions, the next when those before are rec
   for (const count of [256, 88, 0]) {
     const [endpoint] = endpoints;
     bench.take({ recorded: recorded.map((delivery) => ({ endpoint: endpoint!, delivery, number: 0 })) });
-    assert.equal(bench.sent.length, 0);
     await tick();
     const { sizes, reports } = portions();
     assert.deepEqual(sizes, count === 0 ? [] : [count]);
@@ -353,6 +357,28 @@ test('a shard that is there anew and no longer names an endpoint has deleted it:
     bench.underWay.map(({ delivery }) => delivery),
     ['b5', 'other5'],
   );
+});
+
+test('reports wait for each other, but not once many have gathered', async () => {
+  const bench = new Bench();
+  bench.holdsReports = true;
+  bench.take({ endpoints: [enabled('a')] });
+  bench.hand('a', 32);
+  await bench.underWay[0]!.end();
+  await bench.underWay[0]!.end();
+  assert.deepEqual([bench.sent.length, bench.waiting.length], [0, 1], 'one timer for both');
+  bench.waiting.shift()!();
+  assert.deepEqual(
+    bench.sent.map(({ message }) => message.reports.map(({ delivery }) => delivery)),
+    [['a0', 'a1']],
+  );
+  for (let i = 0; i < reportsAtOnce; i++) await bench.underWay[0]!.end();
+  assert.deepEqual(
+    bench.sent.map(({ message }) => message.reports.length),
+    [2, reportsAtOnce],
+  );
+  for (const run of bench.waiting.splice(0)) run();
+  assert.equal(bench.sent.length, 2, 'nothing is left to send');
 });
 
 test('an attempt that could not be made is made later, and is no attempt of the delivery', async () => {
