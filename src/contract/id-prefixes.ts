@@ -14,7 +14,7 @@ export const idPrefixes = {
   review: 'prv',
   delivery: 'whd',
   attempt: 'wha',
-  operation: 'op',
+  network_call: 'op',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

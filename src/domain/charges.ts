@@ -7,18 +7,19 @@ import type { ParamsOf } from '../contract/routes/table.ts';
 import type { DeclineCode, Language } from '../contract/vocabulary.ts';
 import { luhnCheckDigit } from '../core/card-number.ts';
 import { slotOf } from '../core/slot.ts';
-import { changeable, newOperation } from './changeable.ts';
+import { changeable } from './changeable.ts';
 import { deadlineAt, isOver } from './deadline.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { type Found, find, missing } from './find.ts';
 import { cashIndex } from './indexes.ts';
+import { newNetworkCall } from './network-call.ts';
 import { presentCharge, presentPaymentIntent } from './present.ts';
 import type {
   CardDetails,
   ChargeRecord,
   LastPaymentError,
-  OperationRecord,
+  NetworkCallRecord,
   PaymentIntentRecord,
   StoredRecord,
 } from './record.ts';
@@ -69,11 +70,11 @@ function holderOf(draft: Draft, number: string): StoredRecord | undefined {
 }
 
 /** The network has opened a card page or issued a cash code: the customer can pay now. */
-export function chargeOpened(draft: Draft, operation: OperationRecord): Outcome {
+export function chargeOpened(draft: Draft, call: NetworkCallRecord): Outcome {
   const { context } = draft;
   const { settings, nowMs } = context;
-  const intent = draft.get('payment_intent', operation.payment_intent)!;
-  const method = operation.action === 'open_card_page' ? 'card' : 'cash';
+  const intent = draft.get('payment_intent', call.payment_intent)!;
+  const method = call.action === 'open_card_page' ? 'card' : 'cash';
   const lifeMs = method === 'card' ? settings.cardPageMs : settings.cashCodeMs;
   const charge = draft.put<ChargeRecord>({
     kind: 'charge',
@@ -92,7 +93,7 @@ export function chargeOpened(draft: Draft, operation: OperationRecord): Outcome 
     failure_message: null,
     decline_code: null,
     card: null,
-    cash_number: operation.cash_number,
+    cash_number: call.cash_number,
     cash_agent: null,
     challenge_token: null,
     authorization: null,
@@ -103,8 +104,8 @@ export function chargeOpened(draft: Draft, operation: OperationRecord): Outcome 
     ...intent,
     status: 'requires_action',
     latest_charge: charge.id,
-    return_url: operation.return_url,
-    operation: null,
+    return_url: call.return_url,
+    network_call: null,
   });
   if (method === 'cash') prolongSession(draft, opened, charge);
   const resource = presentPaymentIntent(opened, charge, settings.baseUrl);
@@ -113,9 +114,9 @@ export function chargeOpened(draft: Draft, operation: OperationRecord): Outcome 
 }
 
 /** The customer has paid; the intent waits until the network confirms it. */
-export function paymentSubmitted(draft: Draft, charge: ChargeRecord, operation: string | null): void {
+export function paymentSubmitted(draft: Draft, charge: ChargeRecord, call: string | null): void {
   const intent = draft.get('payment_intent', charge.payment_intent)!;
-  const processing = draft.put<PaymentIntentRecord>({ ...intent, status: 'processing', operation });
+  const processing = draft.put<PaymentIntentRecord>({ ...intent, status: 'processing', network_call: call });
   draft.emit(
     'payment_intent.processing',
     presentPaymentIntent(processing, charge, draft.context.settings.baseUrl),
@@ -134,7 +135,7 @@ export function succeedCharge(draft: Draft, charge: ChargeRecord): ChargeRecord 
     status: 'succeeded',
     amount_received: charge.amount,
     last_payment_error: null,
-    operation: null,
+    network_call: null,
   });
   draft.emit('charge.succeeded', presentCharge(succeeded));
   draft.emit('payment_intent.succeeded', presentPaymentIntent(intent, succeeded, baseUrl));
@@ -163,7 +164,7 @@ export function failCharge(draft: Draft, charge: ChargeRecord, failure: Failure)
     ...draft.get('payment_intent', charge.payment_intent)!,
     status: 'requires_payment_method',
     last_payment_error: { ...failure, charge: charge.id },
-    operation: null,
+    network_call: null,
   });
   draft.emit(
     'payment_intent.payment_failed',
@@ -176,7 +177,7 @@ export function failCharge(draft: Draft, charge: ChargeRecord, failure: Failure)
 export function failOverdue(draft: Draft, charge: ChargeRecord): ChargeRecord {
   const { serviceMs, language } = draft.context;
   if (charge.status !== 'pending' || !isOver(charge, serviceMs)) return charge;
-  if (draft.get('payment_intent', charge.payment_intent)!.operation !== null) return charge;
+  if (draft.get('payment_intent', charge.payment_intent)!.network_call !== null) return charge;
   return failCharge(draft, charge, expiredUnpaid(language));
 }
 
@@ -210,15 +211,15 @@ export function answerChallenge(draft: Draft, params: { passed: boolean }, id: s
 }
 
 function authorize(draft: Draft, charge: ChargeRecord, token: string): Outcome {
-  const operation = draft.call({
-    ...newOperation(draft.context, 'authorize_card'),
+  const call = draft.call({
+    ...newNetworkCall(draft.context, 'authorize_card'),
     payment_intent: charge.payment_intent,
     charge: charge.id,
     card_token: token,
   });
-  const authorizing = draft.put({ ...charge, challenge_token: null, authorization: operation.id });
-  paymentSubmitted(draft, authorizing, operation.id);
-  return { waitsFor: operation };
+  const authorizing = draft.put({ ...charge, challenge_token: null, authorization: call.id });
+  paymentSubmitted(draft, authorizing, call.id);
+  return { waitsFor: call };
 }
 
 /** The customer goes back to choose a method again. The charge fails; money that still arrives for it opens a review. */
@@ -301,13 +302,13 @@ function pendingCharge(draft: Draft, id: string): Found<'charge'> {
     return { refusal: refuse('charge_unexpected_state', { values: { status: charge.status } }) };
   }
   const intent = draft.get('payment_intent', charge.payment_intent)!;
-  return intent.operation === null ? { record: charge } : { refusal: refuse('payment_intent_busy') };
+  return intent.network_call === null ? { record: charge } : { refusal: refuse('payment_intent_busy') };
 }
 
 /** The test helper decides the charge instead of the network, so the network's later answer must not change anything. */
 function dropAuthorization(draft: Draft, { authorization }: ChargeRecord): void {
-  const operation = authorization === null ? undefined : draft.get('operation', authorization);
-  if (operation !== undefined) draft.remove(operation);
+  const call = authorization === null ? undefined : draft.get('network_call', authorization);
+  if (call !== undefined) draft.remove(call);
 }
 
 /** An agent took cash for a code. The right amount in time pays the charge; anything else opens a review. */

@@ -6,7 +6,7 @@ import type { EventType, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { SubmittedCard } from './charges.ts';
 import type { Answer } from './decision.ts';
 import type { AttemptReport } from './deliveries.ts';
-import type { NetworkOutcome } from './operations.ts';
+import type { NetworkOutcome } from './network-outcomes.ts';
 import type { DeliveryRecord } from './record.ts';
 
 /** The parameters of the internal commands. `id` names the record that each is about. */
@@ -20,7 +20,7 @@ export interface InternalParams {
   /** A customer goes back from the page of a charge, to choose a method again. */
   abandon_charge: object;
   /** A payment network answered, or notified. */
-  settle_operation: { readonly operation: string; readonly outcome: NetworkOutcome };
+  settle_network_call: { readonly call: string; readonly outcome: NetworkOutcome };
   /** The time of a charge or a session has come. */
   expire_due: object;
   /** An operator settled a review. */

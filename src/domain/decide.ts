@@ -9,7 +9,7 @@ import type { Context, Decision, Outcome } from './decision.ts';
 import { pruneDeliveries, recordAttempt, resendDelivery } from './deliveries.ts';
 import { Draft } from './draft.ts';
 import { expireDue, expiringFirst } from './due.ts';
-import { settleOperation } from './operations.ts';
+import { settleNetworkCall } from './network-outcomes.ts';
 import {
   cancelPaymentIntent,
   confirmPaymentIntent,
@@ -47,7 +47,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   submit_card: expiringFirst(charges.submitCard),
   answer_challenge: expiringFirst(charges.answerChallenge),
   abandon_charge: expiringFirst(charges.abandonCharge),
-  settle_operation: settleOperation,
+  settle_network_call: settleNetworkCall,
   expire_due: expireDue,
   close_review: closeReview,
   record_attempt: recordAttempt,
@@ -73,6 +73,6 @@ export function decide<O extends AnyCommand>(
   const draft = new Draft(view, context);
   const decider = deciders[command.operation] as Decider<O>;
   const outcome = decider(draft, command.params, command.id);
-  if ('refusal' in outcome || 'checksAddress' in outcome) return { changes: [], outcome, operations: [] };
-  return { changes: draft.changes, outcome, operations: draft.operations };
+  if ('refusal' in outcome || 'checksAddress' in outcome) return { changes: [], outcome, networkCalls: [] };
+  return { changes: draft.changes, outcome, networkCalls: draft.networkCalls };
 }

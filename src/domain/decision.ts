@@ -6,7 +6,7 @@ import type { IdKind } from '../contract/id-prefixes.ts';
 import type { Bucket } from '../contract/limits.ts';
 import type { Language, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { Now } from '../core/clock.ts';
-import type { Change, OperationRecord, OperationRequest, WebhookEndpointRecord } from './record.ts';
+import type { ApiRequest, Change, NetworkCallRecord, WebhookEndpointRecord } from './record.ts';
 
 /** What the organization may do in this mode, from the directory. */
 export interface Account {
@@ -43,7 +43,7 @@ export interface Context extends Now {
   readonly language: Language;
   readonly apiVersion: string;
   /** The API request, or null when the customer or time caused the command. */
-  readonly request: OperationRequest | null;
+  readonly request: ApiRequest | null;
   /** The webhook endpoints of the organization in this mode. */
   readonly endpoints: readonly WebhookEndpointRecord[];
   /** Another change to the endpoints of this organization and mode waits for its address to be looked up. */
@@ -74,10 +74,10 @@ export type Outcome<Done = Answer> =
   | { readonly refusal: Refusal }
   | Done
   /** The answer is given later, by the outcome of this call to a payment network. */
-  | { readonly waitsFor: OperationRecord }
+  | { readonly waitsFor: NetworkCallRecord }
   /** Run the command again with the verdict on this webhook address in `context.addressAllowed`. Nothing is changed. */
   | { readonly checksAddress: string }
-  /** The changes stand, but whoever waited for the operation is refused. */
+  /** The changes are applied, but the request that waited for the network call is refused. */
   | { readonly waiterRefused: Refusal };
 
 export interface Decision<Done = Answer> {
@@ -85,7 +85,7 @@ export interface Decision<Done = Answer> {
   readonly changes: readonly Change[];
   readonly outcome: Outcome<Done>;
   /** Calls to payment networks to make once the changes are durable. */
-  readonly operations: readonly OperationRecord[];
+  readonly networkCalls: readonly NetworkCallRecord[];
 }
 
 export function refused(refusal: Refusal): Outcome {

@@ -4,13 +4,13 @@
 import type { EventType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';
 import { happened, openDelivery } from './events.ts';
-import type { Change, OperationRecord, RecordKind, RecordOf } from './record.ts';
+import type { Change, NetworkCallRecord, RecordKind, RecordOf } from './record.ts';
 import type { View } from './view.ts';
 
 export class Draft {
   readonly view: View;
   readonly context: Context;
-  readonly operations: OperationRecord[] = [];
+  readonly networkCalls: NetworkCallRecord[] = [];
   readonly #changes = new Map<string, Change>();
 
   constructor(view: View, context: Context) {
@@ -49,8 +49,8 @@ export class Draft {
   }
 
   /** Writes down a call to a payment network, to be made once the draft is durable. */
-  call(operation: OperationRecord): OperationRecord {
-    this.operations.push(operation);
-    return this.put(operation);
+  call(call: NetworkCallRecord): NetworkCallRecord {
+    this.networkCalls.push(call);
+    return this.put(call);
   }
 }

@@ -69,7 +69,7 @@ export function expiringFirst<P>(decider: (draft: Draft, params: P, id: string) 
 function expireOverdue(draft: Draft, session: CheckoutSessionRecord): CheckoutSessionRecord {
   if (session.status !== 'open' || !isOver(session, draft.context.serviceMs)) return session;
   const intent = draft.get('payment_intent', session.payment_intent)!;
-  if (intent.operation !== null || intent.status === 'processing') return session;
+  if (intent.network_call !== null || intent.status === 'processing') return session;
   cancelIntent(draft, intent, null);
   return draft.get('checkout_session', session.id)!;
 }

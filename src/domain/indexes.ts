@@ -9,7 +9,7 @@ export function scopeOf(org: string, livemode: boolean): string {
   return livemode ? `${org}/l` : `${org}/t`;
 }
 
-export type ListedKind = Exclude<StoredRecord['kind'], 'operation' | 'attempt'>;
+export type ListedKind = Exclude<StoredRecord['kind'], 'network_call' | 'attempt'>;
 
 /** All records of a kind in a scope, by id: oldest first. */
 export function kindIndex(kind: ListedKind, scope: string): string {
@@ -60,13 +60,13 @@ export function organizationsIn(indexAfter: (text: string) => string | undefined
 /** What has a time at which something happens by itself, over all organizations of a shard. */
 export const dueIndex = 'due';
 /** Calls to payment networks that have no final outcome yet. */
-export const operationIndex = 'operation';
+export const networkCallIndex = 'operation';
 /** Every webhook endpoint of a shard. */
 export const endpointIndex = 'endpoint';
 /** The deliveries that are over, by the time they came to be over: what retention walks. */
 export const overIndex = 'over';
 
-/** Who holds a cash code: the operation that is issuing it, then its charge. */
+/** The holder of a cash code: first the network call that issues it, then its charge. */
 export function cashIndex(number: string): string {
   return `cash/${number}`;
 }
@@ -96,10 +96,10 @@ export function idOfSortKey(index: string, sortKey: string): string {
 export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
   if (record.removed) return [];
   const { id, kind } = record;
-  if (kind === 'operation') {
+  if (kind === 'network_call') {
     const number = record.cash_number;
     const held = number === null ? [] : [{ index: cashIndex(number), sortKey: id }];
-    return [{ index: operationIndex, sortKey: id }, ...held];
+    return [{ index: networkCallIndex, sortKey: id }, ...held];
   }
   if (kind === 'attempt') return [{ index: attemptIndex(record.delivery), sortKey: id }];
   if (kind === 'customer' && record.deleted) return [];

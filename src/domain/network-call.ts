@@ -1,49 +1,70 @@
-// What a payment network is told of an operation: everything the call needs, as plain data that may cross a thread.
-// Made from the records as they are once the operation is durable, so a call that is made again after a restart says
-// the same again.
+// Calls to payment networks. The record of a call is written before the call is made. What the network is told is plain
+// data that may cross a thread, made from the records as they are when the call is durable, so a call that is made again
+// after a restart says the same.
 
 import { assert } from '../core/assert.ts';
-import type { CardDetails, OperationRecord } from './record.ts';
+import type { Context } from './decision.ts';
+import type { CardDetails, NetworkCallRecord } from './record.ts';
 import type { View } from './view.ts';
 
 export interface NetworkCall {
-  /** The operation, by which the network knows the call: it makes one effect of it, however often it is sent. */
+  /** The id of the call's record. The network has one effect for each id, however often the call is sent. */
   readonly id: string;
-  readonly action: OperationRecord['action'];
+  readonly action: NetworkCallRecord['action'];
   readonly livemode: boolean;
-  /** Unix milliseconds, to the second: when the operation was decided. */
+  /** When the call was decided: Unix milliseconds, rounded to a second. */
   readonly startedAtMs: number;
-  /** Centimes to charge, or to give back. */
+  /** Centimes to charge or to refund. */
   readonly amount: number;
   readonly currency: string;
-  /** The network's name for the card to charge. `authorize_card` only. */
+  /** The network's token for the card to charge. `authorize_card` only. */
   readonly token: string | null;
-  /** The operation that charged the card, unless a test helper did, and the card. `refund_charge` only. */
+  /** The id of the call that charged the card (null when a test helper did), and the card. `refund_charge` only. */
   readonly authorization: string | null;
   readonly card: CardDetails | null;
   /** The code to issue and the time until which it can be paid. `issue_cash_code` only. */
   readonly cash: { readonly number: string; readonly expiresAtMs: number } | null;
 }
 
-/** The call that `operation` asks for. `cashCodeMs` is the life of a cash code. */
-export function networkCallOf(view: View, operation: OperationRecord, cashCodeMs: number): NetworkCall {
-  const intent = view.get('payment_intent', operation.payment_intent);
-  assert(intent !== undefined, `operation ${operation.id} has no payment intent`);
-  const startedAtMs = operation.created * 1000;
-  const refunded = operation.action === 'refund_charge' ? view.get('charge', operation.charge!)! : null;
+/** The record of a new call, without what it is about. */
+export function newNetworkCall(context: Context, action: NetworkCallRecord['action']): NetworkCallRecord {
   return {
-    id: operation.id,
-    action: operation.action,
-    livemode: operation.livemode,
+    kind: 'network_call',
+    id: context.newId('network_call'),
+    org: context.org,
+    livemode: context.livemode,
+    created: Math.floor(context.nowMs / 1000),
+    action,
+    payment_intent: '',
+    charge: null,
+    refund: null,
+    card_token: null,
+    cash_number: null,
+    return_url: null,
+    accepted: false,
+    request: context.request,
+  };
+}
+
+/** What the network is told of the call `record`. `cashCodeMs` is how long a cash code can be paid. */
+export function networkCallOf(view: View, record: NetworkCallRecord, cashCodeMs: number): NetworkCall {
+  const intent = view.get('payment_intent', record.payment_intent);
+  assert(intent !== undefined, `call ${record.id} has no payment intent`);
+  const startedAtMs = record.created * 1000;
+  const refunded = record.action === 'refund_charge' ? view.get('charge', record.charge!)! : null;
+  return {
+    id: record.id,
+    action: record.action,
+    livemode: record.livemode,
     startedAtMs,
-    amount: operation.refund === null ? intent.amount : view.get('refund', operation.refund)!.amount,
+    amount: record.refund === null ? intent.amount : view.get('refund', record.refund)!.amount,
     currency: intent.currency,
-    token: operation.card_token,
+    token: record.card_token,
     authorization: refunded?.authorization ?? null,
     card: refunded?.card ?? null,
     cash:
-      operation.cash_number === null
+      record.cash_number === null
         ? null
-        : { number: operation.cash_number, expiresAtMs: startedAtMs + cashCodeMs },
+        : { number: record.cash_number, expiresAtMs: startedAtMs + cashCodeMs },
   };
 }

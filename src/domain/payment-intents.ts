@@ -4,13 +4,14 @@ import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { methodAmountMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
-import { changeable, newOperation } from './changeable.ts';
+import { changeable } from './changeable.ts';
 import { methodsLeft } from './charge-limits.ts';
 import { canceledBeforePaid, closeCharge, newCashNumber } from './charges.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
 import { changedText, initialMetadata, mergeMetadata, refuseMetadata } from './metadata.ts';
+import { newNetworkCall } from './network-call.ts';
 import { presentPaymentIntent } from './present.ts';
 import { presentIntent } from './query.ts';
 import type { PaymentIntentRecord } from './record.ts';
@@ -81,7 +82,7 @@ export function openIntent(
     canceled_at: null,
     cancellation_reason: null,
     checkout_session: session,
-    operation: null,
+    network_call: null,
   };
   draft.put(intent);
   const json = JSON.stringify(presentPaymentIntent(intent, undefined, context.settings.baseUrl));
@@ -104,7 +105,7 @@ export function updatePaymentIntent(
   const found = find(draft.view, draft.context, 'payment_intent', id);
   if ('refusal' in found) return found;
   const before = found.record;
-  if (before.operation !== null) return refused(refuse('payment_intent_busy'));
+  if (before.network_call !== null) return refused(refuse('payment_intent_busy'));
   const metadata = mergeMetadata(before.metadata, params.metadata);
   const refusal = refuseMetadata(metadata);
   if (refusal !== null) return refused(refusal);
@@ -171,14 +172,14 @@ export function openCharge(
       refuse('invalid_request', { param, message: 'invalid_request.charges', values: { method } }),
     );
   }
-  const operation = draft.call({
-    ...newOperation(context, method === 'card' ? 'open_card_page' : 'issue_cash_code'),
+  const call = draft.call({
+    ...newNetworkCall(context, method === 'card' ? 'open_card_page' : 'issue_cash_code'),
     payment_intent: intent.id,
     cash_number: method === 'cash' ? newCashNumber(draft) : null,
     return_url: returnUrl,
   });
-  draft.put({ ...intent, operation: operation.id });
-  return { waitsFor: operation };
+  draft.put<PaymentIntentRecord>({ ...intent, network_call: call.id });
+  return { waitsFor: call };
 }
 
 export function cancelPaymentIntent(

@@ -71,7 +71,7 @@ export function viewPayment(view: View, id: string, serviceMs: number): PaymentV
     intent: {
       id: intent.id,
       status: intent.status,
-      busy: intent.operation !== null,
+      busy: intent.network_call !== null,
       last_payment_error: intent.last_payment_error,
       payment_method_types: intent.payment_method_types,
       methods_left: methodsLeft(view, intent),

@@ -45,8 +45,8 @@ export interface PaymentIntentRecord extends Common {
   readonly canceled_at: number | null;
   readonly cancellation_reason: string | null;
   readonly checkout_session: string | null;
-  /** The network operation that is under way for this intent: while there is one, other changes are refused. */
-  readonly operation: string | null;
+  /** The network call that is under way for this intent. While there is one, other changes are refused. */
+  readonly network_call: string | null;
 }
 
 export interface CardDetails {
@@ -76,7 +76,7 @@ export interface ChargeRecord extends Common, Deadline {
   readonly cash_agent: string | null;
   /** The network's name for a typed card that waits for the customer to pass a challenge (3-D Secure). */
   readonly challenge_token: string | null;
-  /** The operation that charges the card; null while no card was sent to the network. */
+  /** The network call that charges the card; null before a card is sent to the network. */
   readonly authorization: string | null;
   readonly metadata: Metadata;
 }
@@ -193,8 +193,8 @@ export interface AttemptRecord extends Common, AttemptResult {
 }
 
 /** A call to a payment network: written before the call is made, removed when its final outcome is applied. */
-export interface OperationRecord extends Common {
-  readonly kind: 'operation';
+export interface NetworkCallRecord extends Common {
+  readonly kind: 'network_call';
   readonly action: 'open_card_page' | 'issue_cash_code' | 'authorize_card' | 'refund_charge';
   readonly payment_intent: string;
   /** Null while the network opens a card page or issues a cash code, because there is no charge yet. */
@@ -212,13 +212,13 @@ export interface OperationRecord extends Common {
    * The API request that caused it: its events name it. Where it waits for the outcome it has its digests, so that the
    * answer can be kept with its idempotency key.
    */
-  readonly request: OperationRequest | null;
+  readonly request: ApiRequest | null;
 }
 
 /** What parameters that may be left out stood for when a request came, by name: see resolved-defaults.ts. */
 export type ResolvedDefaults = Readonly<Record<string, string | number>>;
 
-export interface OperationRequest {
+export interface ApiRequest {
   readonly request_id: string;
   readonly idempotency_key: string | null;
   /** Digest of organization, mode and key; digest of the request: 16 bytes each. */
@@ -241,7 +241,7 @@ export type StoredRecord =
   | WebhookEndpointRecord
   | DeliveryRecord
   | AttemptRecord
-  | OperationRecord;
+  | NetworkCallRecord;
 
 export type RecordKind = StoredRecord['kind'];
 export type RecordOf<K extends RecordKind> = Extract<StoredRecord, { kind: K }>;

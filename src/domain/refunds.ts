@@ -3,11 +3,11 @@
 
 import { refuse } from '../contract/errors/table.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
-import { newOperation } from './changeable.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { type Caller, type Found, find } from './find.ts';
 import { initialMetadata } from './metadata.ts';
+import { newNetworkCall } from './network-call.ts';
 import { presentCharge, presentRefund } from './present.ts';
 import type { ChargeRecord, RefundRecord } from './record.ts';
 import type { View } from './view.ts';
@@ -44,11 +44,11 @@ export function createRefund(draft: Draft, params: ParamsOf<'create_refund'>): O
   });
   draft.put<ChargeRecord>({ ...charge, amount_refund_pending: charge.amount_refund_pending + amount });
   draft.call({
-    ...newOperation(context, 'refund_charge'),
+    ...newNetworkCall(context, 'refund_charge'),
     payment_intent: charge.payment_intent,
     charge: charge.id,
     refund: refund.id,
-    // It is answered at once: the operation names the request for its events, and no answer waits to be kept.
+    // The request is answered at once. The call names it for the events, but has no response to store for it.
     request: context.request && {
       ...context.request,
       key_digest: null,

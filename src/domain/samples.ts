@@ -106,7 +106,7 @@ class Samples {
       canceled_at: null,
       cancellation_reason: null,
       checkout_session: null,
-      operation: null,
+      network_call: null,
       ...more,
     };
     return present.presentPaymentIntent(intent, this.charge, this.#context.settings.baseUrl);

@@ -47,7 +47,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       canceled_at: true,
       cancellation_reason: true,
       checkout_session: true,
-      operation: true,
+      network_call: true,
     },
     upcasters: [],
   },
@@ -195,7 +195,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
     },
     upcasters: [],
   },
-  operation: {
+  network_call: {
     number: 11,
     fields: {
       ...common,

@@ -1,10 +1,10 @@
-// The ports to who moves the money: one for the card network, one for cash codes. Every call carries the id of the
-// operation that asks for it, and a network makes one effect of an operation however often it is sent: a call that is
-// made again can't charge twice. The runner makes the calls; the card page asks for a token.
+// The ports to the payment networks: one for cards, one for cash codes. Every call carries its id, and a network has one
+// effect for each id, however often the call is sent, so a call that is made again can't charge twice. The runner makes
+// the calls; the card page asks for a token.
 
 import type { Mode } from '../contract/vocabulary.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
-import type { NetworkOutcome } from '../domain/operations.ts';
+import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardDetails } from '../domain/record.ts';
 
 /** A card as the customer typed it, ASCII digits only. It lives in the memory of one call to `tokenize`. */
@@ -16,7 +16,7 @@ export interface TypedCard {
   readonly cvc: string;
 }
 
-/** What may be kept of a card: the network's own name for it, and what may be shown of it. */
+/** What the service stores of a card: the network's token for it, and what may be shown of it. */
 export interface TokenizedCard {
   readonly token: string;
   readonly card: CardDetails;
@@ -24,23 +24,23 @@ export interface TokenizedCard {
   readonly challenge: boolean;
 }
 
-/** The part of a typed card that can't be right. */
+/** The part of a typed card that is invalid. */
 export interface CardProblem {
   readonly problem: 'number' | 'expiry' | 'cvc';
 }
 
-/** Turns a typed card into a token. The number never leaves this function; it throws when the network can't be asked. */
+/** Turns a typed card into a token. The number never leaves this function. Rejects when the network can't be asked. */
 export type Tokenize = (card: TypedCard) => Promise<TokenizedCard | CardProblem>;
 
-/** What a network knows of an operation; `unknown`: it never saw it, so it may be sent. */
+/** What a network knows of a call. `unknown` means that the network never saw it, so it may be sent. */
 export type LookedUp = NetworkOutcome | 'unknown';
 
-/** Hears of an outcome that follows an `accepted`. */
-export type OutcomeListener = (operationId: string, outcome: NetworkOutcome) => void;
+/** Called with the final outcome that follows an `accepted`. */
+export type OutcomeListener = (callId: string, outcome: NetworkOutcome) => void;
 
-/** A call that rejects leaves it open whether it had an effect: `lookup` tells. */
+/** When a call rejects it may have had an effect or not; `lookup` tells which. */
 interface Network {
-  lookup(operationId: string): Promise<LookedUp>;
+  lookup(callId: string): Promise<LookedUp>;
   onOutcome(listener: OutcomeListener): void;
 }
 
@@ -50,7 +50,7 @@ export interface CardNetwork extends Network {
   openPage(call: NetworkCall): Promise<NetworkOutcome>;
   /** Charges the card behind `token`. */
   authorize(call: NetworkCall, token: string): Promise<NetworkOutcome>;
-  /** Gives `call.amount` of what `call.authorization` charged back. */
+  /** Refunds `call.amount` of what `call.authorization` charged. */
   refund(call: NetworkCall): Promise<NetworkOutcome>;
 }
 
@@ -59,7 +59,7 @@ export interface CashNetwork extends Network {
   issue(call: NetworkCall, cash: NonNullable<NetworkCall['cash']>): Promise<NetworkOutcome>;
 }
 
-/** The networks of a mode; null where there is none, and so no such payments. */
+/** The networks of a mode. Without a network (null) there are no payments of its method. */
 export interface ModeNetworks {
   readonly card: CardNetwork | null;
   readonly cash: CashNetwork | null;

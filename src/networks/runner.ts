@@ -1,36 +1,36 @@
-// The runner: makes the calls that operations ask for and reports their outcomes. It is handed a call once its
-// operation is durable, and every open one again after a restart. It sends an operation only when it can't have been
-// sent before, or when the network says that it never saw it; whatever goes wrong in between, it asks before it sends.
+// The runner makes calls to payment networks and reports their outcomes. It is given a call once the call's record is
+// durable, and all open calls again after a restart. It sends a call only when the call can't have been sent before, or
+// when the network says that it never saw it; after any failure it asks the network before it sends again.
 //
-// An operation leaves the runner when its outcome was taken by `settle`. After an `accepted` the outcome follows from
-// the network's own notification.
+// A call leaves the runner when `settle` has taken its outcome. After an `accepted` the final outcome follows from the
+// network's notification.
 
 import { modeOf } from '../contract/vocabulary.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
-import type { NetworkOutcome } from '../domain/operations.ts';
+import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { LookedUp, Networks } from './network.ts';
 import type { Timers } from './timers.ts';
 
 export interface RunnerOptions {
   readonly networks: Networks;
   /**
-   * Applies an outcome durably; a `settle_operation` command. It is told of an outcome again when it rejects, and an
-   * outcome may come twice.
+   * Applies an outcome durably, by a `settle_network_call` command. When it rejects it is called again, so it may get an
+   * outcome twice.
    */
-  readonly settle: (operationId: string, outcome: NetworkOutcome) => Promise<void>;
+  readonly settle: (callId: string, outcome: NetworkOutcome) => Promise<void>;
   readonly timers: Timers;
   /** Milliseconds after which a call that has no answer counts as failed. */
   readonly timeoutMs: number;
-  /** Hears of everything that will be tried again. `error` never holds anything of a card. */
-  readonly onTrouble: (trouble: { readonly operation: string; readonly error: unknown }) => void;
+  /** Told of every call that will be tried again. `error` never holds card data. */
+  readonly onTrouble: (trouble: { readonly callId: string; readonly error: unknown }) => void;
 }
 
 export interface Runner {
   /** Makes a call that was never made before. */
   run(call: NetworkCall): void;
-  /** Goes on with calls that may have been made before a restart. */
+  /** Continues calls that may have been made before a restart. */
   recover(calls: readonly NetworkCall[]): void;
-  /** Starts nothing more. What is under way is found again by `recover`. */
+  /** Starts no more calls. Those under way are found again by `recover`. */
   stop(): void;
 }
 
@@ -39,24 +39,24 @@ const retryMsMax = 60_000;
 
 export function createRunner(options: RunnerOptions): Runner {
   const { networks, settle, timers, timeoutMs, onTrouble } = options;
-  /** Operations in hand: one that is handed in again meanwhile has nothing to add. */
-  const inHand = new Set<string>();
+  /** Ids of the calls under way: one that is given again meanwhile is ignored. */
+  const underWay = new Set<string>();
   let stopped = false;
 
-  function again(operation: string, tries: number, error: unknown, action: (tries: number) => void): void {
+  function again(callId: string, tries: number, error: unknown, action: (tries: number) => void): void {
     if (stopped) return;
-    onTrouble({ operation, error });
+    onTrouble({ callId, error });
     const delayMs = Math.min(retryMsMax, retryMsMin * 2 ** tries);
     timers.after(delayMs, () => {
       if (!stopped) action(tries + 1);
     });
   }
 
-  function report(operation: string, outcome: NetworkOutcome, tries = 0): void {
+  function report(callId: string, outcome: NetworkOutcome, tries = 0): void {
     if (stopped) return;
-    settle(operation, outcome).then(
-      () => inHand.delete(operation),
-      (error) => again(operation, tries, error, (next) => report(operation, outcome, next)),
+    settle(callId, outcome).then(
+      () => underWay.delete(callId),
+      (error) => again(callId, tries, error, (next) => report(callId, outcome, next)),
     );
   }
 
@@ -78,8 +78,8 @@ export function createRunner(options: RunnerOptions): Runner {
   }
 
   function take(call: NetworkCall): boolean {
-    if (stopped || inHand.has(call.id)) return false;
-    inHand.add(call.id);
+    if (stopped || underWay.has(call.id)) return false;
+    underWay.add(call.id);
     return true;
   }
 
@@ -91,7 +91,7 @@ export function createRunner(options: RunnerOptions): Runner {
   return {
     run(call) {
       if (!take(call)) return;
-      // Without a network there is nobody to ask either: the call can't have been made.
+      // Without a network the call can't have been made, and there is nobody to ask.
       if (networkOf(networks, call) === null) report(call.id, { result: 'failed', reason: 'no_network' });
       else start(call);
     },
@@ -104,7 +104,7 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 }
 
-/** What `action` resolves to; rejects when it takes longer than `timeoutMs`. */
+/** Resolves as `action` does; rejects when it takes longer than `timeoutMs`. */
 function within<T>(timeoutMs: number, timers: Timers, action: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = timers.after(timeoutMs, () => reject(new Error('the network did not answer in time')));
@@ -120,7 +120,7 @@ function networkOf(networks: Networks, call: NetworkCall) {
 
 async function lookUp(networks: Networks, call: NetworkCall): Promise<LookedUp> {
   const network = networkOf(networks, call);
-  if (network === null) throw new Error('there is no network to ask about an operation that was begun');
+  if (network === null) throw new Error('there is no network to ask about a call that was begun');
   return network.lookup(call.id);
 }
 

@@ -1,6 +1,6 @@
-// Test mode's networks: no money moves. Outcomes depend on the test card alone, and a token says what its card does, so
-// a call that is sent again after a restart gets the answer it got before, although nothing was kept. In between, the
-// simulator remembers what it answered, as a real network does: one operation has one effect.
+// The networks of test mode, where no money moves. Outcomes depend on the test card alone, and a token says what its card
+// does, so a call that is sent again after a restart gets the same answer, although nothing is stored. While it runs, the
+// simulator remembers its answers, so that one call has one effect, as with a real network.
 //
 // The card page's `tokenize` and the calls may run in different threads, each with a simulator of its own.
 
@@ -8,7 +8,7 @@ import { declineCodes, type Mode } from '../contract/vocabulary.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
-import type { NetworkOutcome } from '../domain/operations.ts';
+import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type {
   CardNetwork,
   CardProblem,
@@ -26,19 +26,19 @@ export interface SimulatorOptions {
   readonly latencyMs: number;
   /** Milliseconds from the decision to refund until the refund is made. */
   readonly refundSettleMs: number;
-  /** Milliseconds that a card payment which lingers stays in processing. */
+  /** Milliseconds for which a payment by a test card that is confirmed late stays in `processing`. */
   readonly processingSettleMs: number;
   readonly now: Clock;
   readonly timers: Timers;
 }
 
-/** Operations that the simulator remembers; an older one is answered anew, and gets the same answer. */
+/** Calls that the simulator remembers. An older one is answered again, in the same way. */
 const rememberedMax = 10_000;
 
 const done: NetworkOutcome = { result: 'done' };
 const accepted: NetworkOutcome = { result: 'accepted' };
 
-/** The networks of test mode. Throws for live mode, where a simulation would pass for money. */
+/** The networks of test mode. Throws for live mode, where a simulated payment would be taken for a real one. */
 export function createSimulator(
   mode: Mode,
   options: SimulatorOptions,
@@ -58,20 +58,20 @@ export function createSimulator(
     if (answers.size > rememberedMax) answers.delete(answers.keys().next().value!);
   }
 
-  /** Takes an operation; the effect, if it is new, is that `later` follows once `settleMs` have passed since it began. */
+  /** Answers a call with `first`. If the call is new, `later` follows when `settleMs` have passed since it was decided. */
   async function take(
     call: NetworkCall,
     first: NetworkOutcome,
     later: NetworkOutcome | null,
     settleMs = 0,
   ): Promise<NetworkOutcome> {
-    assert(!call.livemode, 'a live operation reached the simulated networks');
+    assert(!call.livemode, 'a live call reached the simulated networks');
     let answer = answers.get(call.id);
     if (answer === undefined) {
       answer = first;
       remember(call.id, first);
       if (later !== null) {
-        // A clock that was set since the call must not make the wait any longer.
+        // When the clock was set since the call, the wait must not become longer.
         const waitMs = Math.min(settleMs, Math.max(0, call.startedAtMs + settleMs - now()));
         timers.after(waitMs, () => {
           remember(call.id, later);
@@ -83,8 +83,8 @@ export function createSimulator(
     return answer;
   }
 
-  /** Without latency: whoever gave a slow call up must be able to learn what became of it. */
-  const lookup = async (operationId: string) => answers.get(operationId) ?? 'unknown';
+  /** A lookup has no latency, so that the runner learns the outcome of a call that timed out. */
+  const lookup = async (callId: string) => answers.get(callId) ?? 'unknown';
 
   const onOutcome = (listener: OutcomeListener) => void listeners.push(listener);
 
@@ -111,7 +111,7 @@ export function createSimulator(
 function tokenize({ number, expMonth, expYear, cvc }: TypedCard, nowMs: number): TokenizedCard | CardProblem {
   const card = testCards.find((candidate) => candidate.number === number);
   if (card === undefined) return { problem: 'number' };
-  // A card is good until the end of its month; which hour that is depends on the bank, and one is enough here.
+  // A card is valid until the end of its month. Banks differ in the hour; here it is the end in UTC.
   if (!(expMonth >= 1 && expMonth <= 12) || Date.UTC(expYear, expMonth) <= nowMs)
     return { problem: 'expiry' };
   if (!/^[0-9]+$/.test(cvc) || cvc.length !== (card.brand === 'amex' ? 4 : 3)) return { problem: 'cvc' };
@@ -122,7 +122,7 @@ function tokenize({ number, expMonth, expYear, cvc }: TypedCard, nowMs: number):
   };
 }
 
-/** `sim_now_succeeds`, `sim_later_insufficient_funds`: when it ends, and how. */
+/** A token says when its payment ends and how: `sim_now_succeeds`, `sim_later_insufficient_funds`. */
 function tokenOf({ lingers, decline }: CardBehavior): string {
   return `sim_${lingers ? 'later' : 'now'}_${decline ?? 'succeeds'}`;
 }

@@ -6,7 +6,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { networkCallOf } from '../domain/network-call.ts';
-import type { OperationRecord } from '../domain/record.ts';
+import type { NetworkCallRecord } from '../domain/record.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { SecretBox } from '../journal/secret-box.ts';
@@ -81,19 +81,19 @@ const journal = await open();
 const networks = networksOf(config);
 const cashCodeMs = config.attempts.cashCodeSeconds * 1000;
 
-const callOf = (operation: OperationRecord) => networkCallOf(shard.state.records, operation, cashCodeMs);
+const callOf = (call: NetworkCallRecord) => networkCallOf(shard.state.records, call, cashCodeMs);
 
 const runner = createRunner({
   networks,
   timers: systemTimers,
   timeoutMs: networkTimeoutMs,
-  onTrouble: ({ operation, error }) =>
-    logger.warn({ operation, err: error }, 'a network call is tried again'),
-  settle: async (operation, outcome) => {
-    const params = { operation, outcome };
-    const command = { operation: 'settle_operation', id: operation, params, language: 'en' } as const;
+  onTrouble: ({ callId, error }) =>
+    logger.warn({ call: callId, err: error }, 'a network call is tried again'),
+  settle: async (call, outcome) => {
+    const params = { call, outcome };
+    const command = { operation: 'settle_network_call', id: call, params, language: 'en' } as const;
     const answer = await shard.ask({ kind: 'command', ...command });
-    // An operation that is not there any more was settled before.
+    // A call that is no longer open was settled before.
     if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
   },
 });
@@ -115,7 +115,7 @@ const shard: Shard = new Shard(
     scheduler: systemScheduler,
     clockObserver: watchClock(logger, metrics.clockJumps),
     checkpointIntervalMs: config.journal.checkpointIntervalMs,
-    callNetwork: (operation) => runner.run(callOf(operation)),
+    callNetwork: (call) => runner.run(callOf(call)),
     checkAddress: createAddressCheck(config),
     deliveriesKeptMs: config.webhooks.attemptsKeptDays * 86_400_000,
     observer: {
@@ -137,7 +137,7 @@ const shard: Shard = new Shard(
 );
 const recoverySeconds = (performance.now() - startedAt) / 1000;
 metrics.recovery.set(recoverySeconds);
-runner.recover(shard.openOperations().map(callOf));
+runner.recover(shard.openNetworkCalls().map(callOf));
 
 function connect(port: MessagePort): void {
   const peer: Peer = { post: (message, transfer) => port.postMessage(message, transfer as ArrayBuffer[]) };

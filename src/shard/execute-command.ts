@@ -6,7 +6,7 @@ import { isKept, statusOf, unavailable } from '../contract/errors/table.ts';
 import { keptAnswerBytesMax } from '../contract/limits.ts';
 import type { AnyCommand, CommandParams, Done } from '../domain/command.ts';
 import type { Outcome } from '../domain/decision.ts';
-import type { OperationRequest, StoredRecord } from '../domain/record.ts';
+import type { ApiRequest, StoredRecord } from '../domain/record.ts';
 import type { Entry } from '../journal/journal.ts';
 import { answer, refusalOf } from './answer.ts';
 import type { IssuedCommand } from './issued-command.ts';
@@ -23,7 +23,7 @@ export function about<O extends AnyCommand>(
   params: CommandParams<O>,
 ): IssuedCommand<O> {
   const scope = state.scope(record.org, record.livemode, turn);
-  const request = record.kind === 'operation' ? record.request : null;
+  const request = record.kind === 'network_call' ? record.request : null;
   return { operation, id: record.id, params, scope, request, addressAllowed: null };
 }
 
@@ -55,7 +55,7 @@ export function executeCommand<O extends AnyCommand>(
   }
   const told = outcome as Outcome;
   turn.record(decision.changes, command.request === null ? null : keep(state, command.request, told));
-  if (command.operation === 'settle_operation') settled(state, turn, command, waiter, told);
+  if (command.operation === 'settle_network_call') settled(state, turn, command, waiter, told);
   else if (waiter !== null) answer(state, turn, waiter, told);
   return outcome;
 }
@@ -63,7 +63,7 @@ export function executeCommand<O extends AnyCommand>(
 const refusedForNow = { refusal: unavailable };
 const applied = { body: '{}' };
 
-/** The outcome is for whoever waited for the operation; the network only hears that it was applied. */
+/** The outcome is for whoever waited for the network call; the runner only hears that it was applied. */
 function settled(
   state: ShardState,
   turn: Turn,
@@ -78,7 +78,7 @@ function settled(
 }
 
 /** What is kept with an idempotency key: the answer, unless it says to try again or is too large. */
-function keep(state: ShardState, request: OperationRequest, outcome: Outcome): Entry['kept'] {
+function keep(state: ShardState, request: ApiRequest, outcome: Outcome): Entry['kept'] {
   const { key_digest: keyDigest, fingerprint, request_id: requestId, resolved_defaults } = request;
   if (keyDigest === null || fingerprint === null) return null;
   const refusal = refusalOf(outcome);

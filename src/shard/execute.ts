@@ -17,7 +17,7 @@ import {
 import { apiVersions, languages } from '../contract/vocabulary.ts';
 import { findCardNumber } from '../core/card-number.ts';
 import { query } from '../domain/query.ts';
-import type { OperationRequest, ResolvedDefaults } from '../domain/record.ts';
+import type { ApiRequest, ResolvedDefaults } from '../domain/record.ts';
 import { defaultsResolver } from '../domain/resolved-defaults.ts';
 import { answer, answerBody, answerRefusal, replay } from './answer.ts';
 import { findForbiddenText, parseBody } from './body.ts';
@@ -40,7 +40,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
   const counted = scope.bucketsOf(route, isFiltered(frame.query));
   const limitRefusal = scope.admit(route, counted, turn, language);
   state.levelsChanged(scope);
-  const request: OperationRequest = {
+  const request: ApiRequest = {
     request_id: frame.requestId,
     idempotency_key: null,
     key_digest: null,
@@ -168,7 +168,7 @@ function resolveDefaults(
   state: ShardState,
   turn: Turn,
   scope: Scope,
-  request: OperationRequest,
+  request: ApiRequest,
   frame: RequestFrame,
   params: Params,
 ): Resolved {
@@ -183,12 +183,12 @@ function resolveDefaults(
 }
 
 function withKey(
-  request: OperationRequest,
+  request: ApiRequest,
   keyDigest: Uint8Array,
   frame: RequestFrame,
   params: Params,
   defaults: ResolvedDefaults | null,
-): OperationRequest {
+): ApiRequest {
   return {
     request_id: request.request_id,
     idempotency_key: frame.idempotencyKey,

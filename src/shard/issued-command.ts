@@ -2,14 +2,14 @@
 
 import type { AnyCommand } from '../domain/command.ts';
 import type { Command } from '../domain/decide.ts';
-import type { OperationRequest } from '../domain/record.ts';
+import type { ApiRequest } from '../domain/record.ts';
 import type { Scope } from './scope.ts';
 
 export interface Issue {
   /** The organization and mode that the command is about. */
   readonly scope: Scope;
   /** The API request behind it, whose key its answer is kept with; null when a customer, an operator or time gave it. */
-  readonly request: OperationRequest | null;
+  readonly request: ApiRequest | null;
   /** The verdict on the address that it asked about before; null when it has not asked. */
   readonly addressAllowed: boolean | null;
 }

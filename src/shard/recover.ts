@@ -5,8 +5,8 @@ import { assert } from '../core/assert.ts';
 import type { Clocks } from '../core/clock.ts';
 import { timeOfId } from '../core/ids.ts';
 import { type ClockObserver, ServiceClock } from '../core/service-clock.ts';
-import { operationIndex } from '../domain/indexes.ts';
-import type { OperationRecord } from '../domain/record.ts';
+import { networkCallIndex } from '../domain/indexes.ts';
+import type { NetworkCallRecord } from '../domain/record.ts';
 import { type Journal, JournalDamaged } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
 import { clockLevel, readClock } from './levels.ts';
@@ -41,15 +41,15 @@ export function recover({ state, journal, accounts, clocks, clockObserver }: Rec
   }
   refuseStrangers(organizations, accounts);
   state.startIds({ lastMs: lastIdMs, leadMs: Math.max(level?.ids.leadMs ?? 0, lastIdMs - nowMs) });
-  state.rememberRunning(openOperations(state));
+  state.rememberRunning(openNetworkCalls(state));
   state.outbox.start();
   assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
   return clock;
 }
 
 /** The calls to payment networks that have no final outcome: to be asked about after a start. */
-export function openOperations({ records }: ShardState): OperationRecord[] {
-  return [...records.scan(operationIndex, { descending: false })] as OperationRecord[];
+export function openNetworkCalls({ records }: ShardState): NetworkCallRecord[] {
+  return [...records.scan(networkCallIndex, { descending: false })] as NetworkCallRecord[];
 }
 
 /** An organization with changes in the log that has no account: the directory is older than the log. */

@@ -3,7 +3,7 @@
 
 import type { Clocks } from '../core/clock.ts';
 import type { ClockObserver } from '../core/service-clock.ts';
-import type { OperationRecord } from '../domain/record.ts';
+import type { NetworkCallRecord } from '../domain/record.ts';
 import type { DeliveryOutcome } from './deliver.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { ShardStateOptions } from './shard-state.ts';
@@ -22,8 +22,8 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
   readonly scheduler: Scheduler;
   readonly clockObserver: ClockObserver;
   readonly checkpointIntervalMs: number;
-  /** Makes a call to a payment network; its outcome comes back as a `settle_operation` command. */
-  readonly callNetwork: (operation: OperationRecord) => void;
+  /** Makes a call to a payment network; its outcome comes back as a `settle_network_call` command. */
+  readonly callNetwork: (call: NetworkCallRecord) => void;
   /** Whether a webhook address may be used; rejects when its name does not resolve now. */
   readonly checkAddress: (url: string) => Promise<boolean>;
   /** For how long deliveries that are over stay listed, with their attempts. */

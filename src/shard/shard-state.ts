@@ -13,8 +13,8 @@ import type { Context, Decision, Settings } from '../domain/decision.ts';
 import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { QueryContext } from '../domain/query.ts';
 import type {
-  OperationRecord,
-  OperationRequest,
+  ApiRequest,
+  NetworkCallRecord,
   ResolvedDefaults,
   WebhookEndpointRecord,
 } from '../domain/record.ts';
@@ -74,7 +74,7 @@ export class ShardState {
   readonly #accounts = new Map<string, ShardAccount>();
   readonly #scopes = new Map<string, Scope>();
   readonly #dirtyScopes = new Set<Scope>();
-  /** Who waits for the outcome of an operation, by its id. */
+  /** Who waits for the outcome of a network call, by its id. */
   readonly #waiting = new Map<string, Waiter>();
   /** The requests that run across turns, by digest of their idempotency key. */
   readonly #running = new Map<string, KnownKey>();
@@ -109,9 +109,9 @@ export class ShardState {
     this.#idLeadMs = leadMs;
   }
 
-  /** The requests behind operations that were under way when the process ended still run. */
-  rememberRunning(operations: readonly OperationRecord[]): void {
-    for (const operation of operations) if (!operation.accepted) this.runs(operation.request);
+  /** The requests whose network calls were open when the process ended still run. */
+  rememberRunning(calls: readonly NetworkCallRecord[]): void {
+    for (const call of calls) if (!call.accepted) this.runs(call.request);
   }
 
   get waitingCount(): number {
@@ -179,7 +179,7 @@ export class ShardState {
   decide<O extends AnyCommand>(command: Command<O> & Issue, now: Now): Decision<Done<O>> {
     return this.read(
       () => decide(this.records, command, this.#context(command, now)),
-      (refusal) => ({ changes: [], operations: [], outcome: { refusal } }),
+      (refusal) => ({ changes: [], networkCalls: [], outcome: { refusal } }),
     );
   }
 
@@ -220,7 +220,7 @@ export class ShardState {
   }
 
   /** Applies a decision: live and in replay, nothing else changes records. */
-  apply(turn: Turn, decision: Pick<Decision, 'changes' | 'operations'>): void {
+  apply(turn: Turn, decision: Pick<Decision, 'changes' | 'networkCalls'>): void {
     for (const change of decision.changes) {
       this.outbox.observe(change);
       this.records.apply(change);
@@ -231,7 +231,7 @@ export class ShardState {
         if (scope !== undefined) scope.endpoints = null;
       }
     }
-    turn.operations.push(...decision.operations);
+    turn.networkCalls.push(...decision.networkCalls);
   }
 
   /** What is known of an idempotency key. Undefined: a new key. */
@@ -258,7 +258,7 @@ export class ShardState {
     );
   }
 
-  errorBody(refusal: Refusal, request: Pick<OperationRequest, 'language' | 'request_id'>): string {
+  errorBody(refusal: Refusal, request: Pick<ApiRequest, 'language' | 'request_id'>): string {
     const { baseUrl } = this.settings;
     return errorBody(refusal, { language: request.language, requestId: request.request_id, baseUrl });
   }
@@ -275,21 +275,21 @@ export class ShardState {
     this.ran(request);
   }
 
-  /** The request behind the operation runs until its outcome is known, which `waiter` is told then. */
-  waitFor({ id, request }: OperationRecord, waiter: Waiter | null): void {
+  /** The request runs until the outcome of its network call is known; then `waiter` is answered. */
+  waitFor({ id, request }: NetworkCallRecord, waiter: Waiter | null): void {
     if (waiter !== null) this.#waiting.set(id, waiter);
     this.runs(request);
   }
 
-  /** Who waits for an operation, if somebody still does. */
-  takeWaiting(operation: string): Waiter | undefined {
-    const waiter = this.#waiting.get(operation);
-    this.#waiting.delete(operation);
+  /** Who waits for a network call, if somebody still does. */
+  takeWaiting(call: string): Waiter | undefined {
+    const waiter = this.#waiting.get(call);
+    this.#waiting.delete(call);
     return waiter;
   }
 
   /** A request runs beyond its turn: the same key is refused as in progress until it has run. */
-  runs(request: OperationRequest | null): void {
+  runs(request: ApiRequest | null): void {
     if (request?.key_digest && request.fingerprint) {
       const { fingerprint, resolved_defaults } = request;
       const resolvedDefaults = resolved_defaults ?? null;
@@ -297,7 +297,7 @@ export class ShardState {
     }
   }
 
-  ran(request: OperationRequest | null): void {
+  ran(request: ApiRequest | null): void {
     if (request?.key_digest) this.#running.delete(keyOf(request.key_digest));
   }
 }

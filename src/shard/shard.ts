@@ -10,7 +10,7 @@ import type { Now } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
 import type { ServiceClock } from '../core/service-clock.ts';
 import { dueRecords } from '../domain/due.ts';
-import type { OperationRecord } from '../domain/record.ts';
+import type { NetworkCallRecord } from '../domain/record.ts';
 import { addressUnresolved } from '../domain/webhook-endpoints.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
@@ -29,7 +29,7 @@ import {
   readRequests,
   type ToShard,
 } from './protocol.ts';
-import { openOperations, recover } from './recover.ts';
+import { openNetworkCalls, recover } from './recover.ts';
 import type { ShardOptions } from './shard-options.ts';
 import { ShardState } from './shard-state.ts';
 import { type Peer, type ReplyTo, Turn } from './turn.ts';
@@ -89,8 +89,8 @@ export class Shard {
   }
 
   /** The calls to payment networks that have no final outcome: to be asked about after a start. */
-  openOperations(): OperationRecord[] {
-    return openOperations(this.state);
+  openNetworkCalls(): NetworkCallRecord[] {
+    return openNetworkCalls(this.state);
   }
 
   get queued(): number {
@@ -260,7 +260,7 @@ export class Shard {
           this.#options.observer.committed((this.#options.scheduler.elapsedMs() - startedAt) / 1000);
         }
         turn.release();
-        for (const operation of turn.operations) this.#options.callNetwork(operation);
+        for (const call of turn.networkCalls) this.#options.callNetwork(call);
         if (this.#hasWork) this.#schedule();
       },
       (error: unknown) => this.#fail(error),

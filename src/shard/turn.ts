@@ -2,7 +2,7 @@
 // and all their answers, those of reads included, are held back until it is on disk.
 
 import type { Now } from '../core/clock.ts';
-import type { Change, OperationRecord } from '../domain/record.ts';
+import type { Change, NetworkCallRecord } from '../domain/record.ts';
 import type { Entry, KeptAnswer } from '../journal/journal.ts';
 import { AnswerWriter, type FromShard, type InternalAnswer, type OutboxBatch } from './protocol.ts';
 
@@ -29,7 +29,7 @@ export class Turn implements Now {
   /** Answers kept in this turn, by key digest: they have no place in the log yet. */
   readonly kept = new Map<string, KeptInTurn>();
   /** Calls to payment networks to make once the turn is durable. */
-  readonly operations: OperationRecord[] = [];
+  readonly networkCalls: NetworkCallRecord[] = [];
   /** The attempts that this turn records, to be acknowledged. */
   readonly recorded: OutboxBatch['recorded'][number][] = [];
   /** Bytes of the requests that it took. */

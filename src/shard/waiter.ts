@@ -2,7 +2,7 @@
 // The command may take longer than its turn, because a payment network or a name server is asked first.
 
 import type { Language } from '../contract/vocabulary.ts';
-import type { OperationRequest } from '../domain/record.ts';
+import type { ApiRequest } from '../domain/record.ts';
 import type { LimitHeaders } from './scope.ts';
 import type { ReplyTo } from './turn.ts';
 
@@ -11,7 +11,7 @@ export interface RequestWaiter {
   readonly kind: 'request';
   readonly to: ReplyTo;
   readonly limits: LimitHeaders;
-  readonly request: OperationRequest;
+  readonly request: ApiRequest;
 }
 
 export interface MessageWaiter {

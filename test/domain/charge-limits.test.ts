@@ -20,8 +20,8 @@ const ends: Readonly<
   'declined by the helper': [(stage, charge) => stage.given('fail_charge', {}, charge), true],
   'declined by the bank': [
     (stage, charge) => {
-      const operation = stage.calls('submit_card', typedCard, charge);
-      stage.settle(operation, { result: 'declined', decline_code: 'lost_card' });
+      const call = stage.calls('submit_card', typedCard, charge);
+      stage.settle(call, { result: 'declined', decline_code: 'lost_card' });
     },
     true,
   ],

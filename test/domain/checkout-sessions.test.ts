@@ -148,9 +148,9 @@ test('a cash code that ends before the session does not shorten it', () => {
   const stage = new Stage();
   const scene = createSession(stage);
   const { expires_at_ms } = stage.get('checkout_session', scene.session);
-  const operation = stage.calls('choose_method', { method: 'cash' }, scene.session);
+  const call = stage.calls('choose_method', { method: 'cash' }, scene.session);
   const short = { ...stage.context({ request: null }), settings: { ...settings, cashCodeMs: hourMs } };
-  stage.play('settle_operation', { operation: operation.id, outcome: { result: 'done' } }, '', short);
+  stage.play('settle_network_call', { call: call.id, outcome: { result: 'done' } }, '', short);
   assert.equal(stage.get('checkout_session', scene.session).expires_at_ms, expires_at_ms);
 });
 
@@ -159,13 +159,13 @@ test('a payment on its way postpones the end', () => {
   const scene = createSession(stage);
   stage.advance(24 * hourMs - minuteMs);
   const charge = openCharge(stage, scene.intent);
-  const operation = stage.calls('submit_card', typedCard, charge);
+  const call = stage.calls('submit_card', typedCard, charge);
   stage.advance(minuteMs);
   assert.deepEqual(runDue(stage), [], 'while the network is asked');
-  stage.settle(operation, { result: 'accepted' });
+  stage.settle(call, { result: 'accepted' });
   stage.advance(minuteMs);
   assert.deepEqual(runDue(stage), [], 'while its word is awaited');
-  stage.settle(operation);
+  stage.settle(call);
   assert.equal(stage.get('checkout_session', scene.session).status, 'complete');
   stage.advance(minuteMs);
   assert.deepEqual(runDue(stage), []);
@@ -175,10 +175,10 @@ test('a payment that fails after the end takes the session with it', () => {
   const stage = new Stage();
   const scene = createSession(stage);
   stage.advance(24 * hourMs - minuteMs);
-  const operation = stage.calls('submit_card', typedCard, openCharge(stage, scene.intent));
+  const call = stage.calls('submit_card', typedCard, openCharge(stage, scene.intent));
   stage.advance(minuteMs);
   runDue(stage);
-  stage.settle(operation, { result: 'declined', decline_code: 'lost_card' });
+  stage.settle(call, { result: 'declined', decline_code: 'lost_card' });
   stage.advance(minuteMs);
   assert.deepEqual(runDue(stage), ['payment_intent.canceled', 'checkout.session.expired']);
 });
@@ -190,7 +190,7 @@ test('a charge whose time is up waits for the network that is being asked', () =
   stage.advance(settings.cardPageMs);
   assert.deepEqual(runDue(stage), []);
   assert.equal(stage.get('charge', scene.charge).expires_at_ms, expires_at_ms, 'what is shown stays');
-  stage.settle(scene.operation, { result: 'accepted' });
+  stage.settle(scene.call, { result: 'accepted' });
   stage.advance(minuteMs);
   assert.deepEqual(runDue(stage), ['charge.failed', 'payment_intent.payment_failed']);
   assert.equal(stage.get('payment_intent', scene.intent).status, 'requires_payment_method');

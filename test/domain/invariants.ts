@@ -39,7 +39,7 @@ export function assertInvariants(records: Records, arrived: number): void {
 }
 
 function assertIntent(records: Records, intent: PaymentIntentRecord): void {
-  const { id, status, latest_charge, operation } = intent;
+  const { id, status, latest_charge, network_call } = intent;
   const charges = ofKind(records, 'charge').filter((charge) => charge.payment_intent === id);
   const latest = charges.find((charge) => charge.id === latest_charge);
   const inStatus = (wanted: string) => charges.filter((charge) => charge.status === wanted);
@@ -53,15 +53,15 @@ function assertIntent(records: Records, intent: PaymentIntentRecord): void {
   if (intent.last_payment_error !== null) {
     assert.ok(inStatus('failed').some((charge) => charge.id === intent.last_payment_error!.charge));
   }
-  const asked = ofKind(records, 'operation').filter(
+  const asked = ofKind(records, 'network_call').filter(
     (each) => each.payment_intent === id && each.action !== 'refund_charge' && !each.accepted,
   );
   assert.deepEqual(
-    operation === null ? [] : [operation],
+    network_call === null ? [] : [network_call],
     asked.map((each) => each.id),
     'busy while asked',
   );
-  if (operation !== null) {
+  if (network_call !== null) {
     const opening = asked[0]!.action !== 'authorize_card';
     assert.equal(status, opening ? 'requires_payment_method' : 'processing');
   }

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import type { QueryOperation } from '../../src/contract/routes/table.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
 import { dueRecords } from '../../src/domain/due.ts';
-import { kindIndex, operationIndex, overIndex, scopeOf } from '../../src/domain/indexes.ts';
+import { kindIndex, networkCallIndex, overIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { RecordKind, StoredRecord } from '../../src/domain/record.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 import { assertInvariants, ofKind } from './invariants.ts';
@@ -32,7 +32,13 @@ interface Action {
 const kinds = [
   ...['create_payment_intent', 'create_checkout_session', 'choose_method', 'choose_method'],
   ...['confirm_payment_intent', 'confirm_payment_intent', 'confirm_payment_intent'],
-  ...['settle_operation', 'settle_operation', 'settle_operation', 'settle_operation', 'settle_operation'],
+  ...[
+    'settle_network_call',
+    'settle_network_call',
+    'settle_network_call',
+    'settle_network_call',
+    'settle_network_call',
+  ],
   ...['submit_card', 'submit_card', 'submit_card', 'answer_challenge', 'answer_challenge', 'abandon_charge'],
   ...['cancel_payment_intent', 'expire_checkout_session', 'update_payment_intent'],
   ...[
@@ -122,9 +128,9 @@ class Run {
     const { model } = this;
     const id = this.#among([...model.payments.keys()], pick);
     this.#command('confirm_payment_intent', id, { payment_method_type: 'card' });
-    for (const { id: operation, payment, over } of model.calls.values()) {
+    for (const { id: call, payment, over } of model.calls.values()) {
       if (payment.id === id && !over) {
-        this.#command('settle_operation', '', { operation, outcome: { result: 'done' } });
+        this.#command('settle_network_call', '', { call, outcome: { result: 'done' } });
       }
     }
     this.#command('complete_charge', model.payments.get(id)?.latest ?? 'x', {});
@@ -188,8 +194,8 @@ class Run {
         return [of(model.charges), { passed: how % 3 > 0 }];
       case 'abandon_charge':
         return [of(model.charges), {}];
-      case 'settle_operation':
-        return ['', { operation: this.#call(pick), outcome: outcomes[how % outcomes.length]! }];
+      case 'settle_network_call':
+        return ['', { call: this.#call(pick), outcome: outcomes[how % outcomes.length]! }];
       case 'complete_charge':
         return [of(model.charges), odd ? { amount: pick + 1 } : {}];
       case 'pay_cash': {
@@ -246,7 +252,7 @@ class Run {
     const { model, records } = this;
     const seen = {
       payments: ofKind(records, 'payment_intent').map((each) => [
-        ...[each.id, each.status, each.operation !== null, each.amount_received, each.latest_charge],
+        ...[each.id, each.status, each.network_call !== null, each.amount_received, each.latest_charge],
       ]),
       sessions: ofKind(records, 'checkout_session').map((each) => [each.id, each.status, each.due_at_ms]),
       charges: ofKind(records, 'charge').map((each) => [
@@ -254,7 +260,7 @@ class Run {
         ...[each.amount_refund_pending, each.expires_at_ms, each.status === 'pending' && each.due_at_ms],
       ]),
       refunds: ofKind(records, 'refund').map((each) => [each.id, each.status, each.amount]),
-      calls: ofKind(records, 'operation').map(({ id }) => id),
+      calls: ofKind(records, 'network_call').map(({ id }) => id),
     };
     assert.deepEqual(seen, {
       payments: [...model.payments.values()].map((each) => [
@@ -287,7 +293,7 @@ class Run {
     for (const change of this.stage.world.log.flat()) replayed.apply(change);
     const scope = scopeOf(this.stage.who.org, false);
     const listed = ['payment_intent', 'charge', 'checkout_session', 'refund', 'review', 'event'] as const;
-    for (const index of [...listed.map((kind) => kindIndex(kind, scope)), operationIndex, overIndex]) {
+    for (const index of [...listed.map((kind) => kindIndex(kind, scope)), networkCallIndex, overIndex]) {
       const range = { descending: false };
       const all = [...replayed.scan(index, range)];
       assert.deepEqual([...this.stage.world.state.scan(index, range)], all, index);
@@ -317,15 +323,15 @@ const internal: readonly AnyCommand[] = [
 const isInternal = (operation: AnyCommand): boolean => internal.includes(operation);
 
 function madeBy(step: Step): Made {
-  const { changes, operations } = step.decision;
+  const { changes, networkCalls } = step.decision;
   const idOf = (kind: RecordKind) => changes.find((change) => change.kind === kind)?.id ?? '';
-  const [operation] = operations;
+  const [call] = networkCalls;
   return {
     payment: idOf('payment_intent'),
     session: idOf('checkout_session'),
     refund: idOf('refund'),
     charge: idOf('charge'),
-    call: operation && { id: operation.id, charge: operation.charge, number: operation.cash_number },
+    call: call && { id: call.id, charge: call.charge, number: call.cash_number },
   };
 }
 

@@ -48,7 +48,7 @@ export class Model {
         return this.#answer(id, params.passed === true, made, nowMs);
       case 'abandon_charge':
         return this.#abandon(id, nowMs);
-      case 'settle_operation':
+      case 'settle_network_call':
         return this.#settle(params, made, nowMs);
       case 'complete_charge':
         return this.#complete(id, params.amount as number | undefined, nowMs);
@@ -244,7 +244,7 @@ export class Model {
   }
 
   #settle(params: Params, made: Made, nowMs: number): Expected {
-    const call = this.calls.get(params.operation as string);
+    const call = this.calls.get(params.call as string);
     if (call === undefined || call.over) return ok();
     const { result } = params.outcome as { result: string };
     const opening = call.action === 'open_card_page' || call.action === 'issue_cash_code';

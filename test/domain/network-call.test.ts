@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { networkCallOf } from '../../src/domain/network-call.ts';
-import type { OperationRecord, StoredRecord } from '../../src/domain/record.ts';
+import type { NetworkCallRecord, StoredRecord } from '../../src/domain/record.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 
 const card = { brand: 'visa', last4: '4242', exp_month: 9, exp_year: 2032 };
@@ -15,8 +15,8 @@ const records = [
 const state = new RecordStore();
 for (const record of records) state.apply(record);
 
-const operation: OperationRecord = {
-  kind: 'operation',
+const record: NetworkCallRecord = {
+  kind: 'network_call',
   id: 'op_1',
   org: 'org_1',
   livemode: false,
@@ -44,7 +44,7 @@ const call = {
   cash: null,
 };
 
-const rows: readonly [Partial<OperationRecord>, object][] = [
+const rows: readonly [Partial<NetworkCallRecord>, object][] = [
   [{ card_token: 'tok' }, { token: 'tok' }],
   [{ action: 'open_card_page', charge: null }, {}],
   [
@@ -57,13 +57,13 @@ const rows: readonly [Partial<OperationRecord>, object][] = [
   ],
 ];
 for (const [changes, expected] of rows) {
-  const action = changes.action ?? operation.action;
+  const action = changes.action ?? record.action;
   test(`${action} carries what its call needs`, () => {
     const whole = { ...call, action, ...expected };
-    assert.deepEqual(networkCallOf(state, { ...operation, ...changes }, 60_000), whole);
+    assert.deepEqual(networkCallOf(state, { ...record, ...changes }, 60_000), whole);
   });
 }
 
-test('an operation without its payment is a bug', () => {
-  assert.throws(() => networkCallOf(state, { ...operation, payment_intent: 'pi_2' }, 0), /no payment intent/);
+test('a call without its payment is a bug', () => {
+  assert.throws(() => networkCallOf(state, { ...record, payment_intent: 'pi_2' }, 0), /no payment intent/);
 });

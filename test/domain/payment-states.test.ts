@@ -27,7 +27,7 @@ interface Transition {
   readonly intent: object;
 }
 
-const opened = ['operation removed', 'payment_intent requires_action', 'charge pending'];
+const opened = ['network_call removed', 'payment_intent requires_action', 'charge pending'];
 const succeeded = ['payment_intent succeeded', 'charge succeeded', 'checkout_session complete'];
 const failed = ['payment_intent requires_payment_method', 'charge failed'];
 const failedEvents = ['charge.failed', 'payment_intent.payment_failed'];
@@ -39,24 +39,24 @@ const transitions: readonly Transition[] = [
     on: 'confirm: the network is asked',
     run: (stage, { intent }) => stage.when('confirm_payment_intent', { payment_method_type: 'card' }, intent),
     events: [],
-    changes: ['operation', 'payment_intent requires_payment_method'],
+    changes: ['network_call', 'payment_intent requires_payment_method'],
     intent: { status: 'requires_payment_method', latest_charge: null },
   },
   {
     from: 'opening',
     on: 'the network has opened the card page',
-    run: (stage, { operation }) => stage.settle(operation!),
+    run: (stage, { call }) => stage.settle(call!),
     events: ['payment_intent.requires_action'],
     changes: opened,
-    intent: { status: 'requires_action', operation: null },
+    intent: { status: 'requires_action', network_call: null },
   },
   {
     from: 'opening',
     on: 'the network cannot open it',
-    run: (stage, { operation }) => stage.settle(operation!, { result: 'failed', reason: 'down' }),
+    run: (stage, { call }) => stage.settle(call!, { result: 'failed', reason: 'down' }),
     events: [],
-    changes: ['operation removed', 'payment_intent requires_payment_method'],
-    intent: { status: 'requires_payment_method', operation: null, latest_charge: null },
+    changes: ['network_call removed', 'payment_intent requires_payment_method'],
+    intent: { status: 'requires_payment_method', network_call: null, latest_charge: null },
   },
   {
     from: 'fresh',
@@ -71,7 +71,7 @@ const transitions: readonly Transition[] = [
     on: 'the customer typed a card',
     run: (stage, { charge }) => stage.when('submit_card', typedCard, charge),
     events: ['payment_intent.processing'],
-    changes: ['operation', 'payment_intent processing', 'charge pending'],
+    changes: ['network_call', 'payment_intent processing', 'charge pending'],
     intent: { status: 'processing' },
   },
   {
@@ -87,7 +87,7 @@ const transitions: readonly Transition[] = [
     on: 'the customer passed the challenge',
     run: (stage, { charge }) => stage.when('answer_challenge', { passed: true }, charge),
     events: ['payment_intent.processing'],
-    changes: ['operation', 'payment_intent processing', 'charge pending'],
+    changes: ['network_call', 'payment_intent processing', 'charge pending'],
     intent: { status: 'processing' },
   },
   {
@@ -109,42 +109,41 @@ const transitions: readonly Transition[] = [
   {
     from: 'authorizing',
     on: 'the network confirms',
-    run: (stage, { operation }) => stage.settle(operation!),
+    run: (stage, { call }) => stage.settle(call!),
     events: paidEvents,
-    changes: ['operation removed', ...succeeded],
-    intent: { status: 'succeeded', amount_received: amount, operation: null },
+    changes: ['network_call removed', ...succeeded],
+    intent: { status: 'succeeded', amount_received: amount, network_call: null },
   },
   {
     from: 'authorizing',
     on: 'the network takes the order',
-    run: (stage, { operation }) => stage.settle(operation!, { result: 'accepted' }),
+    run: (stage, { call }) => stage.settle(call!, { result: 'accepted' }),
     events: [],
-    changes: ['operation', 'payment_intent processing'],
-    intent: { status: 'processing', operation: null },
+    changes: ['network_call', 'payment_intent processing'],
+    intent: { status: 'processing', network_call: null },
   },
   {
     from: 'accepted',
     on: 'the network confirms later',
-    run: (stage, { operation }) => stage.settle(operation!),
+    run: (stage, { call }) => stage.settle(call!),
     events: paidEvents,
-    changes: ['operation removed', ...succeeded],
+    changes: ['network_call removed', ...succeeded],
     intent: { status: 'succeeded', amount_received: amount },
   },
   {
     from: 'authorizing',
     on: 'the bank declines',
-    run: (stage, { operation }) =>
-      stage.settle(operation!, { result: 'declined', decline_code: 'insufficient_funds' }),
+    run: (stage, { call }) => stage.settle(call!, { result: 'declined', decline_code: 'insufficient_funds' }),
     events: failedEvents,
-    changes: ['operation removed', ...failed],
+    changes: ['network_call removed', ...failed],
     intent: { status: 'requires_payment_method', amount_received: 0 },
   },
   {
     from: 'accepted',
     on: 'the network fails',
-    run: (stage, { operation }) => stage.settle(operation!, { result: 'failed', reason: 'down' }),
+    run: (stage, { call }) => stage.settle(call!, { result: 'failed', reason: 'down' }),
     events: failedEvents,
-    changes: ['operation removed', ...failed],
+    changes: ['network_call removed', ...failed],
     intent: { status: 'requires_payment_method' },
   },
   {

@@ -28,7 +28,7 @@ const intent: PaymentIntentRecord = {
   canceled_at: null,
   cancellation_reason: null,
   checkout_session: 'cs_1',
-  operation: null,
+  network_call: null,
 };
 const session: CheckoutSessionRecord = {
   ...common,
@@ -115,7 +115,7 @@ test('a session, its latest charge and an older one all show the same payment', 
 });
 
 test('a payment without a session or a charge has null there', () => {
-  const bare = { ...intent, checkout_session: null, operation: 'op_1' };
+  const bare = { ...intent, checkout_session: null, network_call: 'op_1' };
   const seen = viewPayment(stateOf(bare, charge), 'ch_2', 0)!;
   assert.deepEqual([seen.session, seen.intent.busy], [null, true]);
   const fresh = viewPayment(stateOf({ ...intent, latest_charge: null }, session), 'cs_1', 0)!;

@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OperationRecord } from '../../src/domain/record.ts';
+import type { NetworkCallRecord } from '../../src/domain/record.ts';
 import { createIntent, openCharge, payByCard, scenes } from './scenes.ts';
 import { type Json, Stage } from './stage.ts';
 
 const full = { amount: 10_000 };
 
-function refund(stage: Stage, charge: string, amount?: number): { id: string; operation: OperationRecord } {
+function refund(stage: Stage, charge: string, amount?: number): { id: string; call: NetworkCallRecord } {
   const step = stage.when('create_refund', amount === undefined ? { charge } : { charge, amount });
-  return { id: step.answer.id, operation: step.decision.operations[0]! };
+  return { id: step.answer.id, call: step.decision.networkCalls[0]! };
 }
 
 test('created: pending, and the network is asked once it is durable', () => {
@@ -29,20 +29,20 @@ test('created: pending, and the network is asked once it is durable', () => {
       metadata: { order: '7' },
     },
     events: ['refund.created'],
-    changes: ['refund pending', 'charge succeeded', 'operation'],
+    changes: ['refund pending', 'charge succeeded', 'network_call'],
   });
   assert.deepEqual(step.told, [step.answer]);
-  const [operation] = step.decision.operations;
-  assert.deepEqual([operation!.action, operation!.refund], ['refund_charge', step.answer.id]);
+  const [call] = step.decision.networkCalls;
+  assert.deepEqual([call!.action, call!.refund], ['refund_charge', step.answer.id]);
 });
 
 test('succeeded', () => {
   const stage = new Stage();
   const { charge } = payByCard(stage, full);
-  const { id, operation } = refund(stage, charge, 4_000);
-  stage.settle(operation).expect({
+  const { id, call } = refund(stage, charge, 4_000);
+  stage.settle(call).expect({
     events: ['refund.updated', 'charge.refunded'],
-    changes: ['refund succeeded', 'charge succeeded', 'operation removed'],
+    changes: ['refund succeeded', 'charge succeeded', 'network_call removed'],
   });
   assert.equal(stage.read('retrieve_refund', {}, id).status, 'succeeded');
   const { amount_refunded, refunded } = stage.read('retrieve_charge', {}, charge);
@@ -58,10 +58,10 @@ test('all its events name the request that asked for it, whose answer was given 
     idempotency_key: 'refund-1',
   };
   const { decision } = stage.when('create_refund', { charge }, '', { request });
-  const [operation] = decision.operations;
+  const [call] = decision.networkCalls;
   const nothingKept = { key_digest: null, fingerprint: null, resolved_defaults: null };
-  assert.deepEqual(operation!.request, { ...request, ...nothingKept });
-  stage.settle(operation!);
+  assert.deepEqual(call!.request, { ...request, ...nothingKept });
+  stage.settle(call!);
   const events = stage.read('list_events', { limit: 3 }).data as Json[];
   assert.deepEqual(
     events.map((event) => [event.type, event.request]),
@@ -75,10 +75,10 @@ test('all its events name the request that asked for it, whose answer was given 
 test('failed: what it held is refundable again', () => {
   const stage = new Stage();
   const { charge } = payByCard(stage, full);
-  const { id, operation } = refund(stage, charge);
-  stage.settle(operation, { result: 'failed', reason: 'account closed' }).expect({
+  const { id, call } = refund(stage, charge);
+  stage.settle(call, { result: 'failed', reason: 'account closed' }).expect({
     events: ['refund.updated', 'refund.failed'],
-    changes: ['refund failed', 'charge succeeded', 'operation removed'],
+    changes: ['refund failed', 'charge succeeded', 'network_call removed'],
   });
   const { status, failure_reason } = stage.read('retrieve_refund', {}, id);
   assert.deepEqual([status, failure_reason], ['failed', 'account closed']);
@@ -88,9 +88,9 @@ test('failed: what it held is refundable again', () => {
 test('partial refunds up to the centime', () => {
   const stage = new Stage();
   const { charge, intent } = payByCard(stage, full);
-  stage.settle(refund(stage, charge, 9_998).operation);
+  stage.settle(refund(stage, charge, 9_998).call);
   stage.when('create_refund', { charge, amount: 3 }).expect({ refusal: ['amount_too_large', 'amount'] });
-  stage.settle(refund(stage, charge, 1).operation);
+  stage.settle(refund(stage, charge, 1).call);
   const last = stage.given('create_refund', { payment_intent: intent });
   assert.equal(last.amount, 1, 'what remains');
   stage.given('succeed_refund', {}, last.id);
@@ -164,9 +164,9 @@ test('helpers decide a pending refund once', () => {
     stage.when('fail_refund', {}, id).expect({ refusal: 'invalid_request' });
   }
   stage.when('succeed_refund', {}, 're_x').expect({ refusal: 'resource_missing' });
-  stage.settle(done.operation, { result: 'failed', reason: 'late' }).expect({
+  stage.settle(done.call, { result: 'failed', reason: 'late' }).expect({
     events: [],
-    changes: ['operation removed'],
+    changes: ['network_call removed'],
   });
   assert.equal(stage.get('charge', charge).amount_refunded, 1_000);
 });

@@ -1,7 +1,7 @@
 // Scenes: a payment brought to each state it can be in, by the commands that lead there. Every payment belongs to a
 // checkout session and takes 200.00 MAD by card or by cash, unless a test asks for something else.
 
-import type { CardDetails, OperationRecord } from '../../src/domain/record.ts';
+import type { CardDetails, NetworkCallRecord } from '../../src/domain/record.ts';
 import type { Stage } from './stage.ts';
 
 export interface Scene {
@@ -10,7 +10,7 @@ export interface Scene {
   /** The latest charge; empty when there has been none. */
   readonly charge: string;
   /** The call to a payment network that is under way. */
-  readonly operation?: OperationRecord;
+  readonly call?: NetworkCallRecord;
 }
 
 export const amount = 20_000;
@@ -54,7 +54,7 @@ function open(stage: Stage, method: 'card' | 'cash' = 'card'): Scene {
 
 function authorizing(stage: Stage): Required<Scene> {
   const scene = open(stage);
-  return { ...scene, operation: stage.calls('submit_card', typedCard, scene.charge) };
+  return { ...scene, call: stage.calls('submit_card', typedCard, scene.charge) };
 }
 
 /** Every state that a payment can be in. */
@@ -63,7 +63,7 @@ export const scenes = {
   opening: (stage) => {
     const scene = createSession(stage);
     const params = { payment_method_type: 'card' };
-    return { ...scene, operation: stage.calls('confirm_payment_intent', params, scene.intent) };
+    return { ...scene, call: stage.calls('confirm_payment_intent', params, scene.intent) };
   },
   open: (stage) => open(stage),
   challenge: (stage) => {
@@ -75,18 +75,18 @@ export const scenes = {
   authorizing,
   accepted: (stage) => {
     const scene = authorizing(stage);
-    stage.settle(scene.operation, { result: 'accepted' });
+    stage.settle(scene.call, { result: 'accepted' });
     return scene;
   },
   declined: (stage) => {
     const scene = authorizing(stage);
-    stage.settle(scene.operation, { result: 'declined', decline_code: 'lost_card' });
-    return { ...scene, operation: undefined };
+    stage.settle(scene.call, { result: 'declined', decline_code: 'lost_card' });
+    return { ...scene, call: undefined };
   },
   paid: (stage) => {
     const scene = authorizing(stage);
-    stage.settle(scene.operation);
-    return { ...scene, operation: undefined };
+    stage.settle(scene.call);
+    return { ...scene, call: undefined };
   },
   paid_cash: (stage) => {
     const scene = open(stage, 'cash');

@@ -23,15 +23,9 @@ import { type Command, decide } from '../../src/domain/decide.ts';
 import type { Context, Decision, Outcome, Settings } from '../../src/domain/decision.ts';
 import { eventJson } from '../../src/domain/events.ts';
 import { endpointIndex } from '../../src/domain/indexes.ts';
-import type { NetworkOutcome } from '../../src/domain/operations.ts';
+import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import { type QueryContext, query } from '../../src/domain/query.ts';
-import type {
-  Change,
-  OperationRecord,
-  OperationRequest,
-  RecordKind,
-  RecordOf,
-} from '../../src/domain/record.ts';
+import type { ApiRequest, Change, NetworkCallRecord, RecordKind, RecordOf } from '../../src/domain/record.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { MemoryColdStore } from '../store/memory-cold-store.ts';
@@ -167,16 +161,16 @@ export class Stage {
   }
 
   /** Plays a command that must be taken to a payment network. */
-  calls(operation: AnyCommand, params: object, id: string): OperationRecord {
+  calls(operation: AnyCommand, params: object, id: string): NetworkCallRecord {
     const { outcome } = this.when(operation, params, id).decision;
     assert.ok('waitsFor' in outcome, `${operation} waits for a network: ${JSON.stringify(outcome)}`);
     return outcome.waitsFor;
   }
 
   /** A payment network answers, on behalf of the request that waits for it. */
-  settle(operation: OperationRecord, outcome: NetworkOutcome = { result: 'done' }): Step {
-    return this.when('settle_operation', { operation: operation.id, outcome }, '', {
-      request: operation.request,
+  settle(call: NetworkCallRecord, outcome: NetworkOutcome = { result: 'done' }): Step {
+    return this.when('settle_network_call', { call: call.id, outcome }, '', {
+      request: call.request,
     });
   }
 
@@ -248,7 +242,7 @@ export class Stage {
     return { id: org, name: 'Sandbox', created: Math.floor(startMs / 1000), methods: this.methods, limits };
   }
 
-  #nextRequest(): OperationRequest {
+  #nextRequest(): ApiRequest {
     const number = String(++this.world.requests);
     return {
       request_id: `req_${number.padStart(24, '0')}`,
@@ -295,7 +289,7 @@ export class Step {
     }
     if ('refusal' in outcome) {
       refusalOf(outcome.refusal);
-      assert.deepEqual([decision.changes, decision.operations], [[], []], 'a refusal changes nothing');
+      assert.deepEqual([decision.changes, decision.networkCalls], [[], []], 'a refusal changes nothing');
     }
     if ('waiterRefused' in outcome) refusalOf(outcome.waiterRefused);
   }

@@ -15,7 +15,7 @@ test('created once its address has been checked; the secret is shown once', () =
   const stage = new Stage();
   const params = { ...wanted, metadata: { a: 'b' } };
   const first = stage.when('create_webhook_endpoint', params);
-  assert.deepEqual(first.decision, { changes: [], outcome: { checksAddress: url }, operations: [] });
+  assert.deepEqual(first.decision, { changes: [], outcome: { checksAddress: url }, networkCalls: [] });
   const step = stage.when('create_webhook_endpoint', params, '', { addressAllowed: true }).expect({
     answer: {
       url,

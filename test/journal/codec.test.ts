@@ -157,10 +157,10 @@ test('what was read does not hold on to the log record', () => {
   assert.deepEqual(Buffer.from(answer.body), body);
 });
 
-test('the digests in an operation outlive the bytes that they were read from', () => {
+test('the digests in a network call outlive the bytes that they were read from', () => {
   const { org, livemode, created } = paymentIntent(1);
-  const operation: Change = {
-    kind: 'operation',
+  const call: Change = {
+    kind: 'network_call',
     id: 'op_1',
     org,
     livemode,
@@ -183,14 +183,14 @@ test('the digests in an operation outlive the bytes that they were read from', (
       api_version: '2026-11-01',
     },
   };
-  const entries = [{ changes: [operation], kept: null }];
+  const entries = [{ changes: [call], kept: null }];
   const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, entries }, tag);
-  const record = encodeRecord(operation);
+  const record = encodeRecord(call);
   const decoded = [decodeTurn(bytes)[0]!.changes[0], decodeRecord(record)];
   bytes.fill(0);
   record.fill(0);
   for (const change of decoded) {
-    assert(change?.kind === 'operation');
+    assert(change?.kind === 'network_call');
     const { key_digest, fingerprint } = change.request!;
     assert.deepEqual([...key_digest!, ...fingerprint!], [...digest(1), ...digest(2)]);
   }

@@ -36,7 +36,7 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     canceled_at: 1_790_000_001,
     cancellation_reason: 'duplicate',
     checkout_session: 'cs_1',
-    operation: 'op_1',
+    network_call: 'op_1',
   },
   charge: {
     ...common,
@@ -160,9 +160,9 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     failure: 'status 500',
     answer: 'no',
   },
-  operation: {
+  network_call: {
     ...common,
-    kind: 'operation',
+    kind: 'network_call',
     id: 'op_1',
     action: 'open_card_page',
     payment_intent: 'pi_1',

@@ -39,7 +39,7 @@ export function paymentIntent(
     canceled_at: null,
     cancellation_reason: null,
     checkout_session: null,
-    operation: null,
+    network_call: null,
     ...fields,
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NetworkOutcome } from '../../src/domain/operations.ts';
+import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { CardNetwork, LookedUp, Networks, OutcomeListener } from '../../src/networks/network.ts';
 import { createRunner } from '../../src/networks/runner.ts';
 import { call, startMs } from './calls.ts';

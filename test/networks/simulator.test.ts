@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NetworkOutcome } from '../../src/domain/operations.ts';
+import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { TokenizedCard, TypedCard } from '../../src/networks/network.ts';
 import { createSimulator } from '../../src/networks/simulator.ts';
 import { type TestCard, testCards } from '../../src/networks/test-cards.ts';
@@ -30,13 +30,13 @@ const done: NetworkOutcome = { result: 'done' };
 const endOf = ({ decline }: TestCard): NetworkOutcome =>
   decline === null ? done : { result: 'declined', decline_code: decline };
 
-test('refuses to be built for live mode, and to take a live operation', async () => {
+test('refuses to be built for live mode, and to take a live call', async () => {
   const timers = createManualTimers(startMs);
   const options = { latencyMs: 0, refundSettleMs: 0, processingSettleMs: 0, now: timers.clock.now, timers };
   assert.throws(() => createSimulator('live', options), /test mode only/);
   await assert.rejects(
     setUp().card.openPage(call({ action: 'open_card_page', livemode: true })),
-    /live operation/,
+    /live call/,
   );
 });
 
@@ -86,7 +86,7 @@ test('tokenize: a card is good in its last month', async () => {
   assert.ok('token' in tokenized);
 });
 
-test('an operation that is sent twice has one effect and one answer', async () => {
+test('a call that is sent twice has one effect and one answer', async () => {
   const { card, timers, heard } = setUp();
   assert.deepEqual(await card.authorize(call(), 'sim_later_lost_card'), { result: 'accepted' });
   assert.deepEqual(await card.authorize(call(), 'sim_later_lost_card'), { result: 'accepted' });
@@ -119,7 +119,7 @@ test('what should have ended while nobody ran ends at once', async () => {
   assert.deepEqual(heard, [['op_1', done]]);
 });
 
-test('answers take the configured latency, and an operation is known from the moment it was sent', async () => {
+test('answers take the configured latency, and a call is known from the moment it was sent', async () => {
   const { cash, timers } = setUp({ latencyMs: 200 });
   const issue = call({
     action: 'issue_cash_code',

@@ -6,8 +6,8 @@ import { randomFillSync } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { languages } from '../../src/contract/vocabulary.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
-import type { NetworkOutcome } from '../../src/domain/operations.ts';
-import type { OperationRecord } from '../../src/domain/record.ts';
+import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
+import type { NetworkCallRecord } from '../../src/domain/record.ts';
 import { matchRoute } from '../../src/edge/router.ts';
 import type { Journal, Log } from '../../src/journal/journal.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
@@ -117,7 +117,7 @@ let requests = 0;
 
 export class Actor {
   readonly clock: ManualClock;
-  readonly networkCalls: OperationRecord[] = [];
+  readonly networkCalls: NetworkCallRecord[] = [];
   readonly lookUps: LookUp[] = [];
   readonly failures: unknown[] = [];
   /** Why kept answers could not be read. */
@@ -180,7 +180,7 @@ export class Actor {
           followed: (byMs) => this.followed.push(byMs),
         },
         checkpointIntervalMs: 10_000,
-        callNetwork: (operation) => this.networkCalls.push(operation),
+        callNetwork: (call) => this.networkCalls.push(call),
         checkAddress: (url) =>
           new Promise((settle, reject) => {
             this.lookUps.push({ url, settle, fail: () => reject(new Error('no answer')) });
@@ -274,10 +274,10 @@ export class Actor {
     return new Promise((resolve) => this.#waitingInternal.set(correlation, resolve));
   }
 
-  /** What a network says of the operation that it was called for last. */
-  async settle(outcome: NetworkOutcome, operation = this.networkCalls.at(-1)!.id): Promise<InternalAnswer> {
-    const params = { operation, outcome };
-    const command = { operation: 'settle_operation', id: operation, params, language: 'en' } as const;
+  /** Reports the outcome of a network call, the last one unless another is given. */
+  async settle(outcome: NetworkOutcome, call = this.networkCalls.at(-1)!.id): Promise<InternalAnswer> {
+    const params = { call, outcome };
+    const command = { operation: 'settle_network_call', id: call, params, language: 'en' } as const;
     const answer = this.shard.ask({ kind: 'command', ...command });
     await settled();
     return answer;

@@ -329,9 +329,9 @@ test('a network is not called before the call is on disk', async () => {
 test('an outcome that comes twice answers once and changes once', async () => {
   const actor = new Actor();
   const { first } = await confirming(actor);
-  const operation = actor.networkCalls[0]!.id;
-  await actor.settle({ result: 'done' }, operation);
-  const again = await actor.settle({ result: 'failed', reason: 'late' }, operation);
+  const call = actor.networkCalls[0]!.id;
+  await actor.settle({ result: 'done' }, call);
+  const again = await actor.settle({ result: 'failed', reason: 'late' }, call);
   assert.equal(!again.ok && again.code, 'resource_missing');
   assert.equal((await first).json.status, 'requires_action');
 });
@@ -440,15 +440,15 @@ test('a key of any hour of the day is kept for 24 hours, while checkpoints drop 
 });
 
 for (const checkpointed of [false, true]) {
-  test(`after a crash a key is in progress until its operation is settled, then answered, ${checkpointed ? 'with' : 'without'} a checkpoint`, async () => {
+  test(`after a crash a key is in progress until its network call is settled, then answered, ${checkpointed ? 'with' : 'without'} a checkpoint`, async () => {
     const actor = new Actor();
     const { confirm, first, id } = await confirming(actor);
-    const operation = actor.networkCalls[0]!.id;
+    const call = actor.networkCalls[0]!.id;
     if (checkpointed) await actor.shard.checkpoint();
     actor.restart();
     assert.deepEqual(
-      actor.shard.openOperations().map((open) => open.id),
-      [operation],
+      actor.shard.openNetworkCalls().map((open) => open.id),
+      [call],
     );
     for (let restarts = 0; restarts < 2; restarts++) {
       assert.equal(codeOf(await actor.send(confirm, { key: 'confirm' })), 'idempotency_in_progress');
@@ -458,7 +458,7 @@ for (const checkpointed of [false, true]) {
       );
       actor.restart();
     }
-    await actor.settle({ result: 'done' }, operation);
+    await actor.settle({ result: 'done' }, call);
     const replay = await actor.send(confirm, { key: 'confirm' });
     assert.deepEqual([replay.status, replay.replayed, replay.json.id], [200, true, id]);
     assert.equal(replay.json.status, 'requires_action');
@@ -467,12 +467,12 @@ for (const checkpointed of [false, true]) {
   });
 }
 
-test('after a crash, an operation that failed lets the same key run again', async () => {
+test('after a crash, a network call that failed lets the same key run again', async () => {
   const actor = new Actor();
   const { confirm } = await confirming(actor);
-  const operation = actor.networkCalls[0]!.id;
+  const call = actor.networkCalls[0]!.id;
   actor.restart();
-  await actor.settle({ result: 'failed', reason: 'down' }, operation);
+  await actor.settle({ result: 'failed', reason: 'down' }, call);
   const again = actor.send(confirm, { key: 'confirm' });
   await settled();
   await actor.settle({ result: 'done' });

@@ -184,7 +184,7 @@ test('while the first request runs, before and after a crash, the same one is in
     actor.restart();
   }
   // The outcome comes after the crash: its answer is kept with the defaults of the request that caused it.
-  await actor.settle({ result: 'done' }, actor.shard.openOperations()[0]!.id);
+  await actor.settle({ result: 'done' }, actor.shard.openNetworkCalls()[0]!.id);
   assert.equal(await again(actor, scene, 'card'), 'replay');
   assert.equal(await again(actor, scene, undefined), 'replay');
 });

@@ -18,7 +18,7 @@ const cashCodeMs = 3 * 86_400_000;
 export function createService(options: Partial<PagesOptions> & { readonly latencyMs?: number } = {}) {
   const timers = createManualTimers(startMs);
   const baseUrl = options.baseUrl ?? 'http://localhost';
-  /** The operations of every authorization that was decided. */
+  /** The network call of every authorization that was decided. */
   const authorizations: string[] = [];
   const log: string[] = [];
   let keys = 0;
@@ -26,9 +26,9 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
   const actor: Actor = new Actor({
     clock: timers.clock,
     settings: { baseUrl, cardPageMs: 1_800_000, cashCodeMs, webhookRetryMs: [] },
-    callNetwork(operation) {
-      if (operation.action === 'authorize_card') authorizations.push(operation.id);
-      runner.run(networkCallOf(actor.shard.state.records, operation, cashCodeMs));
+    callNetwork(call) {
+      if (call.action === 'authorize_card') authorizations.push(call.id);
+      runner.run(networkCallOf(actor.shard.state.records, call, cashCodeMs));
     },
     onFailure: (error) => void log.push(String(error)),
     account: { ...account, name: merchant },
@@ -43,9 +43,9 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
   });
   const runner = createRunner({
     networks: { test: simulator, live: { card: null, cash: null } },
-    async settle(operation, outcome) {
-      const params = { operation, outcome };
-      const command = { operation: 'settle_operation', id: operation, params, language: 'en' } as const;
+    async settle(call, outcome) {
+      const params = { call, outcome };
+      const command = { operation: 'settle_network_call', id: call, params, language: 'en' } as const;
       const answer = await shard.ask({ kind: 'command', ...command });
       if (!answer.ok) throw new Error(answer.message);
     },

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusOf } from '../../src/contract/errors/table.ts';
-import type { NetworkOutcome } from '../../src/domain/operations.ts';
+import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import { amount, createIntent, openCharge, payByCard, type SceneName, scenes, typedCard } from './scenes.ts';
 import { minuteMs, Stage, settings } from './stage.ts';
 
@@ -19,9 +19,9 @@ for (const scene of ['opening', 'authorizing', 'accepted'] as const satisfies re
     for (const [second, again] of Object.entries(all)) {
       test(`${scene}: ${first}, then ${second} changes nothing`, () => {
         const stage = new Stage();
-        const { operation } = scenes[scene](stage);
-        stage.settle(operation!, outcome);
-        stage.settle(operation!, again).expect({ events: [], changes: [] });
+        const { call } = scenes[scene](stage);
+        stage.settle(call!, outcome);
+        stage.settle(call!, again).expect({ events: [], changes: [] });
       });
     }
   }
@@ -29,18 +29,18 @@ for (const scene of ['opening', 'authorizing', 'accepted'] as const satisfies re
 
 test('an order that is taken twice stays taken', () => {
   const stage = new Stage();
-  const { operation, intent } = scenes.accepted(stage);
-  stage.settle(operation!, accepted).expect({ events: [] });
+  const { call, intent } = scenes.accepted(stage);
+  stage.settle(call!, accepted).expect({ events: [] });
   assert.equal(stage.get('payment_intent', intent).status, 'processing');
-  stage.settle(operation!);
+  stage.settle(call!);
   assert.equal(stage.get('payment_intent', intent).status, 'succeeded');
 });
 
 test('an opening that fails, or is only taken: whoever waits is told to try again, and can', () => {
   for (const outcome of [failed, declinedByBank, accepted]) {
     const stage = new Stage();
-    const { operation, intent } = scenes.opening(stage);
-    const { outcome: told } = stage.settle(operation!, outcome);
+    const { call, intent } = scenes.opening(stage);
+    const { outcome: told } = stage.settle(call!, outcome);
     assert.ok('waiterRefused' in told);
     const { code, retryAfterSeconds } = told.waiterRefused;
     assert.deepEqual([code, statusOf(told.waiterRefused), retryAfterSeconds], ['api_error', 503, 1]);
@@ -69,19 +69,19 @@ test('the address to return to changes with the charge, not with a try that open
   assert.equal(returnUrl(), null);
 });
 
-test('an outcome for an operation that never was', () => {
+test('an outcome for a call that never was', () => {
   const stage = new Stage();
-  stage.when('settle_operation', { operation: 'op_x', outcome: done }).expect({ events: [], changes: [] });
+  stage.when('settle_network_call', { call: 'op_x', outcome: done }).expect({ events: [], changes: [] });
 });
 
 test('the request that waits is the one its events name', () => {
   const stage = new Stage();
-  const operation = stage.calls('confirm_payment_intent', {}, createIntent(stage));
-  stage.settle(operation);
+  const call = stage.calls('confirm_payment_intent', {}, createIntent(stage));
+  stage.settle(call);
   const [event] = stage.read('list_events', { type: 'payment_intent.requires_action' }).data;
   assert.deepEqual(event.request, {
-    id: operation.request!.request_id,
-    idempotency_key: operation.request!.idempotency_key,
+    id: call.request!.request_id,
+    idempotency_key: call.request!.idempotency_key,
   });
 });
 
@@ -96,10 +96,10 @@ test("the customer's own payment names no request", () => {
 test('a charge is made when the network has opened it: nobody who pages through the list misses it', () => {
   const stage = new Stage();
   const intent = createIntent(stage);
-  const operation = stage.calls('confirm_payment_intent', {}, intent);
+  const call = stage.calls('confirm_payment_intent', {}, intent);
   stage.advance(5_000);
   const cursor = openCharge(stage, createIntent(stage));
-  stage.settle(operation);
+  stage.settle(call);
   const openedAt = stage.nowMs / 1000;
   const { id, created, expires_at_ms } = stage.get(
     'charge',
@@ -116,11 +116,11 @@ test('a charge is made when the network has opened it: nobody who pages through 
 
 test('money for a charge whose time was up meanwhile opens a review', () => {
   const stage = new Stage();
-  const { operation, charge, intent } = scenes.accepted(stage);
+  const { call, charge, intent } = scenes.accepted(stage);
   stage.advance(settings.cardPageMs);
   stage.given('expire_due', {}, charge);
   const second = openCharge(stage, intent);
-  stage.settle(operation!).expect({ events: ['review.opened'], changes: ['operation removed', 'review'] });
+  stage.settle(call!).expect({ events: ['review.opened'], changes: ['network_call removed', 'review'] });
   const [review] = stage.read('list_reviews').data;
   assert.deepEqual([review.reason, review.charge, review.amount_received], ['late_payment', charge, amount]);
   stage.given('complete_charge', {}, second);
@@ -129,30 +129,30 @@ test('money for a charge whose time was up meanwhile opens a review', () => {
 
 test('a decline for a charge whose time was up meanwhile changes nothing', () => {
   const stage = new Stage();
-  const { operation, charge } = scenes.accepted(stage);
+  const { call, charge } = scenes.accepted(stage);
   stage.advance(settings.cardPageMs);
   stage.given('expire_due', {}, charge);
-  stage.settle(operation!, declinedByBank).expect({ events: [], changes: ['operation removed'] });
+  stage.settle(call!, declinedByBank).expect({ events: [], changes: ['network_call removed'] });
 });
 
 for (const helper of ['complete_charge', 'fail_charge', 'expire_charge'] as const) {
   for (const [result, outcome] of Object.entries(all)) {
     test(`${helper} decides what the network has taken: its ${result} finds nothing to do`, () => {
       const stage = new Stage();
-      const { operation, charge } = scenes.accepted(stage);
-      assert.ok(stage.when(helper, {}, charge).changes.includes('operation removed'));
-      stage.settle(operation!, outcome).expect({ events: [], changes: [] });
+      const { call, charge } = scenes.accepted(stage);
+      assert.ok(stage.when(helper, {}, charge).changes.includes('network_call removed'));
+      stage.settle(call!, outcome).expect({ events: [], changes: [] });
     });
   }
 }
 
 test('a helper that completes with another amount decides nothing: the order stands', () => {
   const stage = new Stage();
-  const { operation, charge, intent } = scenes.accepted(stage);
+  const { call, charge, intent } = scenes.accepted(stage);
   stage
     .when('complete_charge', { amount: 5 }, charge)
     .expect({ events: ['review.opened'], changes: ['review'] });
-  stage.settle(operation!);
+  stage.settle(call!);
   assert.equal(stage.get('payment_intent', intent).status, 'succeeded');
 });
 
@@ -162,11 +162,11 @@ test('a refund is settled once', () => {
     for (const again of Object.values(all)) {
       const stage = new Stage();
       const { charge } = payByCard(stage);
-      const [operation] = stage.when('create_refund', { charge }).decision.operations;
-      stage.settle(operation!, accepted).expect({ events: [], changes: ['operation'] });
-      stage.settle(operation!, outcome);
+      const [call] = stage.when('create_refund', { charge }).decision.networkCalls;
+      stage.settle(call!, accepted).expect({ events: [], changes: ['network_call'] });
+      stage.settle(call!, outcome);
       const after = stage.get('charge', charge);
-      stage.settle(operation!, again).expect({ events: [], changes: [] });
+      stage.settle(call!, again).expect({ events: [], changes: [] });
       assert.equal(stage.get('charge', charge), after);
     }
   }

@@ -1,0 +1,91 @@
+// Outcomes of calls to payment networks. The record of a call is written before the call is made and removed when its
+// final outcome is applied, so an outcome that arrives twice, late, or after a crash changes the payment once.
+
+import { refuse } from '../contract/errors/table.ts';
+import type { DeclineCode } from '../contract/vocabulary.ts';
+import { chargeOpened, declined, failCharge, succeedCharge } from './charges.ts';
+import type { Outcome } from './decision.ts';
+import type { Draft } from './draft.ts';
+import type { NetworkCallRecord, PaymentIntentRecord } from './record.ts';
+import { failRefund, succeedRefund } from './refunds.ts';
+import { openReview } from './reviews.ts';
+
+/** How a payment network answered a call. */
+export type NetworkOutcome =
+  /** The card page is open, the cash code is issued, the card is charged, or the refund is made. */
+  | { readonly result: 'done' }
+  /** The network has taken the order; `done`, `declined` or `failed` follows by notification. */
+  | { readonly result: 'accepted' }
+  | { readonly result: 'declined'; readonly decline_code: DeclineCode }
+  | { readonly result: 'failed'; readonly reason: string };
+
+const nothing: Outcome = { body: '{}' };
+
+/** Applies an outcome. Its answer goes to the request that waits for the call. */
+export function settleNetworkCall(draft: Draft, params: { call: string; outcome: NetworkOutcome }): Outcome {
+  const call = draft.get('network_call', params.call);
+  if (call === undefined) return nothing;
+  const { outcome } = params;
+  if (outcome.result === 'accepted' && !isOpening(call)) return acceptNetworkCall(draft, call);
+  draft.remove(call);
+  switch (call.action) {
+    case 'open_card_page':
+    case 'issue_cash_code':
+      return settleOpening(draft, call, outcome);
+    case 'authorize_card':
+      return settleAuthorization(draft, call, outcome);
+    case 'refund_charge':
+      return settleRefund(draft, call, outcome);
+  }
+}
+
+/** The call is answered, but its final outcome follows, so the record stays and the intent is no longer busy. */
+function acceptNetworkCall(draft: Draft, call: NetworkCallRecord): Outcome {
+  draft.put<NetworkCallRecord>({ ...call, accepted: true });
+  freeIntent(draft, call);
+  return { body: JSON.stringify({ status: 'processing' }) };
+}
+
+function isOpening({ action }: NetworkCallRecord): boolean {
+  return action === 'open_card_page' || action === 'issue_cash_code';
+}
+
+function freeIntent(draft: Draft, call: NetworkCallRecord): void {
+  const intent = draft.get('payment_intent', call.payment_intent);
+  if (intent?.network_call === call.id) draft.put<PaymentIntentRecord>({ ...intent, network_call: null });
+}
+
+const networkUnavailable = refuse('api_error', {
+  message: 'api_error.network_unavailable',
+  retryAfterSeconds: 1,
+});
+
+/** A charge exists only once its network has opened it. Until then there is nothing for the customer to do. */
+function settleOpening(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
+  if (outcome.result === 'done') return chargeOpened(draft, call);
+  freeIntent(draft, call);
+  return { waiterRefused: networkUnavailable };
+}
+
+function settleAuthorization(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
+  const charge = draft.get('charge', call.charge!)!;
+  freeIntent(draft, call);
+  if (outcome.result === 'done') {
+    // The charge has failed meanwhile, but the money is real, so a person has to look at it.
+    if (charge.status === 'failed') openReview(draft, charge, 'late_payment', charge.amount);
+    if (charge.status === 'pending') succeedCharge(draft, charge);
+    return { body: JSON.stringify({ status: 'succeeded' }) };
+  }
+  if (charge.status !== 'pending') return nothing;
+  const code = outcome.result === 'declined' ? outcome.decline_code : 'processing_error';
+  failCharge(draft, charge, declined(code, draft.context.language));
+  return { body: JSON.stringify({ status: 'failed' }) };
+}
+
+function settleRefund(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
+  const refund = draft.get('refund', call.refund!)!;
+  if (refund.status !== 'pending') return nothing;
+  if (outcome.result === 'done') succeedRefund(draft, refund);
+  else failRefund(draft, refund, outcome.result === 'failed' ? outcome.reason : 'declined');
+  return nothing;
+}
