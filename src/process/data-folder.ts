@@ -163,6 +163,11 @@ export async function existingDataFolder(path: string): Promise<DataFolder> {
   return openDataFolder(path, 0, format.shards);
 }
 
+/** The id of the folder that lies there now; null when none does. Throws `DataFolderError`. */
+export function folderIdOf(path: string): string | null {
+  return existsSync(path) ? (readFormat(path)?.id ?? null) : null;
+}
+
 /** The folder with the next generation of shards, not in force yet. */
 export function nextGeneration({ path, id, generation }: DataFolder, shards: number): DataFolder {
   return folderOf(path, id, shards, generation + 1);

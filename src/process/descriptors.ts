@@ -27,11 +27,20 @@ const connectionsMaxDefault = 10_000;
 
 /** How many files the process may have open. Node raises its own limit as far as it may when it starts. */
 export function openFilesMax(): number {
+  return processLimits().open_files ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** The limits in force for the process, by the names that Node's report has for them, without those that are unlimited. */
+export function processLimits(): Readonly<Record<string, number>> {
   // Without this it would ask a name server about every connection.
   Object.assign(process.report, { excludeNetwork: true });
-  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
-  const soft = userLimits?.open_files?.soft;
-  return typeof soft === 'number' ? soft : Number.MAX_SAFE_INTEGER;
+  const { userLimits = {} } = process.report.getReport() as {
+    userLimits?: Readonly<Record<string, { readonly soft: unknown }>>;
+  };
+  const limits: Record<string, number> = {};
+  for (const [name, { soft }] of Object.entries(userLimits))
+    if (typeof soft === 'number') limits[name] = soft;
+  return limits;
 }
 
 /**

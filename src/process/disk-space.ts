@@ -7,10 +7,14 @@ import { join } from 'node:path';
 export const freeBytesMin = 64 * 1024 * 1024;
 const probeBytes = 1024 * 1024;
 
+export function freeBytesIn(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
 /** Whether there is room in `folder`. `thorough` also writes and removes a file: a quota shows in nothing else. */
 export function hasRoom(folder: string, thorough: boolean): boolean {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize >= freeBytesMin && (!thorough || takesBytes(join(folder, 'room.probe')));
+  return freeBytesIn(folder) >= freeBytesMin && (!thorough || takesBytes(join(folder, 'room.probe')));
 }
 
 function takesBytes(file: string): boolean {

@@ -40,6 +40,7 @@ import { availabilityOf, networksOf } from './networks.ts';
 import { operatorServices } from './operator-services.ts';
 import { createReread } from './reread.ts';
 import { openSecretsKeys } from './secrets-key.ts';
+import { readStatus } from './status.ts';
 import { Supervisor } from './supervisor.ts';
 import { ThreadFailure } from './thread.ts';
 import { countThreadTime } from './thread-time.ts';
@@ -104,7 +105,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const audit = await openAudit(folder.path, logger);
   closers.push(() => audit.close());
   const registry = new Registry();
-  const metrics = createSupervisorMetrics(registry);
+  const metrics = createSupervisorMetrics(registry, folder.path);
   countThreadTime(registry, 'main');
   const onDirectoryFailure = (error: unknown, fatal: boolean) => {
     metrics.directoryFailed();
@@ -147,7 +148,8 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
       availability: availabilityOf(networksOf(config)),
       config: () => describeConfig(reread.inForce),
       metricsText,
-      checks: async () => examine(await counted(), folder.path),
+      checks: async () => examine(await counted(), folder, config.connections.max),
+      status: () => readStatus({ folder, url, config, counted }),
     }),
     onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
   });

@@ -8,9 +8,11 @@ import {
   Histogram,
   type Registry,
 } from 'prom-client';
+import manifest from '../../package.json' with { type: 'json' };
 import type { Answered } from '../edge/api.ts';
 import type { ConnectionRefusal } from '../edge/connections.ts';
 import type { ShardObserver } from '../shard/shard-options.ts';
+import { freeBytesIn } from './disk-space.ts';
 import { RequestCounts } from './request-counts.ts';
 
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -35,14 +37,21 @@ export function createEdgeMetrics(registry: Registry) {
   };
 }
 
-/** What a shard counts. */
-export function createShardMetrics(registry: Registry, shard: string) {
+/** Makes metrics whose samples carry the number of a shard. */
+function shardMetricsOf(registry: Registry, shard: string) {
   const registers = [registry];
   const labelNames = ['shard'] as const;
-  const histogram = (name: string, help: string, buckets: number[]) =>
-    new Histogram({ name, help, labelNames, buckets, registers }).labels(shard);
-  const gauge = (name: string, help: string) =>
-    new Gauge({ name, help, labelNames, registers }).labels(shard);
+  return {
+    histogram: (name: string, help: string, buckets: number[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers }).labels(shard),
+    gauge: (name: string, help: string) => new Gauge({ name, help, labelNames, registers }).labels(shard),
+    counter: (name: string, help: string) => new Counter({ name, help, labelNames, registers }).labels(shard),
+  };
+}
+
+/** What a shard counts. */
+export function createShardMetrics(registry: Registry, shard: string) {
+  const { histogram, gauge, counter } = shardMetricsOf(registry, shard);
   const turnSize = histogram('payments_turn_requests', 'Requests taken in one turn', sizes);
   const commit = histogram(
     'payments_commit_duration_seconds',
@@ -59,22 +68,29 @@ export function createShardMetrics(registry: Registry, shard: string) {
   const recovery = gauge('payments_recovery_duration_seconds', 'Replaying the journal at the last start');
   const resident = gauge('payments_resident_records', 'Records in memory');
   const residentBytes = gauge('payments_resident_bytes', 'About what the records in memory take');
+  const residentBytesMax = gauge(
+    'payments_resident_bytes_max',
+    'What the records in memory may take: half of the heap that the shard may have',
+  );
+  const logSequence = gauge('payments_log_sequence', 'The last sequence of the write-ahead log');
+  const checkpointSequence = gauge(
+    'payments_checkpoint_sequence',
+    'The last sequence of the log that the checkpoint reflects',
+  );
   const readOnly = gauge('payments_read_only', '1 while the disk is too full for writes');
   const clockOff = gauge(
     'payments_clock_offset_seconds',
     "How far the machine's clock is from the time that the shard goes by, while it does not believe that clock",
   );
-  const clockJumps = new Counter({
-    name: 'payments_clock_jumps_total',
-    help: "Times that the machine's clock stepped by more than five seconds",
-    labelNames,
-    registers,
-  }).labels(shard);
+  const clockJumps = counter(
+    'payments_clock_jumps_total',
+    "Times that the machine's clock stepped by more than five seconds",
+  );
   const deliveries = new Counter({
     name: 'payments_webhook_deliveries_total',
     help: 'Webhook deliveries by what became of them with an attempt',
     labelNames: ['shard', 'outcome'],
-    registers,
+    registers: [registry],
   });
   const deliveriesWaiting = gauge(
     'payments_webhook_deliveries_waiting',
@@ -101,6 +117,9 @@ export function createShardMetrics(registry: Registry, shard: string) {
     recovery,
     resident,
     residentBytes,
+    residentBytesMax,
+    logSequence,
+    checkpointSequence,
     readOnly,
     clockOff,
     clockJumps,
@@ -111,9 +130,25 @@ export function createShardMetrics(registry: Registry, shard: string) {
 
 export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;
 
-/** What the main thread counts: its shards' lives, and what the process uses. */
-export function createSupervisorMetrics(registry: Registry) {
+/** What the main thread counts: its shards' lives, and what the process uses; the data folder is in `dataDir`. */
+export function createSupervisorMetrics(registry: Registry, dataDir: string) {
   const registers = [registry];
+  new Gauge({
+    name: 'payments_build_info',
+    help: '1; the labels say which version of the service and of Node it is',
+    labelNames: ['version', 'node'],
+    registers,
+  })
+    .labels(manifest.version, process.versions.node)
+    .set(1);
+  new Gauge({
+    name: 'payments_disk_free_bytes',
+    help: 'Room on the disk of the data folder',
+    registers,
+    collect() {
+      this.set(freeBytesIn(dataDir));
+    },
+  });
   const labelNames = ['shard'] as const;
   const up = new Gauge({
     name: 'payments_shard_up',

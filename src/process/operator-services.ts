@@ -23,8 +23,9 @@ export function operatorServices(options: {
   readonly config: () => readonly ConfigLine[];
   readonly metricsText: () => Promise<string>;
   readonly checks: OperatorServices['checks'];
+  readonly status: OperatorServices['status'];
 }): OperatorServices {
-  const { directory, supervisor, secrets, availability, config, metricsText, checks } = options;
+  const { directory, supervisor, secrets, availability, config, metricsText, checks, status } = options;
   const { clients } = supervisor;
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
@@ -49,6 +50,7 @@ export function operatorServices(options: {
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
     metricsText,
     checks,
+    status,
     config,
     askShard,
     callApi: createTestCaller((org) => clients[supervisor.shardOf(org)]!),

@@ -50,6 +50,11 @@ const host: CliHost = {
     const { serve } = await import('./main.ts');
     await serve(config, () => readConfig(dataDir), acceptLoss);
   },
+  async examine(dataDir) {
+    const config = configFor(dataDir);
+    const { examineStopped } = await import('./examine-stopped.ts');
+    return examineStopped(config, environmentOf(process.env));
+  },
   async reshard(dataDir, shards) {
     const config = configFor(dataDir);
     const { reshardStopped } = await import('./reshard.ts');

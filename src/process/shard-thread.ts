@@ -137,6 +137,8 @@ const shard: Shard = new Shard(
 );
 const recoverySeconds = (performance.now() - startedAt) / 1000;
 metrics.recovery.set(recoverySeconds);
+const { cleanBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib);
+metrics.residentBytesMax.set(cleanBytesMax + unwrittenBytesMax);
 runner.recover(shard.openNetworkCalls().map(callOf));
 
 function connect(port: MessagePort): void {
@@ -218,6 +220,8 @@ main.on('message', async (instruction: Instruction) => {
       metrics.resident.set(shard.state.records.residentCount);
       metrics.clockOff.set(shard.clockOffMs / 1000);
       metrics.residentBytes.set(shard.state.records.residentBytes);
+      metrics.logSequence.set(journal.log.nextSequence - 1);
+      metrics.checkpointSequence.set(journal.checkpoint.sequence);
       showDepth();
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
       break;

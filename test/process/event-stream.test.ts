@@ -123,6 +123,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; erro
     confirm: async () => null,
     dataDir: () => assert.fail('the data folder is not needed'),
     config: () => [],
+    examine: () => assert.fail(),
     reshard: () => assert.fail(),
     rollSecretsKey: () => assert.fail(),
     serve: async () => {},

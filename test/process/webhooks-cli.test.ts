@@ -52,6 +52,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; erro
     dataDir: () => service.dataDir,
     config: () => [],
     rollSecretsKey: () => assert.fail(),
+    examine: () => assert.fail(),
     reshard: () => assert.fail(),
     serve: async () => {},
   });

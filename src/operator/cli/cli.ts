@@ -24,6 +24,7 @@ import { addOrganizationCommands } from './organizations.ts';
 import { addReshardCommand } from './reshard.ts';
 import { addReviewCommands } from './reviews.ts';
 import { addSecretsCommands } from './secrets.ts';
+import { addStatusCommand } from './status.ts';
 import { formatTable } from './table.ts';
 import { addWebhookCommands } from './webhooks.ts';
 
@@ -37,6 +38,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addWebhookCommands,
   addListenCommand,
   addAuditCommand,
+  addStatusCommand,
   addDoctorCommand,
   addReshardCommand,
   addSecretsCommands,

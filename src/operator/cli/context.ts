@@ -4,7 +4,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { modes } from '../../contract/vocabulary.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
-import type { ConfigLine } from '../server/services.ts';
+import type { Check, ConfigLine } from '../server/services.ts';
 import { callOperator } from './operator-client.ts';
 
 /** What the command line needs from the process that it runs in. */
@@ -23,6 +23,8 @@ export interface CliHost {
    * the rest.
    */
   serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
+  /** Looks at the machine and the data folder, on which no service runs. Throws `CliFailure`. */
+  examine(dataDir: string | undefined): Promise<readonly Check[]>;
   /** Lays the data folder out for another number of shards. Throws `CliFailure`; the folder is then as it was. */
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
   /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */

@@ -1,22 +1,41 @@
-// `payments doctor`: whether something is wrong with the running service, for people and for monitoring.
+// `payments doctor`: whether something is wrong with the service, its machine or its data folder, for people and for
+// monitoring. A running service looks itself; without one this process looks at what a start would find.
 
 import type { Command } from 'commander';
 import type { Check } from '../server/services.ts';
-import { type CliContext, CliFailure } from './context.ts';
+import { type CliContext, CliFailure, type CommonOptions } from './context.ts';
+import { NoServer } from './operator-client.ts';
 import { formatTable } from './table.ts';
 
-export function addDoctorCommand(program: Command, { call, print }: CliContext): void {
+export function addDoctorCommand(program: Command, context: CliContext): void {
+  const { print } = context;
   program
     .command('doctor')
     .description(
-      'check the shards, the disk and the clock of the running service; exits with 1 when something is wrong',
+      'check the service, its machine and its data folder, and say what to mend; exits with 1 when something is wrong',
     )
-    .action(async (_, command: Command) => {
-      const checks = (await call(command, 'doctor', {})) as readonly Check[];
+    .option('--stopped', 'the service is stopped for now: nothing is wrong with that')
+    .action(async ({ stopped }: { stopped?: true }, command: Command) => {
+      const checks = await checksOf(command, context, stopped === true);
       print(command, checks, checksTable);
       const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name);
       if (wrong.length > 0) throw new CliFailure(`something is wrong: ${wrong.join(', ')}`);
     });
+}
+
+async function checksOf(
+  command: Command,
+  { call, host }: CliContext,
+  stopped: boolean,
+): Promise<readonly Check[]> {
+  const { dataDir } = command.optsWithGlobals<CommonOptions>();
+  if (stopped) return host.examine(dataDir);
+  try {
+    return (await call(command, 'doctor', {})) as readonly Check[];
+  } catch (error) {
+    if (!(error instanceof NoServer)) throw error;
+    return [{ name: 'service', ok: false, detail: error.message }, ...(await host.examine(dataDir))];
+  }
 }
 
 function checksTable(checks: readonly Check[]): string {

@@ -21,6 +21,8 @@ export interface OperatorServices {
   metricsText(): Promise<string>;
   /** What there is to check about the running service, and what was found. */
   checks(): Promise<readonly Check[]>;
+  /** How the service is now; takes a second, over which the rates are. */
+  status(): Promise<Status>;
   /** The configuration in force, secrets hidden. */
   config(): readonly ConfigLine[];
   /** Asks the shard that an organization, or the object with this id, lives in. */
@@ -41,6 +43,65 @@ export interface Check {
   readonly ok: boolean;
   /** What was found, and what to do when something is wrong. */
   readonly detail: string;
+}
+
+/** How the service is: what `payments status --json` prints. Rates are those of the last second. */
+export interface Status {
+  readonly version: string;
+  readonly node: string;
+  readonly pid: number;
+  readonly url: string;
+  /** ISO 8601. */
+  readonly started: string;
+  readonly uptime_seconds: number;
+  readonly folder: {
+    readonly path: string;
+    readonly id: string;
+    readonly generation: number;
+    readonly free_bytes: number;
+  };
+  readonly shards: readonly ShardStatus[];
+  readonly edges: {
+    readonly count: number;
+    readonly connections: number;
+    readonly connections_max: number;
+  };
+  readonly requests: {
+    readonly total: number;
+    readonly failed_total: number;
+    readonly per_second: number;
+    /** Null in a second without any. */
+    readonly mean_ms: number | null;
+  };
+  readonly webhooks: {
+    readonly waiting: number;
+    readonly oldest_seconds: number;
+    readonly in_flight: number;
+    readonly endpoints_failing: number;
+    readonly attempts_per_second: number;
+  };
+  readonly memory: { readonly resident_bytes: number };
+  /** The share of a processor that each thread takes; empty on systems that don't tell. */
+  readonly threads: readonly { readonly thread: string; readonly cpu: number }[];
+}
+
+export interface ShardStatus {
+  readonly shard: number;
+  readonly serves: boolean;
+  readonly read_only: boolean;
+  readonly restarts: number;
+  /** The last sequence of the log, and the one that the checkpoint reflects; null while the shard does not serve. */
+  readonly log_sequence: number | null;
+  readonly checkpoint_sequence: number | null;
+  readonly log_bytes: number;
+  readonly checkpoint_bytes: number;
+  readonly resident_bytes: number | null;
+  readonly resident_bytes_max: number | null;
+  /** Requests that wait for the shard. */
+  readonly queued: number | null;
+  /** Entries of the log each second, and how long a commit took; null in a second without any. */
+  readonly writes_per_second: number;
+  readonly commit_mean_ms: number | null;
 }
 
 /** One key of the configuration with its value in force. */

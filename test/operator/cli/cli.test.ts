@@ -13,7 +13,14 @@ import { CliFailure, type CliHost } from '../../../src/operator/cli/context.ts';
 import { listedMax } from '../../../src/operator/protocol.ts';
 import { defineCommand } from '../../../src/operator/server/command.ts';
 import type { PresentedDelivery } from '../../../src/operator/server/present-webhooks.ts';
-import { type Fixture, fixtureChecks, openFixture, reviewOf, startMs } from '../server/fixture.ts';
+import {
+  type Fixture,
+  fixtureChecks,
+  fixtureStatus,
+  openFixture,
+  reviewOf,
+  startMs,
+} from '../server/fixture.ts';
 
 interface Outcome {
   readonly code: number;
@@ -52,6 +59,7 @@ async function run(...args: string[]): Promise<Outcome> {
       throw new CliFailure(`the port is taken (${dataDir})`);
     },
     rollSecretsKey: async () => ({ key: 'k', secrets: 2, file: '/k', kept: '/k.old' }),
+    examine: async (dataDir) => [{ name: 'folder', ok: true, detail: `there is none at ${dataDir}` }],
     reshard: async (_, shards) => ({ from: 1, to: shards, records: 20, answers: 10 }),
   };
   const code = await runCli(args, host);
@@ -280,6 +288,51 @@ test('doctor shows what was checked, and exits with 1 when something is wrong', 
   fixtureChecks.pop();
   assert.deepEqual([ill.code, ill.error], [1, 'payments: something is wrong: disk\n']);
   assert.match(ill.out, /^disk +WRONG +9 MiB free; make room$/m);
+});
+
+test('doctor without a service looks at the machine and the folder; only with --stopped all can be well', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'operator-'));
+  const down = await run('doctor', '--data-dir', folder);
+  assert.deepEqual([down.code, down.error], [1, 'payments: something is wrong: service\n']);
+  assert.match(down.out, /^service +WRONG +no server runs on .*: start it with "payments serve"/m);
+  assert.match(down.out, /^folder +ok +there is none at /m);
+  const stopped = await run('doctor', '--stopped', '--data-dir', folder);
+  assert.deepEqual([stopped.code, stopped.error], [0, '']);
+  assert.doesNotMatch(stopped.out, /^service/m);
+  rmSync(folder, { recursive: true });
+});
+
+test('status is one screen, and exits with 1 when a shard does not serve', async () => {
+  const well = await run('status');
+  assert.equal(well.code, 0);
+  assert.equal(
+    well.out,
+    `service    1.2.3 on Node 22.1.0, process 4321, http://127.0.0.1:8080
+up         1 d 2 h, since 2026-11-01T10:00:00Z
+folder     /d, 00000000000000000000000000000000, generation 0, 5.0 GiB free
+memory     300 MiB resident
+edges      1, with 3 of 7000 connections
+requests   40 a second, 3.2 ms each; 1300 in all, 2 of them 5xx
+webhooks   4 waiting, the oldest due for 1 min 1 s; 2 in flight, 0 a second; endpoints that fail: 1
+processor  edge-0 13 %, shard-0 50 %
+
+SHARD  STATE   LOG   CHECKPOINT  BEHIND  LOG ON DISK  CHECKPOINT ON DISK  MEMORY              QUEUED  WRITES/S  COMMIT  RESTARTS
+0      serves  1200  1000        200     3.0 MiB      700 B               2.0 KiB of 128 MiB  0       12        1.3 ms  0
+`,
+  );
+  const { shards } = fixtureStatus;
+  const away = { log_sequence: null, checkpoint_sequence: null, resident_bytes: null, queued: null };
+  fixtureStatus.shards = [
+    { ...shards[0]!, read_only: true },
+    { ...shards[0]!, ...away, shard: 1, serves: false, commit_mean_ms: null },
+  ];
+  const ill = await run('status');
+  assert.deepEqual([ill.code, ill.error], [1, 'payments: not serving: shard 1\n']);
+  assert.match(ill.out, /^0 +READ-ONLY +1200/m);
+  assert.match(ill.out, /^1 +DOWN +- +- +- +3.0 MiB +700 B +- +- +12 +- +0$/m);
+  assert.equal((await run('status', '--json')).code, 1);
+  fixtureStatus.shards = shards;
+  assert.deepEqual(await json('status'), fixtureStatus);
 });
 
 test('serve passes the data folder on, and a failure is one line', async () => {

@@ -11,7 +11,7 @@ import { OperatorFailure } from '../../../src/operator/protocol.ts';
 import { Audit } from '../../../src/operator/server/audit.ts';
 import type { OperatorCommand } from '../../../src/operator/server/command.ts';
 import { openOperatorServer } from '../../../src/operator/server/server.ts';
-import type { Check, OperatorServices } from '../../../src/operator/server/services.ts';
+import type { Check, OperatorServices, Status } from '../../../src/operator/server/services.ts';
 import { scrub } from '../../../src/process/logger.ts';
 import { createManualClock } from '../../manual-clock.ts';
 
@@ -28,6 +28,42 @@ export interface Fixture {
 
 /** What `doctor` finds; a test may put something else here. */
 export const fixtureChecks: Check[] = [{ name: 'shards', ok: true, detail: '1 of 1 serve' }];
+
+/** What `status` tells; a test may change it. */
+export const fixtureStatus: { -readonly [Key in keyof Status]: Status[Key] } = {
+  version: '1.2.3',
+  node: '22.1.0',
+  pid: 4321,
+  url: 'http://127.0.0.1:8080',
+  started: '2026-11-01T10:00:00.123Z',
+  uptime_seconds: 93_784,
+  folder: { path: '/d', id: '0'.repeat(32), generation: 0, free_bytes: 5 * 2 ** 30 },
+  shards: [
+    {
+      shard: 0,
+      serves: true,
+      read_only: false,
+      restarts: 0,
+      log_sequence: 1_200,
+      checkpoint_sequence: 1_000,
+      log_bytes: 3 * 2 ** 20,
+      checkpoint_bytes: 700,
+      resident_bytes: 2_048,
+      resident_bytes_max: 2 ** 27,
+      queued: 0,
+      writes_per_second: 12.34,
+      commit_mean_ms: 1.26,
+    },
+  ],
+  edges: { count: 1, connections: 3, connections_max: 7_000 },
+  requests: { total: 1_300, failed_total: 2, per_second: 40.4, mean_ms: 3.21 },
+  webhooks: { waiting: 4, oldest_seconds: 61, in_flight: 2, endpoints_failing: 1, attempts_per_second: 0 },
+  memory: { resident_bytes: 300 * 2 ** 20 },
+  threads: [
+    { thread: 'edge-0', cpu: 0.126 },
+    { thread: 'shard-0', cpu: 0.5 },
+  ],
+};
 
 export async function openFixture(commands?: readonly OperatorCommand[]): Promise<Fixture> {
   const dataDir = mkdtempSync(join(tmpdir(), 'operator-'));
@@ -47,6 +83,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     listenSecret: async () => 'svc_whsec_fixture',
     metricsText: async () => '# TYPE up gauge\nup 1\n',
     checks: async () => fixtureChecks,
+    status: async () => fixtureStatus,
     config: () => [{ key: 'port', variable: 'PAYMENTS_PORT', value: 1234, description: 'port' }],
     askShard: async (_, request) => {
       if (request.kind === 'records') {

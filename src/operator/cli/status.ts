@@ -1,0 +1,102 @@
+// `payments status`: how the running service is, on one screen. It exits with 1 when a shard does not serve, so that a
+// container's health check can be just this.
+
+import type { Command } from 'commander';
+import type { ShardStatus, Status } from '../server/services.ts';
+import { type CliContext, CliFailure } from './context.ts';
+import { formatFields, formatTable, formatTime } from './table.ts';
+
+export function addStatusCommand(program: Command, { call, print }: CliContext): void {
+  program
+    .command('status')
+    .description('show how the running service is, on one screen; exits with 1 when a shard does not serve')
+    .action(async (_, command: Command) => {
+      const status = (await call(command, 'status', {})) as Status;
+      print(command, status, screen);
+      const down = status.shards.filter(({ serves }) => !serves).map(({ shard }) => shard);
+      if (down.length > 0) throw new CliFailure(`not serving: shard ${down.join(', ')}`);
+    });
+}
+
+function screen(status: Status): string {
+  const { folder, edges, requests, webhooks, threads } = status;
+  const fields = {
+    service: `${status.version} on Node ${status.node}, process ${status.pid}, ${status.url}`,
+    up: `${inTime(status.uptime_seconds)}, since ${formatTime(status.started)}`,
+    folder: `${folder.path}, ${folder.id}, generation ${folder.generation}, ${inBytes(folder.free_bytes)} free`,
+    memory: `${inBytes(status.memory.resident_bytes)} resident`,
+    edges: `${edges.count}, with ${edges.connections} of ${edges.connections_max} connections`,
+    requests: `${inNumber(requests.per_second)} a second, ${inMs(requests.mean_ms)} each; ${requests.total} in all, ${requests.failed_total} of them 5xx`,
+    webhooks:
+      `${webhooks.waiting} waiting, the oldest due for ${inTime(webhooks.oldest_seconds)}; ${webhooks.in_flight} in flight, ` +
+      `${inNumber(webhooks.attempts_per_second)} a second; endpoints that fail: ${webhooks.endpoints_failing}`,
+    processor: threads.map(({ thread, cpu }) => `${thread} ${Math.round(cpu * 100)} %`).join(', ') || '-',
+  };
+  const headings = [
+    'shard',
+    'state',
+    'log',
+    'checkpoint',
+    'behind',
+    'log on disk',
+    'checkpoint on disk',
+    'memory',
+    'queued',
+    'writes/s',
+    'commit',
+    'restarts',
+  ];
+  return `${formatFields(fields)}\n\n${formatTable(headings, status.shards.map(shardRow))}`;
+}
+
+function shardRow(shard: ShardStatus): string[] {
+  const { log_sequence: log, checkpoint_sequence: checkpoint } = shard;
+  return [
+    String(shard.shard),
+    !shard.serves ? 'DOWN' : shard.read_only ? 'READ-ONLY' : 'serves',
+    log === null ? '-' : String(log),
+    checkpoint === null ? '-' : String(checkpoint),
+    log === null || checkpoint === null ? '-' : String(log - checkpoint),
+    inBytes(shard.log_bytes),
+    inBytes(shard.checkpoint_bytes),
+    shard.resident_bytes === null
+      ? '-'
+      : `${inBytes(shard.resident_bytes)} of ${inBytes(shard.resident_bytes_max ?? 0)}`,
+    shard.queued === null ? '-' : String(shard.queued),
+    inNumber(shard.writes_per_second),
+    inMs(shard.commit_mean_ms),
+    String(shard.restarts),
+  ];
+}
+
+function inNumber(value: number): string {
+  return value < 10 ? String(Math.round(value * 10) / 10) : String(Math.round(value));
+}
+
+function inMs(ms: number | null): string {
+  return ms === null ? '-' : `${ms.toFixed(1)} ms`;
+}
+
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+function inBytes(bytes: number): string {
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
+}
+
+/** The two largest units of a time: `3 d 4 h`. */
+function inTime(seconds: number): string {
+  let left = Math.floor(seconds);
+  const parts: string[] = [];
+  for (const [unit, size] of [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['min', 60],
+    ['s', 1],
+  ] as const) {
+    if (left >= size && parts.length < 2) parts.push(`${Math.floor(left / size)} ${unit}`);
+    left %= size;
+  }
+  return parts.join(' ') || '0 s';
+}

@@ -1,0 +1,95 @@
+// What `payments doctor` looks at while no service runs: the machine, and the data folder as a start would find it. The
+// folder is taken meanwhile, so nothing can start on it in the middle.
+
+import { existsSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
+import { JournalDamaged } from '../journal/journal.ts';
+import type { Check } from '../operator/server/services.ts';
+import { ConfigError, checkFiles, type Environment, shardCountOf, withEdges } from './config.ts';
+import type { Config } from './config-schema.ts';
+import {
+  DataFolderError,
+  existingDataFolder,
+  folderIdOf,
+  lockDataFolder,
+  openDirectory,
+} from './data-folder.ts';
+import { openFilesMax, withinOpenFiles } from './descriptors.ts';
+import { freeBytesIn } from './disk-space.ts';
+import { describeFolder, diskCheck } from './doctor.ts';
+import { checkFolder } from './folder-check.ts';
+import { examineMachine } from './machine-checks.ts';
+import { machineBytes, withShardMemory } from './machine-memory.ts';
+import { refuseRunning } from './reshard.ts';
+import { openSecretsKeys, secretsKeyFileOf } from './secrets-key.ts';
+
+export async function examineStopped(config: Config, environment: Environment): Promise<readonly Check[]> {
+  const { dataDir } = config;
+  const isThere = existsSync(dataDir) && folderIdOf(dataDir) !== null;
+  // A folder that the first start makes will lie on the same disk as the one above it.
+  let place = dataDir;
+  while (!existsSync(place)) place = dirname(place);
+  let connectionsMax = config.connections.max;
+  const settings = await check('settings', () => {
+    const sized = sizedFor(config);
+    checkFiles(sized);
+    secretsKeyFileOf(sized, environment);
+    connectionsMax = sized.connections.max;
+    return 'a start can use them';
+  });
+  const folder = await check('folder', () =>
+    isThere ? openOnce(config, environment) : `there is none at ${dataDir}: the first start makes it`,
+  );
+  return [
+    settings,
+    folder,
+    diskCheck(freeBytesIn(place), []),
+    ...(await examineMachine(place, connectionsMax)),
+  ];
+}
+
+/** Something that a start does: its result in words, or why it would refuse. */
+async function check(name: string, run: () => string | Promise<string>): Promise<Check> {
+  try {
+    return { name, ok: true, detail: await run() };
+  } catch (error) {
+    const isClear =
+      error instanceof ConfigError || error instanceof DataFolderError || error instanceof JournalDamaged;
+    if (!isClear) throw error;
+    return { name, ok: false, detail: error.message };
+  }
+}
+
+function sizedFor(configured: Config): Config {
+  const config = withEdges(configured, availableParallelism());
+  const shards = shardCountOf(config, availableParallelism());
+  return withinOpenFiles(withShardMemory(config, shards, machineBytes()), shards, openFilesMax());
+}
+
+/** Opens the folder and its directory as a start does, with the same checks, and closes them again. */
+async function openOnce(config: Config, environment: Environment): Promise<string> {
+  const { uid } = statSync(config.dataDir);
+  const own = process.getuid?.();
+  // Files that root makes in it would shut its owner out.
+  if (own !== undefined && uid !== own) {
+    throw new DataFolderError(
+      `${config.dataDir} belongs to the user ${uid} and this is the user ${own}: run it as that one, with "sudo -u"`,
+    );
+  }
+  await refuseRunning(config.dataDir);
+  const release = await lockDataFolder(config.dataDir);
+  try {
+    const folder = await existingDataFolder(config.dataDir);
+    const directory = openDirectory(folder);
+    try {
+      await checkFolder({ folder, directory, acceptLoss: false, warn: () => {} });
+      if (directory.keyCheckValue !== null) await openSecretsKeys(config, environment, directory);
+    } finally {
+      await directory.closeStore();
+    }
+    return describeFolder(folder);
+  } finally {
+    await release();
+  }
+}

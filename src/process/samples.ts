@@ -1,0 +1,30 @@
+// The numbers that all threads count, added up, for those who read single ones: `payments doctor` and `payments status`.
+
+import { AggregatorRegistry } from 'prom-client';
+
+export interface Sample {
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** What a metric's samples are; none when nobody has counted it yet. A histogram has them as `…_sum` and `…_count`. */
+export type Samples = (name: string) => readonly Sample[];
+
+/** Adds up the registries of all threads, as `getMetricsAsJSON` gave them. */
+export async function samplesOf(parts: readonly unknown[]): Promise<Samples> {
+  const metrics = await AggregatorRegistry.aggregate(parts as object[]).getMetricsAsJSON();
+  const byName = new Map<string, Sample[]>();
+  for (const { name, values } of metrics) {
+    for (const sample of values as (Sample & { readonly metricName?: string })[]) {
+      const key = sample.metricName ?? name;
+      const samples = byName.get(key) ?? [];
+      byName.set(key, samples);
+      samples.push(sample);
+    }
+  }
+  return (name) => byName.get(name) ?? [];
+}
+
+export function sum(samples: readonly Sample[]): number {
+  return samples.reduce((total, { value }) => total + value, 0);
+}

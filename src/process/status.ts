@@ -1,0 +1,139 @@
+// What `payments status` shows: two looks at what all threads count, a second apart, and the sizes of the folders. Rates
+// are differences between the two; so nothing has to be sampled while nobody asks.
+
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import manifest from '../../package.json' with { type: 'json' };
+import type { ShardStatus, Status } from '../operator/server/services.ts';
+import type { Config } from './config-schema.ts';
+import type { DataFolder } from './data-folder.ts';
+import { freeBytesIn } from './disk-space.ts';
+import { type Samples, samplesOf, sum } from './samples.ts';
+
+/** What does not change while the service runs. */
+export interface StatusOptions {
+  readonly folder: DataFolder;
+  readonly url: string;
+  readonly config: Config;
+  /** The registries of all threads, as `getMetricsAsJSON` gave them. */
+  readonly counted: () => Promise<readonly unknown[]>;
+}
+
+const betweenMs = 1_000;
+
+export async function readStatus(options: StatusOptions): Promise<Status> {
+  const { folder, url, config, counted } = options;
+  const startMs = performance.now();
+  const before = await samplesOf(await counted());
+  await wait(betweenMs);
+  const after = await samplesOf(await counted());
+  const seconds = (performance.now() - startMs) / 1000;
+  const { path, id, generation } = folder;
+  return {
+    version: manifest.version,
+    node: process.versions.node,
+    pid: process.pid,
+    url,
+    started: new Date(Date.now() - process.uptime() * 1000).toISOString(),
+    uptime_seconds: Math.floor(process.uptime()),
+    folder: { path, id, generation, free_bytes: freeBytesIn(path) },
+    ...countedStatus(before, after, seconds, (shard) => ({
+      log_bytes: bytesBelow(join(folder.shardDir(shard), 'log')),
+      checkpoint_bytes: bytesBelow(join(folder.shardDir(shard), 'state')),
+    })),
+    edges: {
+      count: config.edges,
+      connections: sum(after('payments_connections')),
+      connections_max: config.connections.max,
+    },
+    memory: { resident_bytes: process.memoryUsage.rss() },
+  };
+}
+
+type Counted = Pick<Status, 'shards' | 'requests' | 'webhooks' | 'threads'>;
+type Sizes = Pick<ShardStatus, 'log_bytes' | 'checkpoint_bytes'>;
+
+/** What the samples of two moments say, which are some seconds apart. */
+export function countedStatus(
+  before: Samples,
+  after: Samples,
+  seconds: number,
+  sizesOf: (shard: number) => Sizes,
+): Counted {
+  const grown = (name: string) => sum(after(name)) - sum(before(name));
+  const requests = grown('payments_request_duration_seconds_count');
+  const oldest = after('payments_webhook_oldest_delivery_seconds').map(({ value }) => value);
+  const isFailed = ({ labels }: { labels: { status?: unknown } }) => Number(labels.status) >= 500;
+  const cpuBefore = new Map(
+    before('payments_thread_cpu_seconds_total').map(({ labels, value }) => [labels.thread, value]),
+  );
+  return {
+    shards: after('payments_shard_up')
+      .map(({ labels }) => Number(labels.shard))
+      .sort((a, b) => a - b)
+      .map((shard) => ({ ...shardStatus(shard, before, after, seconds), ...sizesOf(shard) })),
+    requests: {
+      total: sum(after('payments_requests_total')),
+      failed_total: sum(after('payments_requests_total').filter(isFailed)),
+      per_second: requests / seconds,
+      mean_ms: requests > 0 ? (grown('payments_request_duration_seconds_sum') / requests) * 1000 : null,
+    },
+    webhooks: {
+      waiting: sum(after('payments_webhook_deliveries_waiting')),
+      oldest_seconds: Math.max(0, ...oldest),
+      in_flight: sum(after('payments_webhook_attempts_in_flight')),
+      endpoints_failing: sum(after('payments_webhook_endpoints_failing')),
+      attempts_per_second: grown('payments_webhook_attempt_duration_seconds_count') / seconds,
+    },
+    threads: after('payments_thread_cpu_seconds_total').map(({ labels, value }) => ({
+      thread: String(labels.thread),
+      cpu: Math.max(0, value - (cpuBefore.get(labels.thread) ?? value)) / seconds,
+    })),
+  };
+}
+
+function shardStatus(
+  shard: number,
+  before: Samples,
+  after: Samples,
+  seconds: number,
+): Omit<ShardStatus, keyof Sizes> {
+  const found = (samples: Samples, name: string) =>
+    samples(name).find(({ labels }) => Number(labels.shard) === shard)?.value ?? null;
+  const now = (name: string) => found(after, name);
+  /** A shard that was started anew counts from nothing. */
+  const grown = (name: string) => Math.max(0, (now(name) ?? 0) - (found(before, name) ?? now(name) ?? 0));
+  const commits = grown('payments_commit_duration_seconds_count');
+  return {
+    shard,
+    serves: now('payments_shard_up') === 1,
+    read_only: now('payments_read_only') === 1,
+    restarts: now('payments_shard_restarts_total') ?? 0,
+    log_sequence: now('payments_log_sequence'),
+    checkpoint_sequence: now('payments_checkpoint_sequence'),
+    resident_bytes: now('payments_resident_bytes'),
+    resident_bytes_max: now('payments_resident_bytes_max'),
+    queued: now('payments_queue_depth'),
+    writes_per_second: grown('payments_log_sequence') / seconds,
+    commit_mean_ms: commits > 0 ? (grown('payments_commit_duration_seconds_sum') / commits) * 1000 : null,
+  };
+}
+
+const blockBytes = 512;
+
+/** What the files below a folder take on the disk, which is less than their length where they have holes. */
+export function bytesBelow(folder: string): number {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  } catch {
+    // A shard that is down may have lost its folder.
+    return 0;
+  }
+  // A segment can be dropped meanwhile.
+  const blocks = entries.map(
+    (entry) => statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.blocks ?? 0,
+  );
+  return blocks.reduce((total, each) => total + each, 0) * blockBytes;
+}
