@@ -10,7 +10,7 @@ import { indexRowsOf } from '../src/domain/indexes.ts';
 import { matchRoute } from '../src/edge/router.ts';
 import { encodeTurn } from '../src/journal/codec.ts';
 import { type ShardIdentity, tagOf } from '../src/journal/identity.ts';
-import type { Journal, Log } from '../src/journal/journal.ts';
+import type { Journal, Log, LogBatch } from '../src/journal/journal.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
 import { CheckpointWorker } from '../src/process/checkpoint-worker.ts';
 import { loadConfig } from '../src/process/config.ts';
@@ -28,6 +28,7 @@ import {
 import { systemScheduler } from '../src/shard/scheduler.ts';
 import { Shard } from '../src/shard/shard.ts';
 import type { Peer } from '../src/shard/turn.ts';
+import type { PackedChanges } from '../src/store/packed-changes.ts';
 import { MemoryJournal } from '../test/journal/memory-journal.ts';
 import { bench, counts, positive } from './options.ts';
 import { temporaryFolder } from './targets.ts';
@@ -57,18 +58,25 @@ const body = Buffer.from(
   }),
 );
 
+/** Changes that were not encoded. */
+function heldAsObjects({ entries }: LogBatch): PackedChanges {
+  const changes = entries.flatMap((entry) => entry.changes);
+  return { bytes: 0, read: (number) => changes[number]! };
+}
+
 /** A log that keeps nothing; `encode` gets each turn. */
-function emptyLog(encode: (turn: Parameters<Log['append']>[0]) => void): Log {
+function emptyLog(encode: (turn: LogBatch) => PackedChanges): Log {
   let nextSequence = 1;
   return {
     get nextSequence() {
       return nextSequence;
     },
     append(turn) {
-      encode(turn);
+      const changes = encode(turn);
       nextSequence += turn.entries.length;
       return {
         locations: turn.entries.map((_, i) => ({ record: turn.firstSequence, offset: i })),
+        changes,
         durable: Promise.resolve(),
       };
     },
@@ -109,11 +117,11 @@ const withCheckpoints = () => {
 };
 
 const stages: readonly Stage[] = [
-  { name: 'no journal', checkpoints: false, open: async () => withLog(emptyLog(() => {})) },
+  { name: 'no journal', checkpoints: false, open: async () => withLog(emptyLog(heldAsObjects)) },
   {
     name: 'encoding only',
     checkpoints: false,
-    open: async () => withLog(emptyLog((turn) => void encodeTurn(turn, tag))),
+    open: async () => withLog(emptyLog((turn) => encodeTurn(turn, tag).changes)),
   },
   { name: 'log', checkpoints: false, open: () => onDisk() },
   { name: 'log and checkpoints', checkpoints: true, open: withCheckpoints },
@@ -238,12 +246,13 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
 const options = bench('bench:shard', 'processor time of a create in a shard alone, stage by stage')
   .option('--seconds <n>', 'length of one measurement', positive, 4)
   .option('--batches <n,…>', 'requests in a batch', counts, [8, 32, 128])
+  .option('--only <stage>', 'only the stage of this name')
   .option('--json', 'print JSON', false)
   .parse()
-  .opts<{ seconds: number; batches: number[]; json: boolean }>();
+  .opts<{ seconds: number; batches: number[]; json: boolean; only?: string }>();
 
 const rows = [];
-for (const stage of stages) {
+for (const stage of stages.filter(({ name }) => name === (options.only ?? name))) {
   const cells = [];
   for (const batch of options.batches)
     cells.push({ batch, ...(await measure(stage, batch, options.seconds)) });

@@ -17,6 +17,7 @@
 import { crc32 } from 'node:zlib';
 import { assert } from '../core/assert.ts';
 import type { Change } from '../domain/record.ts';
+import type { PackedChanges } from '../store/packed-changes.ts';
 import { tagBytes } from './identity.ts';
 import {
   type AnswerLocation,
@@ -54,11 +55,15 @@ const entryHeadBytes = 6;
 const lengthBytes = 4;
 const noAnswer = 0xffff_ffff;
 
-/** Encodes a turn as one log record of the shard with this tag, and says where each entry's answer will lie. */
-export function encodeTurn(
-  turn: LogBatch,
-  tag: Buffer,
-): { bytes: Buffer; locations: (AnswerLocation | null)[] } {
+/** A turn as one log record, with where each entry's answer will lie, and its changes as they can be read from there. */
+export interface EncodedTurn {
+  readonly bytes: Buffer;
+  readonly locations: (AnswerLocation | null)[];
+  readonly changes: PackedChanges;
+}
+
+/** Encodes a turn as one log record of the shard with this tag. */
+export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
   const { firstSequence, timeMs, entries } = turn;
   const locations: (AnswerLocation | null)[] = [];
   const changes: Buffer[] = [];
@@ -83,31 +88,65 @@ export function encodeTurn(
   bytes.writeUInt32LE(bodyLength, 32);
   bytes.writeUInt32LE(answersLength, 36);
   bytes.set(tag, tagAt);
-  writeEntries(bytes, turn, locations, changes);
+  const places = writeEntries(bytes, turn, locations, changes);
   let position = headerBytes + bodyLength;
   for (const { kept } of entries) if (kept !== null) position = writeAnswer(bytes, position, kept);
   bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4);
-  return { bytes, locations };
+  return { bytes, locations, changes: new ChangesOfTurn(bytes, places) };
 }
 
-/** Writes the body; `changes` are those of all entries, one after the other. */
+/** Reads changes from the log record that they were written to. */
+class ChangesOfTurn implements PackedChanges {
+  readonly #bytes: Buffer;
+  /** For each change where it begins, its length first, and the offset of its entry's kept answer. */
+  readonly #places: Uint32Array;
+
+  constructor(bytes: Buffer, places: Uint32Array) {
+    this.#bytes = bytes;
+    this.#places = places;
+  }
+
+  get bytes(): number {
+    return this.#bytes.length + this.#places.byteLength;
+  }
+
+  read(number: number): Change {
+    return readChange(this.#bytes, this.#places[2 * number]!, this.#places[2 * number + 1]!);
+  }
+}
+
+/** The change at `at` of a log record, whose entry has its kept answer at `offset`. */
+function readChange(bytes: Buffer, at: number, offset: number): Change {
+  const start = at + lengthBytes;
+  const shared = () => (offset === noAnswer ? null : answerText(bytes, offset));
+  const change = decodeRecord(bytes.subarray(start, start + bytes.readUInt32LE(at)), shared);
+  assert(change !== null, 'a log record without a defect holds changes without any');
+  return change;
+}
+
+/** Writes the body; `changes` are those of all entries, one after the other. Returns their places. */
 function writeEntries(
   bytes: Buffer,
   { entries }: LogBatch,
   locations: readonly (AnswerLocation | null)[],
   changes: readonly Buffer[],
-): void {
+): Uint32Array {
+  const places = new Uint32Array(2 * changes.length);
   let at = headerBytes;
   let next = 0;
   for (const [i, entry] of entries.entries()) {
+    const offset = locations[i]?.offset ?? noAnswer;
     at = bytes.writeUInt16LE(entry.changes.length, at);
-    at = bytes.writeUInt32LE(locations[i]?.offset ?? noAnswer, at);
+    at = bytes.writeUInt32LE(offset, at);
     for (const end = next + entry.changes.length; next < end; next++) {
       const change = changes[next]!;
+      places[2 * next] = at;
+      places[2 * next + 1] = offset;
       at = bytes.writeUInt32LE(sealBytes + change.length, at);
       at = writeSealed(change, bytes, at);
     }
   }
+  return places;
 }
 
 function answerBytes({ requestId, defaults, body }: Kept): number {
@@ -169,14 +208,10 @@ export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
     const count = bytes.readUInt16LE(at);
     const offset = bytes.readUInt32LE(at + 2);
     at += entryHeadBytes;
-    const shared = () => (offset === noAnswer ? null : answerText(bytes, offset));
     const changes: Change[] = [];
     for (let i = 0; i < count; i++) {
-      const start = at + lengthBytes;
-      at = start + bytes.readUInt32LE(at);
-      const change = decodeRecord(bytes.subarray(start, at), shared);
-      assert(change !== null, 'a log record without a defect holds changes without any');
-      changes.push(change);
+      changes.push(readChange(bytes, at, offset));
+      at += lengthBytes + bytes.readUInt32LE(at);
     }
     const location = { record: firstSequence, offset };
     const kept = offset === noAnswer ? null : readKeptKey(bytes, location, timeMs);

@@ -6,6 +6,7 @@
 
 import type { Change } from '../domain/record.ts';
 import type { ColdStore } from '../store/cold-store.ts';
+import type { PackedChanges } from '../store/packed-changes.ts';
 
 /** Digests of keys and requests have this many bytes. */
 export const digestBytes = 16;
@@ -69,10 +70,12 @@ export interface Log {
   readonly nextSequence: number;
   /**
    * Appends a turn and settles when it is on disk. Rejects with `JournalFailure` when it could not be written; from
-   * then on every append rejects. Returns at once where each entry's kept answer lies (null for entries without).
+   * then on every append rejects. Returns at once where each entry's kept answer lies (null for entries without), and
+   * the changes of all entries, one after the other, as memory may hold them from now on.
    */
   append(turn: LogBatch): {
     readonly locations: readonly (AnswerLocation | null)[];
+    readonly changes: PackedChanges;
     readonly durable: Promise<void>;
   };
   /**

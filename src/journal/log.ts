@@ -69,11 +69,11 @@ export class SegmentedLog implements Log {
     return this.#nextSequence;
   }
 
-  append(turn: LogBatch): { locations: (AnswerLocation | null)[]; durable: Promise<void> } {
+  append(turn: LogBatch): ReturnType<Log['append']> {
     assert(turn.entries.length > 0, 'a turn has entries');
     assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
-    const { bytes, locations } = encodeTurn(turn, this.#segments.tag);
-    if (this.#failure !== null) return { locations, durable: Promise.reject(this.#failure) };
+    const { bytes, locations, changes } = encodeTurn(turn, this.#segments.tag);
+    if (this.#failure !== null) return { locations, changes, durable: Promise.reject(this.#failure) };
     this.#nextSequence += turn.entries.length;
     const { firstSequence, timeMs } = turn;
     const durable = new Promise<void>((resolve, reject) => {
@@ -81,7 +81,7 @@ export class SegmentedLog implements Log {
       this.#waiting.set(firstSequence, { firstSequence, timeMs, bytes, settle });
     });
     this.#writing ??= this.#writeAll();
-    return { locations, durable };
+    return { locations, changes, durable };
   }
 
   async #writeAll(): Promise<void> {

@@ -13,8 +13,8 @@ const mib = 1024 * 1024;
 const turnBytesMax = 8 * mib;
 
 export interface MemoryShares {
-  /** Records that the checkpoint holds, too: what was not used for longest is evicted. */
-  readonly cleanBytesMax: number;
+  /** Records that were read lately: what was not used for longest is evicted. */
+  readonly cacheBytesMax: number;
   /** Changed records begin a checkpoint. */
   readonly checkpointBytes: number;
   /** While more than this is in no checkpoint yet, writes are refused. */
@@ -32,7 +32,7 @@ export interface MemoryShares {
 export function memoryShares(shardMib: number): MemoryShares {
   const bytes = shardMib * mib;
   return {
-    cleanBytesMax: bytes / 4,
+    cacheBytesMax: bytes / 4,
     checkpointBytes: bytes / 16,
     unwrittenBytesMax: bytes / 4,
     turnBytesMax: Math.min(turnBytesMax, bytes / 32),

@@ -32,7 +32,7 @@ export function recover({ state, journal, accounts, clocks, clockObserver }: Rec
   const organizations = new Set<string>();
   for (const entry of journal.replay()) {
     for (const change of entry.changes) {
-      state.records.apply(change);
+      state.records.restore(change);
       organizations.add(change.org);
       lastIdMs = Math.max(lastIdMs, timeOfId(change.id));
     }

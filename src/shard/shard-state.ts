@@ -82,7 +82,7 @@ export class ShardState {
   constructor(options: ShardStateOptions) {
     this.#options = options;
     this.settings = options.settings;
-    this.records = new RecordStore(options.journal.checkpoint, options.memory.cleanBytesMax);
+    this.records = new RecordStore(options.journal.checkpoint, options.memory.cacheBytesMax);
     this.outbox = new Outbox(this.records, options.memory.outboxBytesMax);
     this.#randomText = createRandomText(options.fillRandom);
     this.#ids = createIdFactory(this.#randomText);

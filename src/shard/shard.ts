@@ -270,7 +270,12 @@ export class Shard {
   #append(turn: Turn): void {
     const { log } = this.#journal;
     const { entries, serviceMs: timeMs } = turn;
-    const { locations, durable } = log.append({ firstSequence: log.nextSequence, timeMs, entries });
+    const { locations, changes, durable } = log.append({
+      firstSequence: log.nextSequence,
+      timeMs,
+      entries,
+    });
+    this.state.records.pack(entries, changes);
     this.#lastDurable = durable;
     for (let i = 0; i < entries.length; i++) {
       const { kept } = entries[i]!;

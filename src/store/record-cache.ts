@@ -1,8 +1,8 @@
-// Records that are on disk and were used lately, bounded in bytes: what was not used for longest is evicted first.
+// Records that were read lately, as objects, bounded in bytes: what was not used for longest is evicted first. It holds
+// the newest value of a record, or nothing of it.
 
 import { objectBytes } from '../core/heap-bytes.ts';
 import type { StoredRecord } from '../domain/record.ts';
-import type { Memtable } from './memtable.ts';
 
 /** The cache is that many generations, each of as many bytes. */
 const generationsMax = 8;
@@ -12,10 +12,7 @@ interface Generation {
   bytes: number;
 }
 
-/**
- * Clean records in generations: a record that is used moves to the youngest, and what is too much is evicted with
- * the oldest. A copy that stays behind in an older generation is hidden by the younger one, and goes before it.
- */
+/** A record lies in one generation: one that is used moves to the youngest, and what is too much goes with the oldest. */
 export class RecordCache {
   /** Youngest first; never empty. */
   readonly #generations: Generation[] = [{ records: new Map(), bytes: 0 }];
@@ -49,29 +46,27 @@ export class RecordCache {
     return undefined;
   }
 
+  /** Takes a record in that it does not hold. */
   put(record: StoredRecord): void {
     const bytes = objectBytes(record);
-    if (this.#generations[0]!.bytes + bytes > this.#generationBytesMax) this.#begin(new Map(), 0);
+    if (this.#generations[0]!.bytes + bytes > this.#generationBytesMax)
+      this.#generations.unshift({ records: new Map(), bytes: 0 });
     const young = this.#generations[0]!;
-    const before = young.records.get(record.id);
-    const added = before === undefined ? bytes : bytes - objectBytes(before);
     young.records.set(record.id, record);
-    young.bytes += added;
-    this.#bytes += added;
-    this.#evict();
-  }
-
-  /** Takes over the records of a memtable: as a generation of their own, when they are many enough and not too many. */
-  adopt({ records, recordBytes: bytes }: Memtable): void {
-    if (bytes < this.#generationBytesMax || bytes > this.#bytesMax / 2) {
-      for (const record of records.values()) this.put(record);
-    } else this.#begin(records, bytes);
-  }
-
-  #begin(records: Map<string, StoredRecord>, bytes: number): void {
-    this.#generations.unshift({ records, bytes });
+    young.bytes += bytes;
     this.#bytes += bytes;
     this.#evict();
+  }
+
+  /** A record has changed: whoever read it before is likely to read it again. */
+  changed(record: StoredRecord): void {
+    for (const generation of this.#generations) {
+      const before = generation.records.get(record.id);
+      if (before === undefined) continue;
+      this.#drop(generation, before);
+      if (!record.removed) this.put(record);
+      return;
+    }
   }
 
   #evict(): void {
@@ -88,13 +83,5 @@ export class RecordCache {
     const bytes = objectBytes(record);
     generation.bytes -= bytes;
     this.#bytes -= bytes;
-  }
-
-  delete(id: string): void {
-    for (const generation of this.#generations) {
-      const record = generation.records.get(id);
-      if (record !== undefined) this.#drop(generation, record);
-    }
-    this.#evict();
   }
 }

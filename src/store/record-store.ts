@@ -1,10 +1,11 @@
 // The records of a shard, in layers: what changed since the last checkpoint began (the memtable), what a running checkpoint
-// is writing, clean records that were used lately, and behind them the checkpoint itself, the cold store. A layer hides
-// what lies below it for the records that it holds. `apply` is the only writer, live and in replay.
+// is writing, and behind them the checkpoint itself, the cold store. A layer hides what lies below it for the records that
+// it holds. Beside them, a cache holds as objects what was read lately, whichever layer it is from. `apply` is the only
+// writer, live and in replay.
 //
-// Memory is bounded in bytes, as `objectBytes` estimates them: a checkpoint moves the memtable's records to the cache, and
-// the cache evicts what was not used for longest once it holds more than it may. What a checkpoint has not written yet
-// can't be evicted: its owner begins checkpoints in time, and takes no writes while `unwrittenBytes` is too much.
+// Memory is bounded in bytes: a checkpoint lets go of what it has written, and the cache evicts what was not used for
+// longest once it holds more than it may. What a checkpoint has not written yet can't be evicted: its owner begins
+// checkpoints in time, and takes no writes while `unwrittenBytes` is too much.
 
 import { assert } from '../core/assert.ts';
 import { idOfSortKey } from '../domain/indexes.ts';
@@ -12,19 +13,20 @@ import type { Change, RecordKind, RecordOf, StoredRecord } from '../domain/recor
 import type { ScanRange, View } from '../domain/view.ts';
 import { type ColdStore, emptyColdStore } from './cold-store.ts';
 import { Memtable } from './memtable.ts';
+import type { PackedChanges } from './packed-changes.ts';
 import { RecordCache } from './record-cache.ts';
 
-const cleanBytesMaxDefault = 128 * 1024 * 1024;
+const cacheBytesMaxDefault = 128 * 1024 * 1024;
 
 export class RecordStore implements View {
   readonly #cold: ColdStore;
-  readonly #clean: RecordCache;
+  readonly #cache: RecordCache;
   #memtable = new Memtable();
   #flushing: Memtable | null = null;
 
-  constructor(cold: ColdStore = emptyColdStore, cleanBytesMax = cleanBytesMaxDefault) {
+  constructor(cold: ColdStore = emptyColdStore, cacheBytesMax = cacheBytesMaxDefault) {
     this.#cold = cold;
-    this.#clean = new RecordCache(cleanBytesMax);
+    this.#cache = new RecordCache(cacheBytesMax);
   }
 
   /** What changed since the last checkpoint began. */
@@ -39,16 +41,28 @@ export class RecordStore implements View {
 
   /** About what everything in memory takes. */
   get residentBytes(): number {
-    return this.unwrittenBytes + this.#clean.bytes;
+    return this.unwrittenBytes + this.#cache.bytes;
   }
 
-  /** The number of records in memory. */
+  /** The number of records in memory, those twice that lie in two layers. */
   get residentCount(): number {
-    return this.#memtable.records.size + (this.#flushing?.records.size ?? 0) + this.#clean.size;
+    return this.#memtable.size + (this.#flushing?.size ?? 0) + this.#cache.size;
   }
 
   apply(change: Change): void {
     this.#memtable.put(change);
+    this.#cache.changed(change);
+  }
+
+  /** Applies a change that was read from the log. */
+  restore(change: Change): void {
+    this.#memtable.putRestored(change);
+    this.#cache.changed(change);
+  }
+
+  /** The log has taken what was applied since the last turn, as these bytes. */
+  pack(entries: readonly { readonly changes: readonly Change[] }[], packed: PackedChanges): void {
+    this.#memtable.pack(entries, packed);
   }
 
   get<K extends RecordKind>(kind: K, id: string): RecordOf<K> | undefined {
@@ -57,11 +71,13 @@ export class RecordStore implements View {
   }
 
   #find(id: string): StoredRecord | undefined {
-    const changed = this.#memtable.records.get(id) ?? this.#flushing?.records.get(id) ?? this.#clean.get(id);
-    if (changed !== undefined) return changed;
-    const stored = this.#cold.get(id);
-    if (stored !== undefined) this.#clean.put(stored);
-    return stored;
+    const changed = this.#memtable.get(id);
+    if (typeof changed === 'object') return changed;
+    const cached = this.#cache.get(id);
+    if (cached !== undefined) return cached;
+    const read = this.#memtable.read(id) ?? this.#flushing?.read(id) ?? this.#cold.get(id);
+    if (read !== undefined && !read.removed) this.#cache.put(read);
+    return read;
   }
 
   *scan(index: string, range: ScanRange): Iterable<StoredRecord> {
@@ -84,7 +100,7 @@ export class RecordStore implements View {
     const flushing = this.#flushing;
     const layers = [memtable.scan(index, range)];
     const visible = (key: string, hiddenBy: readonly Memtable[]) =>
-      !hiddenBy.some((layer) => layer.records.has(idOfSortKey(index, key)));
+      !hiddenBy.some((layer) => layer.has(idOfSortKey(index, key)));
     if (flushing !== null)
       layers.push(filter(flushing.scan(index, range), (key) => visible(key, [memtable])));
     const upper = flushing === null ? [memtable] : [memtable, flushing];
@@ -93,19 +109,15 @@ export class RecordStore implements View {
   }
 
   /** A checkpoint begins to write what has changed, which stays readable in memory until `endFlush`. */
-  beginFlush(): ReadonlyMap<string, StoredRecord> {
+  beginFlush(): void {
     assert(this.#flushing === null, 'one checkpoint at a time');
     this.#flushing = this.#memtable;
     this.#memtable = new Memtable();
-    return this.#flushing.records;
   }
 
-  /** The checkpoint now holds what it began to write. Attempts, which are large and hardly ever read, leave memory. */
+  /** The checkpoint now holds what it began to write. */
   endFlush(): void {
-    const flushing = this.#flushing;
-    assert(flushing !== null, 'no checkpoint is running');
-    for (const id of flushing.takeLeavingMemory()) this.#clean.delete(id);
-    this.#clean.adopt(flushing);
+    assert(this.#flushing !== null, 'no checkpoint is running');
     this.#flushing = null;
   }
 }

@@ -83,6 +83,8 @@ class World {
   readonly state = new RecordStore(this.cold, 8);
   /** The changes of each command so far. */
   readonly log: (readonly Change[])[] = [];
+  /** How many of them the checkpoint reflects. */
+  checkpointed = 0;
   readonly chance = createChance(7);
   readonly ids: ReturnType<typeof createIdFactory>;
   readonly randomText: (length: number) => string;
@@ -107,10 +109,13 @@ class World {
 }
 
 /** Plays a whole checkpoint; `during` happens while it is being written. */
-export function checkpoint({ state, cold }: World, during = () => {}): void {
-  const flushed = state.beginFlush();
+export function checkpoint(world: World, during = () => {}): void {
+  const { state, cold, log } = world;
+  state.beginFlush();
+  const unwritten = log.slice(world.checkpointed).flat();
+  world.checkpointed = log.length;
   during();
-  cold.write(flushed.values());
+  cold.write(unwritten);
   state.endFlush();
 }
 

@@ -5,6 +5,8 @@ import { assert } from '../../src/core/assert.ts';
 import type { Change } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
 import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
+import { encodeTurn } from '../../src/journal/codec.ts';
+import { tagBytes } from '../../src/journal/identity.ts';
 import {
   type AnswerLocation,
   type Checkpointer,
@@ -33,6 +35,7 @@ interface Disk {
 }
 
 const hourMs = 3_600_000;
+const tag = Buffer.alloc(tagBytes);
 
 export class MemoryJournal implements OwnJournal {
   readonly #indexRowsOf: IndexRowsOf;
@@ -96,20 +99,21 @@ class MemoryLog implements Log {
     this.#unsettled = [];
   }
 
-  append(turn: LogBatch): { locations: (AnswerLocation | null)[]; durable: Promise<void> } {
+  append(turn: LogBatch): ReturnType<Log['append']> {
     assert(turn.entries.length > 0, 'a turn has entries');
     assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
     const locations = turn.entries.map(({ kept }, offset) =>
       kept === null ? null : { record: turn.firstSequence, offset },
     );
-    if (this.#failure !== null) return { locations, durable: Promise.reject(this.#failure) };
+    const { changes } = encodeTurn(turn, tag);
+    if (this.#failure !== null) return { locations, changes, durable: Promise.reject(this.#failure) };
     this.#nextSequence += turn.entries.length;
     this.#unsettled.push(turn);
     const failing = this.#failing;
     this.#failing = null;
     const durable = this.#writing.then(() => this.#settle(turn, failing));
     this.#writing = durable.catch(() => undefined);
-    return { locations, durable };
+    return { locations, changes, durable };
   }
 
   #settle(turn: LogBatch, failing: { readonly diskFull: boolean } | null): void {

@@ -46,7 +46,7 @@ test('a configured size is taken as it is, unless the machine has less than it c
 
 test('what lies in the heap is half of it, and what others hold as much again', () => {
   const shares = memoryShares(1_024);
-  assert.equal(shares.cleanBytesMax + shares.unwrittenBytesMax, 512 * mib);
+  assert.equal(shares.cacheBytesMax + shares.unwrittenBytesMax, 512 * mib);
   assert.equal(shares.mailboxBytesMax + shares.outboxBytesMax + shares.answersBytesMax, 512 * mib);
 });
 

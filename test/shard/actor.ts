@@ -93,8 +93,8 @@ function heldJournal(
         return log.nextSequence;
       },
       append(turn) {
-        const { locations, durable } = log.append(turn);
-        return { locations, durable: gate().then(() => durable) };
+        const { locations, changes, durable } = log.append(turn);
+        return { locations, changes, durable: gate().then(() => durable) };
       },
       readAnswer: (location, keyDigest) => (readAnswer() ?? log.readAnswer.bind(log))(location, keyDigest),
       close: () => log.close(),

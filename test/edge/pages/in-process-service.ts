@@ -89,7 +89,9 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
   }
 
   const state = shard.state.records;
-  return { shard, state, timers, pages, port, run, create, upkeep, authorizations, log };
+  /** All that was written, in order. */
+  const changes = () => [...actor.journal.replay()].flatMap((entry) => entry.changes);
+  return { shard, state, changes, timers, pages, port, run, create, upkeep, authorizations, log };
 }
 
 export type Service = ReturnType<typeof createService>;
