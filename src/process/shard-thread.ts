@@ -137,8 +137,8 @@ const shard: Shard = new Shard(
 );
 const recoverySeconds = (performance.now() - startedAt) / 1000;
 metrics.recovery.set(recoverySeconds);
-const { cleanBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib);
-metrics.residentBytesMax.set(cleanBytesMax + unwrittenBytesMax);
+const { cacheBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib);
+metrics.residentBytesMax.set(cacheBytesMax + unwrittenBytesMax);
 runner.recover(shard.openNetworkCalls().map(callOf));
 
 function connect(port: MessagePort): void {
