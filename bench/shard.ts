@@ -208,7 +208,7 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
       checkpointIntervalMs: stage.checkpoints ? 10_000 : Number.POSITIVE_INFINITY,
       callNetwork: () => {},
       checkAddress: () => Promise.resolve(true),
-      deliveriesKeptMs: 30 * 86_400_000,
+      deliveryRetentionMs: 30 * 86_400_000,
       observer: { turnEnded() {}, committed() {}, checkpointed() {}, attempted() {} },
       onDamage: () => {},
       onFailure: (error) => {

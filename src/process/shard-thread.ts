@@ -117,7 +117,7 @@ const shard: Shard = new Shard(
     checkpointIntervalMs: config.journal.checkpointIntervalMs,
     callNetwork: (call) => runner.run(callOf(call)),
     checkAddress: createAddressCheck(config),
-    deliveriesKeptMs: config.webhooks.attemptsKeptDays * 86_400_000,
+    deliveryRetentionMs: config.webhooks.attemptsKeptDays * 86_400_000,
     observer: {
       ...metrics.observer,
       checkpointed(records, seconds) {

@@ -1,5 +1,5 @@
-// What a turn does for webhooks: takes the reports of attempts, hands out what is due, and does the upkeep that time
-// brings: ending the deliveries of deleted endpoints, and removing what is older than attempts are kept.
+// What a turn does for webhooks: it records reported attempts, leases due deliveries to the webhook thread, ends the
+// deliveries of deleted endpoints, and removes deliveries that are older than the retention time.
 
 import { overIndex, timeKey } from '../domain/indexes.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
@@ -8,12 +8,12 @@ import type { OutboxMessage } from './protocol.ts';
 import type { ShardState } from './shard-state.ts';
 import type { Peer, Turn } from './turn.ts';
 
-/** What became of a delivery with an attempt. */
+/** What a delivery is after an attempt. */
 export type DeliveryOutcome = 'succeeded' | 'retried' | 'failed' | 'ended';
 
 /**
- * Records reported attempts; what is not acknowledged is reported again. `onOutcome` hears what became of each
- * delivery.
+ * Records and acknowledges reported attempts. An attempt that is not acknowledged is reported again. `onOutcome` is called
+ * for each delivery.
  */
 export function takeReports(
   state: ShardState,
@@ -30,9 +30,9 @@ export function takeReports(
   for (const { endpoint, ...report } of reports) {
     const delivery = state.records.get('delivery', report.delivery);
     const isNew = delivery?.attempt_count === report.number;
-    // What was recorded before needs no room: unless it is acknowledged, the delivery's next attempt is not taken.
+    // An attempt that was recorded before is acknowledged also while writes are refused, so that the next one can follow.
     if (isNew && state.refusesWrites) continue;
-    state.outbox.returned(endpoint, report.delivery, report.number);
+    state.outbox.release(endpoint, report.delivery, report.number);
     turn.recorded.push({ endpoint, delivery: report.delivery, number: report.number });
     if (!isNew) continue;
     const outcome = executeCommand(state, turn, about(state, turn, delivery, 'record_attempt', report), null);
@@ -44,8 +44,8 @@ function outcomeOf(status: DeliveryRecord['status']): DeliveryOutcome {
   return status === 'pending' ? 'retried' : status;
 }
 
-/** Hands out what is due; it leaves when the turn is durable. True when more could be handed out at once. */
-export function handOut(state: ShardState, turn: Turn): boolean {
+/** Leases due deliveries. They are sent when the turn is durable. True when more could be leased at once. */
+export function leaseDeliveries(state: ShardState, turn: Turn): boolean {
   const { outbox, webhooks } = state;
   if (webhooks === null) return false;
   const batch = state.readOnly
@@ -70,7 +70,7 @@ export function drainEndpoints(state: ShardState, turn: Turn): boolean {
   return draining.size > 0;
 }
 
-/** When the oldest delivery that is over came to be so, in service time; Infinity when there is none. */
+/** When the first of all ended deliveries ended, in service time; Infinity when there is none. */
 export function oldestEndedMs(state: ShardState): number {
   for (const oldest of state.records.scan(overIndex, { descending: false })) {
     if (oldest.kind === 'delivery') return oldest.ended_at_ms ?? Infinity;
@@ -78,7 +78,7 @@ export function oldestEndedMs(state: ShardState): number {
   return Infinity;
 }
 
-/** Removes some deliveries that came to be over before `endedBeforeMs`; true while there are more. */
+/** Removes some deliveries that ended before `endedBeforeMs`; true while there are more. */
 export function pruneDeliveries(state: ShardState, turn: Turn, endedBeforeMs: number): boolean {
   const before = timeKey(endedBeforeMs);
   for (const oldest of state.records.scan(overIndex, { before, descending: false })) {

@@ -1,6 +1,6 @@
 // How the memory that is configured for a shard is divided. `memory.shardMib` is the limit of its thread's heap: half of
 // that is for records, the rest for turns, the program itself, and what the collector has yet to free. What a shard makes
-// other threads hold (requests on their way, answers that clients have yet to take, deliveries handed out) lies beyond its
+// other threads hold (requests on their way, answers that clients have yet to take, deliveries leased) lies beyond its
 // heap, and comes to half as much again.
 //
 // Whoever holds one of these keeps count of it in bytes, and what does not fit is refused or waits, wherever it can
@@ -23,7 +23,7 @@ export interface MemoryShares {
   readonly turnBytesMax: number;
   /** Requests that the shard has yet to answer, those of all edges together. Held by the edges, then by the shard. */
   readonly mailboxBytesMax: number;
-  /** Deliveries that are handed out to the webhook thread, which holds them. */
+  /** Deliveries that are leased to the webhook thread, which holds them. */
   readonly outboxBytesMax: number;
   /** Answers that clients have yet to take. Held by the edges. */
   readonly answersBytesMax: number;

@@ -1,13 +1,12 @@
-// The outbox: which deliveries a shard hands to the webhook thread, and when. Deliveries lie in the journal; for each
-// endpoint the webhook thread holds a window of them, oldest first, and gets more as it reports attempts; windows are
-// small once many deliveries of all endpoints together are out, and none is handed out while those that are out take too
-// many bytes. So memory is bounded there and here, however many wait and however large they are, and a delivery is out
-// once at a time.
+// The outbox decides which deliveries the webhook thread gets, and when. All deliveries lie in the journal; the webhook
+// thread leases a window of them for each endpoint, oldest first, and gets more as it reports attempts. A delivery has one
+// lease at a time. The windows shrink when many deliveries are leased over all endpoints, and no lease is given while the
+// leased deliveries take too many bytes, so memory is bounded in both threads.
 //
-// For each endpoint a cursor stands in the index of its due deliveries: whatever lies before it and still waits is out.
-// A delivery that comes to lie before the cursor sends it back to the start. One that is sent again while it is out is
-// handed out again, so that the webhook thread moves it ahead of those that wait there. Nothing here is durable: when either
-// side is started again all that waits is handed out again, and reports say which attempt they are about.
+// Each endpoint has a cursor in the index of its due deliveries. Every waiting delivery before the cursor is leased. When a
+// delivery gets a place before the cursor, the cursor goes back to the start. When a leased delivery is resent, it is leased
+// again, so that the webhook thread moves it ahead of the others. Leases are not durable: when either thread restarts, all
+// waiting deliveries are leased again, and each report names its attempt.
 
 import { deliveriesInFlightMax } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
@@ -19,20 +18,21 @@ import type { Change, DeliveryRecord, WebhookEndpointRecord } from '../domain/re
 import type { RecordStore } from '../store/record-store.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch } from './protocol.ts';
 
-/** Deliveries of one endpoint that may be out at a time: enough to keep its attempts going while reports travel. */
+/** Leases of one endpoint at a time: enough to keep its attempts going while reports are on their way. */
 export const windowSize = 32;
-/** What one turn hands out: the rest waits for the next turn, so that requests don't wait for it. */
+/** Leases that one turn gives. The rest waits for the next turn, so that requests don't wait for it. */
 const perTurnMax = 256;
-/** What one endpoint gets before the next one has its turn. */
+/** Leases that one endpoint gets before the next one has its turn. */
 const perEndpointMax = 16;
-/** Deliveries of all endpoints together that may be out while each still gets its whole window. */
-export const outMax = 16_384;
-/** What an endpoint may have out beyond that: as many as can be in flight to it. */
+/** Leases of all endpoints together up to which each gets its whole window. */
+export const leasesMax = 16_384;
+/** The window of an endpoint beyond that: as many as can be in flight to it. */
 const smallWindowSize = deliveriesInFlightMax;
-/** What a delivery that is out takes besides its body. */
+/** What a leased delivery takes in memory besides its body. */
 const deliveryBytes = 1024;
 
-interface Out {
+/** A delivery that the webhook thread has. */
+interface Lease {
   /** Which attempt of the delivery is next, from 0. */
   readonly number: number;
   readonly dueMs: number;
@@ -44,36 +44,36 @@ interface EndpointQueue {
   cursor: string | undefined;
   /** No delivery beyond the cursor is due before this; Infinity when there is none. */
   nextDueMs: number;
-  /** Deliveries that the webhook thread holds, by id. */
-  readonly out: Map<string, Out>;
-  /** Those of them that were sent again since, and are to be handed out again: they now go first. */
+  /** By the delivery's id. */
+  readonly leased: Map<string, Lease>;
+  /** Leased deliveries that were resent since. They are leased again, as they go first now. */
   readonly resent: Set<string>;
-  /** Deliveries that wait, out or not. */
+  /** Deliveries that wait, leased or not. */
   waiting: number;
 }
 
 export class Outbox {
   readonly #records: RecordStore;
   readonly #queues = new Map<string, EndpointQueue>();
-  /** Endpoints that may have something to hand out now. */
+  /** Endpoints that may have deliveries to lease now. */
   readonly #ready = new Set<string>();
   /** Endpoints whose state the webhook thread doesn't know yet. */
   readonly #changed = new Set<string>();
-  /** Deliveries of all endpoints that are out, and what they take in the webhook thread. */
-  #outCount = 0;
-  #outBytes = 0;
-  readonly #outBytesMax: number;
+  /** The leases of all endpoints, and what their deliveries take in the webhook thread. */
+  #leasedCount = 0;
+  #leasedBytes = 0;
+  readonly #leasedBytesMax: number;
   #wakeMs = 0;
-  /** The webhook thread is new, and has heard of no endpoint yet. */
+  /** The webhook thread is new and knows no endpoint yet. */
   #isOpening = false;
-  /** Events as JSON text, for the length of one `take`: most go to several endpoints. */
+  /** Events as JSON text, kept during one `take`, because one event may go to several endpoints. */
   readonly #bodies = new Map<string, string>();
-  /** Deleted endpoints with deliveries that haven't ended, and the sort key to go on after. */
+  /** Deleted endpoints with deliveries that have not ended yet, and the sort key to continue after. */
   readonly draining = new Map<string, string | undefined>();
 
-  constructor(records: RecordStore, outBytesMax: number) {
+  constructor(records: RecordStore, leasedBytesMax: number) {
     this.#records = records;
-    this.#outBytesMax = outBytesMax;
+    this.#leasedBytesMax = leasedBytesMax;
   }
 
   /** Finds the endpoints and counts what waits for them, after a recovery. */
@@ -88,13 +88,13 @@ export class Outbox {
     }
   }
 
-  /** A new webhook thread has nothing yet: it gets to know every endpoint, and all that waits. */
+  /** The webhook thread is new and has nothing: it is sent every endpoint, and all waiting deliveries can be leased. */
   open(): void {
     this.#isOpening = true;
-    this.#outCount = 0;
-    this.#outBytes = 0;
+    this.#leasedCount = 0;
+    this.#leasedBytes = 0;
     for (const [id, queue] of this.#queues) {
-      queue.out.clear();
+      queue.leased.clear();
       queue.resent.clear();
       queue.cursor = undefined;
       queue.nextDueMs = queue.waiting > 0 ? 0 : Infinity;
@@ -103,7 +103,7 @@ export class Outbox {
     }
   }
 
-  /** Sees every change just before it is applied. */
+  /** Called with every change just before it is applied. */
   observe(change: Change): void {
     if (change.kind === 'webhook_endpoint') this.#endpointChanged(change);
     else if (change.kind === 'delivery') this.#deliveryChanged(change);
@@ -113,7 +113,7 @@ export class Outbox {
     const { id, status } = endpoint;
     this.#changed.add(id);
     if (status === 'deleted') {
-      for (const out of this.#queues.get(id)?.out.values() ?? []) this.#isBack(out);
+      for (const lease of this.#queues.get(id)?.leased.values() ?? []) this.#free(lease);
       this.#queues.delete(id);
       this.#ready.delete(id);
       if (!endpoint.draining) this.draining.delete(id);
@@ -123,8 +123,8 @@ export class Outbox {
     const queue = this.#queues.get(id);
     const enabled = status === 'enabled';
     if (queue === undefined) {
-      const [out, resent] = [new Map(), new Set<string>()];
-      this.#queues.set(id, { enabled, cursor: undefined, nextDueMs: Infinity, out, resent, waiting: 0 });
+      const [leased, resent] = [new Map(), new Set<string>()];
+      this.#queues.set(id, { enabled, cursor: undefined, nextDueMs: Infinity, leased, resent, waiting: 0 });
     } else {
       queue.enabled = enabled;
       this.#ready.add(id);
@@ -142,37 +142,37 @@ export class Outbox {
     if (queue.cursor !== undefined && key <= queue.cursor) queue.cursor = undefined;
     queue.nextDueMs = Math.min(queue.nextDueMs, dueMs);
     this.#wakeMs = Math.min(this.#wakeMs, dueMs);
-    if (dueMs === dueFirstMs && queue.out.has(delivery.id)) queue.resent.add(delivery.id);
+    if (dueMs === dueFirstMs && queue.leased.has(delivery.id)) queue.resent.add(delivery.id);
     this.#ready.add(delivery.endpoint);
   }
 
-  /** Whether the delivery was waiting until now. A new one was not: looking it up would go to the disk in vain. */
+  /** Whether the delivery was waiting before this change. A new one was not, and looking it up would read the disk. */
   #waits({ id, attempt_count, due_at_ms, status }: DeliveryRecord): boolean {
     const isNew = attempt_count === 0 && status === 'pending' && due_at_ms !== dueFirstMs;
     return !isNew && typeof this.#records.get('delivery', id)?.due_at_ms === 'number';
   }
 
-  /** An attempt was reported: the delivery is out no longer. */
-  returned(endpoint: string, delivery: string, number: number): void {
+  /** An attempt was reported, which ends the lease of its delivery. */
+  release(endpoint: string, delivery: string, number: number): void {
     const queue = this.#queues.get(endpoint);
-    const out = queue?.out.get(delivery);
-    if (queue === undefined || out?.number !== number) return;
-    queue.out.delete(delivery);
-    this.#isBack(out);
+    const lease = queue?.leased.get(delivery);
+    if (queue === undefined || lease?.number !== number) return;
+    queue.leased.delete(delivery);
+    this.#free(lease);
     queue.resent.delete(delivery);
     this.#ready.add(endpoint);
   }
 
-  #isBack({ bytes }: Out): void {
-    this.#outCount--;
-    this.#outBytes -= bytes;
+  #free({ bytes }: Lease): void {
+    this.#leasedCount--;
+    this.#leasedBytes -= bytes;
   }
 
   get #isFull(): boolean {
-    return this.#outBytes >= this.#outBytesMax;
+    return this.#leasedBytes >= this.#leasedBytesMax;
   }
 
-  /** Time has passed: some retries may have become due. */
+  /** To be called as time passes: some retries may have become due. */
   tick(serviceMs: number): void {
     if (serviceMs < this.#wakeMs) return;
     this.#wakeMs = Infinity;
@@ -187,12 +187,12 @@ export class Outbox {
     return this.#wakeMs;
   }
 
-  /** There may be something to hand out. */
+  /** There may be something to send to the webhook thread. */
   get isReady(): boolean {
     return (this.#ready.size > 0 && !this.#isFull) || this.#changed.size > 0 || this.#isOpening;
   }
 
-  /** What is to be handed out now, endpoints by turns, and which endpoints changed. */
+  /** Leases deliveries, endpoints by turns. Returns them, and the endpoints that have changed. */
   take(serviceMs: number): Omit<OutboxBatch, 'recorded'> {
     const endpoints = [...this.#changed].map((id) => this.#changeOf(id));
     this.#changed.clear();
@@ -201,9 +201,9 @@ export class Outbox {
     const deliveries: DueDelivery[] = [];
     for (const id of this.#ready) {
       if (deliveries.length >= perTurnMax || this.#isFull) break;
-      // What is added to a set while it is walked through comes last.
+      // An element that is added while the set is iterated comes last.
       this.#ready.delete(id);
-      if (this.#handOut(id, serviceMs, deliveries)) this.#ready.add(id);
+      if (this.#lease(id, serviceMs, deliveries)) this.#ready.add(id);
     }
     this.#bodies.clear();
     return { endpoints, complete, deliveries };
@@ -216,14 +216,14 @@ export class Outbox {
     return { id, state: { org, url, secrets, enabled: status === 'enabled' } };
   }
 
-  /** Hands out an endpoint's next deliveries; true when there are more that could be. */
-  #handOut(id: string, serviceMs: number, deliveries: DueDelivery[]): boolean {
+  /** Leases the next deliveries of an endpoint. True when more of them could be leased. */
+  #lease(id: string, serviceMs: number, deliveries: DueDelivery[]): boolean {
     const queue = this.#queues.get(id);
     if (queue === undefined || !queue.enabled || queue.nextDueMs > serviceMs) return false;
-    this.#handOutAgain(queue, deliveries);
-    const isMuch = this.#outCount >= outMax || this.#outBytes >= this.#outBytesMax / 2;
+    this.#leaseAgain(queue, deliveries);
+    const isMuch = this.#leasedCount >= leasesMax || this.#leasedBytes >= this.#leasedBytesMax / 2;
     const window = isMuch ? smallWindowSize : windowSize;
-    const room = Math.min(window - queue.out.size, perEndpointMax);
+    const room = Math.min(window - queue.leased.size, perEndpointMax);
     if (room <= 0) return false;
     let count = 0;
     queue.nextDueMs = Infinity;
@@ -236,24 +236,24 @@ export class Outbox {
         break;
       }
       queue.cursor = timeKey(record.due_at_ms) + record.id;
-      if (queue.out.has(record.id)) continue;
+      if (queue.leased.has(record.id)) continue;
       const delivery = this.#dueDelivery(record);
       const bytes = deliveryBytes + textBytes(delivery.body);
-      queue.out.set(record.id, { number: record.attempt_count, dueMs: record.due_at_ms, bytes });
-      this.#outCount++;
-      this.#outBytes += bytes;
+      queue.leased.set(record.id, { number: record.attempt_count, dueMs: record.due_at_ms, bytes });
+      this.#leasedCount++;
+      this.#leasedBytes += bytes;
       deliveries.push(delivery);
       count++;
     }
-    return queue.nextDueMs <= serviceMs && queue.out.size < window;
+    return queue.nextDueMs <= serviceMs && queue.leased.size < window;
   }
 
-  /** Hands out again, first, what was sent again while it is out: it takes no more room than it has. */
-  #handOutAgain({ out, resent }: EndpointQueue, deliveries: DueDelivery[]): void {
+  /** Leases again the leased deliveries that were resent. They go first, and take no more room. */
+  #leaseAgain({ leased, resent }: EndpointQueue, deliveries: DueDelivery[]): void {
     for (const id of resent) {
       const record = this.#records.get('delivery', id);
       if (record?.due_at_ms !== dueFirstMs) continue;
-      out.set(id, { ...out.get(id)!, number: record.attempt_count, dueMs: dueFirstMs });
+      leased.set(id, { ...leased.get(id)!, number: record.attempt_count, dueMs: dueFirstMs });
       deliveries.push(this.#dueDelivery(record));
     }
     resent.clear();
@@ -287,7 +287,7 @@ export class Outbox {
     for (const queue of this.#queues.values()) {
       waiting += queue.waiting;
       if (!queue.enabled) continue;
-      for (const { dueMs } of queue.out.values()) if (dueMs > 0) oldestMs = Math.min(oldestMs, dueMs);
+      for (const { dueMs } of queue.leased.values()) if (dueMs > 0) oldestMs = Math.min(oldestMs, dueMs);
       if (queue.nextDueMs > 0) oldestMs = Math.min(oldestMs, queue.nextDueMs);
     }
     return { waiting, oldestMs: serviceMs - oldestMs };

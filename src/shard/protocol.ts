@@ -100,7 +100,7 @@ export type InternalAnswer =
 
 /** From the webhook thread: attempts that were made, to be recorded. Repeated until they are acknowledged. */
 export interface OutboxMessage {
-  /** The thread is connected anew: this shard starts to hand out all that waits. */
+  /** The thread is connected anew: this shard leases all waiting deliveries again. */
   readonly open: boolean;
   readonly reports: readonly EndpointReport[];
 }

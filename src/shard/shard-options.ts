@@ -27,7 +27,7 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
   /** Whether a webhook address may be used; rejects when its name does not resolve now. */
   readonly checkAddress: (url: string) => Promise<boolean>;
   /** For how long deliveries that are over stay listed, with their attempts. */
-  readonly deliveriesKeptMs: number;
+  readonly deliveryRetentionMs: number;
   readonly observer: ShardObserver;
   /** The journal failed, or an assertion: the shard is finished. */
   readonly onFailure: (error: unknown) => void;

@@ -15,7 +15,7 @@ import { addressUnresolved } from '../domain/webhook-endpoints.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
 import { answer } from './answer.ts';
-import { handOut, takeReports } from './deliver.ts';
+import { leaseDeliveries, takeReports } from './deliver.ts';
 import { execute } from './execute.ts';
 import { executeCommand } from './execute-command.ts';
 import { executeInternal } from './execute-internal.ts';
@@ -81,7 +81,7 @@ export class Shard {
     this.#options = options;
     this.#journal = options.journal;
     this.state = new ShardState({ ...options, checkAddress: this.#checkAddress.bind(this) });
-    this.#upkeep = new Upkeep(this.state, options.deliveriesKeptMs);
+    this.#upkeep = new Upkeep(this.state, options.deliveryRetentionMs);
     this.#clock = recover({ ...options, state: this.state, accounts });
     const now = this.now();
     this.#lastCheckpointMs = now.serviceMs;
@@ -190,7 +190,7 @@ export class Shard {
     const taken = this.#takeMail(turn);
     if (taken > 0) this.#hasTurned = true;
     if (taken === 0 && !isUpkeep) return;
-    if (handOut(this.state, turn)) this.#queueUpkeep();
+    if (leaseDeliveries(this.state, turn)) this.#queueUpkeep();
     if (taken > 0) this.#options.observer.turnEnded(taken, this.#mailbox.length);
     this.#commit(turn);
     if (this.state.records.memtableBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();

@@ -1,34 +1,34 @@
-// What time alone brings to a shard: attempts and sessions expire, retries become due, deleted endpoints are drained, old
-// deliveries are removed. Nothing is looked for before the moment at which the first of these is due. All times here
-// are service time.
+// What a shard does when time has passed: it expires charges and sessions, finds retries that are due, ends the deliveries
+// of deleted endpoints, and removes old deliveries. It does nothing before the first of these is due. All times are
+// service time.
 
 import { drainEndpoints, oldestEndedMs, pruneDeliveries } from './deliver.ts';
 import { expireDue } from './execute-internal.ts';
 import type { ShardState } from './shard-state.ts';
 import type { Turn } from './turn.ts';
 
-/** For how long what is due may wait for more that becomes due. */
+/** Time between two runs, so that one run does all that became due meanwhile. */
 const intervalMs = 50;
-/** Deliveries that are older than they are kept wait this long, so that many are removed at once. */
+/** Deliveries past their retention wait this long, so that many are removed at once. */
 const pruneIntervalMs = 1_000;
 
 export class Upkeep {
   readonly #state: ShardState;
-  readonly #deliveriesKeptMs: number;
+  readonly #retentionMs: number;
   #lastMs = 0;
   #pruneAtMs = 0;
 
-  /** `deliveriesKeptMs`: for how long deliveries that are over stay listed. */
-  constructor(state: ShardState, deliveriesKeptMs: number) {
+  /** `deliveryRetentionMs`: for how long ended deliveries stay listed. */
+  constructor(state: ShardState, deliveryRetentionMs: number) {
     this.#state = state;
-    this.#deliveriesKeptMs = deliveriesKeptMs;
+    this.#retentionMs = deliveryRetentionMs;
   }
 
   isDue(serviceMs: number): boolean {
     return serviceMs >= this.dueMs;
   }
 
-  /** Nothing is to be done before this. */
+  /** There is nothing to do before this. */
   get dueMs(): number {
     const { dueMs, outbox, webhooks, refusesWrites } = this.#state;
     if (refusesWrites) return Infinity;
@@ -37,7 +37,7 @@ export class Upkeep {
     return Math.max(firstMs, this.#lastMs + intervalMs);
   }
 
-  /** Does what has become due, some of it a turn; true when there is more. */
+  /** Does a part of what is due; true when there is more. */
   run(turn: Turn): boolean {
     const { serviceMs } = turn;
     if (this.#state.refusesWrites) return false;
@@ -51,10 +51,10 @@ export class Upkeep {
 
   #prune(turn: Turn): void {
     const { serviceMs } = turn;
-    const isPruning = pruneDeliveries(this.#state, turn, serviceMs - this.#deliveriesKeptMs);
+    const isPruning = pruneDeliveries(this.#state, turn, serviceMs - this.#retentionMs);
     const oldestMs = Math.min(oldestEndedMs(this.#state), serviceMs);
     this.#pruneAtMs = isPruning
       ? serviceMs + intervalMs
-      : Math.max(serviceMs, oldestMs + this.#deliveriesKeptMs) + pruneIntervalMs;
+      : Math.max(serviceMs, oldestMs + this.#retentionMs) + pruneIntervalMs;
   }
 }

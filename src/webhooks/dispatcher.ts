@@ -1,12 +1,13 @@
-// The dispatcher: the actors of all endpoints, the line in which they wait for a free slot, and the reports of their
-// attempts to the shards. It makes one attempt of an endpoint and sends the endpoint to the end of the line, so that
-// however much waits for one, the others have their turns.
+// The dispatcher has the actors of all endpoints, the line in which they wait for a free slot, and the reports of their
+// attempts to the shards. It makes one attempt of an endpoint and sends the endpoint to the end of the line, so that every
+// endpoint has its turn, however many deliveries wait for one of them.
 //
-// Slow receivers hold their slots for long. Once half of all slots are taken an endpoint gets one slot at a time, so
-// that many tar pits together still leave room for everybody else.
+// Slow receivers occupy slots for long. When half of all slots are taken, an endpoint gets one slot at a time, so that
+// many slow ones together still leave room for the others.
 //
-// Reports gather for some milliseconds before they leave. One is sent again until its shard says that it is durable; few
-// are on their way at a time. Nothing else is kept: what was not reported when the thread ends is handed out again.
+// Reports gather for some milliseconds before they are sent. A report is sent again until its shard has acknowledged that
+// it is durable, and few are in flight at a time. When the thread ends before it has reported an attempt, the delivery is
+// leased again.
 
 import { deliveriesInFlightMax } from '../contract/limits.ts';
 import type { Clock, MonotonicClock } from '../core/clock.ts';
@@ -25,12 +26,12 @@ export interface DispatcherOptions {
   readonly monotonic: MonotonicClock;
   /** Makes an attempt; rejects only when it could not be made at all. */
   readonly attempt: (input: SealedAttempt) => Promise<AttemptResult>;
-  /** Closes the connections that an endpoint isn't using just now. */
+  /** Closes the idle connections of an endpoint. */
   readonly hangUp: (endpoint: string) => void;
-  /** Sends a message to a shard; lost when the shard is away. */
+  /** Sends a message to a shard. The message is lost when the shard is not running. */
   readonly send: (shard: number, message: OutboxMessage) => void;
   readonly onAttempted: (result: AttemptResult) => void;
-  /** An attempt could not be made: a fault of ours. */
+  /** An attempt could not be made because of a fault in the service. */
   readonly onTrouble: (error: unknown) => void;
   /** Calls back after so many milliseconds. */
   readonly later: (run: () => void, ms: number) => void;
@@ -38,21 +39,21 @@ export interface DispatcherOptions {
 
 /** Wait after an attempt that could not be made. */
 const troubleMs = 1_000;
-/** A report waits so long for others: each message of reports costs its shard a turn and a commit. */
+/** How long a report waits for others, because each message of reports costs its shard a turn and a commit. */
 export const reportMs = 10;
-/** So many reports don't wait: an endpoint whose receiver is fast would run out of deliveries meanwhile. */
+/** This many reports are sent at once, because an endpoint with a fast receiver would run out of leases meanwhile. */
 export const reportsAtOnce = windowSize / 2;
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #actors = new Map<string, EndpointActor>();
   readonly #line = new FixedQueue<EndpointActor>();
-  /** Endpoints that could go on if fewer slots were taken. */
+  /** Endpoints that could start an attempt if fewer slots were taken. */
   readonly #held = new Set<EndpointActor>();
   /** Reports that are not recorded yet, by shard. */
   readonly #unrecorded = new Map<number, ReportWindow>();
-  /** Shards to which reports leave soon. */
-  readonly #leaving = new Set<number>();
+  /** Shards to which gathered reports will be sent soon. */
+  readonly #sendingSoon = new Set<number>();
   #inFlight = 0;
   #running = false;
 
@@ -60,26 +61,26 @@ export class Dispatcher {
     this.#options = options;
   }
 
-  /** From now on attempts are made. */
+  /** Allows attempts to start. */
   start(): void {
     this.#running = true;
     this.#pump();
   }
 
-  /** From now on no attempt is started. */
+  /** Starts no more attempts until `start`. */
   pause(): void {
     this.#running = false;
   }
 
-  /** A shard is there, anew: it hands out everything that waits, and hears what it has not recorded. */
+  /** A shard was started: it leases everything that waits again, and is sent the reports that it has not recorded. */
   connected(shard: number): void {
     const unrecorded = this.#unrecordedBy(shard);
     unrecorded.restart();
-    this.#leaving.delete(shard);
+    this.#sendingSoon.delete(shard);
     this.#options.send(shard, { open: true, reports: unrecorded.next(this.#options.monotonic()) });
   }
 
-  /** Reports again what was not acknowledged in time; to be called about once a second. */
+  /** Sends the reports again that were not acknowledged in time. To be called about once a second. */
   tick(): void {
     for (const [shard, unrecorded] of this.#unrecorded) {
       const reports = unrecorded.overdue(this.#options.monotonic());
@@ -96,10 +97,10 @@ export class Dispatcher {
     return unrecorded;
   }
 
-  /** Takes what a shard hands out and acknowledges. */
+  /** Takes the leases, the endpoint changes and the acknowledgements of a shard. */
   take(shard: number, { endpoints, complete, deliveries, recorded }: OutboxBatch): void {
     for (const each of recorded) this.#recorded(shard, each);
-    if (recorded.length > 0 && this.#unrecordedBy(shard).unsent > 0) this.#leave(shard);
+    if (recorded.length > 0 && this.#unrecordedBy(shard).unsent > 0) this.#sendSoon(shard);
     for (const { id, state } of endpoints) {
       const actor = this.#actors.get(id) ?? new EndpointActor(id, shard);
       this.#actors.set(id, actor);
@@ -115,7 +116,7 @@ export class Dispatcher {
     this.#pump();
   }
 
-  /** A shard that was away may have deleted an endpoint and not come to say so: its others are all named. */
+  /** Drops the endpoints of a shard that it does not name: they were deleted before it could tell. */
   #dropOthers(shard: number, named: ReadonlySet<string>): void {
     for (const actor of this.#actors.values()) {
       if (actor.shard !== shard || named.has(actor.id)) continue;
@@ -135,7 +136,7 @@ export class Dispatcher {
     if (actor !== undefined) this.#settle(actor);
   }
 
-  /** Puts an actor into the line when it has something to do, and forgets it when it is over. */
+  /** Puts an actor into the line when it has something to do, and forgets it when its endpoint is gone. */
   #settle(actor: EndpointActor): void {
     if (actor.isForgettable) this.#actors.delete(actor.id);
     if (actor.inLine || !actor.canStart(deliveriesInFlightMax)) return;
@@ -177,7 +178,7 @@ export class Dispatcher {
       this.#report(actor, delivery, result);
       this.#freed(actor);
     } catch (error) {
-      // Whoever has paused it ends what is still under way then.
+      // After `pause` the attempts under way are ended from outside, so their failure is no trouble.
       if (this.#running) onTrouble(error);
       later(() => {
         actor.undone(delivery);
@@ -199,21 +200,21 @@ export class Dispatcher {
   #report({ id: endpoint, shard }: EndpointActor, delivery: DueDelivery, result: AttemptResult): void {
     const { id, number, first } = delivery;
     this.#unrecordedBy(shard).add({ endpoint, delivery: id, number, first, result });
-    this.#leave(shard);
+    this.#sendSoon(shard);
   }
 
-  #leave(shard: number): void {
+  #sendSoon(shard: number): void {
     if (this.#unrecordedBy(shard).unsent >= reportsAtOnce) {
       this.#sendReports(shard);
       return;
     }
-    if (this.#leaving.size === 0) this.#options.later(() => this.#flush(), reportMs);
-    this.#leaving.add(shard);
+    if (this.#sendingSoon.size === 0) this.#options.later(() => this.#flush(), reportMs);
+    this.#sendingSoon.add(shard);
   }
 
   #flush(): void {
-    for (const shard of this.#leaving) this.#sendReports(shard);
-    this.#leaving.clear();
+    for (const shard of this.#sendingSoon) this.#sendReports(shard);
+    this.#sendingSoon.clear();
   }
 
   #sendReports(shard: number): void {

@@ -10,7 +10,7 @@ export class EndpointActor {
   readonly shard: number;
   /** Null once the endpoint was deleted. */
   #state: EndpointChange['state'] = null;
-  /** What waits, next first: the shard hands out a small window, so a plain list does. */
+  /** What waits, next first: the shard leases a small window, so a plain list does. */
   readonly #queue: DueDelivery[] = [];
   /** Deliveries that wait, are in flight, or whose attempt is not recorded yet. */
   readonly #held = new Set<string>();

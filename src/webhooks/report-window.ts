@@ -1,11 +1,11 @@
-// The reports of attempts that one shard has yet to record, oldest first. The dispatcher adds them, sends what leaves,
-// and removes what the shard acknowledges. What it keeps: at most `reportsOutMax` are sent and not acknowledged, so that
-// what gathered while a shard was away, or its disk full, comes in portions that each fit a turn.
+// The reports of attempts that one shard has not recorded yet, oldest first. The dispatcher adds them, sends them, and
+// removes those that the shard acknowledges. At most `reportsInFlightMax` are in flight, so that the reports that gathered
+// while a shard was stopped, or its disk full, arrive in portions that fit a turn.
 
 import type { EndpointReport } from '../shard/protocol.ts';
 
-/** Reports on their way to a shard: with answers of 16 KiB, 4 MiB. */
-export const reportsOutMax = 256;
+/** Reports in flight to a shard: with receivers' answers of 16 KiB these are 4 MiB. */
+export const reportsInFlightMax = 256;
 /** A report that is not acknowledged within this time is sent again. */
 const againMs = 5_000;
 
@@ -16,9 +16,9 @@ interface Unrecorded {
 }
 
 export class ReportWindow {
-  /** By delivery: those that were sent come before those that were not. */
+  /** By delivery; those in flight come first. */
   readonly #unrecorded = new Map<string, Unrecorded>();
-  #out = 0;
+  #inFlight = 0;
 
   get size(): number {
     return this.#unrecorded.size;
@@ -26,42 +26,42 @@ export class ReportWindow {
 
   /** Reports that were never sent. */
   get unsent(): number {
-    return this.size - this.#out;
+    return this.size - this.#inFlight;
   }
 
   add(report: EndpointReport): void {
     this.#unrecorded.set(report.delivery, { report, sentAtMs: null });
   }
 
-  /** A report was acknowledged; false when it is not among those that wait for that. */
+  /** A report was acknowledged. False when no such report waits for it. */
   remove(delivery: string, number: number): boolean {
     const unrecorded = this.#unrecorded.get(delivery);
     if (unrecorded?.report.number !== number) return false;
     this.#unrecorded.delete(delivery);
-    if (unrecorded.sentAtMs !== null) this.#out--;
+    if (unrecorded.sentAtMs !== null) this.#inFlight--;
     return true;
   }
 
-  /** The shard is there anew and got nothing yet. */
+  /** The shard was started again and has got no report yet. */
   restart(): void {
     for (const unrecorded of this.#unrecorded.values()) unrecorded.sentAtMs = null;
-    this.#out = 0;
+    this.#inFlight = 0;
   }
 
-  /** What is to be sent now for the first time, as far as there is room. */
+  /** The reports to send now for the first time, as many as there is room for. */
   next(nowMs: number): EndpointReport[] {
     const reports: EndpointReport[] = [];
     for (const unrecorded of this.#unrecorded.values()) {
-      if (this.#out === reportsOutMax) break;
+      if (this.#inFlight === reportsInFlightMax) break;
       if (unrecorded.sentAtMs !== null) continue;
       unrecorded.sentAtMs = nowMs;
-      this.#out++;
+      this.#inFlight++;
       reports.push(unrecorded.report);
     }
     return reports;
   }
 
-  /** What is to be sent again, because it was not acknowledged in time. */
+  /** The reports to send again, because they were not acknowledged in time. */
   overdue(nowMs: number): EndpointReport[] {
     const reports: EndpointReport[] = [];
     for (const unrecorded of this.#unrecorded.values()) {

@@ -60,7 +60,7 @@ for (const entry of ['webhook-thread.ts', 'shard-thread.ts']) {
     assert.ok(openMax <= 5, `${openMax} at a time`);
     const repeated = receiver.requests.length - committed.length;
     // What the receiver had taken and the journal had not yet recorded comes again, at most a window of it.
-    assert.ok(repeated <= windowSize * rounds, `${repeated} came again: only what was handed out may`);
+    assert.ok(repeated <= windowSize * rounds, `${repeated} came again: only what was leased may`);
     await eventually(async () => {
       const params = { endpoint, failedOnly: false };
       const list = await service.operate<{ status: string }[]>('webhooks.deliveries', params);

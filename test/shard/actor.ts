@@ -185,7 +185,7 @@ export class Actor {
           new Promise((settle, reject) => {
             this.lookUps.push({ url, settle, fail: () => reject(new Error('no answer')) });
           }),
-        deliveriesKeptMs: 30 * 86_400_000,
+        deliveryRetentionMs: 30 * 86_400_000,
         observer: {
           turnEnded: (requests) => this.turns.push(requests),
           committed() {},

@@ -71,7 +71,7 @@ test('an attempt is recorded once, however often it is reported', async () => {
   assert.equal(webhooks.recorded.length, 2, 'it is acknowledged each time');
 });
 
-test('nothing is handed out or acknowledged before it is durable', async () => {
+test('nothing is leased or acknowledged before it is durable', async () => {
   const { actor, webhooks, delivery } = await oneDelivery();
   actor.holdDisk();
   await webhooks.report(false, delivery);
@@ -91,7 +91,7 @@ test('a full disk: reports are not acknowledged, and recorded when they come aga
   assert.deepEqual([webhooks.recorded.length, record().attempt_count], [1, 1]);
 });
 
-test('a commit that fails: the next shard gets the reports, and hands out what waits', async () => {
+test('a commit that fails: the next shard gets the reports, and leases what waits', async () => {
   const { actor, webhooks, delivery, record } = await oneDelivery();
   actor.journal.failNextAppend({ diskFull: true });
   await webhooks.report(false, delivery);

@@ -1,9 +1,9 @@
-// The outbox on a state in memory: what it hands out, in which order, and how much.
+// The outbox on a state in memory: which deliveries it leases, in which order, and how many.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Change, DeliveryRecord, EventRecord, WebhookEndpointRecord } from '../../src/domain/record.ts';
-import { Outbox, outMax, windowSize } from '../../src/shard/outbox.ts';
+import { leasesMax, Outbox, windowSize } from '../../src/shard/outbox.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 
 const nowMs = 1_000_000;
@@ -85,7 +85,7 @@ class Bench {
   /** An attempt is reported and recorded. */
   record(id: string, after: Partial<DeliveryRecord>): void {
     const delivery = this.state.get('delivery', id)!;
-    this.outbox.returned(delivery.endpoint, id, delivery.attempt_count);
+    this.outbox.release(delivery.endpoint, id, delivery.attempt_count);
     this.apply({ ...delivery, attempt_count: delivery.attempt_count + 1, ...after });
   }
 }
@@ -102,14 +102,14 @@ test('a window is out at a time, oldest first; reports bring more', () => {
   assert.equal(bench.outbox.depth(nowMs).waiting, 97);
 });
 
-test('endpoints take turns within what one turn hands out', () => {
+test('endpoints take turns within what one turn leases', () => {
   const bench = new Bench(endpoint('we_a'), endpoint('we_b'));
   bench.deliver('we_a', 1000);
   const [first] = bench.deliver('we_b', 1);
   assert.ok(bench.take().indexOf(first!) <= windowSize / 2);
 });
 
-test('a retry is handed out once its time has come, and not before', () => {
+test('a retry is leased once its time has come, and not before', () => {
   const bench = new Bench(endpoint('we_a'));
   const [id] = bench.deliver('we_a', 1);
   bench.take();
@@ -121,7 +121,7 @@ test('a retry is handed out once its time has come, and not before', () => {
   assert.deepEqual(bench.take(nowMs + 5000), [id]);
 });
 
-test('a delivery that is due before those handed out is found: resent, or retried without a wait', () => {
+test('a delivery that is due before the leased ones is found: resent, or retried without a wait', () => {
   const bench = new Bench(endpoint('we_a'));
   const ids = bench.deliver('we_a', 40);
   bench.take();
@@ -134,7 +134,7 @@ test('a delivery that is due before those handed out is found: resent, or retrie
   assert.equal(new Set(taken.map(({ id }) => id)).size, taken.length);
 });
 
-test('one that is sent again while it is out is handed out again, first and once, though the window is full', () => {
+test('one that is resent while it is leased is leased again, first and once, though the window is full', () => {
   const bench = new Bench(endpoint('we_a'));
   const ids = bench.deliver('we_a', 40);
   bench.take();
@@ -155,16 +155,16 @@ test('one that is sent again while it is out is handed out again, first and once
   assert.deepEqual(bench.take(), [ids[32]]);
 });
 
-test('nothing is handed out twice, whatever is reported in which order', () => {
+test('nothing is leased twice, whatever is reported in which order', () => {
   const bench = new Bench(endpoint('we_a'));
   bench.deliver('we_a', 300);
   const out = new Set<string>();
-  let handed = 0;
+  let leased = 0;
   for (let step = 0; step < 2000; step++) {
     for (const id of bench.take(nowMs + step)) {
       assert.ok(!out.has(id), 'it is out already');
       out.add(id);
-      handed++;
+      leased++;
     }
     assert.ok(out.size <= windowSize);
     const [id] = [...out].slice(step % 7);
@@ -173,7 +173,7 @@ test('nothing is handed out twice, whatever is reported in which order', () => {
     bench.record(id, step % 3 === 0 ? { due_at_ms: nowMs + step + (step % 5) } : done);
     bench.outbox.tick(nowMs + step);
   }
-  assert.ok(handed > 300);
+  assert.ok(leased > 300);
   assert.equal(bench.outbox.depth(nowMs).waiting, 0);
 });
 
@@ -234,10 +234,10 @@ test('only the first batch for a new webhook thread names every endpoint there i
 });
 
 test('once many deliveries are out, an endpoint gets as many as can be in flight to it', () => {
-  const full = Array.from({ length: outMax / windowSize }, (_, i) => `we_${i}`);
+  const full = Array.from({ length: leasesMax / windowSize }, (_, i) => `we_${i}`);
   const bench = new Bench(...full.map((id) => endpoint(id)), endpoint('we_late'));
   for (const id of full) bench.deliver(id, windowSize);
-  assert.equal(bench.take().length, outMax);
+  assert.equal(bench.take().length, leasesMax);
   const late = bench.deliver('we_late', windowSize);
   assert.deepEqual(bench.take(), late.slice(0, 5));
   bench.record(late[0]!, done);
@@ -247,7 +247,7 @@ test('once many deliveries are out, an endpoint gets as many as can be in flight
   assert.deepEqual(bench.take(), late.slice(6), 'there is room again');
 });
 
-test('large deliveries that are out fill the windows too, and none is handed out while they take too much', () => {
+test('large deliveries fill the windows too, and none is leased while those that are leased take too much', () => {
   const large: EventRecord = { ...event, id: 'evt_large', object_json: `"${'x'.repeat(mib)}"` };
   const endpoints = Array.from({ length: 20 }, (_, i) => `we_${i}`);
   const bench = new Bench(large, ...endpoints.map((id) => endpoint(id)));

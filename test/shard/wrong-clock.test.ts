@@ -46,10 +46,10 @@ test('the clock goes an hour back: rate limits refill', async () => {
 
 test('the clock goes an hour back: attempts and sessions end in their time, retries leave', async () => {
   const actor = new Actor();
-  const handed: DueDelivery[] = [];
+  const leased: DueDelivery[] = [];
   const peer = {
     post: (message: FromShard) => {
-      if ('outbox' in message) handed.push(...message.outbox.deliveries);
+      if ('outbox' in message) leased.push(...message.outbox.deliveries);
     },
   };
   actor.shard.receive({ outbox: { open: true, reports: [] } }, peer);
@@ -68,14 +68,14 @@ test('the clock goes an hour back: attempts and sessions end in their time, retr
     body: { ...session, expires_at },
     key: 'c',
   });
-  const first = handed.find(({ number }) => number === 0)!;
+  const first = leased.find(({ number }) => number === 0)!;
   step(actor, -hourMs);
   const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'answered 500', answer: '' };
   const { id: delivery, ...rest } = first;
   actor.shard.receive({ outbox: { open: false, reports: [{ ...rest, delivery, result }] } }, peer);
   await settled();
   await pass(actor, 6 * secondMs);
-  assert.deepEqual([handed.at(-1)!.id, handed.at(-1)!.number], [first.id, 1], 'the retry after five seconds');
+  assert.deepEqual([leased.at(-1)!.id, leased.at(-1)!.number], [first.id, 1], 'the retry after five seconds');
   const statusOf = async (path: string) => (await actor.send(`GET /v1/${path}`)).json.status;
   await pass(actor, 29 * minuteMs);
   assert.equal(await statusOf(`payment_intents/${id}`), 'requires_action');
