@@ -254,11 +254,12 @@ for (const record of sizes) {
     bench.run({ do: 'pack' });
     const more = state.memtableBytes - bench.packedBytes;
     assert.ok(more > 20 * 100 && more < 20 * 1000, 'the log batch, and what finds the records in it');
+    const { memtableBytes } = state;
     bench.run({ do: 'apply', record: { ...numbered(0) } });
-    bench.run({ do: 'pack' });
-    assert.equal(state.memtableBytes - bench.packedBytes, more, 'rows that stay count once');
+    assert.equal(state.memtableBytes, memtableBytes, 'rows that stay count once');
     bench.run({ do: 'begin_flush' });
-    assert.deepEqual([state.memtableBytes, state.unwrittenBytes], [0, bench.packedBytes + more]);
+    assert.equal(state.memtableBytes, 0);
+    assert.ok(state.unwrittenBytes > memtableBytes, 'until the checkpoint has all of it');
     for (let i = 0; i < 20; i++) state.get(record.kind, numbered(i).id);
     assert.ok(state.residentBytes - state.unwrittenBytes > 3 * bytes, 'what was read is in the cache');
     bench.run({ do: 'end_flush' });
