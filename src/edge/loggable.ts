@@ -16,13 +16,39 @@ const mayHoldDigits = /\d(?:[^0-9A-Za-z]?\d){12}/;
 
 /** The path without its query, or null when it may not be written. */
 export function loggablePath(path: string): string | null {
+  if (path.length <= plainLengthMax && path.startsWith('/') && isPlain(path)) return path;
   return plainPath.test(path) && isHarmless(path) ? path : null;
 }
 
 /** An `Idempotency-Key` as it was sent, or null when there is none or it may not be written. */
 export function loggableIdempotencyKey(key: string | undefined): string | null {
-  if (key === undefined || !/^[\x20-\x7e]{1,255}$/.test(key)) return null;
+  if (key === undefined) return null;
+  if (key !== '' && key.length <= plainLengthMax && isPlain(key)) return key;
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) return null;
   return isHarmless(key) ? key : null;
+}
+
+const plainLengthMax = 200;
+const [other, wordlike, digit] = [0, 1, 2];
+/** What each character of ASCII is. */
+const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/\d/.test(character)) return digit;
+  return /[\w./-]/.test(character) ? wordlike : other;
+});
+
+/**
+ * Whether a text is of letters, of what separates words, and of too few digits for a card number, and nothing like our
+ * secrets: most paths and keys are, and one look at each character tells.
+ */
+function isPlain(text: string): boolean {
+  let digits = 0;
+  for (let i = 0; i < text.length; i++) {
+    const kind = kinds[text.charCodeAt(i)] ?? other;
+    if (kind === other) return false;
+    if (kind === digit) digits++;
+  }
+  return digits < cardDigitsMin && !ourSecrets.test(text);
 }
 
 function isHarmless(text: string): boolean {

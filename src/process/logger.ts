@@ -13,7 +13,8 @@ export type { Logger };
 
 /** What a pipe takes in one piece (PIPE_BUF on Linux). */
 const writeBytesMax = 4096;
-const writeBytesMin = 3072;
+/** The most UTF-8 bytes that a UTF-16 unit can take. */
+const utf8BytesMax = 3;
 const flushIntervalMs = 250;
 /** Lines beyond this are dropped while they can't be written. */
 const unwrittenBytesMax = 1024 * 1024;
@@ -79,39 +80,59 @@ function openBuffered(): DestinationStream {
     // An asynchronous write that is under way when the thread ends can't be waited for: its lines would be lost or
     // come after later ones.
     sync: true,
-    minLength: writeBytesMin,
-    maxWrite: writeBytesMax,
+    contentMode: 'buffer',
     maxLength: unwrittenBytesMax,
-  });
-  flushSoon(destination);
+  } as Parameters<typeof pino.destination>[0]);
   // Lines that nobody takes, because the reader is gone or the disk is full, are no reason to end, nor to stay.
   let isRefused = false;
   destination.on('error', () => {
     isRefused = true;
   });
+  const lines = new GatheredLines((bytes) => destination.write(bytes as unknown as string));
   process.on('exit', () => {
-    // `flushSync` tries for ever what can't be written; `flush` tries once.
-    destination.flush();
+    lines.flush();
+    // `flushSync` tries for ever what can't be written; `flush` has tried once.
     if (!isRefused) destination.flushSync();
   });
-  return destination;
+  return lines;
 }
 
-/** What is gathered is written after a moment. A thread that logs nothing is not woken for it. */
-function flushSoon(destination: ReturnType<typeof pino.destination>): void {
-  const write = destination.write.bind(destination);
-  let isDue = false;
-  const flush = () => {
-    isDue = false;
-    destination.flush();
-  };
-  destination.write = (line) => {
-    if (!isDue) {
-      isDue = true;
-      setTimeout(flush, flushIntervalMs).unref();
+/** Encodes lines into one buffer, which is written when the next line does not fit, or after a moment. */
+export class GatheredLines implements DestinationStream {
+  readonly #writeBytes: (bytes: Uint8Array) => void;
+  #buffer = Buffer.allocUnsafe(writeBytesMax);
+  #used = 0;
+  #isFlushDue = false;
+
+  constructor(writeBytes: (bytes: Uint8Array) => void) {
+    this.#writeBytes = writeBytes;
+  }
+
+  write(line: string): void {
+    const mayFit = this.#used + line.length * utf8BytesMax <= writeBytesMax;
+    if (!mayFit && this.#used + Buffer.byteLength(line) > writeBytesMax) this.flush();
+    if (!mayFit && Buffer.byteLength(line) > writeBytesMax) {
+      this.#writeBytes(Buffer.from(line));
+      return;
     }
-    return write(line);
-  };
+    this.#used += this.#buffer.write(line, this.#used);
+    // A thread that logs nothing is not woken.
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    setTimeout(() => {
+      this.#isFlushDue = false;
+      this.flush();
+    }, flushIntervalMs).unref();
+  }
+
+  /** What takes the bytes may keep them until it can write them: the next lines go into another buffer. */
+  flush(): void {
+    if (this.#used === 0) return;
+    const bytes = this.#buffer.subarray(0, this.#used);
+    this.#buffer = Buffer.allocUnsafe(writeBytesMax);
+    this.#used = 0;
+    this.#writeBytes(bytes);
+  }
 }
 
 async function openPretty(): Promise<DestinationStream> {

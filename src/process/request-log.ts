@@ -8,24 +8,13 @@ import type { Answered } from '../edge/api.ts';
 import { loggableIdempotencyKey, loggablePath } from '../edge/loggable.ts';
 import type { Logger } from './logger.ts';
 
-/** So much is handed to the logger's stream at once: what a pipe takes in one piece is a little more. */
-const gatheredMax = 3_900;
-
-/**
- * Gives the function that logs a request, in step with the lines of `logger`, the logger of `thread`. Lines are gathered
- * until the answers at hand are written: for each line the stream would look through those that it holds.
- */
+/** Gives the function that logs a request, in step with the lines of `logger`, the logger of `thread`. */
 export function createRequestLog(logger: Logger, thread: string): (answered: Answered) => void {
   const stream = (logger as unknown as { [pino.symbols.streamSym]: pino.DestinationStream })[
     pino.symbols.streamSym
   ];
   let lastMs = 0;
   let start = '';
-  let gathered = '';
-  const write = () => {
-    stream.write(gathered);
-    gathered = '';
-  };
   return (answered) => {
     if (!logger.isLevelEnabled('info')) return;
     const { answeredAtMs, requestId, address, org, key, route, status, code, durationMs, replayed } =
@@ -34,16 +23,11 @@ export function createRequestLog(logger: Logger, thread: string): (answered: Ans
       lastMs = answeredAtMs;
       start = `{"level":"info","time":"${new Date(answeredAtMs).toISOString()}","thread":"${thread}","requestId":"`;
     }
-    const line =
+    stream.write(
       `${start}${requestId}","address":"${address}","org":${quoted(org)},"key":${quoted(key)},"route":${quoted(route)},` +
-      `"path":${quoted(pathOf(answered))},"idempotencyKey":${idempotencyKeyOf(answered)},"status":${status},` +
-      `"code":${quoted(code)},"durationMs":${durationMs},"replayed":${replayed},"msg":"request"}\n`;
-    if (gathered === '') queueMicrotask(write);
-    else if (gathered.length + line.length > gatheredMax) {
-      stream.write(gathered);
-      gathered = '';
-    }
-    gathered += line;
+        `"path":${quoted(pathOf(answered))},"idempotencyKey":${idempotencyKeyOf(answered)},"status":${status},` +
+        `"code":${quoted(code)},"durationMs":${durationMs},"replayed":${replayed},"msg":"request"}\n`,
+    );
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { createLogger, logConsole, scrub } from '../../src/process/logger.ts';
+import { createLogger, GatheredLines, logConsole, scrub } from '../../src/process/logger.ts';
 
 describe('scrub', () => {
   const lines: [given: string, then: string][] = [
@@ -56,6 +56,23 @@ test('what a library prints on the console is a line of the log, an error with i
   assert.match(first.err.stack, /logger\.test\.ts/);
   assert.deepEqual([second.msg, second.err.type], ['no', 'TypeError']);
   assert.deepEqual([third.level, third.msg], ['warn', '3 batches of [redacted]']);
+});
+
+test('lines are written in pieces that a pipe takes whole, none lost and none changed', () => {
+  const pieces: Uint8Array[] = [];
+  const gathered = new GatheredLines((bytes) => pieces.push(bytes));
+  const lengths = [10, 4095, 1, 4096, 3000, 1200, 700, 9000, 20, ...Array.from({ length: 300 }, (_, i) => i)];
+  const lines = lengths.map((length, i) => `${(i % 2 === 0 ? 'x' : 'é').repeat(length)}\n`);
+  for (const line of lines) gathered.write(line);
+  gathered.flush();
+  gathered.flush();
+  assert.equal(Buffer.concat(pieces).toString(), lines.join(''));
+  for (const piece of pieces) {
+    assert.equal(piece.at(-1), '\n'.charCodeAt(0));
+    const lineCount = Buffer.from(piece).toString().split('\n').length - 1;
+    assert.ok(piece.length <= 4096 || lineCount === 1);
+  }
+  assert.ok(pieces.length < lines.length / 5);
 });
 
 test('threads write whole lines to the same pipe, and lose none at exit', async () => {

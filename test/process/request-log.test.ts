@@ -28,19 +28,8 @@ async function linesOf(level: string, requests: readonly Answered[]): Promise<st
   });
   const logRequest = createRequestLog(logger, 'edge-0');
   for (const request of requests) logRequest(request);
-  await Promise.resolve();
-  assert.ok(lines.every((piece) => piece.length <= 4096 && piece.endsWith('\n')));
-  return lines.join('').match(/.*\n/g) ?? [];
+  return lines;
 }
-
-test('lines are handed over in pieces that a pipe takes whole, none lost and none twice', async () => {
-  const requests = Array.from({ length: 100 }, (_, i) => ({ ...answered, requestId: `req_${i}` }));
-  const lines = await linesOf('info', requests);
-  assert.deepEqual(
-    lines.map((line) => JSON.parse(line).requestId),
-    requests.map(({ requestId }) => requestId),
-  );
-});
 
 test('a request is logged as the logger would log it', async () => {
   const refused = {
