@@ -10,12 +10,12 @@ import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Config } from './config-schema.ts';
 import type { DataFolder } from './data-folder.ts';
-import { KeptThread, type KeptThreadOptions } from './kept-thread.ts';
+import { accountOf, keyRingChangeOf } from './directory-projections.ts';
 import type { Logger } from './logger.ts';
 import type { SupervisorMetrics } from './metrics.ts';
+import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
 import { Thread, type ThreadFailure } from './thread.ts';
 import type { EdgeThreadData, News, ShardThreadData, WebhookThreadData } from './thread-protocol.ts';
-import { accountOf, keyRingChangeOf } from './thread-views.ts';
 
 const shardEntry = new URL('./shard-thread.ts', import.meta.url);
 const edgeEntry = new URL('./edge-thread.ts', import.meta.url);
@@ -41,9 +41,9 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   /** What threads are started with. */
   #config: Config;
-  readonly #shards: readonly KeptThread[];
-  readonly #edges: readonly KeptThread[];
-  readonly #webhooks: KeptThread;
+  readonly #shards: readonly SupervisedThread[];
+  readonly #edges: readonly SupervisedThread[];
+  readonly #webhooks: SupervisedThread;
   /** How many connections the edges have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #stopping = new AbortController();
@@ -74,12 +74,12 @@ export class Supervisor {
     if (failures.every((failure) => failure !== null)) throw failures[0]!;
   }
 
-  #keep(options: Omit<KeptThreadOptions, 'logger' | 'stopping'>): KeptThread {
+  #keep(options: Omit<SupervisedThreadOptions, 'logger' | 'stopping'>): SupervisedThread {
     const { logger } = this.#options;
-    return new KeptThread({ ...options, logger, stopping: this.#stopping.signal });
+    return new SupervisedThread({ ...options, logger, stopping: this.#stopping.signal });
   }
 
-  #edge(number: number): KeptThread {
+  #edge(number: number): SupervisedThread {
     const { directory, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
     const make = async () => {
       const config = this.#config;
@@ -97,7 +97,7 @@ export class Supervisor {
   }
 
   /** The thread that delivers webhooks. Requests don't need it; what it was doing is in the shards' journals. */
-  #webhookThread(): KeptThread {
+  #webhookThread(): SupervisedThread {
     const { secretsKeys } = this.#options;
     const make = () => {
       const data: WebhookThreadData = { config: this.#config, secretsKeys };
@@ -106,7 +106,7 @@ export class Supervisor {
     return this.#keep({ name: 'the webhook thread', make, onStarted: (thread) => this.#linkShards(thread) });
   }
 
-  #shard(number: number): KeptThread {
+  #shard(number: number): SupervisedThread {
     const { metrics } = this.#options;
     return this.#keep({
       name: `shard ${number}`,

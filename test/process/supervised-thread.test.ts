@@ -1,10 +1,14 @@
-// How a thread is kept running: when it is started again, when it stays down, and what a stop waits for.
+// A supervised thread: when it is started again, how long that waits, when it stays down, and what a stop waits for.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { KeptThread, type KeptThreadOptions } from '../../src/process/kept-thread.ts';
 import type { Logger } from '../../src/process/logger.ts';
+import {
+  RestartDelay,
+  SupervisedThread,
+  type SupervisedThreadOptions,
+} from '../../src/process/supervised-thread.ts';
 import { type Thread, ThreadFailure } from '../../src/process/thread.ts';
 
 /** A thread that does what the test says. */
@@ -31,7 +35,7 @@ class FakeThread {
   }
 }
 
-function keep(more: Partial<KeptThreadOptions> = {}) {
+function supervise(more: Partial<SupervisedThreadOptions> = {}) {
   const threads: FakeThread[] = [];
   const happened: string[] = [];
   const stopping = new AbortController();
@@ -39,7 +43,7 @@ function keep(more: Partial<KeptThreadOptions> = {}) {
     error: (_: object, message: string) => happened.push(message),
     fatal: (_: object, message: string) => happened.push(message),
   } as unknown as Logger;
-  const kept = new KeptThread({
+  const supervised = new SupervisedThread({
     name: 'shard 1',
     logger,
     stopping: stopping.signal,
@@ -53,7 +57,7 @@ function keep(more: Partial<KeptThreadOptions> = {}) {
     onEnded: () => happened.push('ended'),
     ...more,
   });
-  return { kept, threads, happened, stopping };
+  return { supervised, threads, happened, stopping };
 }
 
 async function settled(): Promise<void> {
@@ -63,36 +67,36 @@ async function settled(): Promise<void> {
 const failure = new ThreadFailure('the disk is gone', false);
 
 test('a thread that fails is started again, and its first start counts for whoever waits', async () => {
-  const { kept, threads, happened } = keep();
-  const first = kept.start();
+  const { supervised, threads, happened } = supervise();
+  const first = supervised.start();
   await settled();
   threads[0]!.becomeReady();
   assert.equal(await first, null);
-  assert.equal(kept.ready, threads[0] as unknown as Thread);
+  assert.equal(supervised.ready, threads[0] as unknown as Thread);
   threads[0]!.end(failure);
   while (threads.length < 2) await settled();
   const again = 'shard 1 ended and is started again: the disk is gone';
   assert.deepEqual(happened, ['ready', 'ended', again]);
-  assert.deepEqual([kept.thread === (threads[1] as unknown as Thread), kept.ready], [true, null]);
+  assert.deepEqual([supervised.thread === (threads[1] as unknown as Thread), supervised.ready], [true, null]);
 });
 
 test('one that a start can not help stays down, and says why', async () => {
-  const { kept, threads, happened } = keep();
-  const first = kept.start();
+  const { supervised, threads, happened } = supervise();
+  const first = supervised.start();
   await settled();
   const damaged = new ThreadFailure('the journal is damaged', true);
   threads[0]!.end(damaged);
   assert.equal(await first, damaged);
   await settled();
   assert.deepEqual(happened, ['ended', 'shard 1 stays down: the journal is damaged']);
-  assert.deepEqual([threads.length, kept.thread], [1, null]);
+  assert.deepEqual([threads.length, supervised.thread], [1, null]);
 });
 
 test('one whose end is somebody else’s affair is not started again; failing to start is told by its start', async () => {
   for (const wasReady of [true, false]) {
     const lost: ThreadFailure[] = [];
-    const { kept, threads } = keep({ onLost: (why) => lost.push(why) });
-    const first = kept.start();
+    const { supervised, threads } = supervise({ onLost: (why) => lost.push(why) });
+    const first = supervised.start();
     await settled();
     if (wasReady) threads[0]!.becomeReady();
     await settled();
@@ -104,22 +108,44 @@ test('one whose end is somebody else’s affair is not started again; failing to
 });
 
 test('a stop ends it for good, also one that is only being made', async () => {
-  const { kept, threads, stopping } = keep();
-  void kept.start();
+  const { supervised, threads, stopping } = supervise();
+  void supervised.start();
   await settled();
   threads[0]!.becomeReady();
   stopping.abort();
-  await kept.stop();
-  assert.deepEqual([threads.length, kept.thread], [1, null]);
+  await supervised.stop();
+  assert.deepEqual([threads.length, supervised.thread], [1, null]);
 
   const making = Promise.withResolvers<Thread>();
-  const late = keep({ make: () => making.promise });
-  void late.kept.start();
+  const late = supervise({ make: () => making.promise });
+  void late.supervised.start();
   late.stopping.abort();
-  const stopped = late.kept.stop();
+  const stopped = late.supervised.stop();
   const thread = new FakeThread();
   thread.ready.catch(() => {});
   making.resolve(thread as unknown as Thread);
   await stopped;
-  assert.deepEqual([late.kept.thread, late.happened], [null, ['ended']]);
+  assert.deepEqual([late.supervised.thread, late.happened], [null, ['ended']]);
 });
+
+/** The waits after failures that come so many milliseconds after one another. */
+function waits(...gapsMs: readonly number[]): number[] {
+  const delay = new RestartDelay();
+  let nowMs = 0;
+  return gapsMs.map((gapMs) => {
+    nowMs += gapMs;
+    return delay.failed(nowMs);
+  });
+}
+
+const rows: readonly [string, gapsMs: readonly number[], expected: readonly number[]][] = [
+  ['one failure', [1], [0]],
+  ['a shard that can not stay up', Array(9).fill(10), [0, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]],
+  ['a failure every twenty seconds', Array(6).fill(20_000), [0, 200, 400, 400, 400, 400]],
+  ['a failure a minute', Array(4).fill(60_000), [0, 0, 0, 0]],
+  ['some failures, a quiet minute, some more', [1, 1, 1, 60_000, 1], [0, 200, 400, 0, 200]],
+];
+
+for (const [name, gapsMs, expected] of rows) {
+  test(`waits before the next start: ${name}`, () => assert.deepEqual(waits(...gapsMs), expected));
+}

@@ -1,38 +1,54 @@
-// A thread that is kept running: it is started, and started again when it ends, later and later if it can't stay up. This
-// is how shards, edges and the webhook thread are supervised; they differ only in what is done when one starts, is ready
-// or has ended, and in whether starting again can help.
+// A supervised thread is started, and started again whenever it ends. A thread that fails again within a minute is started
+// later with each failure. Shards, edges and the webhook thread are supervised like this; they differ only in what is done
+// when one starts, is ready or has ended, and in whether another start can help.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from './logger.ts';
-import { RestartDelay } from './restart-delay.ts';
 import type { Thread, ThreadFailure } from './thread.ts';
 
-export interface KeptThreadOptions {
-  /** What it is called in the log. */
+const countedMs = 60_000;
+const delayMsMin = 200;
+const delayMsMax = 5_000;
+
+/** How long to wait before the next start: not at all after the first failure in a minute, then longer with each. */
+export class RestartDelay {
+  /** The times of the failures within the last minute. */
+  #failedAtMs: readonly number[] = [];
+
+  /** The thread failed at `nowMs` of the monotonic clock. Returns the milliseconds to wait. */
+  failed(nowMs: number): number {
+    const earlier = this.#failedAtMs.filter((ms) => nowMs - ms < countedMs);
+    this.#failedAtMs = [...earlier, nowMs];
+    return earlier.length === 0 ? 0 : Math.min(delayMsMax, delayMsMin * 2 ** (earlier.length - 1));
+  }
+}
+
+export interface SupervisedThreadOptions {
+  /** The thread's name in the log. */
   readonly name: string;
-  /** What its log lines carry. */
+  /** Fields of its log lines. */
   readonly fields?: object;
   readonly logger: Logger;
-  /** Aborted when the service stops: nothing is started again from then on. */
+  /** Aborted when the service stops; then the thread is not started again. */
   readonly stopping: AbortSignal;
-  /** Makes a thread, with what is in force now. */
+  /** Makes a thread with the settings in force. */
   readonly make: () => Thread | Promise<Thread>;
   readonly onStarted?: (thread: Thread) => void;
   readonly onReady?: (thread: Thread) => void;
   readonly onEnded?: () => void;
   readonly onRestart?: () => void;
-  /** Takes over what to do about an end that nobody asked for; without it the thread is started again. */
+  /** Handles an unexpected end after the thread was ready. Without it the thread is started again. */
   readonly onLost?: (failure: ThreadFailure) => void;
 }
 
-export class KeptThread {
-  readonly #options: KeptThreadOptions;
+export class SupervisedThread {
+  readonly #options: SupervisedThreadOptions;
   readonly #delay = new RestartDelay();
   readonly #first = Promise.withResolvers<ThreadFailure | null>();
   #thread: Thread | null = null;
   #ended: Promise<void> = Promise.resolve();
 
-  constructor(options: KeptThreadOptions) {
+  constructor(options: SupervisedThreadOptions) {
     this.#options = options;
   }
 
@@ -46,14 +62,14 @@ export class KeptThread {
     return this.#thread?.isReady ? this.#thread : null;
   }
 
-  /** Runs it for as long as that may help. Settles after the first start, with the reason when that failed. */
+  /** Starts the thread and supervises it. Resolves after the first start: null, or why it failed. */
   start(): Promise<ThreadFailure | null> {
-    this.#ended = this.#keep();
+    this.#ended = this.#supervise();
     this.#ended.catch(this.#first.reject);
     return this.#first.promise;
   }
 
-  async #keep(): Promise<void> {
+  async #supervise(): Promise<void> {
     const { stopping } = this.#options;
     while (!stopping.aborted) {
       const failure = await this.#run();
@@ -61,7 +77,7 @@ export class KeptThread {
     }
   }
 
-  /** Runs one thread until it ends; returns why it did. */
+  /** Runs one thread until it ends. Returns the failure, or null when it ended by itself. */
   async #run(): Promise<ThreadFailure | null> {
     const { make, onStarted, onReady, onEnded, onLost } = this.#options;
     const thread = await make();
@@ -83,7 +99,7 @@ export class KeptThread {
     return failure;
   }
 
-  /** Says why it has ended and waits until it may be started again; false when it may not. */
+  /** Logs why the thread ended and waits until it may be started again. False when it may not. */
   async #mayStartAgain(failure: ThreadFailure | null): Promise<boolean> {
     const { name, fields, logger, stopping, onLost, onRestart } = this.#options;
     if (onLost !== undefined) return false;
@@ -99,7 +115,7 @@ export class KeptThread {
     return !stopping.aborted;
   }
 
-  /** Has it finish its work; settles when it has ended. To be called once the service is stopping. */
+  /** Lets the thread finish its work. Resolves when it has ended. To be called once the service is stopping. */
   async stop(): Promise<void> {
     await this.#thread?.stop();
     await this.#ended;

@@ -1,5 +1,5 @@
-// What the other threads get to know of an organization and its keys: the part of the directory's entries that they
-// need, in the types of their own layer.
+// Projections of the directory for the other threads: the part of an organization and its keys that a shard or an edge
+// needs, in the types of its layer.
 
 import type { ApiKey } from '../directory/api-key.ts';
 import type { DirectoryChange } from '../directory/directory.ts';
