@@ -1,13 +1,13 @@
-// What errors repeat of a request: names, ids and addresses, so that whoever sent them finds them again. It is never
-// more than a few dozen characters, and nothing of what looks like a card number.
+// Errors repeat names, ids and addresses of the request, so that the sender finds the place. They repeat at most 64
+// characters, and nothing that looks like a card number.
 
 import { findCardNumber } from '../core/card-number.ts';
 
 const charactersMax = 64;
-/** As far as a card number can reach that begins among the first characters. */
+/** How far a card number can reach that begins within the first `charactersMax` characters. */
 const searchedMax = 2 * charactersMax;
 
-/** A text, which may hold half a character, as errors show it, of at most 64 characters; null when what would be shown looks like a card number. */
+/** The text as errors show it, at most 64 characters; null when it looks like a card number. May hold lone surrogates. */
 function shown(text: string): string | null {
   if (findCardNumber(text.length > searchedMax ? text.slice(0, searchedMax) : text)) return null;
   if (text.length <= charactersMax) return text.toWellFormed();
@@ -16,14 +16,14 @@ function shown(text: string): string | null {
   return (whole ? text : `${characters.slice(0, charactersMax - 1).join('')}…`).toWellFormed();
 }
 
-/** A text of the request in the message of an error. */
+/** A text of the request, for the message of an error. */
 export function echo(text: string): string {
   return shown(text) ?? '…';
 }
 
 /**
- * The path of a parameter from the names that lead to it, with dots. It ends above a name that must not be shown;
- * `whole` stands for what holds the first name.
+ * The path of a parameter: the names that lead to it, joined with dots. It ends before a name that must not be shown.
+ * `whole` is the path when that is the first name.
  */
 export function paramPath(names: readonly string[], whole: 'body' | 'query' = 'body'): string {
   const path: string[] = [];

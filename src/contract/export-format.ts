@@ -1,5 +1,5 @@
-// How exports look as CSV (RFC 4180): which fields of a resource are columns, in which order, and how a value becomes
-// a cell. Exports are written with it, and their description shows it.
+// Exports as CSV (RFC 4180): which fields of a resource are columns, in which order, and how a value becomes a cell. The
+// OpenAPI document describes exports from the same table.
 
 import type { ExportOperation } from './routes/table.ts';
 
@@ -57,12 +57,12 @@ export function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvCell).join(',')}\r\n`;
 }
 
-/** What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"). */
+/** The characters with which a cell is a formula to a spreadsheet (OWASP, "CSV Injection"). */
 const formulaStart = /^[=+\-@\t\r]/;
 
 /**
- * What is nested is JSON text. A text that a spreadsheet would run as a formula gets a leading `'`, because others than
- * the merchant write some of the texts; all other texts stand as they are.
+ * Nested values are JSON text. A text that a spreadsheet would run as a formula gets a leading `'`, because some texts are
+ * written by people other than the merchant.
  */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';

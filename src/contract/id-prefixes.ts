@@ -1,5 +1,5 @@
-// What the id of each kind of object starts with, and which kind an id is of. Merchants meet the first nine; the others
-// are for operators and the journal.
+// The prefix of the ids of each kind of object. Merchants see the first nine kinds; the others appear to operators and in
+// the journal.
 
 export const idPrefixes = {
   payment_intent: 'pi',
@@ -23,7 +23,7 @@ const kinds: ReadonlyMap<string, IdKind> = new Map(
   (Object.keys(idPrefixes) as IdKind[]).map((kind) => [idPrefixes[kind], kind]),
 );
 
-/** The kind of object that an id is of, by its prefix; undefined when the prefix is none of ours. */
+/** The kind of object that an id belongs to, by its prefix; undefined when the prefix is unknown. */
 export function kindOfId(id: string): IdKind | undefined {
   return kinds.get(id.slice(0, id.indexOf('_')));
 }

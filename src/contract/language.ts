@@ -1,6 +1,5 @@
-// Which of the three languages a request is answered in, from its `Accept-Language` header (RFC 9110, section 12.5.4).
-// Called for every request, so answers are remembered: the same header text always gives the same language, and only a
-// bounded number of short headers is kept.
+// The language of a request's messages, from its `Accept-Language` header (RFC 9110, section 12.5.4). It is found for
+// every request, so results are cached by the header's text, for a bounded number of short headers.
 
 import { type Language, languages } from './vocabulary.ts';
 
@@ -24,7 +23,7 @@ export function negotiateLanguage(acceptLanguage: string): Language {
   const known = remembered.get(acceptLanguage);
   if (known !== undefined) return known;
   const language = negotiate(acceptLanguage);
-  // Ever new headers cannot fill the memory; at worst each is read anew, which takes about a microsecond.
+  // The cache is bounded, so that a client with many different headers can't fill the memory.
   if (remembered.size >= rememberedMax) remembered.clear();
   remembered.set(acceptLanguage, language);
   return language;
@@ -45,7 +44,7 @@ function negotiate(acceptLanguage: string): Language {
     const language = languages.find((candidate) => candidate === primary);
     if (language) qualities.set(language, Math.max(qualities.get(language) ?? 0, quality));
   }
-  // A map keeps the order of its first insertions: the languages that only `*` covers come last.
+  // A map iterates in the order of first insertion, so the languages that only `*` covers come last.
   for (const language of languages) {
     if (!qualities.has(language)) qualities.set(language, wildcardQuality);
   }

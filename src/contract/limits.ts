@@ -1,5 +1,5 @@
-// Limits of the public API: one place for every number that a merchant can run into. The rate-limit values are the
-// defaults; an organization's overrides come from the directory.
+// The limits of the public API, all in one place. The rate limits are the defaults; an organization's overrides come from
+// the directory.
 
 import type { Language } from './vocabulary.ts';
 
@@ -25,16 +25,16 @@ export const defaultDailyCap = { requests: 10_000, payment_creations: 1_000 } as
 
 export const headerBytesMax = 16 * 1024;
 export const bodyBytesMax = 256 * 1024 - 1;
-/** A form on a payment page. */
+/** The body of a form on a payment page. */
 export const formBytesMax = 8 * 1024;
-/** A body comes in this many pieces however small they are; in more when they have so many bytes on average. */
+/** A body may arrive in this many pieces of any size, and in more when they have so many bytes on average. */
 export const bodyPiecesFree = 256;
 export const bodyPieceBytesMin = 32;
-/** Names in a body, at every depth: several times what any request has, because each one takes time. */
+/** Names in a body, at every depth. Each takes time to check; no valid request has nearly as many. */
 export const bodyNamesMax = 1_000;
 export const idempotencyKeyCharactersMax = 255;
 export const idempotencyRetentionMs = 24 * 3600 * 1000;
-export const keptAnswerBytesMax = 64 * 1024;
+export const storedResponseBytesMax = 64 * 1024;
 
 export const metadataKeysMax = 50;
 export const metadataKeyCharactersMax = 40;
@@ -45,7 +45,7 @@ export const urlCharactersMax = 2048;
 
 export const amountMin = 1;
 export const amountMax = 99_999_999;
-/** Centimes: the least a payment by each method can be. */
+/** The smallest amount of a payment by each method, in centimes. */
 export const methodAmountMin = { card: 100, cash: 10_000 } as const;
 
 /** Cards that can be tried for one payment: card schemes count more than ten declines as abuse. */
@@ -64,7 +64,7 @@ export const webhookEndpointsMax = 16;
 /** Deliveries in flight to one endpoint. */
 export const deliveriesInFlightMax = 5;
 
-/** For how long a key or a secret that was rolled can go on working. */
+/** The longest time for which a rolled key or secret can go on working. */
 export const overlapSecondsMax = 365 * 24 * 3600;
 
 export const sessionSecondsMin = 30 * 60;

@@ -1,4 +1,4 @@
-// Where the hosted pages are: the addresses that the API answers with, and the paths that the pages are served at.
+// The paths of the hosted pages, which the API's answers contain and the edge serves.
 
 /** Where a customer pays a checkout session. */
 export const checkoutPath = (session: string) => `/checkout/${session}`;

@@ -1,5 +1,5 @@
-// The versions of the API. A request may name one in `X-Service-Version`; without the header the organization's own
-// version applies, the newest one when the organization was created.
+// The versions of the API. A request may name one in `X-Service-Version`. Without the header, the organization's version
+// applies, which is the newest one at its creation.
 
 import { type Refusal, refuse } from './errors/table.ts';
 import { type ApiVersion, apiVersions } from './vocabulary.ts';
@@ -8,7 +8,7 @@ export function isApiVersion(text: string): text is ApiVersion {
   return (apiVersions as readonly string[]).includes(text);
 }
 
-/** The refusal of a version that does not exist; its message lists those that do. */
+/** The refusal of a version that does not exist. Its message lists those that exist. */
 export function refuseVersion(param: string | undefined): Refusal {
   const values = { versions: apiVersions.join(', ') };
   return refuse('api_version_invalid', param === undefined ? { values } : { values, param });

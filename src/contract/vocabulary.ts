@@ -1,9 +1,9 @@
-// The closed sets of words of the public API: values that resources, parameters and records share.
+// The fixed sets of values of the public API, which resources, parameters and records share.
 
 export const modes = ['test', 'live'] as const;
 export type Mode = (typeof modes)[number];
 
-/** Resources and records say `livemode`; whatever is had once a mode is keyed by its name. */
+/** The name of a mode. Resources and records have `livemode`; tables with one entry for each mode are keyed by its name. */
 export function modeOf(livemode: boolean): Mode {
   return livemode ? 'live' : 'test';
 }
@@ -35,7 +35,7 @@ export const failureCodes = [
 ] as const;
 export type FailureCode = (typeof failureCodes)[number];
 
-/** Event types that happen. */
+/** Event types that are sent today. */
 export const sentEventTypes = [
   'payment_intent.created',
   'payment_intent.requires_action',

@@ -1,5 +1,5 @@
-// What a decision is: the outcome of one command, as plain values. The shard makes the changes durable and then
-// releases the answer; the domain knows neither threads nor disks nor HTTP.
+// A decision is what one command comes to, as plain values. The shard makes the changes durable and then releases the
+// answer. The domain knows nothing of threads, disks or HTTP.
 
 import type { Refusal } from '../contract/errors/table.ts';
 import type { IdKind } from '../contract/id-prefixes.ts';
@@ -8,7 +8,7 @@ import type { Language, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { Now } from '../core/clock.ts';
 import type { ApiRequest, Change, NetworkCallRecord, WebhookEndpointRecord } from './record.ts';
 
-/** What the organization may do in this mode, from the directory. */
+/** The organization in this mode, as the directory has it. */
 export interface Account {
   readonly id: string;
   readonly name: string;
@@ -26,7 +26,7 @@ export interface EffectiveLimit {
 
 /** Durations and addresses from the configuration. */
 export interface Settings {
-  /** Where customers reach the service's pages, without a final slash. */
+  /** The address of the service's pages for customers, without a final slash. */
   readonly baseUrl: string;
   readonly cardPageMs: number;
   readonly cashCodeMs: number;
@@ -34,7 +34,7 @@ export interface Settings {
   readonly webhookRetryMs: readonly number[];
 }
 
-/** Everything that `decide` may not find out by itself: time, chance, who asks. */
+/** What `decide` is given because it is pure: the time, chance, and who asks. */
 export interface Context extends Now {
   readonly org: string;
   readonly livemode: boolean;
@@ -46,42 +46,42 @@ export interface Context extends Now {
   readonly request: ApiRequest | null;
   /** The webhook endpoints of the organization in this mode. */
   readonly endpoints: readonly WebhookEndpointRecord[];
-  /** Another change to the endpoints of this organization and mode waits for its address to be looked up. */
+  /** Another change to the endpoints of this organization and mode is waiting for its address check. */
   readonly endpointsBusy: boolean;
-  /** The verdict on the address that this command asked to be checked; null before it asked. */
+  /** Whether the address of this command is allowed; null before the check. */
   readonly addressAllowed: boolean | null;
   /** A new id of an object of this kind. */
   readonly newId: (kind: IdKind) => string;
   /** `length` random base-62 characters. */
   readonly randomText: (length: number) => string;
-  /** Seals the signing secret of an endpoint of the organization: only what is sealed may be in a record. */
+  /** Seals (encrypts) the signing secret of an endpoint. Records hold sealed secrets only. */
   readonly sealSecret: (secret: string, endpoint: string) => string;
   /** A whole random number below `limit` (at most 2^32). */
   readonly randomBelow: (limit: number) => number;
 }
 
-/** An answer's body as JSON text. `keptBody` is kept for replays instead (a secret is shown once). */
+/** An answer's body as JSON text. `storedBody` is what replays get instead, because a secret is shown once. */
 export interface Answer {
   readonly body: string;
-  readonly keptBody?: string;
+  readonly storedBody?: string;
 }
 
 /**
- * A decider's outcome: what it answers, which is a result for the shard itself where nobody else asked, or why there is
- * no answer now. What it changed and what happened lies in the draft; a refusal throws the draft away.
+ * A decider's outcome: an answer, a result for a command that the shard gave itself, or why there is no answer now. The
+ * changes and events are in the draft; a refusal discards the draft.
  */
 export type Outcome<Done = Answer> =
   | { readonly refusal: Refusal }
   | Done
-  /** The answer is given later, by the outcome of this call to a payment network. */
+  /** The request is answered later, when the outcome of this network call is known. */
   | { readonly waitsFor: NetworkCallRecord }
-  /** Run the command again with the verdict on this webhook address in `context.addressAllowed`. Nothing is changed. */
+  /** Nothing is changed. The command runs again when this webhook address was checked, with `context.addressAllowed`. */
   | { readonly checksAddress: string }
   /** The changes are applied, but the request that waited for the network call is refused. */
   | { readonly waiterRefused: Refusal };
 
 export interface Decision<Done = Answer> {
-  /** Records as they are afterwards, events and their deliveries among them; no record twice. Empty on a refusal. */
+  /** Records as they are afterwards, with events and deliveries. No record appears twice. Empty on a refusal. */
   readonly changes: readonly Change[];
   readonly outcome: Outcome<Done>;
   /** Calls to payment networks to make once the changes are durable. */

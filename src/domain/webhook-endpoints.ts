@@ -76,7 +76,7 @@ export function createWebhookEndpoint(draft: Draft, params: ParamsOf<'create_web
   });
   return {
     body: JSON.stringify(presentWebhookEndpoint(endpoint, secret)),
-    keptBody: JSON.stringify(presentWebhookEndpoint(endpoint)),
+    storedBody: JSON.stringify(presentWebhookEndpoint(endpoint)),
   };
 }
 

@@ -2,8 +2,8 @@
 // applied, written down with the answer that is kept for its idempotency key, and answered, all here. What is decided
 // by asking a network or a name server first is answered by a later turn.
 
-import { isKept, statusOf, unavailable } from '../contract/errors/table.ts';
-import { keptAnswerBytesMax } from '../contract/limits.ts';
+import { isStored, statusOf, unavailable } from '../contract/errors/table.ts';
+import { storedResponseBytesMax } from '../contract/limits.ts';
 import type { AnyCommand, CommandParams, Done } from '../domain/command.ts';
 import type { Outcome } from '../domain/decision.ts';
 import type { ApiRequest, StoredRecord } from '../domain/record.ts';
@@ -82,14 +82,14 @@ function keep(state: ShardState, request: ApiRequest, outcome: Outcome): Entry['
   const { key_digest: keyDigest, fingerprint, request_id: requestId, resolved_defaults } = request;
   if (keyDigest === null || fingerprint === null) return null;
   const refusal = refusalOf(outcome);
-  if (refusal !== null && !isKept(refusal)) return null;
-  const body = refusal === null ? keptBodyOf(outcome) : state.errorBody(refusal, request);
-  if (Buffer.byteLength(body) > keptAnswerBytesMax) return null;
+  if (refusal !== null && !isStored(refusal)) return null;
+  const body = refusal === null ? storedBodyOf(outcome) : state.errorBody(refusal, request);
+  if (Buffer.byteLength(body) > storedResponseBytesMax) return null;
   const status = refusal === null ? 200 : statusOf(refusal);
   const defaults = resolved_defaults ? JSON.stringify(resolved_defaults) : '';
   return { keyDigest, fingerprint, requestId, status, body, defaults };
 }
 
-function keptBodyOf(outcome: Outcome): string {
-  return 'body' in outcome ? (outcome.keptBody ?? outcome.body) : '';
+function storedBodyOf(outcome: Outcome): string {
+  return 'body' in outcome ? (outcome.storedBody ?? outcome.body) : '';
 }

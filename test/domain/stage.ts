@@ -290,7 +290,8 @@ export class Step {
     const { outcome } = decision;
     if (route !== undefined && 'body' in outcome) {
       assertFits(route.result, JSON.parse(outcome.body), operation);
-      if (outcome.keptBody !== undefined) assertFits(route.result, JSON.parse(outcome.keptBody), operation);
+      if (outcome.storedBody !== undefined)
+        assertFits(route.result, JSON.parse(outcome.storedBody), operation);
     }
     if ('refusal' in outcome) {
       refusalOf(outcome.refusal);

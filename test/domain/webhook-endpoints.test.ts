@@ -28,8 +28,8 @@ test('created once its address has been checked; the secret is shown once', () =
   });
   const { id, secret } = step.answer;
   assert.match(secret, /^svc_whsec_[0-9A-Za-z]{32}$/);
-  assert.ok('keptBody' in step.outcome);
-  assert.deepEqual(JSON.parse(step.outcome.keptBody!), { ...step.answer, secret: null });
+  assert.ok('storedBody' in step.outcome);
+  assert.deepEqual(JSON.parse(step.outcome.storedBody!), { ...step.answer, secret: null });
   assert.equal(stage.read('retrieve_webhook_endpoint', {}, id).secret, null);
   assert.equal(stage.read('list_webhook_endpoints').data[0].secret, null);
   assert.equal(stage.given('update_webhook_endpoint', {}, id).secret, null);

@@ -1,5 +1,5 @@
-// What a developer who meets an error should do about it: the part of the errors page that no table holds yet. Keyed
-// by every code, so that a new code without advice does not compile. Backquotes mark code.
+// What a developer should do about each error, for the errors page. The object has every code as a key, so a new code
+// without advice does not compile. Backquotes mark code.
 
 import type { ErrorCode, ErrorType } from './table.ts';
 

@@ -1,5 +1,5 @@
-// The page that explains every error code: what `doc_url` points at, as HTML, and the same as Markdown for docs/. Both
-// are derived from the error table, the English messages and the advice. The anchor of a code is the code itself.
+// The page that explains every error code, to which `doc_url` points: as HTML, and as Markdown for docs/. Both are derived
+// from the error table, the English messages and the advice. The anchor of a code is the code itself.
 
 import { type MessageKey, messages } from '../messages/table.ts';
 import { declineCodes } from '../vocabulary.ts';
@@ -7,7 +7,7 @@ import { errorAdvice, typeMeanings } from './advice.ts';
 import { type ErrorCode, type ErrorType, errorCodes, errors, statusesOf } from './table.ts';
 
 interface ExplainedMessage {
-  /** The decline code that comes with this message, if one does. */
+  /** The decline code that comes with this message, if any. */
   readonly declineCode: string | null;
   /** English; `{name}` stands for a value. */
   readonly text: string;
@@ -103,8 +103,8 @@ nav ul { columns: 16rem; padding: 0; list-style: none; }
 `;
 
 /**
- * The digest of the page's style, as a Content-Security-Policy names it: `style-src '${styleHash}'`. It is written
- * down, because a digest can't be computed without a runtime's help here; a test holds it against the style.
+ * The digest of the page's style for its Content-Security-Policy: `style-src '${styleHash}'`. It is a constant, because
+ * this layer may not use `node:crypto`; a test compares it with the style.
  */
 const styleHash = 'sha256-5sjG9U649Seli9gqO/0Ood4MPeyO/EuR2ZKDdOCuGsI=';
 

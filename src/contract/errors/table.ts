@@ -1,5 +1,6 @@
-// The error table: one row a code, with its type, its HTTP status, and whether it is kept with an idempotency key. Messages are in messages.ts, keyed by the same
-// codes. Whoever refuses something names a code of this table; nothing else in the service knows a status.
+// The error table has one row for each code: its type, its HTTP status, and whether the refusal is stored as the response
+// for the request's idempotency key. The messages are in ../messages/, keyed by the same codes. A refusal names a code of
+// this table; only this table has HTTP statuses.
 
 import { format, type MessageKey } from '../messages/table.ts';
 import type { DeclineCode, Language } from '../vocabulary.ts';
@@ -16,74 +17,74 @@ export type ErrorType =
 interface ErrorRow {
   readonly type: ErrorType;
   readonly status: number;
-  /** Whether the refusal is kept with its idempotency key, as the result of the request. */
-  readonly kept: boolean;
+  /** Whether the refusal is stored as the response for the idempotency key. */
+  readonly stored: boolean;
 }
 
-const row = (type: ErrorType, status: number, kept: 'kept' | 'not kept'): ErrorRow => ({
+const row = (type: ErrorType, status: number, stored: 'stored' | 'not stored'): ErrorRow => ({
   type,
   status,
-  kept: kept === 'kept',
+  stored: stored === 'stored',
 });
 
 /**
- * One row a code. Refusals on the merits are kept. Not kept are refusals of a request before it runs, those of a
- * parameter wherever it is found out (the corrected request may use the same key), and those that say to try again.
+ * Refusals on the merits are stored. Three kinds are not stored: refusals of a request before it runs, refusals of a
+ * parameter (the corrected request may use the same key), and those that say to try again.
  */
 
 export const errors = {
-  parameter_missing: row('invalid_request_error', 400, 'not kept'),
-  parameter_unknown: row('invalid_request_error', 400, 'not kept'),
-  parameter_invalid: row('invalid_request_error', 400, 'not kept'),
-  resource_missing: row('invalid_request_error', 404, 'kept'),
-  unrecognized_request_url: row('invalid_request_error', 404, 'not kept'),
-  api_version_invalid: row('invalid_request_error', 400, 'not kept'),
-  amount_too_small: row('invalid_request_error', 400, 'kept'),
-  amount_too_large: row('invalid_request_error', 400, 'kept'),
-  payment_method_unavailable: row('invalid_request_error', 400, 'kept'),
-  payment_intent_unexpected_state: row('invalid_request_error', 400, 'kept'),
-  payment_intent_busy: row('invalid_request_error', 409, 'not kept'),
-  charge_unexpected_state: row('invalid_request_error', 400, 'kept'),
-  refund_unsupported_payment_method: row('invalid_request_error', 400, 'kept'),
-  url_not_allowed: row('invalid_request_error', 400, 'kept'),
-  webhook_endpoint_limit_reached: row('invalid_request_error', 400, 'kept'),
-  webhook_endpoints_busy: row('invalid_request_error', 409, 'not kept'),
-  idempotency_key_missing: row('invalid_request_error', 400, 'not kept'),
-  invalid_request: row('invalid_request_error', 400, 'kept'),
-  api_key_missing: row('authentication_error', 401, 'not kept'),
-  api_key_invalid: row('authentication_error', 401, 'not kept'),
-  api_key_revoked: row('authentication_error', 401, 'not kept'),
-  api_key_expired: row('authentication_error', 401, 'not kept'),
-  authentication_required: row('authentication_error', 401, 'not kept'),
-  secret_key_required: row('permission_error', 403, 'not kept'),
-  live_mode_not_activated: row('permission_error', 403, 'not kept'),
-  account_inactive: row('permission_error', 403, 'not kept'),
-  test_mode_only: row('permission_error', 403, 'not kept'),
-  permission_denied: row('permission_error', 403, 'not kept'),
-  card_declined: row('card_error', 402, 'kept'),
-  idempotency_key_reused: row('idempotency_error', 400, 'not kept'),
-  idempotency_in_progress: row('idempotency_error', 409, 'not kept'),
-  idempotency_error: row('idempotency_error', 400, 'not kept'),
-  rate_limit_exceeded: row('rate_limit_error', 429, 'not kept'),
-  test_daily_cap_reached: row('rate_limit_error', 429, 'not kept'),
-  api_error: row('api_error', 500, 'not kept'),
+  parameter_missing: row('invalid_request_error', 400, 'not stored'),
+  parameter_unknown: row('invalid_request_error', 400, 'not stored'),
+  parameter_invalid: row('invalid_request_error', 400, 'not stored'),
+  resource_missing: row('invalid_request_error', 404, 'stored'),
+  unrecognized_request_url: row('invalid_request_error', 404, 'not stored'),
+  api_version_invalid: row('invalid_request_error', 400, 'not stored'),
+  amount_too_small: row('invalid_request_error', 400, 'stored'),
+  amount_too_large: row('invalid_request_error', 400, 'stored'),
+  payment_method_unavailable: row('invalid_request_error', 400, 'stored'),
+  payment_intent_unexpected_state: row('invalid_request_error', 400, 'stored'),
+  payment_intent_busy: row('invalid_request_error', 409, 'not stored'),
+  charge_unexpected_state: row('invalid_request_error', 400, 'stored'),
+  refund_unsupported_payment_method: row('invalid_request_error', 400, 'stored'),
+  url_not_allowed: row('invalid_request_error', 400, 'stored'),
+  webhook_endpoint_limit_reached: row('invalid_request_error', 400, 'stored'),
+  webhook_endpoints_busy: row('invalid_request_error', 409, 'not stored'),
+  idempotency_key_missing: row('invalid_request_error', 400, 'not stored'),
+  invalid_request: row('invalid_request_error', 400, 'stored'),
+  api_key_missing: row('authentication_error', 401, 'not stored'),
+  api_key_invalid: row('authentication_error', 401, 'not stored'),
+  api_key_revoked: row('authentication_error', 401, 'not stored'),
+  api_key_expired: row('authentication_error', 401, 'not stored'),
+  authentication_required: row('authentication_error', 401, 'not stored'),
+  secret_key_required: row('permission_error', 403, 'not stored'),
+  live_mode_not_activated: row('permission_error', 403, 'not stored'),
+  account_inactive: row('permission_error', 403, 'not stored'),
+  test_mode_only: row('permission_error', 403, 'not stored'),
+  permission_denied: row('permission_error', 403, 'not stored'),
+  card_declined: row('card_error', 402, 'stored'),
+  idempotency_key_reused: row('idempotency_error', 400, 'not stored'),
+  idempotency_in_progress: row('idempotency_error', 409, 'not stored'),
+  idempotency_error: row('idempotency_error', 400, 'not stored'),
+  rate_limit_exceeded: row('rate_limit_error', 429, 'not stored'),
+  test_daily_cap_reached: row('rate_limit_error', 429, 'not stored'),
+  api_error: row('api_error', 500, 'not stored'),
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errors;
 export const errorCodes = Object.keys(errors) as ErrorCode[];
 
-/** The position of a code in the table: how threads name it to each other. 0 is kept for "no error". */
+/** The position of a code in the table, which stands for it in messages between threads. 0 means "no error". */
 export const errorNumbers: ReadonlyMap<ErrorCode, number> = new Map(
   errorCodes.map((code, i) => [code, i + 1]),
 );
 
-/** A refusal: a value, not an exception. `message` names a more precise text than the code's own. */
+/** A refusal is a value, not an exception. `message` names a more precise text than the one of the code. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message?: MessageKey;
   /** The parameter at fault, as a path. */
   readonly param?: string;
-  /** What the message's placeholders stand for. */
+  /** The values of the message's placeholders. */
   readonly values?: Readonly<Record<string, string | number>>;
   readonly declineCode?: DeclineCode;
   /** Seconds after which the same request may succeed. */
@@ -94,7 +95,7 @@ export function refuse(code: ErrorCode, more: Omit<Refusal, 'code'> = {}): Refus
   return { code, ...more };
 }
 
-/** The statuses of the messages that don't have their code's own: a failure that passes, and requests too large to be read. */
+/** The statuses of messages that differ from the one of their code. */
 const messageStatuses: { readonly [K in MessageKey]?: number } = {
   'invalid_request.body_too_large': 413,
   'invalid_request.headers_too_large': 431,
@@ -107,18 +108,18 @@ export function statusOf({ code, message }: Refusal): number {
   return (message === undefined ? undefined : messageStatuses[message]) ?? errors[code].status;
 }
 
-/** All statuses that a code can have, its own first. */
+/** All statuses that a code can have; the one of its row comes first. */
 export function statusesOf(code: ErrorCode): readonly number[] {
   const others = Object.entries(messageStatuses).filter(([key]) => key.startsWith(`${code}.`));
   return [...new Set([errors[code].status, ...others.map(([, status]) => status)])];
 }
 
-/** Whether a refusal is kept with its idempotency key: as its code says, unless it says when to try again. */
-export function isKept({ code, retryAfterSeconds }: Refusal): boolean {
-  return errors[code].kept && retryAfterSeconds === undefined;
+/** Whether a refusal is stored for its idempotency key: as its row says, but never when it says when to try again. */
+export function isStored({ code, retryAfterSeconds }: Refusal): boolean {
+  return errors[code].stored && retryAfterSeconds === undefined;
 }
 
-/** The part of the service that owns the data is being restarted, or can't write now: the same request will do later. */
+/** The shard is being restarted or can't write now. The same request can succeed later. */
 export const unavailable: Refusal = refuse('api_error', {
   message: 'api_error.unavailable',
   retryAfterSeconds: 1,
@@ -127,7 +128,7 @@ export const unavailable: Refusal = refuse('api_error', {
 export interface ErrorContext {
   readonly language: Language;
   readonly requestId: string;
-  /** Where the service is reached, without a final slash: `doc_url` starts with it. */
+  /** The public address of the service without a final slash. `doc_url` starts with it. */
   readonly baseUrl: string;
 }
 

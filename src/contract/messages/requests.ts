@@ -1,5 +1,5 @@
-// Texts for requests that are not what a route takes: parameters, bodies, addresses, versions and ids that name nothing.
-// They are read through messages.ts only.
+// Texts for requests with invalid parts: parameters, bodies, addresses, versions and unknown ids. Only table.ts imports
+// them.
 
 import type { Language } from '../vocabulary.ts';
 

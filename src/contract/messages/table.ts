@@ -1,6 +1,6 @@
 // The texts of the API in English, French and Arabic, keyed by error code or by `code.variant` where one code has
-// several precise reasons. `{name}` stands for a value. Messages may change; nobody should branch on them. The texts
-// themselves are in one file a theme: what a request says, what an operation refuses, who is let in.
+// several precise reasons. `{name}` is the placeholder of a value. Messages may change; clients must not branch on them.
+// The texts are in one file for each theme.
 
 import type { Language } from '../vocabulary.ts';
 import { admissionMessages } from './admission.ts';
@@ -18,8 +18,7 @@ export const messages = {
 export type MessageKey = keyof typeof messages;
 
 /**
- * The text of `key` in `language`, with its placeholders filled in. Whoever refuses something owes the text all of its
- * values: a missing one throws.
+ * The text of `key` in `language`, with its placeholders filled in. Throws when the value of a placeholder is missing.
  */
 export function format(
   key: MessageKey,

@@ -1,5 +1,5 @@
-// The words of the API description that are in no table: what the parameters mean, what the tags group, and what an
-// integrator must know before the first request. A parameter without a meaning does not compile.
+// Texts of the API description that are in no other table: the meanings of the parameters, the groups of routes, and what
+// an integrator must know before the first request. A parameter without a meaning does not compile.
 
 import type { Operation, ParamsOf } from '../routes/table.ts';
 
@@ -56,7 +56,7 @@ const parameters: Record<ParameterName, string> = {
 const mergedMetadata =
   'Merged into what is there: a key sent is set, an empty text removes its key, others stay.';
 
-/** Where a parameter means something else than usual. */
+/** The operations in which a parameter has another meaning than usual. */
 const exceptions: { readonly [O in Operation]?: { readonly [N in keyof ParamsOf<O>]?: string } } = {
   list_payment_intents: { customer: 'Only payment intents of this customer.' },
   list_refunds: { payment_intent: 'Only refunds of this payment intent.' },
@@ -82,7 +82,7 @@ const exceptions: { readonly [O in Operation]?: { readonly [N in keyof ParamsOf<
   },
 };
 
-/** What parameter `name` of an operation means. */
+/** The meaning of parameter `name` of an operation. */
 export function meaningOf(operation: string, name: string): string {
   const own = exceptions[operation as Operation] as Readonly<Record<string, string>> | undefined;
   return own?.[name] ?? parameters[name as ParameterName];
@@ -117,7 +117,7 @@ export const tags: Readonly<Record<string, { readonly name: string; readonly des
   test_helpers: { name: 'Test helpers', description: 'Decide outcomes in test mode. Live keys are refused.' },
 };
 
-/** What an id in a path names, by the part of the path before it. */
+/** The object that an id in a path names, by the part of the path before it. */
 export const pathIds: Readonly<Record<string, string>> = {
   payment_intents: 'payment intent',
   sessions: 'checkout session',

@@ -1,6 +1,5 @@
-// The description of the API in OpenAPI 3.1, derived from the table of routes, the resources, the errors and the
-// limits: nothing is said twice, so it can't say something else than the service does. Served at /openapi.json and
-// copied to docs/openapi.json.
+// The description of the API in OpenAPI 3.1. It is derived from the table of routes, the resources, the errors and the
+// limits, so it can't differ from what the service does. It is served at /openapi.json and copied to docs/openapi.json.
 
 import { assert } from '../../core/assert.ts';
 import { errorCodes } from '../errors/table.ts';
@@ -17,7 +16,7 @@ import { exampleAnswers, exampleRequests, exampleSecret } from './operations.ts'
 import { describeRefusals, exampleRefusal, type RefusalComponents } from './refusals.ts';
 import { describeSchema, ErrorAnswer, type Json, type SchemaComponents, withNulls } from './schemas.ts';
 
-/** What the parts of a description are made from and add to. */
+/** The description while it is written: what its parts are made from and what they add. */
 interface Writing extends RefusalComponents {
   readonly baseUrl: string;
   readonly objects: ExampleObjects;
@@ -137,7 +136,7 @@ function describeQuery(route: Route, writing: Writing): Json[] {
   }));
 }
 
-/** Null for a route that takes no parameters: its body may be left out. */
+/** The description of a request's body; null for a route without parameters, whose body may be left out. */
 function describeBody(route: Route, writing: Writing): Json | null {
   const schema = withNulls(describeSchema(route.params, writing.schemas));
   const properties = Object.entries(schema.properties as Record<string, Json>);

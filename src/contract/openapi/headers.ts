@@ -1,5 +1,4 @@
-// The headers of the API as its description shows them: those that a request may or must carry, and those that an
-// answer carries, by route and status.
+// The headers in the API description: those of requests, and those of answers by route and status.
 
 import { errors } from '../errors/table.ts';
 import { idempotencyKeyCharactersMax } from '../limits.ts';
@@ -120,13 +119,13 @@ export const responseHeaders = {
 
 type ResponseHeader = keyof typeof responseHeaders;
 
-/** Answers of these statuses can come from requests that were counted in the rate limits. */
+/** Answers with these statuses can come from requests that were counted in the rate limits. */
 const countedStatuses: readonly number[] = [200, 400, 402, 404, 409, 429, 500, 503];
-/** Answers of these statuses can be kept with an idempotency key, and so be replayed. */
-const keptStatuses = new Set([
+/** Responses with these statuses can be stored for an idempotency key, and so be replayed. */
+const storedStatuses = new Set([
   200,
   ...Object.values(errors)
-    .filter((error) => error.kept)
+    .filter((error) => error.stored)
     .map(({ status }) => status),
 ]);
 const retryAfterStatuses: readonly number[] = [429, 503];
@@ -136,10 +135,10 @@ export function headerRefs(route: Route, status: number): Json {
   const names: ResponseHeader[] = ['Request-Id', 'Cache-Control'];
   if (countedStatuses.includes(status))
     names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
-  if (route.idempotency !== 'ignored' && keptStatuses.has(status)) {
+  if (route.idempotency !== 'ignored' && storedStatuses.has(status)) {
     names.push('Idempotent-Replayed', 'Original-Request');
   }
-  // An address whose name does not resolve is refused for now.
+  // A webhook address whose name does not resolve now may do later, so its refusal has a Retry-After.
   const looksUp = status === 400 && route.refusals.includes('url_not_allowed');
   if (looksUp || retryAfterStatuses.includes(status)) names.push('Retry-After');
   if (status === 401) names.push('WWW-Authenticate');

@@ -1,5 +1,5 @@
-// What each operation is sent and answers in the examples of the API description. Both are typed by the route's row:
-// a new route without an example does not compile.
+// The example request and the example answer of each operation, for the API description. Both are typed by the route's
+// row, so a new route without an example does not compile.
 
 import type { Static } from 'typebox';
 import type { ExportOperation, Operation, ParamsOf, RouteOf } from '../routes/table.ts';
@@ -97,7 +97,7 @@ export const exampleRequests: Requests = {
 
 const list = <T>(url: string, item: T) => ({ object: 'list' as const, url, has_more: false, data: [item] });
 
-/** The answer of each operation; for an export, its rows. */
+/** The answer of each operation. The answer of an export is its list of rows. */
 export function exampleAnswers(o: ExampleObjects): Answers {
   const event = exampleEvent('payment_intent.succeeded', o);
   return {

@@ -37,7 +37,7 @@ const statusMeanings: Readonly<Record<number, string>> = {
   503: 'The service is not available for the moment. Send the same request again, with the same key.',
 };
 
-/** What is refused before the operation is the same for all routes, so it is described once. */
+/** Refusals from before the operation are the same for all routes, so they are described once. */
 const sharedStatuses: readonly number[] = [401, 403, 413, 429, 431, 500, 503];
 
 type Example = Omit<Refusal, 'code'>;
@@ -85,21 +85,21 @@ const examples: Record<ErrorCode, Example> = {
   api_error: {},
 };
 
-/** Where a code has another status than its own, it says something else. */
+/** The examples of a code's other statuses, which have another message. */
 const otherExamples: Readonly<Record<number, Example>> = {
   413: { message: 'invalid_request.body_too_large', values: { max: bodyBytesMax } },
   431: { message: 'invalid_request.headers_too_large', values: { max: headerBytesMax } },
   503: { message: 'api_error.unavailable' },
 };
 
-/** A refusal with `code` as its body reads in English; `status` when it isn't the code's own. */
+/** The English body of a refusal with `code`. `status` is given when it differs from the one of the code's row. */
 export function exampleRefusal(code: ErrorCode, baseUrl: string, status?: number): Json {
   const context = { language: 'en', requestId: exampleIds.request, baseUrl } as const;
   const example = otherExamples[status ?? 0] ?? examples[code];
   return JSON.parse(errorBody({ code, ...example }, context)) as Json;
 }
 
-/** The codes that a route can answer with each status: those of the checks that it goes through, then its own. */
+/** The codes that a route can answer with each status: first those of the gates that its requests pass, then its own. */
 export function refusalsByStatus(route: Route): ReadonlyMap<number, readonly ErrorCode[]> {
   const codes = new Set([...checkedCodes(route), ...route.refusals]);
   const byStatus = new Map<number, ErrorCode[]>();
@@ -114,7 +114,7 @@ export function refusalsByStatus(route: Route): ReadonlyMap<number, readonly Err
   return new Map([...byStatus].sort(([a], [b]) => a - b));
 }
 
-/** What can be refused before the operation itself runs, in the order of the checks. */
+/** The codes with which a request can be refused before its operation runs, in the order of the gates. */
 function checkedCodes(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [
     'invalid_request',
@@ -143,13 +143,13 @@ function checkedCodes(route: Route): ErrorCode[] {
   return codes;
 }
 
-/** Where the parts of a description that several routes share are gathered, by name. */
+/** The parts of a description that several routes share, by name. */
 export interface RefusalComponents {
   readonly responses: Map<string, Json>;
   readonly examples: Map<string, Json>;
 }
 
-/** The responses of a route that refuse, by status. What routes share is added to `components`. */
+/** The refusals of a route, by status. Those that routes share are added to `components`. */
 export function describeRefusals(route: Route, baseUrl: string, components: RefusalComponents): Json {
   const responses: Json = {};
   for (const [status, codes] of refusalsByStatus(route)) {

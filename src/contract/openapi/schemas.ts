@@ -1,11 +1,11 @@
-// Schemas as the API description shows them. The service's own schemas say the same thing in ways that readers and
-// code generators handle poorly, so `describeSchema` rewrites them; what a rewritten schema accepts is unchanged.
+// Schemas as the API description shows them. Code generators handle some forms of the service's schemas poorly, so
+// `describeSchema` rewrites them. A rewritten schema accepts the same values.
 //
 //   {enum: ['a']}                                     → {type: 'string', enum: ['a']}
 //   {anyOf: [{type: 'string'}, {type: 'null'}]}       → {type: ['string', 'null']}
 //   {patternProperties: {P: S}}                       → {additionalProperties: S, propertyNames: {pattern: P}}
 //
-// A schema that has a name is described once, among the components; everywhere else stands a reference to it.
+// A schema that has a name is described once, among the components; other places have a reference to it.
 
 import { type TSchema, Type } from 'typebox';
 import { type ErrorType, errorCodes, errors } from '../errors/table.ts';
@@ -51,7 +51,7 @@ const named = new Map<unknown, string>([
   [ErrorAnswer, 'Error'],
 ]);
 
-/** Where the components of a description are gathered, by name. */
+/** The components of a description, by name. */
 export type SchemaComponents = Map<string, Json>;
 
 /** `schema` for the description: a reference when it has a name (its component is then in `components`), else rewritten. */
@@ -59,7 +59,7 @@ export function describeSchema(schema: TSchema, components: SchemaComponents): J
   const name = nameOf(schema as Json);
   if (name === undefined) return rewrite(schema as Json, components);
   if (!components.has(name)) {
-    // The name is taken before the parts are described, so that the components stand in the order they are met.
+    // The name is added before the parts are described, so that the components are in the order of their first use.
     components.set(name, {});
     components.set(name, { title: name, ...rewrite(schema as Json, components) });
   }
@@ -93,14 +93,14 @@ function rewrite(schema: Json, components: SchemaComponents): Json {
   return { ...rest, properties: Object.fromEntries(described) };
 }
 
-/** A map from texts to one kind of value; every text is a key unless the pattern says otherwise. */
+/** A map from texts to values of one kind. Every text can be a key unless the pattern excludes it. */
 function mapOf(patternProperties: Record<string, Json>, describe: (part: unknown) => Json): Json {
   const [pattern, value] = Object.entries(patternProperties)[0]!;
   const additionalProperties = describe(value);
   return pattern === '^.*$' ? { additionalProperties } : { additionalProperties, propertyNames: { pattern } };
 }
 
-/** The parameters of a described object as they can be sent: null stands for the absence of one that is optional. */
+/** The parameters of a described object as a request can have them: an optional one can be null, which means absent. */
 export function withNulls(described: Json): Json {
   const required = (described.required ?? []) as readonly string[];
   const properties = Object.entries(described.properties as Record<string, Json>).map(([name, property]) => {

@@ -1,4 +1,4 @@
-// The rows of the table of routes that are about customers.
+// The routes of customers.
 
 import { Type } from 'typebox';
 import * as p from './parameters.ts';

@@ -1,5 +1,5 @@
-// The parameters that routes take, as schemas. Limits on lengths count characters. The kind of value decides which
-// message a wrong one gets (see validate.ts).
+// The parameters of routes as schemas. Limits on lengths count characters. The kind of a parameter decides the message for
+// a wrong value (see validate.ts).
 
 import { type TSchema, Type } from 'typebox';
 import * as limits from '../limits.ts';
@@ -27,23 +27,23 @@ export const paymentMethodList = Type.Array(paymentMethodType, {
   default: ['card'],
 });
 export const shortText = Type.String({ minLength: 1, maxLength: limits.textCharactersMax });
-/** In an update: an empty text removes what is there. */
+/** A text that an update can remove by sending an empty one. */
 export const clearable = <S extends TSchema>(text: S) => Type.Union([Type.Literal(''), text]);
 export const longText = Type.String({ minLength: 1, maxLength: limits.descriptionCharactersMax });
 export const email = Type.String({ format: 'email', maxLength: limits.textCharactersMax });
-/** Without user name and password: they would stand in the customer's browser, and a name can pass for the host. */
+/** An address without user name and password: the customer's browser would show them, and a user name can look like a host. */
 export const address = Type.String({
   format: 'uri',
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)[^/?#:]',
   maxLength: limits.urlCharactersMax,
 });
-/** An address in which `{CHECKOUT_SESSION_ID}` stands for the id of the session; no other braces. */
+/** An address in which `{CHECKOUT_SESSION_ID}` is replaced with the session's id. It has no other braces. */
 export const addressWithSession = Type.String({
   format: 'uri-template',
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)(?![/?#:])[!-z|~]+(\\{CHECKOUT_SESSION_ID\\}[!-z|~]*)*$',
   maxLength: limits.urlCharactersMax,
 });
-/** A webhook address: which ones are allowed is decided by the address guard, with an error of its own. */
+/** A webhook address. The address guard decides later whether it is allowed, with an error of its own. */
 export const webhookAddress = Type.String({ minLength: 1, maxLength: limits.urlCharactersMax });
 export const id = Type.String({ minLength: 1, maxLength: limits.textCharactersMax });
 
@@ -52,7 +52,7 @@ export const metadata = Type.Record(
   Type.String({ maxLength: limits.metadataValueCharactersMax }),
   { maxProperties: limits.metadataKeysMax, additionalProperties: false, default: {} },
 );
-/** What a session hands on to its payment intent. */
+/** The parameters of a session's payment intent. */
 export const paymentIntentData = Type.Object(
   {
     description: Type.Optional({ ...longText, description: "The payment intent's description." }),
@@ -60,7 +60,7 @@ export const paymentIntentData = Type.Object(
   },
   { additionalProperties: false, default: { metadata: {} } },
 );
-/** Metadata in an update: merged into what is there; an empty text removes its key. */
+/** Metadata of an update. It is merged into the existing metadata; an empty text removes its key. */
 export const metadataChanges = Type.Record(
   Type.String({ pattern: `^[\\s\\S]{1,${limits.metadataKeyCharactersMax}}$` }),
   Type.String({ maxLength: limits.metadataValueCharactersMax }),
@@ -83,7 +83,7 @@ export const enabledEvents = Type.Array(Type.Enum(['*', ...eventTypes]), {
 });
 export const timestamp = Type.Integer({ minimum: 0, maximum: 99_999_999_999, description: 'Unix seconds' });
 
-/** Limit and cursors: what every list takes. */
+/** The pagination parameters of every list: limit and cursors. */
 export const page = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: limits.listLimitMax, default: limits.listLimitDefault }),
@@ -92,7 +92,7 @@ export const page = {
   ending_before: Type.Optional(id),
 };
 
-/** The time of creation: exactly, or the range over it. */
+/** Filters by the time of creation: one second, or a range. */
 export const created = {
   created: Type.Optional(timestamp),
   'created[gte]': Type.Optional(timestamp),

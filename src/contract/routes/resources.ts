@@ -1,5 +1,5 @@
-// The resources of the API as schemas: what every answer and every event's `data.object` looks like. The types that
-// `present` returns are inferred from here. A field without a value is null, never absent.
+// The resources of the API as schemas, which every answer and every event's `data.object` matches. The types that `present`
+// returns are inferred from here. A field without a value is null, never absent.
 
 import { type Static, type TSchema, Type } from 'typebox';
 import { type IdKind, idPrefixes } from '../id-prefixes.ts';

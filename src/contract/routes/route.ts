@@ -1,4 +1,4 @@
-// A row of the table of routes: what there is to say about a route, and what several rows have in common.
+// A row of the table of routes, and the parts that several rows have in common.
 
 import { type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../errors/table.ts';
@@ -10,7 +10,7 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** `{id}` stands for one path segment. */
   readonly path: string;
-  /** What happens: a command changes state, a query reads, an export sends all there is, a stream what happens from now on. */
+  /** A command changes state, a query reads, an export sends all objects, a stream sends events as they happen. */
   readonly kind: 'command' | 'query' | 'export' | 'stream';
   readonly idempotency: 'required' | 'optional' | 'ignored';
   /** The bucket that is spent besides `all` and, for commands, `writes`; `filter` means `search` if the list is filtered. */
@@ -19,10 +19,10 @@ export interface Route {
   readonly testOnly?: true;
   /** Body of a POST, query string of a GET. */
   readonly params: TObject;
-  /** Names of which a request has one and only one. */
+  /** A request must have one of these parameters, and not both. */
   readonly exactlyOne?: readonly [string, string];
   readonly result: TSchema;
-  /** Refusals on the merits, for the documentation; the common ones are not repeated. */
+  /** Refusals on the merits, for the documentation, without those that every route has. */
   readonly refusals: readonly ErrorCode[];
   readonly summary: string;
 }

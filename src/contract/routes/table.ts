@@ -1,6 +1,6 @@
-// THE table of routes. The router, the validation of parameters, the rate-limit buckets, the idempotency rules, the
-// union of operations that the domain must decide and the OpenAPI document derive from it. To add a route, add a row
-// here; it compiles once the domain has a decider or a query of that name.
+// THE table of routes. The router, the validation of parameters, the rate-limit buckets, the idempotency rules, the union
+// of operations that the domain must decide, and the OpenAPI document derive from it. docs/ARCHITECTURE.md says how to add
+// a route.
 
 import { type Static, Type } from 'typebox';
 import { chargeStatuses, eventTypes, paymentIntentStatuses, refundStatuses } from '../vocabulary.ts';
@@ -360,5 +360,5 @@ export type CommandOperation = Extract<Row, { kind: 'command' }>['operation'];
 export type QueryOperation = Extract<Row, { kind: 'query' }>['operation'];
 export type ExportOperation = Extract<Row, { kind: 'export' }>['operation'];
 
-/** The table in its general shape, for those who walk it. The position of a row is the route's number. */
+/** The table as a list of rows of one type. The position of a row is the route's number. */
 export const routeTable: readonly Route[] = routes;

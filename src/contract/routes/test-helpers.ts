@@ -1,4 +1,4 @@
-// The rows of the table of routes that stand in for the world in test mode: the customer pays, the network decides.
+// The routes of test mode that act for the customer and the payment network.
 
 import { Type } from 'typebox';
 import * as p from './parameters.ts';

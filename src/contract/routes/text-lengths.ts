@@ -1,8 +1,8 @@
-// The lengths of texts: looked at before anything else is done with a text, because everything else takes time that
-// grows with it. Compiled once from a route's schema. A length counts characters (code points): an accent that is sent
-// on its own counts, so that no text of few characters is a long one.
+// The lengths of texts are checked before anything else is done with a text, because everything else takes time that grows
+// with it. The check is compiled once from a route's schema. A length counts characters (code points), combining accents
+// included, so that a text of few characters is never long in bytes.
 
-/** The parts of a JSON schema that say how long texts may be. */
+/** The parts of a JSON schema that limit the lengths of texts. */
 export interface LengthSchema {
   readonly type?: string;
   readonly maxLength?: number;
@@ -12,12 +12,12 @@ export interface LengthSchema {
   readonly patternProperties?: Readonly<Record<string, LengthSchema>>;
 }
 
-/** Whether no text in a value is too long; what is wrong otherwise is not its business. */
+/** Whether no text in a value is too long. It checks nothing else. */
 type LengthCheck = (value: unknown) => boolean;
 
 /**
- * The check of a schema. Most requests have no text that is longer than what the shortest one may be: that is found out
- * without a look at what each text is.
+ * The check of a schema. Most requests have no text that is longer than the smallest limit of the schema; this is found
+ * out first, without matching each text with its own limit.
  */
 export function compileLengths(schema: LengthSchema): LengthCheck {
   const lengths: number[] = [];
@@ -39,7 +39,7 @@ function hasLongerText(object: unknown, length: number): boolean {
   return false;
 }
 
-/** Null when the schema says nothing about lengths. Lists hold words from a list: they have none. */
+/** Null when the schema limits no lengths. The lists of the API hold values of a fixed set, so they need no check. */
 function compileExact(schema: LengthSchema, lengths: number[]): LengthCheck | null {
   const max = textLengthMax(schema);
   if (max !== null) {
@@ -60,7 +60,7 @@ function compileExact(schema: LengthSchema, lengths: number[]): LengthCheck | nu
   };
 }
 
-/** The most characters of a text; null when the schema is not one of a text. Of alternatives the longest one counts. */
+/** The most characters of a text, the largest of several alternatives; null when the schema is not one of a text. */
 export function textLengthMax({ type, maxLength, anyOf }: LengthSchema): number | null {
   if (anyOf !== undefined) {
     const lengths = anyOf.map(textLengthMax).filter((length) => length !== null);

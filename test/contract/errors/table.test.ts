@@ -1,11 +1,11 @@
-// The error table against the rules that the contract states: which status a type has, and what is kept with a key.
+// The error table against the rules that the contract states: which status a type has, and what is stored for a key.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   errorCodes,
   errors,
-  isKept,
+  isStored,
   refuse,
   statusesOf,
   statusOf,
@@ -29,20 +29,20 @@ test('every status of a code is one of its type', () => {
   }
 });
 
-test('no refusal is kept that says to try again, or that refuses a request before it runs', () => {
+test('no refusal is stored that says to try again, or that refuses a request before it runs', () => {
   const refusedBefore = ['authentication_error', 'permission_error', 'idempotency_error', 'rate_limit_error'];
   for (const code of errorCodes) {
-    const { type, status, kept } = errors[code];
+    const { type, status, stored } = errors[code];
     const saysToTryAgain = status >= 500 || status === 429 || code.endsWith('_busy');
     const isUnread = refusedBefore.includes(type) || code.startsWith('parameter_');
-    if (saysToTryAgain || isUnread) assert.equal(kept, false, code);
+    if (saysToTryAgain || isUnread) assert.equal(stored, false, code);
   }
 });
 
-test('refusals on the merits are kept, unless they say when to try again', () => {
+test('refusals on the merits are stored, unless they say when to try again', () => {
   for (const code of ['amount_too_small', 'card_declined', 'resource_missing', 'url_not_allowed'] as const) {
-    assert.equal(isKept(refuse(code)), true, code);
-    assert.equal(isKept(refuse(code, { retryAfterSeconds: 5 })), false, code);
+    assert.equal(isStored(refuse(code)), true, code);
+    assert.equal(isStored(refuse(code, { retryAfterSeconds: 5 })), false, code);
   }
 });
 
