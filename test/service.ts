@@ -83,13 +83,15 @@ export async function startService(
     readonly args?: readonly string[];
     /** How many files it may have open. */
     readonly openFiles?: number;
+    /** A command that the service is an argument of, and that becomes it or passes signals on. */
+    readonly under?: readonly string[];
     /** Gets the process before it listens. */
     readonly onSpawn?: (child: ChildProcess) => void;
   } = {},
 ): Promise<Service> {
   const dataDir = options.dataDir ?? temporaryFolder();
-  const { openFiles, args = [] } = options;
-  const command = [process.execPath, entry, 'serve', ...args];
+  const { openFiles, args = [], under = [] } = options;
+  const command = [...under, process.execPath, entry, 'serve', ...args];
   if (openFiles !== undefined) command.unshift('sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`);
   const child = spawn(command[0]!, command.slice(1), {
     cwd: root,

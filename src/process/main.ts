@@ -4,7 +4,6 @@
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { Registry } from 'prom-client';
-import type { RefusedKey } from '../edge/refused-keys.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { SecretBox } from '../journal/secret-box.ts';
 import { CliFailure } from '../operator/cli/context.ts';
@@ -40,6 +39,7 @@ import { availabilityOf, networksOf } from './networks.ts';
 import { operatorServices } from './operator-services.ts';
 import { createReread } from './reread.ts';
 import { openSecretsKeys } from './secrets-key.ts';
+import { ServiceManager } from './service-manager.ts';
 import { readStatus } from './status.ts';
 import { Supervisor } from './supervisor.ts';
 import { ThreadFailure } from './thread.ts';
@@ -107,20 +107,15 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const registry = new Registry();
   const metrics = createSupervisorMetrics(registry, folder.path);
   countThreadTime(registry, 'main');
-  const onDirectoryFailure = (error: unknown, fatal: boolean) => {
+  const directory = openDirectory(folder, (error, fatal) => {
     metrics.directoryFailed();
     logger.error({ err: error }, 'a change of the directory could not be written');
-    // Nobody could revoke a key any more.
-    if (fatal)
-      told.reject(new CliFailure(`the directory can't be used any more: ${(error as Error).message}`));
-  };
-  const directory = openDirectory(folder, onDirectoryFailure);
+    if (fatal) told.reject(directoryLost(error as Error));
+  });
   closers.push(() => directory.closeStore());
   await checkFolder({ folder, directory, acceptLoss, warn: (message) => logger.warn(message) });
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
-  const onEdgeEnded = (failure: ThreadFailure) => told.reject(failure);
-  const onRefusedKeys = (refused: readonly RefusedKey[]) => void audit.refusedKeys(refused);
-  const options = {
+  const supervisor = new Supervisor({
     config,
     folder,
     directory,
@@ -129,15 +124,18 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     baseUrl,
     logger,
     metrics,
-    onEdgeEnded,
-    onRefusedKeys,
-  };
-  const supervisor = new Supervisor(options);
-  const putInForce = (changed: Config) => supervisor.reread(changed);
-  const reread = createReread(config, { load: () => sized(load()), putInForce, logger });
+    onEdgeEnded: told.reject,
+    onRefusedKeys: (refused) => void audit.refusedKeys(refused),
+  });
+  const reread = createReread(config, {
+    load: () => sized(load()),
+    putInForce: (changed) => supervisor.reread(changed),
+    logger,
+  });
   process.on('SIGHUP', () => void reread.request());
   const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
   const metricsText = async () => mergeMetrics(await counted());
+  const manager = new ServiceManager(process.env, { pid: process.pid, logger });
   const operators = await openOperatorServer({
     dataDir: folder.path,
     audit,
@@ -162,9 +160,17 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     await greet({ directory, url, production: environmentOf(process.env) === 'production' });
     const { edges, memory } = config;
     logger.info({ url, baseUrl, shards: folder.shards, edges, ...memory }, `listening on ${url}`);
+    manager.ready(`listening on ${url}`);
+    closers.push(manager.watch(counted));
     await told.promise;
   }
   logger.info('stopping');
+  manager.stopping();
+}
+
+/** Why the service ends when its directory can't be written again: nobody could revoke a key any more. */
+function directoryLost({ message }: Error): CliFailure {
+  return new CliFailure(`the directory can't be used any more: ${message}`);
 }
 
 /** Fills in what the configuration leaves to the machine, for a folder of so many shards. */

@@ -1,0 +1,91 @@
+// What the service tells systemd, when that has started it (`Type=notify`): that it listens, that it stops, and, as often
+// as the watchdog wants, that all of its threads answer. Node has no UNIX datagram sockets, so the words go through
+// systemd's own helper, a process a message, which needs `NotifyAccess=all` in the unit. Elsewhere nothing is said.
+
+import { execFile } from 'node:child_process';
+import type { Logger } from './logger.ts';
+
+const helper = 'systemd-notify';
+/** The helper waits until systemd has read the message. */
+const helperMsMax = 10_000;
+
+export interface ServiceManagerOptions {
+  readonly pid: number;
+  readonly logger: Pick<Logger, 'warn'>;
+  /** Passes a message on; for tests. */
+  readonly tell?: (words: readonly string[]) => Promise<void>;
+  /** Calls something again and again, until what it returns is called; for tests. */
+  readonly every?: (ms: number, run: () => void) => () => void;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+export class ServiceManager {
+  readonly #options: ServiceManagerOptions;
+  /** Whether there is one. */
+  readonly #listens: boolean;
+  /** It wants to hear of us within this time, again and again; null: it does not. */
+  readonly #watchdogMs: number | null;
+
+  constructor(env: Variables, options: ServiceManagerOptions) {
+    this.#options = options;
+    this.#listens = Boolean(env.NOTIFY_SOCKET);
+    const ms = Number(env.WATCHDOG_USEC) / 1_000;
+    const isMeant = env.WATCHDOG_PID === undefined || Number(env.WATCHDOG_PID) === options.pid;
+    this.#watchdogMs = this.#listens && isMeant && ms > 0 ? ms : null;
+  }
+
+  /** The service takes requests; `status` is what `systemctl status` shows. */
+  ready(status: string): void {
+    void this.#tell('--ready', `--status=${status}`);
+  }
+
+  stopping(): void {
+    void this.#tell('STOPPING=1');
+  }
+
+  /**
+   * Tells the watchdog that the service lives, each time after `alive` has settled: when a thread hangs it never does,
+   * and the watchdog has the service started again. Returns what ends that.
+   */
+  watch(alive: () => Promise<unknown>): () => Promise<void> {
+    if (this.#watchdogMs === null) return async () => {};
+    let isAsking = false;
+    const { every = everyInterval } = this.#options;
+    const end = every(this.#watchdogMs / 3, async () => {
+      if (isAsking) return;
+      isAsking = true;
+      try {
+        await alive();
+        await this.#tell('WATCHDOG=1');
+      } finally {
+        isAsking = false;
+      }
+    });
+    return async () => end();
+  }
+
+  async #tell(...words: string[]): Promise<void> {
+    if (!this.#listens) return;
+    const { tell = runHelper, logger } = this.#options;
+    await tell(words).catch((error: Error) =>
+      logger.warn(
+        { err: error },
+        `systemd could not be told (${words.join(' ')}): see that ${helper} can be run, and that the unit has NotifyAccess=all`,
+      ),
+    );
+  }
+}
+
+function runHelper(words: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile(helper, words, { timeout: helperMsMax }, (error) =>
+      error === null ? resolve() : reject(error),
+    );
+  });
+}
+
+function everyInterval(ms: number, run: () => void): () => void {
+  const timer = setInterval(run, ms).unref();
+  return () => clearInterval(timer);
+}
