@@ -4,59 +4,25 @@
 // (no journal), encoding the turn, the log on disk (fsync), and the checkpoints that follow. Each figure is of the whole
 // process, with that of the shard's own thread and what the collector took of it behind.
 
-import { randomFillSync } from 'node:crypto';
 import { join } from 'node:path';
 import { indexRowsOf } from '../src/domain/indexes.ts';
-import { matchRoute } from '../src/edge/router.ts';
 import { encodeTurn } from '../src/journal/codec.ts';
 import { type ShardIdentity, tagOf } from '../src/journal/identity.ts';
 import type { Journal, Log, LogBatch } from '../src/journal/journal.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
 import { CheckpointWorker } from '../src/process/checkpoint-worker.ts';
 import { loadConfig } from '../src/process/config.ts';
-import { systemClocks } from '../src/process/system-clocks.ts';
 import { gaugeThisThread, processorSeconds } from '../src/process/thread-time.ts';
-import type { ShardAccount } from '../src/shard/account.ts';
 import { memoryShares } from '../src/shard/memory.ts';
-import {
-  type FromShard,
-  noVersion,
-  RequestWriter,
-  readAnswers,
-  requestFlags,
-} from '../src/shard/protocol.ts';
-import { systemScheduler } from '../src/shard/scheduler.ts';
 import { Shard } from '../src/shard/shard.ts';
-import type { Peer } from '../src/shard/turn.ts';
 import type { PackedChanges } from '../src/store/packed-changes.ts';
 import { MemoryJournal } from '../test/journal/memory-journal.ts';
+import { accountOf, shardOptions } from '../test/shard/shard-options.ts';
+import { Feeder } from './feeder.ts';
 import { bench, counts, positive } from './options.ts';
 import { temporaryFolder } from './targets.ts';
 
-const org = 'org_000000000000000000000001';
-const noLimit = { perMinute: 100_000_000, source: 'custom', untilMs: null } as const;
-const limits = {
-  buckets: { all: noLimit, writes: noLimit, payment_creation: noLimit, search: noLimit },
-  dailyRequests: 100_000_000,
-  dailyPaymentCreations: 100_000_000,
-};
-const on = { card: true, cash: true };
-const account: ShardAccount = {
-  id: org,
-  name: 'Bench',
-  created: 0,
-  apiVersion: '2026-11-01',
-  methods: { test: on, live: on },
-  limits: { test: limits, live: limits },
-};
-const body = Buffer.from(
-  JSON.stringify({
-    amount: 12_000,
-    currency: 'mad',
-    payment_method_types: ['card', 'cash'],
-    metadata: { order_id: 'order-1042' },
-  }),
-);
+const account = accountOf(100_000_000);
 
 /** Changes that were not encoded. */
 function heldAsObjects({ entries }: LogBatch): PackedChanges {
@@ -127,55 +93,6 @@ const stages: readonly Stage[] = [
   { name: 'log and checkpoints', checkpoints: true, open: withCheckpoints },
 ];
 
-class Feeder {
-  readonly #shard: Shard;
-  readonly #writer = new RequestWriter();
-  readonly #route = matchRoute('POST', '/v1/payment_intents')!;
-  #count = 0;
-  #answered: ((answers: number) => void) | null = null;
-
-  readonly #peer: Peer = {
-    post: (message: FromShard) => {
-      if (!(message instanceof ArrayBuffer)) return;
-      let answers = 0;
-      readAnswers(message, (answer) => {
-        if (answer.status !== 200)
-          throw new Error(`a create was answered with ${answer.status}: ${answer.body}`);
-        answers++;
-      });
-      this.#answered?.(answers);
-    },
-  };
-
-  constructor(shard: Shard) {
-    this.#shard = shard;
-  }
-
-  /** Sends a batch and settles when it is answered. */
-  batch(size: number): Promise<number> {
-    for (let i = 0; i < size; i++) {
-      const number = String(this.#count++).padStart(21, '0');
-      this.#writer.put(i + 1, {
-        route: this.#route.route,
-        flags: requestFlags.hasIdempotencyKey,
-        language: 0,
-        version: noVersion,
-        org,
-        requestId: `req_${number}`,
-        id: '',
-        query: '',
-        idempotencyKey: `load-${number}`,
-        body,
-      });
-    }
-    const answered = new Promise<number>((resolve) => {
-      this.#answered = resolve;
-    });
-    this.#shard.receive(this.#writer.take(), this.#peer);
-    return answered;
-  }
-}
-
 interface Measured {
   readonly cpuMicroseconds: number;
   readonly threadMicroseconds: number;
@@ -188,37 +105,16 @@ const gauge = gaugeThisThread();
 async function measure(stage: Stage, batch: number, seconds: number): Promise<Measured> {
   const journal = await stage.open();
   const shard = new Shard(
-    {
-      journal,
-      settings: {
-        baseUrl: 'https://pay.test',
-        cardPageMs: 1_800_000,
-        cashCodeMs: 259_200_000,
-        webhookRetryMs: [5_000],
-      },
-      availability: { test: on, live: on },
-      fillRandom: (bytes) => void randomFillSync(bytes),
-      secrets: { seal: (secret) => secret },
+    shardOptions(journal, {
       memory: stage.checkpoints
         ? shares
         : { ...shares, checkpointBytes: Infinity, unwrittenBytesMax: Infinity },
-      clocks: systemClocks(),
-      scheduler: systemScheduler,
-      clockObserver: { jumped() {}, followed() {} },
       checkpointIntervalMs: stage.checkpoints ? 10_000 : Number.POSITIVE_INFINITY,
-      callNetwork: () => {},
-      checkAddress: () => Promise.resolve(true),
-      deliveryRetentionMs: 30 * 86_400_000,
-      observer: { turnEnded() {}, committed() {}, checkpointed() {}, attempted() {} },
-      onDamage: () => {},
-      onFailure: (error) => {
-        throw error;
-      },
-    },
+    }),
     [account],
   );
   const ticks = setInterval(() => shard.tick(), 100);
-  const feeder = new Feeder(shard);
+  const feeder = new Feeder(shard, account.id);
   const run = async (ms: number) => {
     let answered = 0;
     for (const end = performance.now() + ms; performance.now() < end; ) answered += await feeder.batch(batch);

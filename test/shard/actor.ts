@@ -2,7 +2,6 @@
 // durable. Time stands still, networks and address look-ups wait for the test, and so does the disk when asked to.
 
 import assert from 'node:assert/strict';
-import { randomFillSync } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { languages } from '../../src/contract/vocabulary.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
@@ -27,26 +26,12 @@ import type { ShardOptions } from '../../src/shard/shard-options.ts';
 import type { Peer } from '../../src/shard/turn.ts';
 import { MemoryJournal } from '../journal/memory-journal.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
+import { accountOf, org, shardOptions } from './shard-options.ts';
+
+export { org };
 
 export const startMs = Date.UTC(2026, 10, 2, 12);
-export const org = 'org_000000000000000000000001';
-
-const noLimit = { perMinute: 1_000_000, source: 'custom', untilMs: null } as const;
-const limits = {
-  buckets: { all: noLimit, writes: noLimit, payment_creation: noLimit, search: noLimit },
-  dailyRequests: 1_000_000,
-  dailyPaymentCreations: 1_000_000,
-};
-const on = { card: true, cash: true };
-
-export const account: ShardAccount = {
-  id: org,
-  name: 'Shop',
-  created: startMs / 1000,
-  apiVersion: '2026-11-01',
-  methods: { test: on, live: on },
-  limits: { test: limits, live: limits },
-};
+export const account = accountOf(1_000_000, { created: startMs / 1000 });
 
 export interface Sent {
   readonly body?: unknown;
@@ -161,31 +146,18 @@ export class Actor {
       () => this.readAnswer,
     );
     return new Shard(
-      {
-        journal,
-        settings: {
-          baseUrl: 'https://pay.test',
-          cardPageMs: 1_800_000,
-          cashCodeMs: 259_200_000,
-          webhookRetryMs: [5_000],
-        },
-        availability: { test: on, live: on },
-        fillRandom: (bytes) => void randomFillSync(bytes),
-        secrets: { seal: (secret) => `sealed ${secret}` },
-        memory: memoryShares(shardMibMin),
+      shardOptions(journal, {
         clocks: this.clock,
         scheduler: { soon: (action) => this.soon(action), elapsedMs: () => 0 },
         clockObserver: {
           jumped: (byMs) => this.jumps.push(byMs),
           followed: (byMs) => this.followed.push(byMs),
         },
-        checkpointIntervalMs: 10_000,
         callNetwork: (call) => this.networkCalls.push(call),
         checkAddress: (url) =>
           new Promise((settle, reject) => {
             this.lookUps.push({ url, settle, fail: () => reject(new Error('no answer')) });
           }),
-        deliveryRetentionMs: 30 * 86_400_000,
         observer: {
           turnEnded: (requests) => this.turns.push(requests),
           committed() {},
@@ -195,7 +167,7 @@ export class Actor {
         onDamage: (reason) => this.damages.push(reason),
         onFailure: (error) => this.failures.push(error),
         ...this.#options,
-      },
+      }),
       [known],
     );
   }

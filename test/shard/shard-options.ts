@@ -1,0 +1,63 @@
+// What a shard is started with where nothing else is around it, in tests and in the bench: an organization that meets no
+// limit, all payment methods, no networks, and observers that note nothing.
+
+import { randomFillSync } from 'node:crypto';
+import type { Journal } from '../../src/journal/journal.ts';
+import { systemClocks } from '../../src/process/system-clocks.ts';
+import type { ShardAccount } from '../../src/shard/account.ts';
+import { memoryShares, shardMibMin } from '../../src/shard/memory.ts';
+import { systemScheduler } from '../../src/shard/scheduler.ts';
+import type { ShardOptions } from '../../src/shard/shard-options.ts';
+
+export const org = 'org_000000000000000000000001';
+
+const on = { card: true, cash: true };
+
+/** An organization with so many requests a minute and a day, in each bucket. */
+export function accountOf(requests: number, more: Partial<ShardAccount> = {}): ShardAccount {
+  const limit = { perMinute: requests, source: 'custom', untilMs: null } as const;
+  const limits = {
+    buckets: { all: limit, writes: limit, payment_creation: limit, search: limit },
+    dailyRequests: requests,
+    dailyPaymentCreations: requests,
+  };
+  return {
+    id: org,
+    name: 'Shop',
+    created: 0,
+    apiVersion: '2026-11-01',
+    methods: { test: on, live: on },
+    limits: { test: limits, live: limits },
+    ...more,
+  };
+}
+
+/** Time runs by the system's clocks, and a failure is thrown, unless `more` says otherwise. */
+export function shardOptions(journal: Journal, more: Partial<ShardOptions> = {}): ShardOptions {
+  return {
+    journal,
+    settings: {
+      baseUrl: 'https://pay.test',
+      cardPageMs: 1_800_000,
+      cashCodeMs: 259_200_000,
+      webhookRetryMs: [5_000],
+    },
+    availability: { test: on, live: on },
+    fillRandom: (bytes) => void randomFillSync(bytes),
+    secrets: { seal: (secret) => `sealed ${secret}` },
+    memory: memoryShares(shardMibMin),
+    clocks: systemClocks(),
+    scheduler: systemScheduler,
+    clockObserver: { jumped() {}, followed() {} },
+    checkpointIntervalMs: 10_000,
+    callNetwork: () => {},
+    checkAddress: () => Promise.resolve(true),
+    deliveryRetentionMs: 30 * 86_400_000,
+    observer: { turnEnded() {}, committed() {}, checkpointed() {}, attempted() {} },
+    onDamage: () => {},
+    onFailure: (error) => {
+      throw error;
+    },
+    ...more,
+  };
+}
