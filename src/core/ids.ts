@@ -46,24 +46,31 @@ export function decodeBase62(text: string): number {
 /** All texts of two characters: an id is put together from them in half the steps. */
 const pairs = Array.from({ length: 62 * 62 }, (_, i) => digits[Math.floor(i / 62)]! + digits[i % 62]!);
 
-/** Draws unbiased base-62 characters from a pool of random numbers that is refilled when it runs dry. */
+/** Gives out unbiased base-62 characters from a long random text, which is made anew when it is used up. */
 export function createRandomText(fillRandom: FillRandom): (length: number) => string {
-  const pool = new Uint16Array(2048);
-  const bytes = new Uint8Array(pool.buffer);
-  let position = pool.length;
+  const numbers = new Uint16Array(1024);
+  const bytes = new Uint8Array(numbers.buffer);
+  let pool = '';
+  let position = 0;
   return (length) => {
-    let text = '';
-    while (text.length < length) {
-      if (position === pool.length) {
+    if (position + length > pool.length) {
+      pool = pool.slice(position);
+      position = 0;
+      while (pool.length < length) {
         fillRandom(bytes);
-        position = 0;
+        pool += textOf(numbers);
       }
-      // Twelve bits at a time; what is beyond the last pair is thrown away, so every pair is equally likely.
-      const bits = pool[position++]! & 4095;
-      if (bits < pairs.length) text += text.length + 1 < length ? pairs[bits]! : digits[bits % 62]!;
     }
-    return text;
+    position += length;
+    return pool.slice(position - length, position);
   };
+}
+
+/** Twelve bits of each number make a pair; what is beyond the last pair is thrown away, so every one is equally likely. */
+function textOf(numbers: Uint16Array): string {
+  let text = '';
+  for (const number of numbers) text += pairs[number & 4095] ?? '';
+  return text;
 }
 
 export interface IdFactory {

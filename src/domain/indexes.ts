@@ -31,6 +31,51 @@ export function fieldsIndex(
   return `${kindIndex(kind, scope)}/${fields.map(([name, value]) => `${name}=${value}`).join('&')}`;
 }
 
+/** Names are remembered of so many organizations, then anew. */
+const rememberedMax = 1_000;
+/** By organization, those of test mode first. */
+const rememberedNames = [new Map<string, ScopeNames>(), new Map<string, ScopeNames>()] as const;
+
+/**
+ * The names of indexes in a scope that were put together before. Nearly every record has the same few again, and a text
+ * that is known is found in a table without a look at its characters.
+ */
+function namesIn({ org, livemode }: Pick<StoredRecord, 'org' | 'livemode'>): ScopeNames {
+  const scopes = rememberedNames[livemode ? 1 : 0];
+  if (scopes.size >= rememberedMax && !scopes.has(org)) scopes.clear();
+  return remembered(scopes, org, () => new ScopeNames(scopeOf(org, livemode)));
+}
+
+class ScopeNames {
+  readonly scope: string;
+  readonly #kinds = new Map<ListedKind, string>();
+  /** By kind, field and value: of fields that have few values. */
+  readonly #values = new Map<ListedKind, Map<string, Map<string, string>>>();
+
+  constructor(scope: string) {
+    this.scope = scope;
+  }
+
+  kind(kind: ListedKind): string {
+    return remembered(this.#kinds, kind, () => kindIndex(kind, this.scope));
+  }
+
+  value(kind: ListedKind, field: string, value: string): string {
+    const fields = remembered(this.#values, kind, () => new Map<string, Map<string, string>>());
+    const values = remembered(fields, field, () => new Map<string, string>());
+    return remembered(values, value, () => fieldIndex(kind, this.scope, field, value));
+  }
+}
+
+function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  let value = known.get(key);
+  if (value === undefined) {
+    value = make();
+    known.set(key, value);
+  }
+  return value;
+}
+
 const scopedKinds: readonly ListedKind[] = [
   'payment_intent',
   'checkout_session',
@@ -106,16 +151,20 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
   if (kind === 'webhook_endpoint' && record.status === 'deleted') {
     return record.draining ? [{ index: endpointIndex, sortKey: id }] : [];
   }
-  const scope = scopeOf(record.org, record.livemode);
+  const names = namesIn(record);
+  const { scope } = names;
   // Deliveries are listed by their endpoint only.
-  const rows: IndexRow[] = kind === 'delivery' ? [] : [{ index: kindIndex(kind, scope), sortKey: id }];
+  const rows: IndexRow[] = kind === 'delivery' ? [] : [{ index: names.kind(kind), sortKey: id }];
   const field = (name: string, value: string | null) => {
     if (value !== null) rows.push({ index: fieldIndex(kind, scope, name, value), sortKey: id });
+  };
+  const enumerated = (name: string, value: string) => {
+    rows.push({ index: names.value(kind, name, value), sortKey: id });
   };
   /** For a list that is filtered by `name` and status at once. */
   const withStatus = (name: string, value: string | null, status: string) => {
     field(name, value);
-    field('status', status);
+    enumerated('status', status);
     if (value === null) return;
     const both = fieldsIndex(kind, scope, [
       [name, value],
@@ -143,7 +192,7 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
       withStatus('payment_intent', record.payment_intent, record.status);
       break;
     case 'event':
-      field('type', record.type);
+      enumerated('type', record.type);
       break;
     case 'review':
       if (record.open) field('open', 'true');

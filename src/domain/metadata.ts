@@ -7,7 +7,8 @@ import type { Metadata } from './record.ts';
 
 /** Metadata as it is first set: a key with an empty text stands for no key. */
 export function initialMetadata(metadata: Metadata | undefined): Metadata {
-  return mergeMetadata({}, metadata);
+  for (const name in metadata) if (metadata[name] === '') return mergeMetadata({}, metadata);
+  return metadata ?? {};
 }
 
 /** `changes` merged into `before`: keys sent are set, others stay, a key with an empty text is removed. */

@@ -10,6 +10,7 @@ import type {
   ReviewResource,
   WebhookEndpointResource,
 } from '../contract/routes/resources.ts';
+import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import type {
   ChargeRecord,
   CheckoutSessionRecord,
@@ -35,11 +36,11 @@ export function presentPaymentIntent(
     amount_received: intent.amount_received,
     currency: intent.currency as 'mad',
     status: intent.status,
-    payment_method_types: [...intent.payment_method_types],
+    payment_method_types: intent.payment_method_types as PaymentMethodType[],
     latest_charge: intent.latest_charge,
     customer: intent.customer,
     description: intent.description,
-    metadata: { ...intent.metadata },
+    metadata: intent.metadata,
     last_payment_error: intent.last_payment_error,
     next_action: intent.status === 'requires_action' ? nextAction(intent, charge, baseUrl) : null,
     canceled_at: intent.canceled_at,
@@ -81,7 +82,7 @@ export function presentCheckoutSession(
     livemode: session.livemode,
     amount: session.amount,
     currency: session.currency as 'mad',
-    payment_method_types: [...session.payment_method_types],
+    payment_method_types: session.payment_method_types as PaymentMethodType[],
     payment_intent: session.payment_intent,
     payment_status: session.status === 'complete' ? 'paid' : 'unpaid',
     status: session.status,
@@ -94,7 +95,7 @@ export function presentCheckoutSession(
     description: session.description ?? null,
     locale: session.locale,
     expires_at: Math.floor(session.expires_at_ms / 1000),
-    metadata: { ...session.metadata },
+    metadata: session.metadata,
   };
 }
 
@@ -111,7 +112,7 @@ export function presentCustomer(
     name: customer.name,
     phone: customer.phone,
     description: customer.description,
-    metadata: { ...customer.metadata },
+    metadata: customer.metadata,
   };
 }
 
@@ -135,7 +136,7 @@ export function presentCharge(charge: ChargeRecord): ChargeResource {
       charge.method === 'card'
         ? { type: 'card', card: charge.card }
         : { type: 'cash', cash: { number: charge.cash_number!, agent: charge.cash_agent } },
-    metadata: { ...charge.metadata },
+    metadata: charge.metadata,
   };
 }
 
@@ -152,7 +153,7 @@ export function presentRefund(refund: RefundRecord): RefundResource {
     reason: refund.reason as RefundResource['reason'],
     status: refund.status,
     failure_reason: refund.failure_reason,
-    metadata: { ...refund.metadata },
+    metadata: refund.metadata,
   };
 }
 
@@ -185,7 +186,7 @@ export function presentWebhookEndpoint(
     url: endpoint.url,
     enabled_events: [...endpoint.enabled_events] as WebhookEndpointResource['enabled_events'],
     status: endpoint.status === 'enabled' ? 'enabled' : 'disabled',
-    metadata: { ...endpoint.metadata },
+    metadata: endpoint.metadata,
     api_version: endpoint.api_version as WebhookEndpointResource['api_version'],
     secret,
   };

@@ -84,7 +84,7 @@ function keep(state: ShardState, request: ApiRequest, outcome: Outcome): Entry['
   const refusal = refusalOf(outcome);
   if (refusal !== null && !isStored(refusal)) return null;
   const body = refusal === null ? storedBodyOf(outcome) : state.errorBody(refusal, request);
-  if (Buffer.byteLength(body) > storedResponseBytesMax) return null;
+  if (isTooLong(body)) return null;
   const status = refusal === null ? 200 : statusOf(refusal);
   const defaults = resolved_defaults ? JSON.stringify(resolved_defaults) : '';
   return { keyDigest, fingerprint, requestId, status, body, defaults };
@@ -92,4 +92,9 @@ function keep(state: ShardState, request: ApiRequest, outcome: Outcome): Entry['
 
 function storedBodyOf(outcome: Outcome): string {
   return 'body' in outcome ? (outcome.storedBody ?? outcome.body) : '';
+}
+
+/** A unit of UTF-16 takes at most three bytes: most bodies need not be counted. */
+function isTooLong(body: string): boolean {
+  return body.length * 3 > storedResponseBytesMax && Buffer.byteLength(body) > storedResponseBytesMax;
 }

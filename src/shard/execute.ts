@@ -144,7 +144,8 @@ function parseParams(route: Route, frame: RequestFrame): Parsed | { readonly ref
   const body = parseBody(frame.body);
   if ('refusal' in body) return body;
   fillDefaults(route, body.params);
-  return { ...body, invalid: 'refusal' in fromQuery ? fromQuery.refusal : null };
+  const { params, suspicious } = body;
+  return { params, suspicious, invalid: 'refusal' in fromQuery ? fromQuery.refusal : null };
 }
 
 /** The digest of the idempotency key, if one counts. */

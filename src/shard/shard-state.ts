@@ -72,7 +72,8 @@ export class ShardState {
   readonly #randomText: (length: number) => string;
   readonly #calendar = createMoroccoCalendar();
   readonly #accounts = new Map<string, ShardAccount>();
-  readonly #scopes = new Map<string, Scope>();
+  /** By organization, those of test mode first. */
+  readonly #scopes = [new Map<string, Scope>(), new Map<string, Scope>()] as const;
   readonly #dirtyScopes = new Set<Scope>();
   /** Who waits for the outcome of a network call, by its id. */
   readonly #waiting = new Map<string, Waiter>();
@@ -121,21 +122,22 @@ export class ShardState {
   putAccount(account: ShardAccount, now: Now): void {
     this.#accounts.set(account.id, account);
     for (const livemode of [false, true]) {
-      this.#scopes.get(scopeOf(account.id, livemode))?.change(account, now);
+      this.#scopes[livemode ? 1 : 0].get(account.id)?.change(account, now);
     }
   }
 
   scope(org: string, livemode: boolean, now: Now): Scope {
-    const name = scopeOf(org, livemode);
-    const known = this.#scopes.get(name);
+    const scopes = this.#scopes[livemode ? 1 : 0];
+    const known = scopes.get(org);
     if (known !== undefined) return known;
+    const name = scopeOf(org, livemode);
     const settings = this.#accounts.get(org);
     assert(settings !== undefined, `organization ${org} is not known to this shard`);
     const { availability, journal } = this.#options;
     const stored = journal.checkpoint.getLevel(name);
     const levels = stored === undefined ? null : decodeLevels(stored);
     const scope = new Scope(name, livemode, settings, availability, this.#calendar, now, levels);
-    this.#scopes.set(name, scope);
+    scopes.set(org, scope);
     return scope;
   }
 
@@ -201,15 +203,15 @@ export class ShardState {
       newId: (kind) => this.#newId(kind, scope.slot, nowMs),
       randomText: this.#randomText,
       sealSecret: (secret, id) => this.#options.secrets.seal(secret, { id, org: scope.org }),
-      randomBelow: (limit) => this.#randomBelow(limit),
+      randomBelow: this.#randomBelow,
     };
   }
 
-  #randomBelow(limit: number): number {
+  readonly #randomBelow = (limit: number): number => {
     const words = new Uint32Array(1);
     this.#options.fillRandom(new Uint8Array(words.buffer));
     return Math.floor((words[0]! / 2 ** 32) * limit);
-  }
+  };
 
   #endpointsOf(scope: Scope): readonly WebhookEndpointRecord[] {
     if (scope.endpoints === null) {
@@ -227,7 +229,7 @@ export class ShardState {
       if (change.kind === 'charge' || change.kind === 'checkout_session') {
         this.dueMs = Math.min(this.dueMs, change.due_at_ms);
       } else if (change.kind === 'webhook_endpoint') {
-        const scope = this.#scopes.get(scopeOf(change.org, change.livemode));
+        const scope = this.#scopes[change.livemode ? 1 : 0].get(change.org);
         if (scope !== undefined) scope.endpoints = null;
       }
     }

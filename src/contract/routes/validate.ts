@@ -302,6 +302,7 @@ export type ParsedQuery = { readonly params: Params } | { readonly refusal: Refu
  */
 export function parseQuery(route: Route, query: string): ParsedQuery {
   const params: Params = {};
+  if (query === '') return { params };
   let invalid: Refusal | null = null;
   const properties = route.method === 'GET' ? validators.get(route)!.properties : {};
   for (const pair of query.split('&')) {
