@@ -1,5 +1,5 @@
-// Assertions: what must hold if the program is right. A failed one is a bug, never bad input, and it ends the
-// thread that found it: a shard recovers from its journal instead of going on with state that it can't trust.
+// Assertions state what must hold if the program is correct. A failed assertion is a bug, never bad input. It ends the
+// thread, and a shard then recovers from its journal instead of continuing with state that may be wrong.
 
 export class AssertionFailure extends Error {
   override name = 'AssertionFailure';
@@ -10,7 +10,7 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionFailure(message);
 }
 
-/** The end of an exhaustive switch: fails to compile while a case is missing, and fails loudly if it is reached. */
+/** The default of an exhaustive switch. It does not compile while a case is missing, and throws if it is reached. */
 export function unreachable(value: never): never {
   throw new AssertionFailure(`unreachable: ${JSON.stringify(value)}`);
 }

@@ -1,15 +1,14 @@
-// Card numbers: the Luhn check digit, the brand behind an issuer prefix, and the search for something that looks like
-// a card number in a text. Admission searches every text that a request brings, so that no card number is ever stored;
-// the card page and the cash codes use the rest.
+// Card numbers: the Luhn check digit, the brand of an issuer prefix, and the search for a card number in a text. Every
+// text of a request is searched, so that no card number is ever stored. The card page and the cash codes use the rest.
 //
-// What the search looks for: 13 to 19 digits with a known issuer prefix and a valid Luhn sum, in one piece or in the
-// groups that are printed on cards, with one kind of separator throughout (spaces, dashes or dots), that touch no
-// letter, digit, dash or underscore. Identifiers that merchants really use are none of that: a UUID's groups touch its
-// dashes, a hexadecimal id's digits touch its letters. Two things that would pass are let through: a bank account number
-// (24 digits, printed in groups), and a telephone number (up to 15 digits behind a plus sign).
+// The search finds 13 to 19 digits with a known issuer prefix and a valid Luhn sum, in one piece or in the groups that are
+// printed on cards, with one kind of separator (spaces, dashes or dots), that touch no letter, digit, dash or underscore.
+// It does not find the identifiers that merchants use: the groups of a UUID touch its dashes, and the digits of a
+// hexadecimal id touch its letters. Two kinds of numbers that match are excluded: bank account numbers (24 digits, printed
+// in groups), and telephone numbers (up to 15 digits behind a plus sign).
 //
-// Customers type Arabic-Indic digits (٠ to ٩), Persian (۰ to ۹) and fullwidth ones as well: the search takes them for
-// digits. The functions about numbers take ASCII digits only.
+// The search also reads Arabic-Indic digits (٠ to ٩), Persian digits (۰ to ۹) and fullwidth digits, which customers type.
+// The functions about numbers take ASCII digits only.
 
 import { assert } from './assert.ts';
 
@@ -23,7 +22,7 @@ export type CardBrand =
   | 'unionpay'
   | 'maestro';
 
-/** The first six digits, from and to, inclusive. The first row that fits wins: narrow ranges stand before wide ones. */
+/** Ranges of the first six digits, inclusive. The first row that matches counts, so narrow ranges are before wide ones. */
 const issuerRanges: readonly (readonly [number, number, CardBrand])[] = [
   [400000, 499999, 'visa'],
   [510000, 559999, 'mastercard'],
@@ -46,7 +45,7 @@ const digitsMin = 13;
 const foreignDigits = /[٠-٩۰-۹０-９]/g;
 const onlyAsciiDigits = /^[0-9]+$/;
 
-// Characters that nobody sees: a number with some of them in it is in one piece.
+// Invisible characters. They are removed first, because they don't separate digits for a reader.
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 const spaces = /\p{Zs}/gu;
 const dashes = /[\p{Pd}\u2212]/gu;
@@ -59,7 +58,7 @@ const printedNumbers =
 const bankAccounts =
   /(?<![\p{L}\p{Nd}_-]|\d[ .])(?:\d{3}([ .-])\d{3}\1(?:\d\1?){16}\d{2}|(?:MA\d{2} )?\d{4}([ .-])(?:\d{4}\2){4}\d{4})(?![\p{L}\p{Nd}_-]|[ .]\d)/giu;
 
-/** True when `text` holds something that looks like a card number. */
+/** True when `text` contains something that looks like a card number. */
 export function findCardNumber(text: string): boolean {
   if (!mayHoldCardNumber(text)) return false;
   const visible = text.replace(invisible, '').replace(spaces, ' ').replace(dashes, '-');
@@ -70,15 +69,15 @@ export function findCardNumber(text: string): boolean {
     if (match === null) return false;
     const digits = match[0].replace(/[ .-]/g, '');
     if (cardBrand(digits) !== null && luhnValid(digits)) return true;
-    // The next one may begin within this one: `1234 4111 1111 1111 1111`.
+    // The next match may begin within this one: `1234 4111 1111 1111 1111`.
     printedNumbers.lastIndex = match.index + 1;
   }
 }
 
 /**
- * False when `text` surely holds no card number, which is true of almost every text and found out cheaply. It looks for
- * 13 characters in a row that card numbers are written with: at the last character of a span of 13 first, and when that
- * one is none of them, at the span that starts behind it.
+ * False when `text` can't contain a card number. This is cheap, and enough for almost every text. It looks for 13
+ * consecutive characters of those that card numbers are written with. It tests the last character of a span of 13 first;
+ * when that is another character, the next span starts behind it.
  */
 export function mayHoldCardNumber(text: string): boolean {
   let start = 0;
@@ -91,7 +90,7 @@ export function mayHoldCardNumber(text: string): boolean {
   return false;
 }
 
-/** Whether card numbers may be written with a character. It says yes to more than those beyond the Arabic script. */
+/** Whether card numbers can be written with a character. It may say yes for others beyond the Arabic script. */
 function isNumberCharacter(code: number): boolean {
   if (code < 0x80) return (code >= 0x30 && code <= 0x39) || code === 0x20 || code === 0x2d || code === 0x2e;
   if (code >= 0x700) return true;
@@ -125,13 +124,13 @@ export function luhnCheckDigit(digits: string): string {
   return String((10 - (luhnSum(digits, true) % 10)) % 10);
 }
 
-/** Every second digit counts double, from the right; `lastDoubled` says whether the last one does. */
+/** The sum of the digits in which every second one, from the right, is doubled. `lastDoubled`: the last digit is, too. */
 function luhnSum(digits: string, lastDoubled: boolean): number {
   let sum = 0;
   let doubled = lastDoubled;
   for (let i = digits.length - 1; i >= 0; i--) {
     const digit = digits.charCodeAt(i) - 48;
-    // A double above nine counts with its digits added up, which is nine less.
+    // Of a double above nine the digits are added up, which makes nine less.
     sum += doubled ? (digit > 4 ? digit * 2 - 9 : digit * 2) : digit;
     doubled = !doubled;
   }

@@ -1,26 +1,26 @@
-// Time is injected: whoever needs it gets a clock, and a test turns the hands.
+// Clocks are injected, so that tests set the time.
 
-/** Returns Unix milliseconds as the machine's clock shows them. That clock may be set, forward and back, at any time. */
+/** Returns Unix milliseconds by the machine's clock, which may be set forward or back at any time. */
 export type Clock = () => number;
 
-/** Returns whole milliseconds since a moment of its own: it never steps, and only differences mean something. */
+/** Returns whole milliseconds since an arbitrary moment. It never steps; only differences are meaningful. */
 export type MonotonicClock = () => number;
 
-/** What a machine knows of the time. */
+/** The clocks of a machine. */
 export interface Clocks {
   readonly wall: Clock;
   readonly monotonic: MonotonicClock;
   /**
-   * Since when the monotonic clock runs: readings of several processes that name the same boot can be compared. Null
-   * when that can't be told.
+   * The id of the machine's boot, or null when it is unknown. Monotonic readings of several processes can be compared when
+   * they have the same boot.
    */
   readonly boot: string | null;
 }
 
 /** One moment, in the two times of the service (see service-clock.ts). */
 export interface Now {
-  /** Unix milliseconds: what people are shown, and what days and dates are told from. May step when a clock is set. */
+  /** Wall time, Unix milliseconds: for what people read, for days and for dates. It may step when a clock is set. */
   readonly nowMs: number;
-  /** Milliseconds that never step: what waits, ages and is refilled goes by these. */
+  /** Service time, milliseconds: for waits, ages and refills. It never steps. */
   readonly serviceMs: number;
 }

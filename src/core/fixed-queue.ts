@@ -1,6 +1,5 @@
-// A first-in first-out queue: a chain of rings of a fixed size. Mailboxes use it: pushing and shifting cost the same
-// however long the queue is, a short queue reuses one ring for ever, and a burst's rings go to the garbage collector
-// once they are read.
+// A first-in first-out queue for mailboxes, made of a chain of rings of a fixed size. The cost of pushing and shifting does
+// not depend on the length. A short queue reuses one ring; the rings of a burst are garbage once they are read.
 
 const ringSize = 256;
 
@@ -38,7 +37,7 @@ export class FixedQueue<T> {
     this.#length++;
   }
 
-  /** Takes the oldest value away and answers it; undefined when the queue is empty. */
+  /** Removes and returns the oldest value; undefined when the queue is empty. */
   shift(): T | undefined {
     if (this.#length === 0) return undefined;
     const ring = this.#head;

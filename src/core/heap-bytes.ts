@@ -1,14 +1,14 @@
-// About how many bytes plain data takes in V8's heap: what the budgets of memory count with. An estimate that costs
-// well under a microsecond for an ordinary record and errs on the high side for texts.
+// An estimate of the bytes that plain data takes in V8's heap, for the memory budgets. It takes well under a microsecond
+// for an ordinary record and is rather too high for texts.
 
 const textBytesFixed = 24;
-/** An object's or a list's own header, and its place in the table that holds it. */
+/** The header of an object or a list, and its entry in the table that holds it. */
 const objectBytesFixed = 100;
-/** A field or an element; a number that is no small integer lies beside it. */
+/** A field or an element, with the heap number of a value that is no small integer. */
 const fieldBytes = 16;
-/** Names that merchants choose are shared with no other object: each takes a place in a hash table, and itself. */
+/** A name that a merchant chose. Objects don't share such names, so each takes a hash-table entry and its text. */
 const ownNameBytes = 48;
-/** Shorter texts are counted as if they needed two bytes a unit: looking into them costs more than it tells. */
+/** Texts shorter than this are counted with two bytes a unit, because looking at their characters costs too much. */
 const lookedIntoLength = 64;
 
 /** V8 stores a text with one byte a unit when all of its units are Latin-1, and with two otherwise. */
@@ -18,7 +18,7 @@ export function textBytes(text: string): number {
   return textBytesFixed + (isWide ? 2 * length : length);
 }
 
-/** An object with fixed field names, and everything that it holds. */
+/** An object with fixed field names, and everything in it. */
 export function objectBytes(object: object): number {
   let bytes = objectBytesFixed;
   const fields = object as Readonly<Record<string, unknown>>;

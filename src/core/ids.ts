@@ -6,7 +6,7 @@
 //       │        └ slot of the organization (2): finds the shard without any key
 //       └ Unix milliseconds (8)
 //
-// Base 62 in the order of ASCII (0-9 A-Z a-z), so that comparing strings compares times.
+// The base-62 digits are in the order of ASCII (0-9 A-Z a-z), so comparing ids compares their times.
 
 import { assert } from './assert.ts';
 
@@ -32,7 +32,7 @@ export function encodeBase62(value: number, width: number): string {
   return text;
 }
 
-/** The number that base-62 `text` stands for, or -1 when a character is not of the alphabet. */
+/** The number that base-62 `text` represents, or -1 when a character is not a base-62 digit. */
 export function decodeBase62(text: string): number {
   let value = 0;
   for (const character of text) {
@@ -43,10 +43,10 @@ export function decodeBase62(text: string): number {
   return value;
 }
 
-/** All texts of two characters: an id is put together from them in half the steps. */
+/** All texts of two characters, from which an id is composed in half the steps. */
 const pairs = Array.from({ length: 62 * 62 }, (_, i) => digits[Math.floor(i / 62)]! + digits[i % 62]!);
 
-/** Gives out unbiased base-62 characters from a long random text, which is made anew when it is used up. */
+/** Draws unbiased base-62 characters from a long random text, which is replaced when it is used up. */
 export function createRandomText(fillRandom: FillRandom): (length: number) => string {
   const numbers = new Uint16Array(1024);
   const bytes = new Uint8Array(numbers.buffer);
@@ -76,17 +76,17 @@ function textOf(numbers: Uint16Array): string {
 export interface IdFactory {
   /** A new id. `prefix` without the underscore; `slot` of the organization. */
   next(prefix: string, slot: number, nowMs: number): string;
-  /** The time in the newest id, Unix milliseconds: later ones start after it. */
+  /** The time in the newest id, Unix milliseconds. Later ids have a later time, or a higher counter. */
   readonly lastMs: number;
 }
 
 /**
- * Makes ids that ascend even when the clock steps back or more than 3,844 are made in a millisecond: time then
- * stands still, or runs ahead by a millisecond. Ids start after `startMs`, the time of the last one ever made.
+ * Makes ids that ascend, also when the clock steps back (their time then stands still) and when more than 3,844 are made in
+ * a millisecond (their time then runs ahead). Ids start after `startMs`, the time of the last id that was ever made.
  */
 export function createIdFactory(randomText: (length: number) => string, startMs = 0): IdFactory {
   let lastMs = startMs;
-  // The millisecond of the start is used up: the first id opens the next one.
+  // Ids with the time `startMs` may exist, so the first id has a later one.
   let counter = counterMax;
   let head = '';
   return {
@@ -120,7 +120,7 @@ export function timeOfId(id: string): number {
 
 /**
  * The smallest text that ids of this prefix made at or after `ms` can start with: a bound for ranges over ids.
- * Times before 1970 and past the year 8000 are drawn to those ends.
+ * Times before 1970 or after the year 8000 give the smallest or the largest bound.
  */
 export function idFloor(prefix: string, ms: number): string {
   const inRange = Math.max(0, Math.min(ms, 62 ** timeWidth - 1));

@@ -1,10 +1,10 @@
-// Money: amounts are whole centimes, in the API, in records and here; no amount is ever a fraction. The hosted pages
-// show them to people, by their digits alone.
+// Money: amounts are whole centimes everywhere, never fractions. The hosted pages show them to people, formatted from
+// their digits.
 
 import { assert } from './assert.ts';
 
 const noBreakSpace = '\u00a0';
-// The isolate keeps the number before the word, and both apart from what surrounds them, in pages of either direction.
+// The isolate keeps the number before the word, and both separate from the text around them, in both writing directions.
 const rightToLeftIsolate = '\u2067';
 const popIsolate = '\u2069';
 

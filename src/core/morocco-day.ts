@@ -1,6 +1,6 @@
-// The calendar day in Morocco: what the daily cap of test mode is counted by. The offset comes from the time-zone
-// database, because the country changes it around Ramadan and by decree. Finding a day's end takes some dozens of
-// look-ups, so a calendar keeps the day it found and answers from it until that day is over.
+// The calendar day in Morocco, by which the daily cap of test mode is counted. The offset comes from the time-zone
+// database, because the country changes it around Ramadan and by decree. Finding the end of a day takes dozens of
+// look-ups, so a calendar caches the current day.
 
 export interface MoroccoDay {
   /** `YYYY-MM-DD` in Africa/Casablanca. */
@@ -14,7 +14,7 @@ export interface MoroccoCalendar {
   dayOf(nowMs: number): MoroccoDay;
 }
 
-/** No day is longer, whatever the clocks do in it. */
+/** The longest possible day, with any change of the offset in it. */
 const dayMsMax = 26 * 3_600_000;
 
 export function createMoroccoCalendar(): MoroccoCalendar {
@@ -34,7 +34,7 @@ export function createMoroccoCalendar(): MoroccoCalendar {
     return `${parts.year}-${parts.month}-${parts.day}`;
   }
 
-  /** Halves the span between a time within the day and one after it until they are a millisecond apart. */
+  /** Bisects between a time within the day and one after it until they are a millisecond apart. */
   function endOf(day: string, withinMs: number): number {
     let within = withinMs;
     let after = withinMs + dayMsMax;
@@ -48,7 +48,7 @@ export function createMoroccoCalendar(): MoroccoCalendar {
 
   return {
     dayOf(nowMs) {
-      // The lower bound is for a clock that steps back.
+      // The lower bound matters when the clock steps back.
       if (nowMs < knownFromMs || nowMs >= current.endsAtMs) {
         const day = label(nowMs);
         current = { day, endsAtMs: endOf(day, nowMs) };

@@ -1,27 +1,27 @@
 // The two times of the service, made from the readings of the machine's clocks.
 //
-//   wall time      what people read: `created`, days, dates. It follows the machine's wall clock, but a step of more
-//                  than a few seconds is believed only after it has stood for some minutes; until then wall time goes on
-//                  by the monotonic clock, so a clock that is wrong for a moment leaves no trace.
-//   service time   what has really passed. It starts at the wall clock's reading when a folder is new, runs by the
-//                  monotonic clock, and is kept across restarts. No step of the wall clock moves it, and it never goes
-//                  back. Retention, retries, expiry and rate limits go by it. Its distance from wall time means nothing.
+//   wall time      is what people read: `created`, days, dates. It follows the machine's wall clock, but accepts a step of
+//                  more than a few seconds only when the step has lasted for some minutes. Until then it continues by the
+//                  monotonic clock, so a clock that is wrong for a moment has no effect.
+//   service time   is the time that has really passed. It starts at the wall clock's reading when a folder is new, runs by
+//                  the monotonic clock, and is stored across restarts. It never steps or goes back. Retention, retries,
+//                  expiry and rate limits go by it. Its difference from wall time has no meaning.
 //
-// What passes while the service is down is known exactly when the machine was not booted in between: the monotonic
-// clock ran on. Otherwise only the wall clock tells, and a machine's clock is never more doubtful than after a boot: such
-// a downtime counts as passed after the wall clock has stood by it for the same few minutes.
+// When the service was stopped and the machine was not booted meanwhile, the monotonic clock tells how long. Otherwise only
+// the wall clock tells, which is most often wrong after a boot; such a downtime counts as passed when the wall clock has
+// kept to it for the same few minutes.
 
 import type { Clocks, Now } from './clock.ts';
 
-/** A step of the wall clock against the monotonic one is told when it is larger than this. */
+/** A step of the wall clock against the monotonic one is reported when it is larger than this. */
 export const jumpMsMin = 5_000;
-/** For how long a step, or a downtime that only the wall clock knows of, must stand before it is believed. */
+/** For how long a step, or a downtime that only the wall clock tells, must last before it is accepted. */
 export const believedAfterMs = 300_000;
 
-/** Processes may read the same monotonic clock so far apart. */
+/** The readings of the same monotonic clock by two processes may differ by this much. */
 const roundingMs = 1_000;
 
-/** A step that is not believed yet. */
+/** A step that is not accepted yet. */
 interface Jump {
   readonly byMs: number;
   readonly sinceServiceMs: number;
@@ -33,11 +33,11 @@ interface Downtime {
   readonly sinceServiceMs: number;
 }
 
-/** What is kept of the clock across restarts. */
+/** The state of the clock that is stored across restarts. */
 export interface StoredClock {
   readonly serviceMs: number;
   readonly wallMs: number;
-  /** What the machine's clock showed, believed or not. */
+  /** The reading of the machine's clock, accepted or not. */
   readonly shownMs: number;
   readonly monotonicMs: number;
   readonly boot: string | null;
@@ -45,7 +45,7 @@ export interface StoredClock {
   readonly downtime: Downtime | null;
 }
 
-/** Hears that the machine's clock stepped by so many milliseconds, and that wall time has followed it. */
+/** Called when the machine's clock has stepped by so many milliseconds, and when wall time has followed it. */
 export interface ClockObserver {
   jumped(byMs: number): void;
   followed(byMs: number): void;
@@ -61,7 +61,7 @@ export class ServiceClock {
   #jump: Jump | null = null;
   #downtime: Downtime | null = null;
 
-  /** Goes on from what was stored; null: the folder is new. */
+  /** Continues from `stored`, which is null when the folder is new. */
   constructor(clocks: Clocks, stored: StoredClock | null, observer: ClockObserver) {
     this.#clocks = clocks;
     this.#observer = observer;
@@ -73,7 +73,7 @@ export class ServiceClock {
     this.read();
   }
 
-  /** What was stored may be a little older than the last thing that was done: time never goes back behind that. */
+  /** Moves service time forward to the last entry of the log, which may be later than the stored clock. */
   notBefore(serviceMs: number): void {
     this.#serviceMs = Math.max(this.#serviceMs, serviceMs);
   }
@@ -94,7 +94,7 @@ export class ServiceClock {
     this.#downtime = { ms: downMs + (stored.downtime?.ms ?? 0), sinceServiceMs: this.#serviceMs };
   }
 
-  /** Time passes up to now. */
+  /** Reads the clocks and returns both times as of now. */
   read(): Now {
     const monotonicMs = this.#clocks.monotonic();
     const passedMs = Math.max(0, monotonicMs - this.#monotonicMs);
@@ -117,7 +117,7 @@ export class ServiceClock {
       this.#jump = { byMs, sinceServiceMs: this.#serviceMs };
       this.#observer.jumped(byMs);
     }
-    // A clock that told of a downtime is corrected: that much of it is not true.
+    // The clock that reported a downtime is corrected, so that much of the downtime was wrong.
     const isCorrection = byMs < 0 && this.#downtime !== null && this.#downtime.ms + byMs > -jumpMsMin;
     if (!isCorrection && this.#serviceMs - this.#jump.sinceServiceMs < believedAfterMs) return;
     if (isCorrection) this.#downtime = { ...this.#downtime!, ms: Math.max(0, this.#downtime!.ms + byMs) };
@@ -133,7 +133,7 @@ export class ServiceClock {
     this.#downtime = null;
   }
 
-  /** How far the machine's clock is from wall time, milliseconds: other than 0 while a step is not believed. */
+  /** The difference of the machine's clock from wall time, in milliseconds. It is 0 unless a step is not accepted yet. */
   get offMs(): number {
     return this.#jump?.byMs ?? 0;
   }

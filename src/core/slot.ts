@@ -1,5 +1,5 @@
-// Slots: where an organization lives, for ever. The hash below never changes: ids and cash codes carry its result,
-// and a data folder is laid out by it. The golden values in its test guard that.
+// Slots: the hash of an organization, from which its shard follows. The hash must never change, because ids and cash codes
+// contain it and data folders are laid out by it. Its test has golden values.
 
 /** The number of slots; two base-62 characters and four decimal digits hold one. */
 export const slotCount = 1024;

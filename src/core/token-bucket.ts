@@ -2,16 +2,15 @@
 // or from none of them. A bucket holds its per-minute limit and ten seconds' worth on top, is full at the start and
 // refills continuously.
 //
-// A level is a whole number of sixty-thousandths of a request: a millisecond then refills exactly `perMinute` units,
-// and no rounding ever gives a request away or takes one. Times are whole Unix milliseconds. A clock that steps back
-// refills nothing at the step; the bucket goes on from the earlier time, or it would stand still until the clock had
-// caught up.
+// A bucket counts in sixty-thousandths of a request, so that a millisecond refills exactly `perMinute` units and nothing is
+// rounded. Times are whole milliseconds. When the clock steps back the bucket refills nothing at the step and goes on from
+// the earlier time; otherwise it would not refill until the clock has caught up.
 
 import { assert } from './assert.ts';
 
 const unitsPerRequest = 60_000;
 
-/** The whole state of a bucket: three numbers to keep and put back. Changed in place, by this file only. */
+/** The whole state of a bucket: three numbers that can be stored and restored. Only this file changes them, in place. */
 export interface TokenBucket {
   perMinute: number;
   /** What is left at `updatedAtMs`, in sixty-thousandths of a request. */
@@ -19,7 +18,7 @@ export interface TokenBucket {
   updatedAtMs: number;
 }
 
-/** What a bucket holds on top of its per-minute limit: ten seconds' worth, rounded to a whole request. */
+/** The burst that a bucket holds in addition to its per-minute limit: ten seconds' worth, rounded to a whole request. */
 export function burstOf(perMinute: number): number {
   return Math.round(perMinute / 6);
 }
@@ -36,8 +35,8 @@ export function createBucket(perMinute: number, nowMs: number): TokenBucket {
 }
 
 /**
- * Puts another limit in force. A raise adds the difference in capacity, so what was spent stays spent; after a cut the
- * bucket holds no more than its new capacity.
+ * Changes the limit. A higher one adds the difference in capacity, so requests that were spent stay spent. With a lower one
+ * the bucket holds at most its new capacity.
  */
 export function changeLimit(bucket: TokenBucket, perMinute: number, nowMs: number): void {
   assertLimit(perMinute);
@@ -55,7 +54,7 @@ export function changeLimit(bucket: TokenBucket, perMinute: number, nowMs: numbe
 export function spendFromAll(buckets: readonly TokenBucket[], nowMs: number): TokenBucket | null {
   let refusing: TokenBucket | null = null;
   for (const bucket of buckets) {
-    // Also when the request is refused: an empty bucket has to follow a clock that stepped back.
+    // The refill is done also when the request is refused, so that an empty bucket follows a clock that stepped back.
     refill(bucket, nowMs);
     if (bucket.units < unitsPerRequest && (refusing === null || waitMs(bucket) > waitMs(refusing))) {
       refusing = bucket;

@@ -1,6 +1,6 @@
 // An API key: `svc_sk_test_` (secret) or `svc_pk_test_` (publishable), the same with `live`, and 40 random base-62
-// characters. Only its SHA-256 digest is kept: 238 random bits need neither salt nor a slow hash. The text of a key
-// exists once, in the answer to whoever created it.
+// characters. Only its SHA-256 digest is stored; 238 random bits need neither salt nor a slow hash. The text of a key is
+// shown once, in the answer that creates it.
 
 import { hash } from 'node:crypto';
 import { overlapSecondsMax } from '../contract/limits.ts';
@@ -25,7 +25,7 @@ export interface ApiKey {
   readonly revokedAtMs: number | null;
   /** Set when the key was rolled: it works before this time. */
   readonly expiresAtMs: number | null;
-  /** The key that took this one's place. */
+  /** The id of the key that replaced this one. */
   readonly rolledTo: string | null;
 }
 
@@ -38,7 +38,7 @@ export function keyPrefix(mode: Mode, kind: KeyKind): string {
   return `svc_${kind === 'secret' ? 'sk' : 'pk'}_${mode}_`;
 }
 
-/** What is kept of a key instead of its text. */
+/** The digest that is stored instead of a key's text. */
 export function digestOf(text: string): string {
   return hash('sha256', text, 'hex');
 }
@@ -66,7 +66,7 @@ export function newKey(
   return { key, text };
 }
 
-/** Whether a key works at a time, and why not. */
+/** Whether a key works at a time, or why it does not. */
 export function keyStatus(key: ApiKey, nowMs: number): KeyStatus {
   if (key.revokedAtMs !== null) return 'revoked';
   return key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : 'active';

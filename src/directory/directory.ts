@@ -1,10 +1,9 @@
-// The directory: all organizations and their API keys, in memory and in a store of their own. The main thread owns it;
-// operators' commands are its only writers. A change is on disk before it is in memory, and in memory before the
-// listeners (who push it to the other threads) hear of it; a method settles when they have all settled, so whoever
-// awaits it knows that the change is durable and in force.
+// The directory has all organizations and their API keys, in memory and in a store of its own. The main thread owns it;
+// operators' commands are its only writers. A change is first on disk, then in memory, and then given to the listeners, who
+// send it to the other threads. A method resolves when all listeners have resolved: the change is then durable and in force.
 //
-// It also notes how far each shard has come, and counts its own changes, which the shards note in turn: so whichever
-// of them is put back from an older backup, the others tell.
+// It also stores the sequence that each shard has reached, and counts its own changes; the shards store that count. So a
+// start notices when one of them was restored from an older backup than the others.
 
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { pack, unpack } from 'msgpackr';
@@ -88,7 +87,7 @@ export class Directory {
   readonly #keyIdsOf = new Map<string, string[]>();
   readonly #listeners = new Set<ChangeListener>();
   #revision = 0;
-  /** The write before: each is decided on what the one before has left. */
+  /** The last write. The next one waits for it, because it is decided on its result. */
   #lastWrite: Promise<unknown> = Promise.resolve();
 
   /** Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used as it is. */
@@ -131,7 +130,7 @@ export class Directory {
     await this.#write(() => new Map([[notedRow(generation, shard), pack(sequence)]])).catch(() => {});
   }
 
-  /** A value sealed with the key of the signing secrets, by which that key is known again; null before the first. */
+  /** A value that is sealed with the key of the signing secrets, to recognize that key; null before the first start. */
   get keyCheckValue(): string | null {
     const bytes = this.#store.get(keyCheckRow);
     return bytes === undefined ? null : (unpack(bytes) as string);
@@ -149,7 +148,7 @@ export class Directory {
     }
   }
 
-  /** Counts on from what was lost: the shards know of changes up to `revision`. */
+  /** Continues the count of changes at `revision`, up to which the shards know of changes that this directory has lost. */
   async skipTo(revision: number): Promise<void> {
     await this.#write(
       () => new Map([[revisionRow, pack(revision)]]),
@@ -318,7 +317,7 @@ export class Directory {
         this.#remember(change.organization, change.keys);
       });
     } catch (error) {
-      // The disk may have kept it all the same: what was read back then is in force.
+      // The change may be on disk although its write failed. The directory was read again, and what was read is in force.
       if (error instanceof JournalFailure) await this.#tell(change.organization.id);
       throw error;
     }
@@ -326,7 +325,7 @@ export class Directory {
     return change;
   }
 
-  /** Writes rows after what is being written: they are made then, and `onWritten` is called when they are on disk. */
+  /** Writes rows after the last write. They are made then, and `onWritten` is called when they are on disk. */
   #write(make: () => ReadonlyMap<string, Uint8Array>, onWritten = () => {}): Promise<void> {
     const written = this.#lastWrite.then(async () => {
       const rows = make();

@@ -1,6 +1,6 @@
-// An organization: whose keys work, which payment methods it may use, and how many requests it may send. Pure: the
-// store is `directory.ts`. An organization is never changed in place; each rule returns the next value, or throws
-// `DirectoryRefusal`. A closed organization stays closed.
+// An organization: whether its keys work, which payment methods it may use, and how many requests it may send. These are
+// pure functions; the store is `directory.ts`. An organization is never changed in place: each function returns the next
+// value or throws `DirectoryRefusal`. A closed organization stays closed.
 
 import type { Bucket } from '../contract/limits.ts';
 import {
@@ -96,7 +96,7 @@ export function withLimit(
   });
 }
 
-/** Sets the daily cap of test mode; what is undefined stays as it is. */
+/** Sets the daily cap of test mode. A number that is undefined stays as it is. */
 export function withDailyCap(
   organization: Organization,
   mode: Mode,
@@ -111,7 +111,7 @@ export function withDailyCap(
   });
 }
 
-/** Takes all limits of the organization's own in a mode away: the defaults apply. */
+/** Removes all limits that the organization has of its own in a mode, so that the defaults apply. */
 export function withoutLimits(organization: Organization, mode: Mode): Organization {
   return withOverrides(organization, mode, noOverrides);
 }

@@ -1,5 +1,5 @@
-// What the directory refuses to do because of what it holds or was asked: a wrong name, a state that forbids it. The
-// message is one sentence for the operator. Nothing was changed.
+// Thrown when the directory refuses a change because of its input or of the organization's state. Nothing was changed. The
+// message is one sentence for the operator.
 
 export class DirectoryRefusal extends Error {
   override name = 'DirectoryRefusal';

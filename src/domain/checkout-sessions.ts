@@ -1,4 +1,4 @@
-// Checkout sessions: one visit to the hosted payment page, for one payment intent.
+// A checkout session is one visit to the hosted payment page, for one payment intent.
 
 import { refuse } from '../contract/errors/table.ts';
 import { sessionSecondsMax, sessionSecondsMin } from '../contract/limits.ts';
@@ -14,7 +14,7 @@ import { cancelIntent, openCharge, openIntent, refusePayment, refusePlainHttp } 
 import { presentCheckoutSession } from './present.ts';
 import type { CheckoutSessionRecord } from './record.ts';
 
-/** When a session ends that is given no end, Unix seconds. */
+/** The end of a session whose request names none, Unix seconds. */
 export function defaultEnd(nowMs: number): number {
   return Math.floor(nowMs / 1000) + sessionSecondsMax;
 }
@@ -32,7 +32,7 @@ export function createCheckoutSession(draft: Draft, params: ParamsOf<'create_che
   if (refusal !== null) return refused(refusal);
   const id = context.newId('checkout_session');
   const { amount, currency, payment_method_types, customer, payment_intent_data } = params;
-  // Description and metadata are the session's own: its intent has what was given for it.
+  // The session has its own description and metadata; those of its intent are in `payment_intent_data`.
   const payment = { amount, currency, payment_method_types, customer, ...payment_intent_data };
   const { intent } = openIntent(draft, payment, id);
   const session = draft.put<CheckoutSessionRecord>({

@@ -1,5 +1,5 @@
-// Commands: what can change the state. The public ones come from the table of routes; the internal ones below are
-// raised by the pages, by time, by networks and receivers, and by operators.
+// Commands change the state. The public ones are in the table of routes. The internal ones below are given by the pages,
+// operators, payment networks, the webhook thread, and the shard itself when something is due.
 
 import type { CommandOperation, ParamsOf } from '../contract/routes/table.ts';
 import type { EventType, PaymentMethodType } from '../contract/vocabulary.ts';
@@ -19,37 +19,37 @@ export interface InternalParams {
   answer_challenge: { readonly passed: boolean };
   /** A customer goes back from the page of a charge, to choose a method again. */
   abandon_charge: object;
-  /** A payment network answered, or notified. */
+  /** A payment network answered a call, or sent the final outcome. */
   settle_network_call: { readonly call: string; readonly outcome: NetworkOutcome };
-  /** The time of a charge or a session has come. */
+  /** A charge or a session is due to expire. */
   expire_due: object;
   /** An operator settled a review. */
   close_review: { readonly as: 'approved' | 'refunded' };
-  /** A webhook attempt ended: attempt `number` of the delivery, counted from 0. */
+  /** A delivery attempt ended. */
   record_attempt: AttemptReport;
-  /** An operator sends a delivery again. */
+  /** An operator resends a delivery. */
   resend_delivery: { readonly delivery: string };
-  /** An operator has a made-up event of a type sent to an endpoint, test mode only. */
+  /** An operator sends a sample event of a type to an endpoint, in test mode only. */
   send_sample: { readonly type: EventType };
-  /** A deleted endpoint has deliveries left to end. */
+  /** Deliveries of a deleted endpoint have to be ended. */
   drain_endpoint: { readonly after?: string };
   /** An operator rolls a signing secret. */
   roll_secret: { readonly overlapSeconds: number };
-  /** Retention. */
+  /** Deliveries are older than the retention time. */
   prune_deliveries: { readonly endedBeforeMs: number };
 }
 
-/** What the commands come to that the shard gives to itself. All others are answered. */
+/** The results of the commands that the shard gives to itself. All others have answers. */
 interface Results {
   expire_due: null;
-  /** What became of the delivery with the attempt; null when the attempt was recorded before. */
+  /** The delivery's status after the attempt; null when the attempt was recorded before. */
   record_attempt: DeliveryRecord['status'] | null;
-  /** Where the next drain goes on; null when no delivery is left. */
+  /** The sort key after which the next drain continues; null when no delivery is left. */
   drain_endpoint: { readonly after: string | null };
   prune_deliveries: { readonly more: boolean };
 }
 
-/** What an operation comes to when it is neither refused nor has to wait. */
+/** The outcome of a command that is neither refused nor has to wait. */
 export type Done<O extends AnyCommand> = O extends keyof Results ? { readonly result: Results[O] } : Answer;
 
 export type InternalOperation = keyof InternalParams;

@@ -1,5 +1,5 @@
-// decide: the state machine. Pure: what it needs to know of time, chance and the caller is in the context; what it
-// decides comes back as values. One decider a command; a route or an internal command without one does not compile.
+// The state machine. `decide` is pure: the time, chance and the caller are in the context, and the decision is returned as
+// values. Each command has one decider; a route or an internal command without one does not compile.
 
 import * as charges from './charges.ts';
 import { chooseMethod, createCheckoutSession, expireCheckoutSession } from './checkout-sessions.ts';

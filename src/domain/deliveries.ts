@@ -1,13 +1,13 @@
-// Deliveries: one event on its way to one endpoint (the transactional outbox). A delivery is written in the same
-// commit as its event and stays until retention removes it, with every attempt that was made. An attempt is a record
-// of its own: its answer is written once, not again with every retry.
+// A delivery sends one event to one endpoint (transactional outbox). It is written in the same commit as its event and
+// stays until retention removes it, with all its attempts. Each attempt is a record of its own, so that a retry does not
+// write the receivers' earlier answers again.
 
 import { refuse } from '../contract/errors/table.ts';
 import type { Context, Outcome } from './decision.ts';
 import { refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing } from './find.ts';
-import { attemptIndex, endpointDueIndex, fieldIndex, overIndex, scopeOf, timeKey } from './indexes.ts';
+import { attemptIndex, endedIndex, endpointDueIndex, fieldIndex, scopeOf, timeKey } from './indexes.ts';
 import type {
   AttemptRecord,
   AttemptResult,
@@ -17,7 +17,7 @@ import type {
 } from './record.ts';
 import type { View } from './view.ts';
 
-/** How many deliveries of an event still wait for a success; those to a deleted endpoint wait for nothing. */
+/** How many deliveries of an event are pending, without those to deleted endpoints. */
 export function pendingDeliveries(view: View, event: EventRecord): number {
   const index = fieldIndex('delivery', scopeOf(event.org, event.livemode), 'event', event.id);
   let count = 0;
@@ -32,14 +32,14 @@ export interface AttemptReport {
   readonly delivery: string;
   /** Which attempt of the delivery it was, from 0: a report that comes twice is recorded once. */
   readonly number: number;
-  /** It was the attempt for which a resent delivery had gone ahead of the others. */
+  /** The delivery was resent and had gone ahead of the others for this attempt. */
   readonly first: boolean;
   readonly result: AttemptResult;
 }
 
 /**
- * Records an attempt: a 2xx ends the delivery, anything else schedules the next attempt with ±10 % jitter, until the
- * schedule is used up. An attempt of a delivery that has ended, or was sent again, meanwhile is only listed.
+ * Records an attempt. A 2xx ends the delivery; anything else schedules the next attempt with ±10 % jitter until the
+ * schedule is used up. When the delivery has ended or was resent meanwhile, the attempt is only listed.
  */
 export function recordAttempt(
   draft: Draft,
@@ -81,12 +81,12 @@ function progress(
   return { tries: tries + 1, due_at_ms: context.serviceMs + waitMs + jitter };
 }
 
-/** When a resent delivery is due: before all that wait, so that it leaves at once however many there are. */
+/** The due time of a resent delivery: before all others, so that it is sent at once. */
 export const dueFirstMs = 0;
 
 /**
- * Queues a delivery again, ahead of the others and from the start of the schedule; refused while its endpoint is
- * disabled or gone.
+ * Makes a delivery pending again, ahead of the others and from the start of the schedule. Refused when its endpoint is
+ * disabled or deleted.
  */
 export function resendDelivery(draft: Draft, params: { delivery: string }): Outcome {
   const delivery = draft.get('delivery', params.delivery);
@@ -104,8 +104,8 @@ const endedPerCommandMax = 500;
 const prunedPerCommandMax = 500;
 
 /**
- * Ends deliveries that wait for an endpoint that was deleted, some at a time. Returns the sort key to go on after, so
- * that the next call need not pass over what this one ended; null when none is left.
+ * Ends some of the pending deliveries of a deleted endpoint. Returns the sort key to continue after, so that the next call
+ * does not scan the rows of these; null when none is left.
  */
 export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, after?: string): string | null {
   const { serviceMs } = draft.context;
@@ -119,8 +119,8 @@ export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, aft
 }
 
 /**
- * Removes deliveries that came to be over before a moment of service time, with their attempts, some at a time. One that was sent again
- * came to be over anew: its attempts are kept from then.
+ * Removes some of the deliveries that ended before a moment of service time, with their attempts. For one that was resent
+ * the last end counts.
  */
 export function pruneDeliveries(
   draft: Draft,
@@ -128,7 +128,7 @@ export function pruneDeliveries(
 ): { readonly result: { readonly more: boolean } } {
   let count = 0;
   const before = timeKey(params.endedBeforeMs);
-  for (const record of draft.view.scan(overIndex, { before, descending: false })) {
+  for (const record of draft.view.scan(endedIndex, { before, descending: false })) {
     if (count === prunedPerCommandMax) break;
     for (const attempt of draft.view.scan(attemptIndex(record.id), { descending: false })) {
       if (attempt.kind === 'attempt') draft.remove({ ...attempt, answer: '' });

@@ -1,5 +1,5 @@
-// A draft: what one command is about to change, on top of the state it reads. Deciders write here and nowhere else;
-// the draft becomes the decision's changes, or nothing.
+// A draft collects the changes of one command, on top of the state that it reads. Deciders write nowhere else. The draft
+// becomes the decision's changes, or is discarded.
 
 import type { EventType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';
@@ -48,7 +48,7 @@ export class Draft {
     }
   }
 
-  /** Writes down a call to a payment network, to be made once the draft is durable. */
+  /** Records a call to a payment network, which is made once the draft is durable. */
   call(call: NetworkCallRecord): NetworkCallRecord {
     this.networkCalls.push(call);
     return this.put(call);

@@ -1,5 +1,5 @@
-// Events: what happened, with the object as it was at that moment, fixed for ever as JSON text. Each event opens a
-// delivery for every endpoint that is subscribed to it.
+// An event says what happened, with the object as it was then as JSON text that never changes. Each event has a delivery
+// to every endpoint that is subscribed to it.
 
 import type { EventType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';
@@ -45,8 +45,8 @@ export function openDelivery(
 }
 
 /**
- * An event as JSON text. The stored object is put in as it is, so every delivery and every read shows the same bytes;
- * `pendingWebhooks` is the only part that changes.
+ * An event as JSON text. It contains the stored text of the object, so every delivery and every read has the same bytes.
+ * Only `pendingWebhooks` changes.
  */
 export function eventJson(event: EventRecord, pendingWebhooks: number): string {
   const request = JSON.stringify({ id: event.request_id, idempotency_key: event.idempotency_key });

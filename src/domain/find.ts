@@ -1,5 +1,5 @@
-// Looking an object up on behalf of a request: only what belongs to its organization and mode is there. An object
-// that the same organization has in the other mode is missing as well, but the message says where it is.
+// Looks objects up for a request, which finds those of its organization and mode only. For an object of the same
+// organization in the other mode, the message of `resource_missing` says so.
 
 import { echo } from '../contract/echo.ts';
 import { type Refusal, refuse } from '../contract/errors/table.ts';
@@ -27,12 +27,12 @@ export function find<K extends RecordKind>(
   return { refusal: missing(id, record?.org === caller.org ? record.livemode : null, param) };
 }
 
-/** What was deleted without a trace is not there, although its record still is. */
+/** A deleted endpoint can't be found, although its record still exists. */
 function existing<R extends StoredRecord>(record: R | undefined): R | undefined {
   return record?.kind === 'webhook_endpoint' && record.status === 'deleted' ? undefined : record;
 }
 
-/** The refusal for an id that names nothing here; `elsewhere` is the mode in which it exists, if it does. */
+/** The refusal of an unknown id. `elsewhere` is the `livemode` in which the organization has the object; null: in none. */
 export function missing(id: string, elsewhere: boolean | null, param?: string): Refusal {
   const message =
     elsewhere === null

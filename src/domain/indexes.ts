@@ -1,10 +1,10 @@
-// Indexes: which lists a record belongs to. A list, filtered or not, is a range over one of these, so that it costs
-// what its page costs. The state in memory and the checkpoint on disk use the same rows.
+// Indexes: the lists that a record belongs to. Every list, with or without filters, is a range over one index, so that a
+// page costs the same however long the list is. The memtable and the checkpoint use the same rows.
 
 import type { StoredRecord } from './record.ts';
 import type { IndexRow } from './view.ts';
 
-/** One organization in one mode: what everything that merchants see is separated by. */
+/** The name of one organization in one mode. Merchants see the objects of one scope only. */
 export function scopeOf(org: string, livemode: boolean): string {
   return livemode ? `${org}/l` : `${org}/t`;
 }
@@ -102,14 +102,14 @@ export function organizationsIn(indexAfter: (text: string) => string | undefined
   return found;
 }
 
-/** What has a time at which something happens by itself, over all organizations of a shard. */
+/** The charges and sessions of a shard that expire at some time, by that time. */
 export const dueIndex = 'due';
 /** Calls to payment networks that have no final outcome yet. */
 export const networkCallIndex = 'operation';
 /** Every webhook endpoint of a shard. */
 export const endpointIndex = 'endpoint';
-/** The deliveries that are over, by the time they came to be over: what retention walks. */
-export const overIndex = 'over';
+/** The deliveries that have ended, by the time of their end, for retention. */
+export const endedIndex = 'over';
 
 /** The holder of a cash code: first the network call that issues it, then its charge. */
 export function cashIndex(number: string): string {
@@ -127,14 +127,14 @@ export function attemptIndex(delivery: string): string {
 }
 
 const timeWidth = 14;
-/** A time as a sort key: fixed width, so that text order is time order. */
+/** A time as a sort key of fixed width, so that the order of texts is the order of times. */
 export function timeKey(ms: number): string {
   return String(ms).padStart(timeWidth, '0');
 }
 
 /** The record's id in a sort key. */
 export function idOfSortKey(index: string, sortKey: string): string {
-  return index.startsWith(dueIndex) || index === overIndex ? sortKey.slice(timeWidth) : sortKey;
+  return index.startsWith(dueIndex) || index === endedIndex ? sortKey.slice(timeWidth) : sortKey;
 }
 
 /** Every index row of a record; none once it is removed. */
@@ -204,7 +204,7 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
       field('endpoint', record.endpoint);
       field('event', record.event);
       if (record.status === 'failed') field('failed', record.endpoint);
-      if (record.ended_at_ms !== null) at(overIndex, record.ended_at_ms);
+      if (record.ended_at_ms !== null) at(endedIndex, record.ended_at_ms);
       if (record.due_at_ms !== null) at(endpointDueIndex(record.endpoint), record.due_at_ms);
       break;
   }

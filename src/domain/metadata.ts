@@ -1,11 +1,11 @@
-// A merchant's own notes on an object: metadata, which are texts by name, and single texts such as a description.
+// Metadata (texts by key) and single texts such as a description, which merchants set on objects.
 
 import type { Refusal } from '../contract/errors/table.ts';
 import { metadataKeysMax } from '../contract/limits.ts';
 import { invalidMetadata } from '../contract/routes/validate.ts';
 import type { Metadata } from './record.ts';
 
-/** Metadata as it is first set: a key with an empty text stands for no key. */
+/** The metadata of a new object. A key with an empty text is left out. */
 export function initialMetadata(metadata: Metadata | undefined): Metadata {
   for (const name in metadata) if (metadata[name] === '') return mergeMetadata({}, metadata);
   return metadata ?? {};
@@ -17,13 +17,13 @@ export function mergeMetadata(before: Metadata, changes: Metadata | undefined): 
   return Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, text]) => text !== ''));
 }
 
-/** The text that was sent, none when it is empty, or what there was before. */
+/** The new text: the one that was sent, null when that is empty, or the text before when none was sent. */
 export function changedText(sent: string | undefined, before: string | null): string | null {
   if (sent === undefined) return before;
   return sent === '' ? null : sent;
 }
 
-/** Merging can leave more keys than metadata takes. */
+/** The refusal of metadata that has too many keys after merging; null when it has not. */
 export function refuseMetadata(merged: Metadata): Refusal | null {
   return Object.keys(merged).length > metadataKeysMax ? invalidMetadata('metadata') : null;
 }

@@ -1,5 +1,5 @@
-// A page of a list: newest first, with cursors that are ids. Because a range over an index starts right at the
-// cursor, a page costs what it shows, and what others insert meanwhile neither shifts nor repeats anything.
+// Pagination: a page of a list, newest first, with ids as cursors. A page is a range over an index that starts at the
+// cursor, so its cost depends on its size alone, and objects that are inserted meanwhile neither shift nor repeat anything.
 
 import type { Refusal } from '../contract/errors/table.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
@@ -33,7 +33,7 @@ export interface Page<K extends ListedKind> {
   readonly hasMore: boolean;
 }
 
-/** The fields that a list can be filtered by, in the order of their index: every set of them has one of its own. */
+/** The fields that a list is filtered by, in the order of their index. Every set of fields has an index of its own. */
 export type Filters = Readonly<Record<string, string | undefined>>;
 
 /** One page, or the refusal of a cursor that names no object of this list's kind. */

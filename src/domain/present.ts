@@ -21,7 +21,7 @@ import type {
   WebhookEndpointRecord,
 } from './record.ts';
 
-/** `charge` is the latest one; it is only looked at while the customer has something to do. */
+/** `charge` is the latest one. It is needed in status `requires_action` only. */
 export function presentPaymentIntent(
   intent: PaymentIntentRecord,
   charge: ChargeRecord | undefined,
@@ -91,8 +91,7 @@ export function presentCheckoutSession(
     cancel_url: session.cancel_url,
     customer: session.customer,
     client_reference_id: session.client_reference_id,
-    // Sessions that are older than this field have none.
-    description: session.description ?? null,
+    description: session.description,
     locale: session.locale,
     expires_at: Math.floor(session.expires_at_ms / 1000),
     metadata: session.metadata,

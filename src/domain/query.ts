@@ -1,5 +1,5 @@
-// Queries: what reads. They see what the commands before them in the same turn have decided, and are answered
-// together with those, after the commit: nobody is told what could still be lost.
+// Queries read the state. They see the changes of the commands before them in the same turn, and are answered after the
+// commit together with those, so that nobody learns what could still be lost.
 
 import { buckets } from '../contract/limits.ts';
 import type { ParamsOf, QueryOperation } from '../contract/routes/table.ts';
@@ -14,7 +14,7 @@ import * as present from './present.ts';
 import type { PaymentIntentRecord, RecordOf } from './record.ts';
 import type { View } from './view.ts';
 
-/** What a query may see besides the state. */
+/** What a query is given besides the state. */
 export interface QueryContext extends Pick<Context, 'org' | 'livemode' | 'account' | 'settings'> {
   /** The most that the time in an id was ever ahead of `created`. */
   readonly idLeadMs: number;
@@ -42,7 +42,7 @@ const shows: { readonly [K in Exclude<ListedKind, 'delivery'>]: Show<K> } = {
   event: (record, view) => eventJson(record, pendingDeliveries(view, record)),
 };
 
-/** The resource of an intent, with what the customer has to do next. */
+/** The resource of an intent, with its `next_action`. */
 export function presentIntent(record: PaymentIntentRecord, view: View, context: Pick<Context, 'settings'>) {
   const charge = record.status === 'requires_action' ? view.get('charge', record.latest_charge!) : undefined;
   return present.presentPaymentIntent(record, charge, context.settings.baseUrl);

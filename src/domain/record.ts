@@ -1,6 +1,6 @@
-// Records: the state of the service, one plain object for each thing that exists. A record is what a change carries
-// (the whole value after the change, never a delta), what the write-ahead log replays and what the checkpoint
-// stores. A record is never changed in place: the next value is a new object.
+// Records are the state of the service: one plain object for each payment intent, charge and so on. A change is a whole
+// record as it is afterwards, never a delta; the write-ahead log and the checkpoint store records. A record is never
+// changed in place: the next value is a new object.
 //
 // Times are Unix milliseconds (`_ms`) where the service compares them and Unix seconds (`created`) where they are
 // only shown. Amounts are centimes. `null` stands for "has no value"; a field is never left out.
@@ -15,7 +15,7 @@ interface Common {
   readonly livemode: boolean;
   /** Unix seconds. */
   readonly created: number;
-  /** The record is gone: `apply` drops it from the state. */
+  /** The record was removed. */
   readonly removed?: true;
 }
 
@@ -135,7 +135,7 @@ export interface EventRecord extends Common {
   readonly kind: 'event';
   readonly type: EventType;
   readonly api_version: string;
-  /** The object as it was when the event happened, as JSON text: fixed from then on. */
+  /** The object as it was when the event happened, as JSON text. It never changes. */
   readonly object_json: string;
   /** The API request that caused the event; null when the customer's own payment, or time, did. */
   readonly request_id: string | null;
@@ -148,13 +148,13 @@ export interface WebhookEndpointRecord extends Common {
   readonly enabled_events: readonly string[];
   /** A deleted endpoint keeps its id, so that its deliveries can be listed, and nothing else. */
   readonly status: 'enabled' | 'disabled' | 'deleted';
-  /** Deleted, and some deliveries that waited for it have not been ended yet. */
+  /** The endpoint is deleted, and some of its deliveries are still pending. */
   readonly draining: boolean;
   readonly metadata: Metadata;
   readonly api_version: string;
   /**
    * The signing secrets in force, sealed, newest first. A rolled secret stays until its overlap ends (null: no end).
-   * Whoever signs or shows them opens them; nobody else has them.
+   * Only the webhook thread, which signs, and `show-secret` open them.
    */
   readonly secrets: readonly { readonly sealed: string; readonly expires_at_ms: number | null }[];
 }
@@ -178,7 +178,7 @@ export interface DeliveryRecord extends Common {
   readonly status: 'pending' | 'succeeded' | 'failed' | 'ended';
   /** When the next attempt is due; null when none is. */
   readonly due_at_ms: number | null;
-  /** When it came to be over: retention counts from then. Null while it is pending. */
+  /** When it ended, from which retention counts; null while it is pending. */
   readonly ended_at_ms: number | null;
   /** Attempts made in all. */
   readonly attempt_count: number;
@@ -186,7 +186,7 @@ export interface DeliveryRecord extends Common {
   readonly tries: number;
 }
 
-/** One attempt of a delivery: a record of its own, so that an attempt writes its own answer and not those before it. */
+/** One attempt of a delivery. It is a record of its own, so that a retry does not write the earlier answers again. */
 export interface AttemptRecord extends Common, AttemptResult {
   readonly kind: 'attempt';
   readonly delivery: string;
@@ -209,13 +209,13 @@ export interface NetworkCallRecord extends Common {
   /** The network has taken the order; the final outcome follows by notification. */
   readonly accepted: boolean;
   /**
-   * The API request that caused it: its events name it. Where it waits for the outcome it has its digests, so that the
-   * answer can be kept with its idempotency key.
+   * The API request that caused the call, which the events name. It has digests if it waits for the outcome, so that its
+   * response can be stored for its idempotency key.
    */
   readonly request: ApiRequest | null;
 }
 
-/** What parameters that may be left out stood for when a request came, by name: see resolved-defaults.ts. */
+/** The values that absent parameters stood for at the time of the request, by name (see resolved-defaults.ts). */
 export type ResolvedDefaults = Readonly<Record<string, string | number>>;
 
 export interface ApiRequest {
@@ -224,7 +224,7 @@ export interface ApiRequest {
   /** Digest of organization, mode and key; digest of the request: 16 bytes each. */
   readonly key_digest: Uint8Array | null;
   readonly fingerprint: Uint8Array | null;
-  /** The defaults that went into the fingerprint; null when it has none that depend on the state. */
+  /** The defaults in the fingerprint that depended on the state; null when there are none. */
   readonly resolved_defaults: ResolvedDefaults | null;
   readonly language: 'en' | 'fr' | 'ar';
   readonly api_version: string;

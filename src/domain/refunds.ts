@@ -1,5 +1,4 @@
-// Refunds: money returned for a card payment. What a pending refund holds can't be refunded again; a failed one
-// gives it back.
+// Refunds: money returned for a card payment. The amount of a pending refund can't be refunded again unless it fails.
 
 import { refuse } from '../contract/errors/table.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
@@ -12,7 +11,7 @@ import { presentCharge, presentRefund } from './present.ts';
 import type { ChargeRecord, RefundRecord } from './record.ts';
 import type { View } from './view.ts';
 
-/** What was received less pending and succeeded refunds, in centimes. */
+/** The amount of a charge less its pending and succeeded refunds, in centimes. */
 export function refundable(charge: ChargeRecord): number {
   return charge.amount - charge.amount_refunded - charge.amount_refund_pending;
 }

@@ -1,6 +1,6 @@
-// Defaults that depend on the state: what leaving a parameter out stands for at the moment of the request. Leaving it
-// out and sending its default is the same request, so a request is compared with an earlier one of the same idempotency
-// key with these filled in, and always with those that the earlier one had: the state may have moved on since.
+// Defaults that depend on the state, such as the amount of a refund. A request without a parameter is the same as one with
+// its default. So a request is compared with an earlier one of the same idempotency key after its defaults are filled in,
+// and these are the ones of the earlier request, because the state may have changed since.
 
 import type { CommandOperation } from '../contract/routes/table.ts';
 import type { Params } from '../contract/routes/validate.ts';
@@ -46,7 +46,7 @@ const resolvers: { readonly [O in CommandOperation]?: Resolve } = {
   },
 };
 
-/** How the defaults of an operation are resolved; undefined for almost all, which have none of this kind. */
+/** The function that resolves the defaults of an operation; undefined when none of them depend on the state. */
 export function defaultsResolver(operation: string): Resolve | undefined {
   return (resolvers as Readonly<Record<string, Resolve>>)[operation];
 }

@@ -1,4 +1,4 @@
-// Reviews: money that does not add up. Opening one credits nothing; an operator settles it.
+// Reviews are opened for money of another amount, or that came too late. Nothing is credited; an operator settles it.
 
 import { refuse } from '../contract/errors/table.ts';
 import { answered, type Outcome, refused } from './decision.ts';
@@ -31,7 +31,7 @@ export function openReview(
   draft.emit('review.opened', presentReview(review));
 }
 
-/** An operator settled the money outside of the service: handed it on, or gave it back. */
+/** An operator settled the money outside of the service: gave it to the merchant (approved) or back (refunded). */
 export function closeReview(draft: Draft, params: { as: 'approved' | 'refunded' }, id: string): Outcome {
   const review = draft.get('review', id);
   if (review === undefined) return refused(missing(id, null));

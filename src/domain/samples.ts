@@ -1,5 +1,5 @@
-// Sample events: made-up objects of every kind that events carry, for merchants who try their receiver. They have the
-// fields and the forms of real ones; the ids in them name nothing.
+// The objects of sample events, with which merchants try their receivers. They have the fields and the forms of real
+// objects, but their ids belong to no object.
 
 import type { EventType } from '../contract/vocabulary.ts';
 import { declined } from './charges.ts';

@@ -1,4 +1,4 @@
-// What a payment does to the checkout session it belongs to, if it has one that is still open.
+// Changes of an open checkout session that follow from its payment.
 
 import type { Draft } from './draft.ts';
 import { presentCheckoutSession } from './present.ts';

@@ -1,5 +1,5 @@
-// Webhook endpoints: where a merchant's server wants to hear of events. An address is looked up before it is
-// accepted, which takes time; meanwhile other changes to the endpoints of the same mode are refused as busy.
+// Webhook endpoints: the addresses to which events are delivered. An address is checked before it is accepted, which takes
+// time; meanwhile other changes to the endpoints of the same mode are refused as busy.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { webhookEndpointsMax } from '../contract/limits.ts';
@@ -19,28 +19,28 @@ import { sampleObject } from './samples.ts';
 const secretCharacters = 32;
 
 /**
- * A fresh signing secret: `svc_whsec_` and 32 base-62 characters (190 bits). `randomText` draws that many unbiased
- * base-62 characters from a cryptographic source.
+ * A new signing secret: `svc_whsec_` and 32 base-62 characters (190 bits). `randomText` returns unbiased base-62
+ * characters from a cryptographic source.
  */
 export function newSigningSecret(randomText: (length: number) => string): string {
   return `svc_whsec_${randomText(secretCharacters)}`;
 }
 
-/** The name of the address does not resolve just now: the same request may do later, so this refusal is not kept. */
+/** The host of the address does not resolve now. The same request can succeed later, so this refusal is not stored. */
 export const addressUnresolved = refuse('url_not_allowed', {
   param: 'url',
   message: 'url_not_allowed.unresolved',
   retryAfterSeconds: 5,
 });
 
-/** Null when the address may be used, an outcome when it must be checked first or is refused. */
+/** Null when the address is allowed, an outcome when it must be checked first or is refused. */
 function checkAddress(draft: Draft, url: string): Outcome | null {
   const { addressAllowed } = draft.context;
   if (addressAllowed === null) return { checksAddress: url };
   return addressAllowed ? null : refused(refuse('url_not_allowed', { param: 'url' }));
 }
 
-/** `*` stands for all types, so it stands alone. */
+/** `*` means all types, so it can't be listed with others. */
 function refuseMixedEvents(types: readonly string[]): Refusal | null {
   if (types.length === 1 || !types.includes('*')) return null;
   return refuse('parameter_invalid', { param: 'enabled_events', message: 'parameter_invalid.all_events' });
@@ -122,7 +122,7 @@ export function deleteWebhookEndpoint(draft: Draft, _params: object, id: string)
   return answered({ id, object: 'webhook_endpoint', deleted: true });
 }
 
-/** Ends some of the deliveries that wait for a deleted endpoint; answers where to go on, null when all have ended. */
+/** Ends some deliveries of a deleted endpoint. Returns where to continue; null when all have ended. */
 export function drainEndpoint(
   draft: Draft,
   params: { after?: string },
@@ -135,7 +135,7 @@ export function drainEndpoint(
   return { result: { after } };
 }
 
-/** Sends a made-up event of this type to the endpoint, whether or not it wants such events. */
+/** Sends a sample event of this type to the endpoint, whether or not it is subscribed to the type. */
 export function sendSample(draft: Draft, { type }: { type: EventType }, id: string): Outcome {
   const { context } = draft;
   const endpoint = draft.get('webhook_endpoint', id);
@@ -150,12 +150,12 @@ export function sendSample(draft: Draft, { type }: { type: EventType }, id: stri
   return answered({ event: event.id, delivery: delivery.id });
 }
 
-/** Secrets of an endpoint in force at a time: each adds to the signature's header, and receivers limit its length. */
+/** Secrets of an endpoint in force at a time. Each adds to the signature header, whose length receivers limit. */
 const secretsMax = 4;
 
 /**
- * A new signing secret; the old ones keep signing, too, for `overlapSeconds` at most. The newest 4 are in force, the
- * new one among them: one more ends the oldest at once.
+ * Adds a new signing secret. The old ones also sign for at most `overlapSeconds`. At most four are in force, so the oldest
+ * may end at once.
  */
 export function rollSecret(draft: Draft, params: { overlapSeconds: number }, id: string): Outcome {
   const endpoint = draft.get('webhook_endpoint', id);

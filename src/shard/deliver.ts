@@ -1,7 +1,7 @@
 // What a turn does for webhooks: it records reported attempts, leases due deliveries to the webhook thread, ends the
 // deliveries of deleted endpoints, and removes deliveries that are older than the retention time.
 
-import { overIndex, timeKey } from '../domain/indexes.ts';
+import { endedIndex, timeKey } from '../domain/indexes.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
 import { about, executeCommand } from './execute-command.ts';
 import type { OutboxMessage } from './protocol.ts';
@@ -72,7 +72,7 @@ export function drainEndpoints(state: ShardState, turn: Turn): boolean {
 
 /** When the first of all ended deliveries ended, in service time; Infinity when there is none. */
 export function oldestEndedMs(state: ShardState): number {
-  for (const oldest of state.records.scan(overIndex, { descending: false })) {
+  for (const oldest of state.records.scan(endedIndex, { descending: false })) {
     if (oldest.kind === 'delivery') return oldest.ended_at_ms ?? Infinity;
   }
   return Infinity;
@@ -81,7 +81,7 @@ export function oldestEndedMs(state: ShardState): number {
 /** Removes some deliveries that ended before `endedBeforeMs`; true while there are more. */
 export function pruneDeliveries(state: ShardState, turn: Turn, endedBeforeMs: number): boolean {
   const before = timeKey(endedBeforeMs);
-  for (const oldest of state.records.scan(overIndex, { before, descending: false })) {
+  for (const oldest of state.records.scan(endedIndex, { before, descending: false })) {
     const command = about(state, turn, oldest, 'prune_deliveries', { endedBeforeMs });
     const outcome = executeCommand(state, turn, command, null);
     return 'result' in outcome && outcome.result.more;

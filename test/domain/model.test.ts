@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import type { QueryOperation } from '../../src/contract/routes/table.ts';
 import type { AnyCommand } from '../../src/domain/command.ts';
 import { dueRecords } from '../../src/domain/due.ts';
-import { kindIndex, networkCallIndex, overIndex, scopeOf } from '../../src/domain/indexes.ts';
+import { endedIndex, kindIndex, networkCallIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { RecordKind, StoredRecord } from '../../src/domain/record.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 import { assertInvariants, ofKind } from './invariants.ts';
@@ -293,7 +293,7 @@ class Run {
     for (const change of this.stage.world.log.flat()) replayed.apply(change);
     const scope = scopeOf(this.stage.who.org, false);
     const listed = ['payment_intent', 'charge', 'checkout_session', 'refund', 'review', 'event'] as const;
-    for (const index of [...listed.map((kind) => kindIndex(kind, scope)), networkCallIndex, overIndex]) {
+    for (const index of [...listed.map((kind) => kindIndex(kind, scope)), networkCallIndex, endedIndex]) {
       const range = { descending: false };
       const all = [...replayed.scan(index, range)];
       assert.deepEqual([...this.stage.world.state.scan(index, range)], all, index);

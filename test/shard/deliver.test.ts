@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { overIndex } from '../../src/domain/indexes.ts';
+import { endedIndex } from '../../src/domain/indexes.ts';
 import type { DeliveryRecord } from '../../src/domain/record.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
 import type { Peer } from '../../src/shard/turn.ts';
@@ -137,7 +137,7 @@ test('retention keeps up: while more is too old it goes on with every look at th
   }
   const { checkpoint } = actor.journal;
   await checkpoint.write({ records: many, sequence: checkpoint.sequence, keptKeys: [] });
-  const left = () => [...records.scan(overIndex, { descending: false })].length;
+  const left = () => [...records.scan(endedIndex, { descending: false })].length;
   assert.equal(left(), count);
   const leftAfter: number[] = [];
   for (const advanceMs of [30 * 86_400_000 + 1_001, 100, 100]) {

@@ -7,11 +7,11 @@ import fc from 'fast-check';
 import { objectBytes } from '../../src/core/heap-bytes.ts';
 import {
   dueIndex,
+  endedIndex,
   endpointDueIndex,
   fieldIndex,
   idOfSortKey,
   kindIndex,
-  overIndex,
   scopeOf,
   timeKey,
 } from '../../src/domain/indexes.ts';
@@ -92,7 +92,7 @@ const indexes = [
   fieldIndex('delivery', scope, 'endpoint', 'a'),
   dueIndex,
   endpointDueIndex('a'),
-  overIndex,
+  endedIndex,
 ];
 const bounds = ['pi_0', 'pi_3', 'pi_9', 'ch_2', 'whd_2', timeKey(5), timeKey(15)];
 
