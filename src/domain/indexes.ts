@@ -1,7 +1,7 @@
 // Indexes: the lists that a record belongs to. Every list, with or without filters, is a range over one index, so that a
 // page costs the same however long the list is. The memtable and the checkpoint use the same rows.
 
-import type { StoredRecord } from './record.ts';
+import type { AttemptRecord, NetworkCallRecord, StoredRecord } from './record.ts';
 import type { IndexRow } from './view.ts';
 
 /** The name of one organization in one mode. Merchants see the objects of one scope only. */
@@ -43,7 +43,7 @@ const rememberedNames = [new Map<string, ScopeNames>(), new Map<string, ScopeNam
 function namesIn({ org, livemode }: Pick<StoredRecord, 'org' | 'livemode'>): ScopeNames {
   const scopes = rememberedNames[livemode ? 1 : 0];
   if (scopes.size >= rememberedMax && !scopes.has(org)) scopes.clear();
-  return remembered(scopes, org, () => new ScopeNames(scopeOf(org, livemode)));
+  return scopes.get(org) ?? added(scopes, org, new ScopeNames(scopeOf(org, livemode)));
 }
 
 class ScopeNames {
@@ -57,22 +57,19 @@ class ScopeNames {
   }
 
   kind(kind: ListedKind): string {
-    return remembered(this.#kinds, kind, () => kindIndex(kind, this.scope));
+    return this.#kinds.get(kind) ?? added(this.#kinds, kind, kindIndex(kind, this.scope));
   }
 
   value(kind: ListedKind, field: string, value: string): string {
-    const fields = remembered(this.#values, kind, () => new Map<string, Map<string, string>>());
-    const values = remembered(fields, field, () => new Map<string, string>());
-    return remembered(values, value, () => fieldIndex(kind, this.scope, field, value));
+    const fields =
+      this.#values.get(kind) ?? added(this.#values, kind, new Map<string, Map<string, string>>());
+    const values = fields.get(field) ?? added(fields, field, new Map<string, string>());
+    return values.get(value) ?? added(values, value, fieldIndex(kind, this.scope, field, value));
   }
 }
 
-function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
-  let value = known.get(key);
-  if (value === undefined) {
-    value = make();
-    known.set(key, value);
-  }
+function added<K, V>(known: Map<K, V>, key: K, value: V): V {
+  known.set(key, value);
   return value;
 }
 
@@ -152,61 +149,75 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
     return record.draining ? [{ index: endpointIndex, sortKey: id }] : [];
   }
   const names = namesIn(record);
-  const { scope } = names;
   // Deliveries are listed by their endpoint only.
   const rows: IndexRow[] = kind === 'delivery' ? [] : [{ index: names.kind(kind), sortKey: id }];
-  const field = (name: string, value: string | null) => {
-    if (value !== null) rows.push({ index: fieldIndex(kind, scope, name, value), sortKey: id });
-  };
-  const enumerated = (name: string, value: string) => {
-    rows.push({ index: names.value(kind, name, value), sortKey: id });
-  };
-  /** For a list that is filtered by `name` and status at once. */
-  const withStatus = (name: string, value: string | null, status: string) => {
-    field(name, value);
-    enumerated('status', status);
-    if (value === null) return;
-    const both = fieldsIndex(kind, scope, [
-      [name, value],
-      ['status', status],
-    ]);
-    rows.push({ index: both, sortKey: id });
-  };
-  const at = (index: string, ms: number) => rows.push({ index, sortKey: timeKey(ms) + id });
-  switch (kind) {
-    case 'payment_intent':
-      withStatus('customer', record.customer, record.status);
-      break;
-    case 'charge':
-      withStatus('payment_intent', record.payment_intent, record.status);
-      if (record.cash_number !== null) rows.push({ index: cashIndex(record.cash_number), sortKey: id });
-      if (record.status === 'pending') at(dueIndex, record.due_at_ms);
-      break;
-    case 'checkout_session':
-      if (record.status === 'open') at(dueIndex, record.due_at_ms);
-      break;
-    case 'customer':
-      field('email', record.email);
-      break;
-    case 'refund':
-      withStatus('payment_intent', record.payment_intent, record.status);
-      break;
-    case 'event':
-      enumerated('type', record.type);
-      break;
-    case 'review':
-      if (record.open) field('open', 'true');
-      break;
-    case 'webhook_endpoint':
-      rows.push({ index: endpointIndex, sortKey: id });
-      break;
-    case 'delivery':
-      field('endpoint', record.endpoint);
-      field('event', record.event);
-      if (record.status === 'failed') field('failed', record.endpoint);
-      if (record.ended_at_ms !== null) at(endedIndex, record.ended_at_ms);
-      if (record.due_at_ms !== null) at(endpointDueIndex(record.endpoint), record.due_at_ms);
-      break;
+  addFieldRows(rows, record, names);
+  if (kind === 'charge') {
+    if (record.cash_number !== null) rows.push({ index: cashIndex(record.cash_number), sortKey: id });
+    if (record.status === 'pending') rows.push(timeRow(dueIndex, record.due_at_ms, id));
+  } else if (kind === 'checkout_session') {
+    if (record.status === 'open') rows.push(timeRow(dueIndex, record.due_at_ms, id));
+  } else if (kind === 'webhook_endpoint') {
+    rows.push({ index: endpointIndex, sortKey: id });
+  } else if (kind === 'delivery') {
+    if (record.ended_at_ms !== null) rows.push(timeRow(endedIndex, record.ended_at_ms, id));
+    if (record.due_at_ms !== null)
+      rows.push(timeRow(endpointDueIndex(record.endpoint), record.due_at_ms, id));
   }
   return rows;
+}
+
+type ListedRecord = Exclude<StoredRecord, NetworkCallRecord | AttemptRecord>;
+
+/** The rows of lists that are filtered by fields. */
+function addFieldRows(rows: IndexRow[], record: ListedRecord, names: ScopeNames): void {
+  const { id, kind } = record;
+  const { scope } = names;
+  switch (kind) {
+    case 'payment_intent':
+      addStatusRows(rows, record, names, 'customer', record.customer);
+      break;
+    case 'charge':
+    case 'refund':
+      addStatusRows(rows, record, names, 'payment_intent', record.payment_intent);
+      break;
+    case 'customer':
+      if (record.email !== null)
+        rows.push({ index: fieldIndex(kind, scope, 'email', record.email), sortKey: id });
+      break;
+    case 'event':
+      rows.push({ index: names.value(kind, 'type', record.type), sortKey: id });
+      break;
+    case 'review':
+      if (record.open) rows.push({ index: names.value(kind, 'open', 'true'), sortKey: id });
+      break;
+    case 'delivery':
+      rows.push({ index: fieldIndex(kind, scope, 'endpoint', record.endpoint), sortKey: id });
+      rows.push({ index: fieldIndex(kind, scope, 'event', record.event), sortKey: id });
+      if (record.status === 'failed')
+        rows.push({ index: fieldIndex(kind, scope, 'failed', record.endpoint), sortKey: id });
+      break;
+  }
+}
+
+/** For a list that is filtered by status, by `field`, or by both at once. */
+function addStatusRows(
+  rows: IndexRow[],
+  { id, kind, status }: Extract<ListedRecord, { status: string }>,
+  names: ScopeNames,
+  field: string,
+  value: string | null,
+): void {
+  rows.push({ index: names.value(kind, 'status', status), sortKey: id });
+  if (value === null) return;
+  rows.push({ index: fieldIndex(kind, names.scope, field, value), sortKey: id });
+  const both = [
+    [field, value],
+    ['status', status],
+  ] as const;
+  rows.push({ index: fieldsIndex(kind, names.scope, both), sortKey: id });
+}
+
+function timeRow(index: string, ms: number, id: string): IndexRow {
+  return { index, sortKey: timeKey(ms) + id };
 }

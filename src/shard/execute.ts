@@ -93,7 +93,13 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     request: keyed,
     addressAllowed: null,
   } as IssuedCommand;
-  run(state, turn, route, asked, keyed === request ? waiter : { ...waiter, request: keyed });
+  run(
+    state,
+    turn,
+    route,
+    asked,
+    keyed === request ? waiter : { kind: 'request', to, limits, request: keyed },
+  );
 }
 
 function refuseText(parsed: Parsed): Refusal | null {
