@@ -1,18 +1,18 @@
-// The address guard: which URLs a merchant may register as a webhook endpoint, and which IP addresses a delivery may
-// go to. Pure rules. They are applied when an endpoint is created or changed, and again before each attempt, to the
-// URL, to every address that its name resolves to, and to the address that was really connected to. What it keeps:
-// nobody makes the service talk to a machine that the public internet could not reach by itself.
+// The address guard decides which URLs a merchant may register as a webhook endpoint, and to which IP addresses a delivery
+// may go. Its pure rules are applied when an endpoint is created or changed, and again before each attempt: to the URL, to
+// every address that its name resolves to, and to the address that was connected to. So nobody can make the service
+// connect to a machine that is not on the public internet.
 //
-// The WHATWG URL parser does the reading of hosts: it turns every notation of an IPv4 address (decimal, octal,
-// hexadecimal, short, full-width, percent-encoded) into the dotted one, so the rules see what would be connected to.
-// It also repairs silently what should be refused (tabs, backslashes, missing slashes, an empty user), so those are
-// looked for in the text itself.
+// The WHATWG URL parser reads the host. It turns every notation of an IPv4 address (decimal, octal, hexadecimal, short,
+// full-width, percent-encoded) into the dotted one, so the rules see the address that would be connected to. It also
+// repairs silently what should be refused (tabs, backslashes, missing slashes, an empty user), so these are searched for
+// in the text.
 
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { urlCharactersMax } from '../contract/limits.ts';
 
-/** Loosened for development only; both are false in production. */
+/** For development only; both are false in production. */
 export interface AddressOptions {
   /** Also accept `http:`. */
   readonly allowHttp?: boolean;
@@ -27,12 +27,12 @@ export type CheckedUrl =
       /** A lower-case ASCII name, or an IP address without brackets. */
       readonly host: string;
       readonly port: number;
-      /** The address when the host is one (nothing to resolve), null when it is a name. */
+      /** The host if it is an IP address; null if it is a name, which has to be resolved. */
       readonly literal: string | null;
     }
   | { readonly ok: false /** A short English reason. */; readonly reason: string };
 
-/** Controls, invisible format characters, lone surrogates, every kind of space, and the backslash. */
+/** Control characters, invisible format characters, lone surrogates, spaces of every kind, and the backslash. */
 const strayCharacter = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\\]/u;
 const schemeAndAuthority = /^(https?):\/\/([^/?#]+)/i;
 const nameLengthMax = 253;
@@ -68,7 +68,7 @@ export function isLocalhost(host: string): boolean {
 }
 
 function nameFault(host: string, options: AddressOptions): string | null {
-  // A trailing dot is refused with the empty label after it: certificates never name it, and `localhost.` hides in it.
+  // The empty label after a trailing dot is refused. Certificates never have one, and `localhost.` would pass with it.
   if (host.length > nameLengthMax || !host.split('.').every((label) => nameLabel.test(label))) {
     return 'host is not a valid name';
   }
@@ -83,7 +83,7 @@ function refused(reason: string): CheckedUrl {
   return { ok: false, reason };
 }
 
-/** A virtual address inside Azure's network: it answers the platform's metadata and looks like any public one. */
+/** A virtual address of Azure's network that answers with the platform's metadata, although it looks public. */
 const azurePlatformAddress = '168.63.129.16';
 
 const globalUnicastV6 = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -98,8 +98,8 @@ const specialV6 = [
 ].map((range) => ipaddr.IPv6.parseCIDR(range));
 
 /**
- * Whether an IP address, in the form that resolvers and sockets give, is one of the public internet. Anything else is
- * not: other notations, an IPv6 zone, IPv4 inside IPv6, text that is no address.
+ * Whether a text is an IP address of the public internet, in the form that resolvers and sockets return. Other notations,
+ * IPv6 zones and IPv4 inside IPv6 are not.
  */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {

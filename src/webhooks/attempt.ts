@@ -1,10 +1,9 @@
-// One attempt to deliver a webhook: sign, check the address, POST, read the answer. Called for each attempt of each
-// delivery; the retries around it belong to the endpoint's actor. What it keeps: bytes go only to an address that was
-// checked in this attempt, be the connection new or kept, and one deadline covers everything from the name's resolution
-// to the answer's last byte.
+// One attempt of a delivery: sign, check the address, POST, read the answer. Bytes go only to an address that was checked
+// in this attempt, on a new or an idle connection, and one deadline covers everything from the resolution of the name to
+// the last byte of the answer.
 //
-// The receiver may close a kept connection at the moment when a request leaves on it. A request that got not a byte of
-// an answer that way is sent once more, on a new connection: the event's id is the same, and a delivery may come twice.
+// The receiver may close an idle connection just when a request is sent on it. A request that got no byte of an answer is
+// then sent once more, on a new connection. Receivers recognize a delivery that arrives twice by the event's id.
 
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { AttemptResult } from '../domain/record.ts';
@@ -15,10 +14,10 @@ import { ResolutionFailure, type Resolve } from './resolver.ts';
 import { signatureHeader, signatureHeaderName } from './signature.ts';
 
 export interface AttemptInput {
-  /** Whose connections are used. */
+  /** The endpoint whose connections are used. */
   readonly endpoint: string;
   readonly url: string;
-  /** The event as JSON text: exactly what is signed and sent. */
+  /** The event as JSON text, which is signed and sent as it is. */
   readonly body: string;
   /** The signing secrets in force, newest first. */
   readonly secrets: readonly string[];
@@ -26,7 +25,7 @@ export interface AttemptInput {
   readonly nowSeconds: number;
 }
 
-/** An attempt whose signing secrets are sealed still. */
+/** An attempt whose signing secrets are still sealed. */
 export interface SealedAttempt extends Omit<AttemptInput, 'secrets'> {
   readonly org: string;
   /** In force, newest first. */
@@ -44,7 +43,7 @@ export interface AttemptOptions extends ConnectionsOptions {
 
 const userAgent = 'payments-service-webhooks/1';
 
-/** Makes attempts, and holds the connections to receivers in between. */
+/** Makes attempts, and keeps the connections to receivers between them. */
 export class Attempts {
   readonly #options: AttemptOptions;
   readonly connections: Connections;
@@ -55,9 +54,9 @@ export class Attempts {
   }
 
   /**
-   * Makes an attempt. It never rejects for what the network or the receiver does: `failure` is null when the answer
-   * was 2xx, else a short English reason. An answer that is too long is cut and judged by its status; one that isn't
-   * finished in time is a failure, whatever its status.
+   * Makes an attempt. It never rejects because of the network or the receiver: `failure` is null when the answer was 2xx,
+   * else a short English reason. An answer that is too long is cut, and its status counts. An answer that is not finished
+   * in time is a failure, whatever its status.
    */
   async make(input: AttemptInput): Promise<AttemptResult> {
     const startedAtMs = this.#options.monotonic();

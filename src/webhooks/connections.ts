@@ -1,11 +1,10 @@
-// The connections to receivers: opens them, keeps an idle one for its endpoint's next delivery, and closes it some
-// seconds later, or when its endpoint is deleted, disabled or moved. What it keeps: an idle connection is taken only if
-// its address is among those that the attempt has just checked; a new one is opened only when the endpoint has no idle
-// one that may be taken, so an endpoint never has more connections than deliveries in flight at once; and all endpoints
-// together have no more than `connectionsMax`.
+// The connections to receivers. An idle connection is kept for its endpoint's next delivery, and closed some seconds later,
+// or when its endpoint is deleted, disabled or moved. It is used again only if its address is among those that the attempt
+// has just checked. A new one is opened only when the endpoint has no idle one that may be used, so an endpoint never has
+// more connections than deliveries in flight. All endpoints together have at most `connectionsMax`.
 //
-// A certificate is verified in a full handshake. For `verifiedForMs` after it a connection is kept and its TLS session
-// resumed, so a certificate that expires is noticed within that time.
+// A certificate is verified in a full handshake. For `verifiedForMs` after it a connection is used and its TLS session is
+// resumed, so an expired certificate is noticed within that time.
 
 import { connect as connectTcp, type LookupFunction, type Socket } from 'node:net';
 import {
@@ -42,7 +41,7 @@ export interface Connection {
   readonly close: () => void;
 }
 
-/** For how long after a full handshake its connection is kept and its session is resumed. */
+/** For how long after a full handshake its connection is used and its session is resumed. */
 export const verifiedForMs = 600_000;
 const defaultIdleMsMax = 5_000;
 /** When a name has several addresses: how long to wait for one before the next is tried. */
@@ -54,7 +53,7 @@ export class Connections {
   readonly #sessions = new TlsSessions(verifiedForMs);
   /** By endpoint; the one that was used last comes last. */
   readonly #idle = new Map<string, Connection[]>();
-  /** Of all endpoints; the one that is idle for longest comes first. */
+  /** Of all endpoints; the one that is idle longest comes first. */
   readonly #oldest = new Set<Connection>();
   #openCount = 0;
 
@@ -64,7 +63,7 @@ export class Connections {
     this.#secureContext = createSecureContext(extraCa ? { ca: [...rootCertificates, extraCa] } : {});
   }
 
-  /** An idle connection of the endpoint to an allowed address, or null when it has none; others are closed. */
+  /** An idle connection of the endpoint to an allowed address; null when it has none. Idle ones to others are closed. */
   take(
     endpoint: string,
     origin: string,
@@ -82,7 +81,7 @@ export class Connections {
     return null;
   }
 
-  /** Starts to connect to the checked addresses, in turn; the name serves only the certificate's check. */
+  /** Connects to the checked addresses, one after the other. The name is used to check the certificate only. */
   open(endpoint: string, target: Target, addresses: readonly string[]): Connection {
     if (this.#openCount >= this.#options.connectionsMax) {
       const [oldest] = this.#oldest;
@@ -114,13 +113,13 @@ export class Connections {
       servername: target.literal ? '' : target.host,
       session: known?.session,
       secureContext: this.#secureContext,
-      // Its default is what NODE_TLS_REJECT_UNAUTHORIZED says.
+      // Without this, NODE_TLS_REJECT_UNAUTHORIZED would decide.
       rejectUnauthorized: true,
       ALPNProtocols: ['http/1.1'],
     });
     const connection = this.#add(endpoint, target, socket);
     let session: Buffer | undefined;
-    // Whoever resumes a session checks no host name: one of a connection that isn't authorized is never remembered.
+    // A resumed session checks no host name, so the session of an unauthorized connection is never stored.
     const remember = () => {
       if (!socket.authorized || session === undefined) return;
       this.#sessions.put(origin, { session, verifiedAtMs: connection.verifiedAtMs });
@@ -152,7 +151,7 @@ export class Connections {
       },
     };
     this.#openCount++;
-    // It is closed after an error in any case; whoever uses it listens for its own sake.
+    // An error closes the socket in any case, and the exchange has a listener of its own.
     socket.on('error', () => {});
     socket.once('close', () => {
       this.#wake(connection);
@@ -161,7 +160,7 @@ export class Connections {
     return connection;
   }
 
-  /** Its last answer was read to its end: it stays for the endpoint's next delivery, for at most so long. */
+  /** Keeps a connection whose last answer was read to its end for the endpoint's next delivery, for at most `idleMs`. */
   keep(connection: Connection, idleMs: number): void {
     const { socket, endpoint, verifiedAtMs, close } = connection;
     const { monotonic, idleMsMax = defaultIdleMsMax } = this.#options;
@@ -175,12 +174,12 @@ export class Connections {
     else idle.push(connection);
     this.#oldest.add(connection);
     connection.idleTimer = setTimeout(close, Math.min(idleMs, idleMsMax, verifiedMs));
-    // Nothing may come before the next request: what did would be taken for its answer.
+    // Bytes that arrive before the next request would be taken for its answer, so they close the connection.
     socket.on('data', close);
     socket.on('end', close);
   }
 
-  /** It is idle no longer. */
+  /** The connection is no longer idle. */
   #wake(connection: Connection): void {
     if (!this.#oldest.delete(connection)) return;
     const { socket, endpoint, idleTimer, close } = connection;

@@ -1,6 +1,6 @@
-// The actor of one endpoint: the deliveries that wait for it in memory, in order, and how many attempts are in flight.
-// The dispatcher asks it for the next attempt and tells it what came of it. What it keeps: a delivery that it holds,
-// waiting, in flight or reported but not recorded, is not taken a second time.
+// The actor of one endpoint has its leased deliveries in order and counts its attempts in flight. The dispatcher asks it for
+// the next delivery and tells it when the attempt has ended. A delivery that it has (waiting, in flight, or reported but not
+// recorded) is not taken a second time.
 
 import type { DueDelivery, EndpointChange } from '../shard/protocol.ts';
 
@@ -10,12 +10,12 @@ export class EndpointActor {
   readonly shard: number;
   /** Null once the endpoint was deleted. */
   #state: EndpointChange['state'] = null;
-  /** What waits, next first: the shard leases a small window, so a plain list does. */
+  /** The waiting deliveries, the next one first. They are few, because the shard leases a small window. */
   readonly #queue: DueDelivery[] = [];
   /** Deliveries that wait, are in flight, or whose attempt is not recorded yet. */
   readonly #held = new Set<string>();
   #inFlight = 0;
-  /** It stands in the dispatcher's line. */
+  /** It is in the dispatcher's line. */
   inLine = false;
   /** The last attempt failed. */
   #hasFailed = false;
@@ -33,12 +33,12 @@ export class EndpointActor {
     return this.#inFlight;
   }
 
-  /** It takes deliveries, and the last that was tried failed. */
+  /** It takes deliveries, and the last attempt failed. */
   get isFailing(): boolean {
     return this.#hasFailed && this.#state?.enabled === true;
   }
 
-  /** Nothing is known of it that would be missed. */
+  /** Its endpoint is deleted and no attempt is open, so the actor can be dropped. */
   get isForgettable(): boolean {
     return this.#state === null && this.#held.size === 0;
   }
@@ -49,8 +49,8 @@ export class EndpointActor {
   }
 
   /**
-   * The endpoint as it is from now on; a deleted one drops what waits. True when its deliveries no longer go where they
-   * went.
+   * Sets the endpoint's new state; a deleted endpoint drops its waiting deliveries. True when deliveries no longer go to the
+   * address where they went before.
    */
   change(state: EndpointChange['state']): boolean {
     const before = this.#state;
@@ -59,7 +59,7 @@ export class EndpointActor {
     return before !== null && !this.goesTo(before.url);
   }
 
-  /** Takes a delivery in, unless it holds it already or the endpoint is gone; one that waits here can come to the front. */
+  /** Takes a delivery, unless it has it or the endpoint is deleted. One that waits here already may move to the front. */
   take(delivery: DueDelivery): void {
     if (this.#state === null) return;
     if (this.#held.has(delivery.id)) {
@@ -77,7 +77,7 @@ export class EndpointActor {
     return this.#inFlight < limit && this.queued > 0 && this.#state?.enabled === true;
   }
 
-  /** The next delivery, from now on in flight, with where it goes and the secrets in force, sealed. */
+  /** Takes the next delivery, which is in flight from now on, with its address and the sealed secrets in force. */
   start(nowMs: number): {
     readonly delivery: DueDelivery;
     readonly org: string;
@@ -91,7 +91,7 @@ export class EndpointActor {
     return { delivery, org, url, sealed: inForce.map(({ sealed }) => sealed) };
   }
 
-  /** An attempt is over; its delivery stays held until `release`. */
+  /** An attempt has ended. The delivery is kept until `release`. */
   ended(failed: boolean): void {
     this.#inFlight--;
     this.#hasFailed = failed;
@@ -104,7 +104,7 @@ export class EndpointActor {
     else this.#queue.unshift(delivery);
   }
 
-  /** The delivery's attempt is recorded: should it come again, it is for another attempt. */
+  /** The attempt is recorded. If the delivery is leased again, it is for another attempt. */
   release(delivery: string): void {
     this.#held.delete(delivery);
   }

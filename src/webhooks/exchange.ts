@@ -1,10 +1,10 @@
-// One request and its answer over one connection. What it keeps: nothing is written before the connection is up, its
-// certificate verified and its address checked; memory is bounded whatever the receiver does; and the promise settles
-// only once the answer was read to its end over a connection that can carry another request, or the socket is closed,
-// so that a slot that looks free is free.
+// One request and its answer over one connection. Nothing is written before the connection is up, its certificate is
+// verified and its address is checked. Memory is bounded whatever the receiver does. The promise settles only when the
+// answer was read to its end over a connection that can be used again, or when the socket is closed, so a slot that is
+// freed has no socket.
 //
-// `node:http` speaks over a socket that is given to it, for https too. Without an agent it keeps no connection by
-// itself, follows no redirect and inflates nothing; `Connection: keep-alive` makes it give the socket back (`free`).
+// `node:http` is given the socket, for https too. Without an agent it keeps no connection, follows no redirect and inflates
+// nothing. With `Connection: keep-alive` it gives the socket back (`free`).
 
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,15 +17,15 @@ export type Outcome = Pick<AttemptResult, 'status' | 'failure' | 'answer'>;
 
 export interface Exchanged {
   readonly outcome: Outcome;
-  /** For how long the receiver lets the connection wait for another request; 0 when it is closed. */
+  /** For how long the receiver keeps the idle connection; 0 when it is closed. */
   readonly idleMs: number;
-  /** The other side closed the connection and sent not a byte of an answer. */
+  /** The receiver closed the connection without a byte of an answer. */
   readonly unanswered: boolean;
 }
 
 export interface ExchangeInput {
   readonly socket: Socket;
-  /** It carried a request before; otherwise it is still connecting. */
+  /** The connection was used before; otherwise it is still connecting. */
   readonly isUp: boolean;
   readonly target: Target;
   readonly mayConnectTo: (address: string | undefined) => boolean;
@@ -35,11 +35,11 @@ export interface ExchangeInput {
   readonly remainingMs: number;
 }
 
-/** How much of an answer is kept, and how much of it is read at all. */
+/** How much of an answer is stored, and how much of it is read. */
 const keptBytesMax = 16 * 1024;
 const readBytesMax = 256 * 1024;
 const headerBytesMax = 16 * 1024;
-/** A connection isn't used any more this long before the receiver closes it: a request would meet the close. */
+/** A connection is not used any more this long before the receiver would close it, because a request could get lost. */
 const idleMarginMs = 1_000;
 const failureLengthMax = 200;
 
@@ -56,11 +56,11 @@ class Exchange {
   readonly #timer: NodeJS.Timeout;
   readonly #kept: Buffer[] = [];
   #keptBytes = 0;
-  /** Of the body, and of everything. */
+  /** Bytes of the body, and of everything. */
   #readBytes = 0;
   #receivedBytes = 0;
   #answer: IncomingMessage | null = null;
-  /** Something came after the answer: what it belongs to is anybody's guess. */
+  /** Bytes arrived after the answer. Nobody knows what they belong to, so the connection is not used again. */
   #isSpoiled = false;
   #failure: string | null = null;
   #isOver = false;
@@ -103,7 +103,7 @@ class Exchange {
       });
       answer.on('error', this.#onError);
     });
-    // Interim answers have no end of their own: they count against what may be read.
+    // The number of interim answers has no limit of its own, so they count with the bytes that are read.
     sent.on('information', () => {
       if (this.#receivedBytes >= readBytesMax) this.#end('too many interim answers');
     });
@@ -151,13 +151,13 @@ class Exchange {
     }
   };
 
-  /** The other side closed the connection; what was read to its end before is an answer all the same. */
+  /** The receiver closed the connection. An answer that was complete before still counts. */
   #lost(): void {
     if (!this.#isOver) this.#isClosedByPeer = true;
     this.#end(this.#answer?.complete ? this.#judged() : this.#cutOff());
   }
 
-  /** The first end counts: what a destroyed socket reports afterwards is only its echo. */
+  /** Only the first end counts, because a destroyed socket reports more errors afterwards. */
   #end(failure: string | null): void {
     if (!this.#isOver) this.#failure = failure;
     this.#isOver = true;
@@ -175,7 +175,7 @@ class Exchange {
       outcome: {
         status: this.#answer?.statusCode ?? null,
         failure: this.#failure,
-        // `write` alone leaves out a character that the cut went through.
+        // `write` without `end` leaves out a character that was cut in the middle.
         answer: new StringDecoder('utf8').write(Buffer.concat(this.#kept)),
       },
       idleMs,

@@ -1,12 +1,11 @@
-// Resolution of a webhook host: from a name to the addresses that a delivery may connect to. Called once for each
-// attempt and when an endpoint is created; nothing is remembered, so a name that starts to point elsewhere is noticed.
-// What it keeps: it returns public addresses only, and a name with one answer that is not public is refused whole.
+// Resolves the name of a webhook host to the addresses that a delivery may connect to. This is done for each attempt and
+// when an endpoint is created, without a cache, so a name that changes its addresses is noticed. Only public addresses are
+// returned, and a name with one address that is not public is refused.
 //
-// It asks the DNS servers itself (c-ares). `dns.lookup` would occupy libuv's few threads, where some slow names hold
-// up everybody, and would read the machine's own host file. No c-ares channel is used twice: one that has answers behind
-// it waits the shorter for a server the faster that server has answered others, drops what comes later than that, and
-// takes a server's failure for an answer. The first questions for IPv4 and IPv6 leave together, so they share one: a
-// channel is most of what a resolution costs.
+// The DNS servers are asked directly, by c-ares. `dns.lookup` would occupy the few threads of libuv, where slow names delay
+// others, and would read the machine's host file. No c-ares channel is used for a second resolution: after fast answers of
+// a server it waits only a short time for the next one, drops later answers, and takes a server's failure for an answer.
+// The first queries for IPv4 and IPv6 share a channel, because a channel is most of the cost of a resolution.
 
 import { Resolver } from 'node:dns/promises';
 import { isLocalhost, isPublicAddress } from './address-guard.ts';
@@ -26,7 +25,7 @@ export type Resolve = (host: string) => Promise<string[]>;
 /** The host has no address that may be used; the message is a short English reason. */
 export class ResolutionFailure extends Error {
   override name = 'ResolutionFailure';
-  /** The host has addresses and must not be used; otherwise its name did not resolve just now, and may do so later. */
+  /** The host has addresses that must not be used. Otherwise its name did not resolve now, and may do so later. */
   readonly notPublic: boolean;
   constructor(message: string, notPublic = false) {
     super(message);
@@ -64,7 +63,7 @@ export function createResolver(options: ResolverOptions): Resolve {
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length === 0) throw failureOf(answers);
     if (!allowPrivate && !addresses.every(isPublicAddress)) {
-      // The answer itself isn't told: a merchant could read an inner network's names with it.
+      // The message does not contain the addresses, so that a merchant can't find out names of an internal network.
       throw new ResolutionFailure(`address not public: ${host}`, true);
     }
     return addresses;
@@ -72,8 +71,8 @@ export function createResolver(options: ResolverOptions): Resolve {
 }
 
 /**
- * Asks one question after the other until it is over, the next as soon as one fails or is not answered for its share of
- * the time. The first answer counts, also a late one, and "there is no such name" is one; without any, the last failure.
+ * Sends one query after the other, the next one as soon as a query fails or has no answer within its share of the time. The
+ * first answer counts, also a late one; "no such name" is an answer. Without any answer the last failure counts.
  */
 function firstAnswer(
   questions: readonly (() => Promise<string[]>)[],
@@ -101,7 +100,7 @@ function firstAnswer(
   return promise.finally(() => clearTimeout(timer));
 }
 
-/** Settles all queries; one that takes longer counts as timed out, and what the other one answered is used. */
+/** Waits for all queries. One that takes too long counts as timed out, and the answer of the other one is used. */
 async function settledWithin(
   timeoutMs: number,
   queries: readonly Promise<string[]>[],

@@ -1,6 +1,6 @@
-// The signature of a webhook delivery: the header by which a merchant's server knows that a delivery is ours, whole
-// and recent. Every attempt signs anew, because a receiver refuses a signature older than five minutes. The scheme is
-// the one that Stripe's libraries verify, so a merchant can use theirs with our header and secret.
+// The signature of a webhook delivery is a header by which a merchant's server knows that a delivery is genuine, complete
+// and recent. Every attempt has a new one, because a receiver refuses a signature that is older than five minutes. Stripe's
+// libraries can verify it, with our header and secret.
 
 import { createHmac } from 'node:crypto';
 
@@ -8,17 +8,17 @@ import { createHmac } from 'node:crypto';
 export const signatureHeaderName = 'X-Service-Signature';
 
 export interface SignatureInput {
-  /** The secrets in force, newest first: several while a rolled one overlaps. Each signs once. */
+  /** The secrets in force, newest first. There are several while a rolled one overlaps; each has a signature. */
   readonly secrets: readonly string[];
   /** When the attempt is made, whole Unix seconds. */
   readonly timestampSeconds: number;
-  /** The exact bytes that are sent; a string stands for its UTF-8 bytes. */
+  /** The exact bytes that are sent. A string is encoded as UTF-8. */
   readonly body: string | Uint8Array;
 }
 
 /**
- * The value of the header, `t=<timestamp>,v1=<hex>[,v1=<hex>]`. What is signed is `<timestamp>.<body>`, with
- * HMAC-SHA256, and the key is the whole text of a secret, its prefix included.
+ * The value of the header, `t=<timestamp>,v1=<hex>[,v1=<hex>]`: the HMAC-SHA256 of `<timestamp>.<body>`. The key is the
+ * whole text of a secret, with its prefix.
  */
 export function signatureHeader({ secrets, timestampSeconds, body }: SignatureInput): string {
   let header = `t=${timestampSeconds}`;

@@ -1,6 +1,6 @@
-// TLS sessions that may be resumed, one for each origin: a new connection to a receiver that was connected to lately
-// costs a third of a full handshake. A resumed session stands for the certificate that was verified when it began, so
-// it is used only for some time after that; a session that a resumed one gives on inherits that moment.
+// TLS sessions that can be resumed, one for each origin. A resumed connection costs a third of a full handshake. The
+// certificate was verified in the full handshake, so a session is used only for some time after it; the sessions that
+// follow from resumed ones keep the time of that handshake.
 
 export interface TlsSession {
   readonly session: Buffer;
@@ -12,7 +12,7 @@ export interface TlsSession {
 const sessionsMax = 4096;
 
 export class TlsSessions {
-  /** By origin; the one that was stored last comes last. */
+  /** By origin, in the order in which they were stored. */
   readonly #sessions = new Map<string, TlsSession>();
   readonly #usedForMs: number;
 
