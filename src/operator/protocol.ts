@@ -1,13 +1,13 @@
-// What operators' commands and the server say to each other over a UNIX socket in the data folder: JSON, a line a
-// message, one command a connection. The client sends one request; the server answers any number of items and then
-// one result or one error, and closes. A client that goes away ends its command.
+// The protocol of the operators' socket, a UNIX socket in the data folder. Each message is a line of JSON, and each
+// connection carries one command. The client sends a request; the server sends any number of items and then a result or an
+// error, and closes. When the client closes the connection, its command ends.
 //
 //   > {"command":"org.suspend","params":{"org":"org_…"},"by":{"user":"amina","uid":1000,"sudo_user":null}}
 //   < {"result":{"id":"org_…","status":"suspended",…}}
 
 import { join, relative, resolve } from 'node:path';
 
-/** Who runs the client, as it says itself: a user of the machine, and through sudo on whose behalf. */
+/** The user who runs the client, as the client says: the machine's user, and the user who called sudo. */
 export interface Asker {
   readonly user: string | null;
   readonly uid: number | null;
@@ -21,7 +21,7 @@ export interface OperatorRequest {
   readonly by: Asker | null;
 }
 
-/** `usage`: the request has not the form it must have; `refused`: nothing was done; `failed`: a fault of the server's. */
+/** `usage`: the request is malformed; `refused`: nothing was done; `failed`: a fault of the server. */
 export type OperatorErrorKind = 'usage' | 'refused' | 'failed';
 
 export type OperatorMessage =
@@ -41,13 +41,13 @@ export class OperatorFailure extends Error {
 
 export const requestCharactersMax = 1024 * 1024;
 
-/** A command that lists what the shards hold answers at most this many of a list, the newest. */
+/** A command that lists records answers at most this many, the newest ones. */
 export const listedMax = 1_000;
 
-/** Bytes that the address of a UNIX socket can have on every system (103 on macOS, 107 on Linux). */
+/** The bytes that the address of a UNIX socket can have on every system (103 on macOS, 107 on Linux). */
 const addressBytesMax = 103;
 
-/** Where the socket of the server on a data folder is. */
+/** The path of the operators' socket in a data folder. */
 export function socketPathOf(dataDir: string): string {
   return join(resolve(dataDir), 'operator.sock');
 }

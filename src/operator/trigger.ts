@@ -1,5 +1,5 @@
-// What has to be done, through the API of test mode, for an event of each type to happen: the shortest way there,
-// from nothing. `payments trigger` plays it.
+// For each event type the shortest sequence of actions in test mode that makes such an event happen. `payments trigger`
+// performs it.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CommandOperation } from '../contract/routes/table.ts';
@@ -7,7 +7,7 @@ import { type EventType, futureEventTypes, sentEventTypes } from '../contract/vo
 import type { InternalParams } from '../domain/command.ts';
 import { OperatorFailure } from './protocol.ts';
 
-/** How a scene acts: as the merchant, by the API's own operations, or as a customer or an operator. */
+/** What a sequence can do: call the API as the merchant, or act as a customer or an operator. */
 export interface Actor {
   call(operation: CommandOperation, id: string, params: object): Promise<Acted>;
   command<O extends keyof InternalParams>(
@@ -25,7 +25,7 @@ export interface Actor {
   ): Promise<{ readonly events: readonly { readonly type: string }[]; readonly cursor: string }>;
 }
 
-/** What scenes read of the API's answers. */
+/** The fields of the API's answers that the sequences read. */
 interface Acted {
   readonly id: string;
   readonly payment_intent: string;

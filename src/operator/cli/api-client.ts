@@ -1,6 +1,6 @@
-// The API as `payments listen` and `payments trigger` use it with a test key, from any machine: requests, and the stream
-// of events. What the service refuses becomes an `OperatorFailure`: `refused` when sending it again can't help, `failed`
-// when it may.
+// The API client of `payments listen` and `payments trigger`, which use a test key from any machine: requests, and the
+// stream of events. A refusal becomes an `OperatorFailure`: `failed` when the same request may succeed later, else
+// `refused`.
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { OperatorFailure } from '../protocol.ts';
@@ -25,7 +25,7 @@ export function addApiOptions(command: Command): Command {
     .option('--url <url>', `address of the service, with --api-key (${defaultUrl})`, httpUrl);
 }
 
-/** The API that the options name; null for the operators' socket. `org` is what was said of the organization. */
+/** The API that the options name; null for the operators' socket. `org` is the organization that the user named. */
 export function apiOf({ apiKey, url }: ApiOptions, org: string | null, command: Command): Api | null {
   if (apiKey === undefined) {
     if (url !== undefined) command.error('give --api-key with --url');
@@ -88,7 +88,7 @@ async function send(api: Api, path: string, init: RequestInit & { headers: objec
 const silenceMsMax = 20_000;
 const frameCharactersMax = 4 * 1024 * 1024;
 
-/** Follows the stream of events, after `after` or from now on; settles when it has ended. */
+/** Follows the stream of events after `after`, or from now on. Resolves when the stream has ended. */
 export async function followEvents(
   api: Api,
   after: string | null,
@@ -119,7 +119,7 @@ export async function followEvents(
   }
 }
 
-/** What a frame of the stream says; null for a heart-beat. */
+/** The event in a frame of the stream; null for a heart-beat. */
 function itemOf(frame: string): FollowStart | FollowedEvent | null {
   const fields = new Map(
     frame.split('\n').map((line): [string, string] => {

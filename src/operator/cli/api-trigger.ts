@@ -1,4 +1,4 @@
-// Makes events happen over HTTP, with a test key: by the routes that every merchant has, and the test helpers.
+// Triggers events over HTTP with a test key: by the merchants' routes and the test helpers.
 
 import { randomUUID } from 'node:crypto';
 import { routeTable } from '../../contract/routes/table.ts';

@@ -1,4 +1,4 @@
-// `payments audit`: the audit record of the data folder, whether the service runs or not.
+// `payments audit` shows the audit record of the data folder. The service need not run.
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -50,7 +50,7 @@ function entries(dataDir: string, { limit = shownUnlessTold, operators, keys }: 
     .slice(-limit);
 }
 
-/** One row for each action: that of its outcome, at the time when it was asked for. */
+/** One row for each action: the row with its outcome, with the time of the row before it. */
 function actionsOf(rows: readonly OperatorRow[]): OperatorRow[] {
   const actions = new Map<string, OperatorRow>();
   for (const row of rows) actions.set(row.id, { ...row, at: actions.get(row.id)?.at ?? row.at });
@@ -81,13 +81,13 @@ function nameOf(by: Asker | null): string {
   return sudoUser === null ? name : `${name} (sudo by ${sudoUser})`;
 }
 
-/** What an action without an object of its own was about: the first of its parameters. */
+/** The subject of an action whose row has no object: the first of its parameters. */
 function firstOf(params: unknown): string {
   const [first] = Object.values((params ?? {}) as Record<string, unknown>);
   return typeof first === 'string' ? first : '-';
 }
 
-/** Without anything that a terminal would act on. */
+/** A text without control sequences for the terminal. */
 function plain(cell: string): string {
   return cell.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }

@@ -28,7 +28,7 @@ import { addStatusCommand } from './status.ts';
 import { formatTable } from './table.ts';
 import { addWebhookCommands } from './webhooks.ts';
 
-/** Each adds its commands to the program; a new family of commands is a new row. */
+/** Each function adds its commands to the program. A new group of commands is a new element. */
 const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addProcessCommands,
   addOrganizationCommands,
@@ -59,10 +59,10 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
   }
 }
 
-/** The exit code after help, or after wrong usage, which was complained of when it was met. */
+/** The exit code after help, or after wrong usage, which was reported where it was found. */
 function usageCode(error: CommanderError, host: CliHost, json: boolean): number {
   if (error.exitCode === 0) return 0;
-  // Without a command, people get the help.
+  // Without a command the help is printed.
   const message = 'name a command: "payments --help" lists them';
   if (json && error.code === 'commander.help') complain(host, json, { kind: 'usage', message });
   return 2;
@@ -86,7 +86,7 @@ function buildProgram(host: CliHost, json: boolean): Command {
   return program;
 }
 
-/** What commander says: `error: …`, sometimes with a suggestion on a second line. */
+/** The message of commander without its `error: `, and its suggestion, which is on a second line, on the same line. */
 function inOneLine(text: string): string {
   return text
     .replace(/^error: /, '')

@@ -1,5 +1,5 @@
-// What every command of the command line is built with: its options in common, the call to the server, and the
-// choice between human output and `--json`. `cli.ts` and the files named `cli-…` share it.
+// The parts that every command of the command line shares: common options, the call to the server, and the choice between
+// human output and `--json`.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { modes } from '../../contract/vocabulary.ts';
@@ -7,31 +7,31 @@ import type { OperatorErrorKind } from '../protocol.ts';
 import type { Check, ConfigLine } from '../server/services.ts';
 import { callOperator } from './operator-client.ts';
 
-/** What the command line needs from the process that it runs in. */
+/** What the command line uses of the process that it runs in. */
 export interface CliHost {
   readonly version: string;
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
-  /** Asks the person at the terminal; null when there is none. */
+  /** Asks the user at the terminal; null without a terminal. */
   confirm(question: string): Promise<boolean | null>;
-  /** The data folder: the one given, else the configured one. Throws `CliFailure`. */
+  /** The data folder: the given one, else the configured one. Throws `CliFailure`. */
   dataDir(given: string | undefined): string;
   /** The configuration that a start would use; throws `CliFailure`. */
   config(dataDir: string | undefined): readonly ConfigLine[];
   /**
-   * Runs the service; settles when it has stopped. `acceptLoss`: also on a data folder of which parts are older than
-   * the rest.
+   * Runs the service. Resolves when it has stopped. `acceptLoss`: also on a data folder with parts that are older than the
+   * others.
    */
   serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
-  /** Looks at the machine and the data folder, on which no service runs. Throws `CliFailure`. */
+  /** Checks the machine and the data folder of a stopped service. Throws `CliFailure`. */
   examine(dataDir: string | undefined): Promise<readonly Check[]>;
-  /** Lays the data folder out for another number of shards. Throws `CliFailure`; the folder is then as it was. */
+  /** Changes the data folder's number of shards. When it throws `CliFailure` the folder is as before. */
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
   /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */
   rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
 }
 
-/** What a reshard has done; nothing when `from` is `to`. */
+/** The result of a reshard, which does nothing when `from` is `to`. */
 export interface Resharded {
   readonly from: number;
   readonly to: number;
@@ -39,7 +39,7 @@ export interface Resharded {
   readonly answers: number;
 }
 
-/** Says in one line what went wrong: for people, or with `--json` for machines. */
+/** One line that says what went wrong: for people, or with `--json` for programs. */
 export function complain(
   { writeError }: Pick<CliHost, 'writeError'>,
   json: boolean,
@@ -48,7 +48,7 @@ export function complain(
   writeError(json ? `${JSON.stringify({ error })}\n` : `payments: ${error.message}\n`);
 }
 
-/** What the roll of the secrets' key has done. */
+/** The result of rolling the secrets key. */
 export interface SecretsKeyRolled {
   /** The new key's id. */
   readonly key: string;
@@ -67,9 +67,9 @@ export interface CliContext {
   readonly host: CliHost;
   /** Runs a command on the server. */
   call(command: Command, name: string, params: object): Promise<unknown>;
-  /** Prints a result: as it is with `--json`, else as `human` words it. */
+  /** Prints a result: as JSON with `--json`, else as `human` formats it. */
   print<R>(command: Command, result: R, human: (result: R) => string): void;
-  /** Both in one: most commands are just this. */
+  /** Runs a command and prints its result, which is all that most commands do. */
   run<R>(command: Command, name: string, params: object, human: (result: R) => string): Promise<void>;
 }
 
@@ -116,7 +116,7 @@ export function isoTime(text: string): number {
   const ms = Date.parse(text);
   const form = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
   const day = form.exec(text)?.[1];
-  // A day that no month has is taken for one of the next month: it reads otherwise when it is written again.
+  // `Date` reads a day that does not exist as one of the next month; its text then differs from the given one.
   if (day !== undefined && !Number.isNaN(ms) && new Date(day).toISOString().startsWith(day)) return ms;
   throw new InvalidArgumentError(
     'It must be a date such as 2026-12-31, or a time such as 2026-12-31T18:00:00Z.',

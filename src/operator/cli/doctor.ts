@@ -1,5 +1,5 @@
-// `payments doctor`: whether something is wrong with the service, its machine or its data folder, for people and for
-// monitoring. A running service looks itself; without one this process looks at what a start would find.
+// `payments doctor` finds out whether something is wrong with the service, its machine or its data folder, for people and
+// for monitoring. A running service checks itself; otherwise this process checks what a start would find.
 
 import type { Command } from 'commander';
 import type { Check } from '../server/services.ts';

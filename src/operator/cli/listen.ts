@@ -1,6 +1,6 @@
-// `payments listen`: shows a test organization's events as they happen and forwards them, signed, to a program on the
-// developer's machine. It comes back by itself when the service is started again, and goes on after the last event
-// that it has shown, so none is missed.
+// `payments listen` shows the events of a test organization as they happen and forwards them, signed, to a program on the
+// developer's machine. It reconnects when the service is started again and continues after the last event that it has
+// shown, so none is missed.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -20,7 +20,7 @@ interface Listening {
   readonly forwardTo: string | null;
 }
 
-/** Where events come from: the operators' socket, or the API. Settles, or rejects, when it has no more. */
+/** The source of the events: the operators' socket or the API. Resolves or rejects when it has ended. */
 type Follow = (
   after: string | null,
   onItem: (item: FollowStart | FollowedEvent) => Promise<void>,
@@ -62,14 +62,14 @@ function throughSocket(dataDir: string, org: string | null): Follow {
     );
 }
 
-/** Follows the events until the process ends; settles only with a refusal. */
+/** Follows the events until the process ends. Resolves only with a refusal. */
 async function listen(listening: Listening, follow: Follow): Promise<never> {
   const { host } = listening;
   let after: string | null = null;
   let secret = '';
-  /** Why nothing can be followed just now. */
+  /** Why nothing can be followed now. */
   let trouble: string | null = null;
-  // Events are handled one after the other, in the order in which they happened.
+  // Events are handled one after the other, in their order.
   const onItem = async (item: FollowStart | FollowedEvent) => {
     if ('organization' in item) {
       if (after === null) greet(listening, item);

@@ -1,4 +1,4 @@
-// The command line's end of the operators' socket: sends one command and waits for what comes of it.
+// The client of the operators' socket: it sends one command and waits for its outcome.
 
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
@@ -12,9 +12,9 @@ import {
 } from '../protocol.ts';
 
 /**
- * Runs a command on the server of a data folder and returns its result. `onItem` gets each item of a command that
- * goes on, the next one when it has settled; aborting `signal` ends it with an `AbortError`. Rejects with
- * `OperatorFailure` and the server's reason, or with `NoServer` when none listens.
+ * Runs a command on the server of a data folder and returns its result. `onItem` is called with each item of a command that
+ * goes on, one after the other. Aborting `signal` ends the command with an `AbortError`. Rejects with `OperatorFailure` and
+ * the server's reason, or with `NoServer` when no server listens.
  */
 export async function callOperator(
   dataDir: string,
@@ -64,7 +64,7 @@ const unanswered =
   'the server stopped before it answered: the command may have taken effect, look before you send it again';
 const goneOn = 'the server has stopped';
 
-/** What an error of the socket means; `lost` when the server went away. */
+/** The failure that an error of the socket means. `lost`: the connection ended after it was open. */
 function explained(error: NodeJS.ErrnoException, dataDir: string, lost: OperatorFailure): Error {
   const path = socketPathOf(dataDir);
   switch (error.code) {

@@ -55,7 +55,7 @@ const changes = {
   reinstate: 'end a suspension',
 };
 
-/** Closes an organization once somebody has said that it is meant. */
+/** Closes an organization after the user has confirmed it. */
 async function close(
   { host, call, run }: CliContext,
   id: string,

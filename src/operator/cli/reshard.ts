@@ -1,4 +1,4 @@
-// `payments reshard`: the one command that changes a data folder by itself, while no server runs on it.
+// `payments reshard` changes the number of shards of a data folder while no service runs on it.
 
 import type { Command } from 'commander';
 import { shardsMax } from '../../shard/shard-map.ts';

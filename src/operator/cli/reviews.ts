@@ -1,4 +1,4 @@
-// `payments review …`: money that doesn't add up and waits for an operator's decision.
+// `payments review …`: reviews, which wait for an operator's decision.
 
 import { type Command, Option } from 'commander';
 import { modes } from '../../contract/vocabulary.ts';

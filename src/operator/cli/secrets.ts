@@ -1,4 +1,4 @@
-// `payments secrets …`: the key that the webhook signing secrets in the data folder are sealed with.
+// `payments secrets …`: the key with which the webhook signing secrets in the data folder are sealed.
 
 import type { Command } from 'commander';
 import type { CliContext, CommonOptions, SecretsKeyRolled } from './context.ts';

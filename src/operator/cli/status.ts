@@ -1,5 +1,5 @@
-// `payments status`: how the running service is, on one screen. It exits with 1 when a shard does not serve, so that a
-// container's health check can be just this.
+// `payments status` shows the status of the running service on one screen. It exits with 1 when a shard does not serve, so
+// that it can be a container's health check.
 
 import type { Command } from 'commander';
 import type { ShardStatus, Status } from '../server/services.ts';

@@ -1,8 +1,8 @@
 // Text tables for terminals: columns aligned on the left, two spaces apart, no lines.
 
 /**
- * The rows under their headings; without rows, the headings alone. `rowsMax` is how many such a list has at most, if
- * it may leave rows out. Cells must be free of control characters.
+ * The rows under their headings. `rowsMax` is the length of a list that may leave rows out. Cells must not contain control
+ * characters.
  */
 export function formatTable(
   headings: readonly string[],
@@ -21,7 +21,7 @@ export function formatTable(
   return rows.length < rowsMax ? table : `${table}\n\nThe newest ${rows.length}: there may be older ones.`;
 }
 
-/** Names and values of one thing, a line each. */
+/** The names and values of one object, each on a line. */
 export function formatFields(fields: Readonly<Record<string, string>>): string {
   const width = Math.max(...Object.keys(fields).map(widthOf));
   return Object.entries(fields)

@@ -1,5 +1,5 @@
-// `payments webhooks …` and `payments trigger`: what was sent to merchants' servers and what they answered, sending
-// again, secrets, and events made to happen in test mode.
+// `payments webhooks …` and `payments trigger`: endpoints, deliveries and their attempts, resending, secrets, and triggering
+// events in test mode.
 
 import type { Command } from 'commander';
 import { overlapSecondsMax } from '../../contract/limits.ts';
@@ -109,7 +109,7 @@ function attempts(list: readonly PresentedAttempt[]): string {
   return formatTable(['at', 'status', 'time', 'outcome', 'answer'], rows);
 }
 
-/** What a receiver answered, cut and without anything that a terminal would act on. */
+/** A receiver's answer, cut, on one line, and without control sequences for the terminal. */
 function onOneLine(answer: string): string {
   const plain = answer.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return plain.length > answerShownMax ? `${plain.slice(0, answerShownMax)}…` : plain;

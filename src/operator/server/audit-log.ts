@@ -1,6 +1,6 @@
-// One file of the audit record: lines of JSON that are only ever appended. A row is acknowledged once it is on disk;
-// rows that are appended meanwhile go together in the next write. What a crash cut off stays as a line that nobody can
-// read, and the next row begins on a line of its own.
+// One file of the audit record, to which lines of JSON are only appended. A row is acknowledged when it is on disk; rows
+// that are appended meanwhile are written together. A line that a crash cut off stays unreadable, and the next row begins
+// on a new line.
 
 import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -16,7 +16,7 @@ interface Append {
 
 export class AuditLog {
   readonly #path: string;
-  /** At this size the file takes the place of the one before it, which is dropped; null: it grows. */
+  /** At this size the file replaces the older one, which is dropped, and a new one begins. Null: the file grows. */
   readonly #bytesMax: number | null;
   #file: FileHandle;
   #bytes: number;
@@ -33,14 +33,14 @@ export class AuditLog {
     this.#torn = torn;
   }
 
-  /** Opens the file, making it if need be; its folder exists. */
+  /** Opens the file in an existing folder. Creates it if it does not exist. */
   static async open(path: string, bytesMax: number | null): Promise<AuditLog> {
     const file = await openDurably(path);
     const { size } = await file.stat();
     return new AuditLog(path, bytesMax, file, size, size > 0 && lastByte(path, size) !== newline);
   }
 
-  /** Appends a row; settles when it is on disk. Rejects with the error of the file system: then it may not be there. */
+  /** Appends a row. Resolves when it is on disk; rejects with the file system's error when it may not be. */
   append(row: object): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (error: Error | null) => (error === null ? resolve() : reject(error));
@@ -59,7 +59,7 @@ export class AuditLog {
       );
       for (const { settle } of appends) settle(failure);
     }
-    // At once: whoever appends from now on starts the next one.
+    // This is set at once, so that rows that are appended from now on begin the next write.
     this.#writing = null;
   }
 
@@ -83,14 +83,14 @@ export class AuditLog {
     this.#torn = false;
   }
 
-  /** Settles when everything that was appended is on disk, or has failed to get there. */
+  /** Resolves when all appended rows are on disk or have failed. */
   async close(): Promise<void> {
     await this.#writing;
     await this.#file.close();
   }
 }
 
-/** Where the rows before those of a file are that has reached its size. */
+/** The file with the older rows, once a file has reached its size. */
 function previousOf(path: string): string {
   return `${path}.1`;
 }
@@ -117,10 +117,10 @@ function readTail(path: string, size: number, length: number): Buffer {
   }
 }
 
-/** More than this of a file is not looked through. */
+/** At most this much of a file's end is read. */
 const readBytesMax = 64 * 1024 * 1024;
 
-/** The last rows of a file, oldest first, at most `rowsMax`; none when it is not there. A line that is no row is left out. */
+/** The last rows of a file, oldest first, at most `rowsMax`; none without a file. Lines that are no rows are left out. */
 export function lastRows<R>(path: string, rowsMax: number): R[] {
   const rows: R[] = [];
   for (const file of [path, previousOf(path)]) {

@@ -1,10 +1,10 @@
 // The audit record of a data folder: who did what, when. Two files of JSON lines, readable by the folder's owner alone:
 //
-//   audit/operators.ndjson   operators' actions: a row before one is carried out, a row of what came of it. It grows.
-//   audit/keys.ndjson        API keys that were refused. Anybody can make us write here, so it has a bounded size.
+//   audit/operators.ndjson   operators' actions: a row before an action is carried out, and a row with its outcome. It grows.
+//   audit/keys.ndjson        API keys that were refused. Anybody can cause these rows, so the file's size is bounded.
 //
-// An action is carried out once its first row is on disk and answered once its second one is, so nothing that was done
-// is missing, whenever the process ends. No row holds a key, a secret or a card number.
+// An action is carried out when its first row is on disk, and answered when its second row is, so no action is missing,
+// whenever the process ends. No row contains a key, a secret or a card number.
 
 import { randomFillSync } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -22,13 +22,13 @@ export interface OperatorRow {
   readonly at: string;
   /** The same in both rows of an action. */
   readonly id: string;
-  /** What the client said of who it is; null: nothing. */
+  /** Who the client says that it is; null: it did not say. */
   readonly by: Asker | null;
   readonly action: string;
   readonly params: unknown;
-  /** `asked` is the row before the action; `done` and the kinds of errors are what came of it. */
+  /** `asked` in the row before the action; `done` or the kind of the error in the row with its outcome. */
   readonly outcome: 'asked' | 'done' | OperatorErrorKind;
-  /** What the action made or changed, if it has an id of its own. */
+  /** The id of what the action made or changed, if it has one. */
   readonly object: string | null;
   readonly message: string | null;
 }
@@ -40,11 +40,11 @@ export interface RefusedKeyRow extends RefusedKey {
 export interface AuditOptions {
   readonly dataDir: string;
   readonly now: Clock;
-  /** Takes secrets and card numbers out of a text. */
+  /** Removes secrets and card numbers from a text. */
   readonly scrub: (text: string) => string;
-  /** Gets every row as well. */
+  /** Called with every row, too. */
   readonly onRow: (row: OperatorRow | RefusedKeyRow) => void;
-  /** Rows that could not be written after the fact. */
+  /** Called with rows that could not be written after the action was done. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -68,7 +68,7 @@ export class Audit {
     this.#keys = keys;
   }
 
-  /** Opens the record of a data folder that exists, making it if need be. */
+  /** Opens the record of an existing data folder. Creates it if it does not exist. */
   static async open(options: AuditOptions): Promise<Audit> {
     const [operators, keys] = [operatorsFile(options.dataDir), keysFile(options.dataDir)];
     mkdirSync(dirname(operators), { recursive: true, mode: 0o700 });
@@ -77,8 +77,8 @@ export class Audit {
   }
 
   /**
-   * Carries out an operator's action between its two rows. Rejects with what `run` rejects with, or with an
-   * `OperatorFailure` when the first row can't be written: then nothing was done.
+   * Carries out an operator's action between its two rows. Rejects as `run` does, or with an `OperatorFailure` when the first
+   * row can't be written and nothing was done.
    */
   async record<T>(by: Asker | null, action: string, params: unknown, run: () => Promise<T>): Promise<T> {
     const id = `aud_${this.#randomText(24)}`;
@@ -90,7 +90,7 @@ export class Audit {
         `nothing was done: the audit record can't be written (${error.message})`,
       );
     });
-    // What was done is told even if its second row can't be written: the first one is on disk.
+    // The action is answered also when its second row can't be written, because the first one is on disk.
     const ended = (outcome: OperatorRow['outcome'], object: string | null, message: string | null) =>
       this.#append({ ...asked, outcome, object, message }).catch(this.#options.onFailure);
     try {
@@ -98,7 +98,7 @@ export class Audit {
       await ended('done', idOf(result), null);
       return result;
     } catch (error) {
-      // Whoever follows something ends it by leaving.
+      // A command that follows something ends when its client leaves, so that is no failure.
       const isEnd = error instanceof Error && error.name === 'AbortError';
       const kind = error instanceof OperatorFailure ? error.kind : 'failed';
       const isRefusal = error instanceof DirectoryRefusal;
@@ -112,7 +112,7 @@ export class Audit {
     }
   }
 
-  /** Writes down keys that were refused. */
+  /** Writes rows of refused keys. */
   async refusedKeys(refused: readonly RefusedKey[]): Promise<void> {
     const at = this.#time();
     const rows = refused.map((each) => ({ at, ...each }));
@@ -134,7 +134,7 @@ export class Audit {
     return new Date(this.#options.now()).toISOString();
   }
 
-  /** A value as it may be written down: texts scrubbed and cut; nothing of one that is very large. */
+  /** A value as it is written: its texts without secrets and cut; null for a very large one. */
   #withoutSecrets(value: unknown): unknown {
     const { scrub } = this.#options;
     const text = JSON.stringify(value ?? null, (_, each) =>

@@ -1,6 +1,5 @@
-// The shape of an operators' command on the server's side: a name, the schema of its parameters, and what it does.
-// Its result is the JSON that `--json` prints. A command that goes on for a while yields items instead, until its
-// signal says that the client has left.
+// An operators' command on the server: a name, the schema of its parameters, and a function. Its result is the JSON that
+// `--json` prints. A command that goes on yields items until its signal says that the client has left.
 
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -44,7 +43,7 @@ export function defineCommand<P extends TProperties>(
   };
 }
 
-/** A command that leaves no trace: it only tells of the process, and works whatever has become of the audit record. */
+/** A command without rows in the audit record. It only reads, and works also when the record can't be written. */
 export function unaudited(command: OperatorCommand): OperatorCommand {
   return { ...command, audited: false };
 }

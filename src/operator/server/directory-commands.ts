@@ -1,5 +1,5 @@
-// The operators' commands about organizations, their keys and their limits. Each settles when the change is durable
-// and every thread has taken it over.
+// The operators' commands about organizations, their keys and their limits. Each resolves when the change is durable and
+// in force in every thread.
 
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../../contract/limits.ts';

@@ -1,5 +1,5 @@
-// How webhook endpoints, deliveries and attempts look in the answers to operators' commands. Secrets stay inside,
-// except where a command is about them.
+// Webhook endpoints, deliveries and attempts as operators' commands answer them. Only the commands about secrets show
+// secrets.
 
 import { type Mode, modeOf } from '../../contract/vocabulary.ts';
 import type { AttemptRecord, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
@@ -38,7 +38,7 @@ export interface PresentedDelivery {
   readonly type: string;
   readonly status: DeliveryRecord['status'];
   readonly attempts: number;
-  /** When the next attempt is due: now, when that was before. */
+  /** When the next attempt is due; now, when that time has passed. */
   readonly next_attempt: string | null;
   readonly created: string;
 }
@@ -73,7 +73,7 @@ export function presentAttempt(attempt: AttemptRecord): PresentedAttempt {
 
 export interface PresentedSecret {
   readonly secret: string;
-  /** When it stops signing; null: it goes on. */
+  /** When it stops signing; null: it does not end. */
   readonly expires: string | null;
 }
 

@@ -1,5 +1,5 @@
-// How organizations, keys, limits and reviews look in the answers to operators' commands: the JSON that `--json`
-// prints, snake_case like the API, times as ISO 8601. A key's digest stays inside.
+// Organizations, keys, limits and reviews as operators' commands answer them, which `--json` prints: in snake_case like the
+// API, with times in ISO 8601, and without the digests of keys.
 
 import type { Bucket } from '../../contract/limits.ts';
 import {
@@ -22,9 +22,9 @@ export interface PresentedOrganization {
   readonly live_activated: boolean;
   readonly api_version: string;
   readonly created: string;
-  /** Methods that work: switched on, and with a network. */
+  /** Methods that are switched on and have a network. */
   readonly methods: Readonly<Record<Mode, Methods>>;
-  /** Methods that are switched on and don't work, because the service has no network for them. */
+  /** Methods that are switched on and have no network, so they can't be used. */
   readonly without_network: Readonly<Record<Mode, readonly PaymentMethodType[]>>;
 }
 

@@ -1,4 +1,4 @@
-// The operators' commands about reviews: money that does not add up, and waits for somebody's decision.
+// The operators' commands about reviews.
 
 import { Type } from 'typebox';
 import { modes } from '../../contract/vocabulary.ts';

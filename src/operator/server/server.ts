@@ -1,5 +1,5 @@
-// The server's end of the operators' socket: one connection, one command. The socket can be opened by the owner of
-// the process alone; whoever can open it may do everything. A command that fails never takes the server down.
+// The server of the operators' socket: each connection carries one command. Only the owner of the process can open the
+// socket, and whoever can open it may do everything. A failing command never ends the server.
 
 import { once } from 'node:events';
 import { chmod, mkdir, stat, unlink } from 'node:fs/promises';
@@ -35,8 +35,8 @@ export interface OperatorServer {
 }
 
 /**
- * Opens the operators' socket in `dataDir`; on the main thread only. `onFailure` hears of commands that failed through a fault of the
- * server's. Throws `OperatorFailure` when another server listens there already.
+ * Opens the operators' socket in `dataDir`, on the main thread only. `onFailure` is called when a command failed because of
+ * a fault in the server. Throws `OperatorFailure` when another server listens there already.
  */
 export async function openOperatorServer(options: {
   readonly dataDir: string;
@@ -49,7 +49,7 @@ export async function openOperatorServer(options: {
   const table = new Map(commands.map((command) => [command.name, command]));
   const address = socketAddressOf(dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // A folder of somebody else's is theirs to close; the socket is closed to others by itself.
+  // The permissions of a folder that belongs to another user can't be changed. The socket's own are narrow in any case.
   if ((await stat(dataDir)).uid === process.getuid?.()) await chmod(dataDir, 0o700);
   await removeStale(address, dataDir);
 
@@ -101,7 +101,7 @@ async function removeStale(address: string, dataDir: string): Promise<void> {
 function listen(server: Server, address: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.on('error', reject);
-    // The socket is made inside `listen`, before it returns: it must never exist with a wider mode, not for a moment.
+    // `listen` creates the socket before it returns, so the umask makes sure that it never has a wider mode.
     const umask = process.umask(0o177);
     try {
       server.listen(address, resolve);
@@ -111,10 +111,10 @@ function listen(server: Server, address: string): Promise<void> {
   });
 }
 
-/** Runs a request, sends its items, and settles with its result. */
+/** Runs a request, sends its items, and resolves with its result. */
 type Run = (request: OperatorRequest, signal: AbortSignal) => Promise<unknown>;
 
-/** Sends the items of a command, if it has any; settles with its result. */
+/** Sends the items of a command, if it has any, and resolves with its result. */
 async function settle(outcome: CommandAnswer, socket: Socket, signal: AbortSignal): Promise<unknown> {
   if (!(Symbol.asyncIterator in outcome)) return outcome;
   for await (const item of outcome) {
@@ -125,7 +125,7 @@ async function settle(outcome: CommandAnswer, socket: Socket, signal: AbortSigna
   return null;
 }
 
-/** Reads one request from a connection, runs it and sends what comes of it. */
+/** Reads one request from a connection, runs it and sends its outcome. */
 function handle(socket: Socket, run: Run, onFailure: (command: string, error: unknown) => void): void {
   const gone = new AbortController();
   let received = '';
@@ -160,7 +160,7 @@ async function answer(
   } catch (error) {
     if (error instanceof OperatorFailure) return encodeError(error.kind, error.message);
     if (error instanceof DirectoryRefusal) return encodeError('refused', error.message);
-    // The end of a command whose client has left is no fault.
+    // A command ends with an error when its client leaves, which is no fault.
     if (!isAbort(error)) onFailure(request?.command ?? 'unknown', error);
     if (error instanceof JournalFailure)
       return encodeError('failed', `${error.message}: look at what is in force now, then try again`);
@@ -186,7 +186,7 @@ function parseRequest(line: string): OperatorRequest {
 
 const nameCharactersMax = 64;
 
-/** Who asks, as far as it has the form of that. */
+/** The client's user, if the request names one in the right form. */
 function askerOf(by: unknown): Asker | null {
   if (typeof by !== 'object' || by === null) return null;
   const { user, uid, sudo_user } = by as Record<string, unknown>;

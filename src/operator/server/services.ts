@@ -1,5 +1,5 @@
-// What the operators' commands need from the running process, which passes it to the server when it starts. An
-// implementation refuses with an `OperatorFailure` of kind `refused`, or a `DirectoryRefusal`.
+// The services of the running process that operators' commands use. They refuse with an `OperatorFailure` of kind `refused`
+// or with a `DirectoryRefusal`.
 
 import type { CommandOperation } from '../../contract/routes/table.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -11,21 +11,21 @@ import type { InternalRequest } from '../../shard/protocol.ts';
 export interface OperatorServices {
   readonly now: Clock;
   readonly directory: Directory;
-  /** The payment methods that have a network, in each mode: no other can be used, whatever is switched on. */
+  /** The payment methods that have a network, in each mode. Other methods can't be used, even if they are switched on. */
   readonly availability: Availability;
   /** Opens the signing secrets. */
   readonly secrets: Pick<SecretBox, 'open'>;
-  /** The secret that `listen` signs an organization's forwarded events with. */
+  /** The secret with which `listen` signs the forwarded events of an organization. */
   listenSecret(org: string): Promise<string>;
   /** The metrics of the whole process in the Prometheus text format. */
   metricsText(): Promise<string>;
-  /** What there is to check about the running service, and what was found. */
+  /** Checks the running service and returns the findings. */
   checks(): Promise<readonly Check[]>;
-  /** How the service is now; takes a second, over which the rates are. */
+  /** The status of the service. It takes a second, because its rates are those of that second. */
   status(): Promise<Status>;
   /** The configuration in force, secrets hidden. */
   config(): readonly ConfigLine[];
-  /** Asks the shard that an organization, or the object with this id, lives in. */
+  /** Asks the shard of an organization, or of the object with this id. */
   askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer>;
   /** Sends an organization's own request in test mode, as if it had come over HTTP, and returns the answer's body. */
   callApi(org: string, operation: CommandOperation, id: string, params: object): Promise<unknown>;
@@ -41,11 +41,11 @@ export interface ShardAnswer {
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
-  /** What was found, and what to do when something is wrong. */
+  /** The finding, and what to do when something is wrong. */
   readonly detail: string;
 }
 
-/** How the service is: what `payments status --json` prints. Rates are those of the last second. */
+/** The status of the service, as `payments status --json` prints it. Rates are those of the last second. */
 export interface Status {
   readonly version: string;
   readonly node: string;

@@ -1,5 +1,5 @@
-// What operators' commands ask of the shards: records as they are stored, and commands about one of them. An id finds
-// its shard; each function rejects with an `OperatorFailure` when the shard refuses or is away.
+// The requests of operators' commands to the shards: they read stored records and give commands about a record, whose id
+// tells its shard. Each function rejects with an `OperatorFailure` when the shard refuses or is not running.
 
 import { type IdKind, idPrefixes, kindOfId } from '../../contract/id-prefixes.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
@@ -28,14 +28,14 @@ export async function recordsIn<R extends { readonly id: string }>(
   return lists.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** Refuses the id of another kind of object than is meant. */
+/** Throws when the id belongs to another kind of object. */
 export function refuseOther(id: string, kind: IdKind): void {
   if (kindOfId(id) === kind) return;
   const what = kind.replaceAll('_', ' ');
   throw new OperatorFailure('refused', `${id} is no ${what}: its id starts with ${idPrefixes[kind]}_`);
 }
 
-/** The record with this id, which is to be of this kind. */
+/** The record with this id, which must be of this kind. */
 export async function recordOf<R>(services: OperatorServices, id: string, kind: IdKind): Promise<R> {
   refuseOther(id, kind);
   return JSON.parse((await services.askShard(id, { kind: 'record', id })).body) as R;

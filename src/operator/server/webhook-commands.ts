@@ -1,5 +1,5 @@
-// The operators' commands about webhooks: endpoints, deliveries, attempts and secrets; following a test organization's
-// events as they happen; making an event of a type happen.
+// The operators' commands about webhooks: they list endpoints, deliveries and attempts, show and roll secrets, follow the
+// events of a test organization as they happen, and trigger an event of a type.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -32,7 +32,7 @@ export interface FollowedEvent {
   readonly body: string;
 }
 
-/** The first item of `events.follow`: whose events follow, what signs them, and after which one. */
+/** The first item of `events.follow`: the organization, its signing secret, and the event after which it starts. */
 export interface FollowStart {
   readonly organization: string;
   readonly secret: string;
@@ -96,7 +96,7 @@ function endpointOf(services: OperatorServices, id: string): Promise<WebhookEndp
   return recordOf(services, id, 'webhook_endpoint');
 }
 
-/** The organization that was named; without a name the only one there is. */
+/** The named organization; without a name the only one that exists. */
 function organizationFor({ directory }: OperatorServices, org: string | null) {
   if (org !== null) return directory.organization(org);
   const [only, ...others] = directory.organizations();
@@ -104,7 +104,7 @@ function organizationFor({ directory }: OperatorServices, org: string | null) {
   throw new OperatorFailure('refused', 'there are several organizations: name the one that is meant');
 }
 
-/** Yields who is followed, then each test event that happens after `after`, or from now on. */
+/** Yields first the organization, then each event of test mode after `after`, or each that happens from now on. */
 async function* follow(
   { org, after }: { readonly org: string | null; readonly after: string | null },
   services: OperatorServices,
