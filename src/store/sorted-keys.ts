@@ -122,7 +122,7 @@ export class SortedKeys {
 }
 
 /** The position of the first key of the sorted `keys` that is not below `key`. */
-function lowerBound(keys: readonly string[], key: string): number {
+export function lowerBound(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;
   while (low < high) {

@@ -22,6 +22,7 @@ import {
   type ReplayedEntry,
   type WritableCheckpoint,
 } from '../../src/journal/journal.ts';
+import { lowerBound } from '../../src/store/sorted-keys.ts';
 
 /** What survives a crash. */
 interface Disk {
@@ -172,7 +173,7 @@ class MemoryCheckpoint implements WritableCheckpoint {
       if (record.removed === true) this.#disk.records.delete(id);
       else {
         this.#disk.records.set(id, record);
-        this.#changeRows(record, (keys, key) => keys.splice(rank(keys, key), 0, key));
+        this.#changeRows(record, (keys, key) => keys.splice(lowerBound(keys, key), 0, key));
       }
     }
     this.#disk.keptKeys.push(...keptKeys);
@@ -274,16 +275,4 @@ function emptyDisk(): Disk {
 
 function lastSequence(turn: LogBatch | undefined): number {
   return turn === undefined ? 0 : turn.firstSequence + turn.entries.length - 1;
-}
-
-/** Where `key` goes in the ascending `keys`. */
-function rank(keys: readonly string[], key: string): number {
-  let low = 0;
-  let high = keys.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (keys[middle]! < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

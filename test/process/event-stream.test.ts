@@ -1,17 +1,13 @@
 // Events of test mode over HTTP, with a test key and nothing else: the stream, and the commands that use it.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import Stripe from 'stripe';
 import { eventStreamsAtOnceMax } from '../../src/contract/limits.ts';
 import { sentEventTypes } from '../../src/contract/vocabulary.ts';
 import { followEvents } from '../../src/operator/cli/api-client.ts';
-import { runCli } from '../../src/operator/cli/cli.ts';
 import type { FollowedEvent, FollowStart } from '../../src/operator/server/webhook-commands.ts';
+import { runCommandLine, startListen } from '../operator/cli/command-line.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
@@ -109,27 +105,7 @@ test('test secret keys only, and a few streams for each organization', async () 
   assert.ok(await open(another).next(), 'the streams that ended make room');
 });
 
-async function run(...args: string[]): Promise<{ code: number; out: string; error: string }> {
-  let out = '';
-  let error = '';
-  const code = await runCli(args, {
-    version: '0',
-    write: (text) => {
-      out += text;
-    },
-    writeError: (text) => {
-      error += text;
-    },
-    confirm: async () => null,
-    dataDir: () => assert.fail('the data folder is not needed'),
-    config: () => [],
-    examine: () => assert.fail(),
-    reshard: () => assert.fail(),
-    rollSecretsKey: () => assert.fail(),
-    serve: async () => {},
-  });
-  return { code, out, error };
-}
+const run = (...args: string[]) => runCommandLine(args, {});
 
 for (const type of sentEventTypes) {
   const works = type !== 'review.closed';
@@ -164,28 +140,24 @@ test('what can not work is said in one line', async () => {
   }
 });
 
-const entry = fileURLToPath(new URL('../../src/process/payments.ts', import.meta.url));
-
-function listen(...args: string[]): { child: ChildProcess; next: () => Promise<string> } {
-  const child = spawn(process.execPath, [entry, 'listen', ...args, '--json'], {
-    env: { ...process.env, NODE_ENV: 'test' },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
-  return { child, next: async () => (await lines.next()).value };
-}
-
 test('listen with a key forwards events, signed, and misses none over a stop and a kill', async () => {
   const local = await startReceiver();
   let own = await startService();
   const { dataDir } = own;
   const env = { PAYMENTS_PORT: new URL(own.url).port };
   const { id, key } = await newOrganization(own);
-  const { child, next } = listen('--api-key', key, '--url', own.url, '--forward-to', `${local.origin}/hooks`);
-  const { secret, organization } = JSON.parse(await next());
+  const { next, stop } = startListen(
+    '--api-key',
+    key,
+    '--url',
+    own.url,
+    '--forward-to',
+    `${local.origin}/hooks`,
+  );
+  const { secret, organization } = await next();
   assert.equal(organization, id);
   await createIntent(own, key);
-  const first = JSON.parse(await next());
+  const first = await next();
   assert.equal(first.forwarded.status, 200);
   const [{ body, headers }] = local.requests as [(typeof local.requests)[0]];
   new Stripe('sk').webhooks.constructEvent(body, headers['x-service-signature'] as string, secret);
@@ -199,15 +171,12 @@ test('listen with a key forwards events, signed, and misses none over a stop and
   const { json } = await own.call('/v1/events', { key });
   const wanted = json.data.map((event: { id: string }) => event.id).reverse();
   const seen = [first.event.id];
-  while (seen.length < wanted.length) seen.push(JSON.parse(await next()).event.id);
+  while (seen.length < wanted.length) seen.push((await next()).event.id);
   assert.deepEqual(seen, wanted);
 
-  const socket = listen(id, '--data-dir', dataDir);
-  assert.equal(JSON.parse(await socket.next()).secret, secret, 'the same through the socket');
-  for (const each of [child, socket.child]) {
-    each.kill();
-    await once(each, 'exit');
-  }
+  const socket = startListen(id, '--data-dir', dataDir);
+  assert.equal((await socket.next()).secret, secret, 'the same through the socket');
+  await Promise.all([stop(), socket.stop()]);
   assert.equal(await own.stop(), 0);
   await local.close();
 });

@@ -1,14 +1,10 @@
 // The command line's view of webhooks, on a running service with a receiver behind it.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import Stripe from 'stripe';
 import { futureEventTypes, sentEventTypes } from '../../src/contract/vocabulary.ts';
-import { runCli } from '../../src/operator/cli/cli.ts';
+import { runCommandLine, startListen } from '../operator/cli/command-line.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
@@ -37,27 +33,7 @@ after(async () => {
   await receiver.close();
 });
 
-async function run(...args: string[]): Promise<{ code: number; out: string; error: string }> {
-  let out = '';
-  let error = '';
-  const code = await runCli(args, {
-    version: '0',
-    write: (text) => {
-      out += text;
-    },
-    writeError: (text) => {
-      error += text;
-    },
-    confirm: async () => null,
-    dataDir: () => service.dataDir,
-    config: () => [],
-    rollSecretsKey: () => assert.fail(),
-    examine: () => assert.fail(),
-    reshard: () => assert.fail(),
-    serve: async () => {},
-  });
-  return { code, out, error };
-}
+const run = (...args: string[]) => runCommandLine(args, { dataDir: () => service.dataDir });
 
 async function json(...args: string[]): Promise<ReturnType<typeof JSON.parse>> {
   const { code, out, error } = await run(...args, '--json');
@@ -173,28 +149,18 @@ test('trigger needs to know which organization, when there are several', async (
   assert.match(error, /several organizations/);
 });
 
-const entry = fileURLToPath(new URL('../../src/process/payments.ts', import.meta.url));
-
-function listen(dataDir: string, ...args: string[]): { child: ChildProcess; next: () => Promise<string> } {
-  const child = spawn(process.execPath, [entry, 'listen', ...args, '--json', '--data-dir', dataDir], {
-    env: { ...process.env, NODE_ENV: 'test' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
-  return { child, next: async () => (await lines.next()).value };
-}
-
 test('listen forwards events, signed, and goes on after a restart without missing one', async () => {
   const local = await startReceiver();
   const own = await startService({ env: webhookEnv });
   const { id, key } = await newOrganization(own);
-  const { child, next } = listen(own.dataDir, id, '--forward-to', `${local.origin}/hooks`);
-  const { secret, organization } = JSON.parse(await next());
+  const listening = startListen(id, '--forward-to', `${local.origin}/hooks`, '--data-dir', own.dataDir);
+  const { next } = listening;
+  const { secret, organization } = await next();
   assert.equal(organization, id);
   const create = (on: Service, idempotencyKey: string) =>
     on.call('/v1/payment_intents', { key, idempotencyKey, body: { amount: 100, currency: 'mad' } });
   await create(own, 'a');
-  const first = JSON.parse(await next());
+  const first = await next();
   assert.equal(first.event.type, 'payment_intent.created');
   assert.equal(first.forwarded.status, 200);
   const [{ body, headers }] = local.requests as [(typeof local.requests)[0]];
@@ -206,10 +172,9 @@ test('listen forwards events, signed, and goes on after a restart without missin
   const { json: list } = await again.call('/v1/events', { key });
   const wanted = list.data.map((event: { id: string }) => event.id).reverse();
   const seen = [first.event.id];
-  while (seen.length < wanted.length) seen.push(JSON.parse(await next()).event.id);
+  while (seen.length < wanted.length) seen.push((await next()).event.id);
   assert.deepEqual(seen, wanted);
-  child.kill();
-  await once(child, 'exit');
+  await listening.stop();
   await again.stop();
   await local.close();
 });

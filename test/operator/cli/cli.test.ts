@@ -8,8 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { keyStatus } from '../../../src/directory/api-key.ts';
 import type { ReviewRecord } from '../../../src/domain/record.ts';
-import { runCli } from '../../../src/operator/cli/cli.ts';
-import { CliFailure, type CliHost } from '../../../src/operator/cli/context.ts';
+import { CliFailure } from '../../../src/operator/cli/context.ts';
 import { listedMax } from '../../../src/operator/protocol.ts';
 import { defineCommand } from '../../../src/operator/server/command.ts';
 import type { PresentedDelivery } from '../../../src/operator/server/present-webhooks.ts';
@@ -21,12 +20,7 @@ import {
   reviewOf,
   startMs,
 } from '../server/fixture.ts';
-
-interface Outcome {
-  readonly code: number;
-  readonly out: string;
-  readonly error: string;
-}
+import { type Printed, runCommandLine } from './command-line.ts';
 
 let fixture: Fixture;
 before(async () => {
@@ -38,17 +32,9 @@ after(() => fixture.close());
 const terminal = { answer: null as boolean | null, asked: [] as string[] };
 
 /** Runs a command line in this process, on the fixture's server. */
-async function run(...args: string[]): Promise<Outcome> {
-  let out = '';
-  let error = '';
-  const host: CliHost = {
+const run = (...args: string[]) =>
+  runCommandLine(args, {
     version: '1.2.3',
-    write: (text) => {
-      out += text;
-    },
-    writeError: (text) => {
-      error += text;
-    },
     confirm: async (question) => {
       if (terminal.answer !== null) terminal.asked.push(question);
       return terminal.answer;
@@ -61,10 +47,7 @@ async function run(...args: string[]): Promise<Outcome> {
     rollSecretsKey: async () => ({ key: 'k', secrets: 2, file: '/k', kept: '/k.old' }),
     examine: async (dataDir) => [{ name: 'folder', ok: true, detail: `there is none at ${dataDir}` }],
     reshard: async (_, shards) => ({ from: 1, to: shards, records: 20, answers: 10 }),
-  };
-  const code = await runCli(args, host);
-  return { code, out, error };
-}
+  });
 
 async function json(...args: string[]): Promise<ReturnType<typeof JSON.parse>> {
   const { code, out, error } = await run(...args, '--json');
@@ -423,7 +406,7 @@ describe('usage', () => {
 describe('as a process', () => {
   const entry = fileURLToPath(new URL('../../../src/process/payments.ts', import.meta.url));
   const execute = (env: Record<string, string>, ...args: string[]) =>
-    new Promise<Outcome>((resolve) => {
+    new Promise<Printed>((resolve) => {
       execFile(process.execPath, [entry, ...args], { env }, (failure, out, error) => {
         resolve({ code: Number(failure?.code ?? 0), out, error });
       });

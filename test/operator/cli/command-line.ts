@@ -1,0 +1,65 @@
+// The `payments` command as tests use it: run in this process, where what it prints is caught, or, for `listen`, as a
+// process of its own.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { runCli } from '../../../src/operator/cli/cli.ts';
+import type { CliHost } from '../../../src/operator/cli/context.ts';
+
+export interface Printed {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs a command line. What it may use of the process is in `host`: nothing unless given, and there is no terminal. */
+export async function runCommandLine(args: readonly string[], host: Partial<CliHost>): Promise<Printed> {
+  let out = '';
+  let error = '';
+  const code = await runCli(args, {
+    version: '0',
+    write: (text) => {
+      out += text;
+    },
+    writeError: (text) => {
+      error += text;
+    },
+    confirm: async () => null,
+    dataDir: () => assert.fail('the data folder is not needed'),
+    config: () => assert.fail('the configuration is not needed'),
+    serve: () => assert.fail('nothing is served'),
+    examine: () => assert.fail('nothing is examined'),
+    reshard: () => assert.fail('nothing is resharded'),
+    rollSecretsKey: () => assert.fail('no key is rolled'),
+    ...host,
+  });
+  return { code, out, error };
+}
+
+const entry = fileURLToPath(new URL('../../../src/process/payments.ts', import.meta.url));
+
+export interface Listening {
+  /** The next object that it prints. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape.
+  next(): Promise<any>;
+  stop(): Promise<void>;
+}
+
+/** Starts `payments listen`. */
+export function startListen(...args: readonly string[]): Listening {
+  const child: ChildProcess = spawn(process.execPath, [entry, 'listen', ...args, '--json'], {
+    env: { ...process.env, NODE_ENV: 'test' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  return {
+    next: async () => JSON.parse((await lines.next()).value),
+    async stop() {
+      child.kill();
+      await once(child, 'exit');
+    },
+  };
+}
