@@ -7,6 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
+import { type Drive, fillFolder, type Growth, growthTable, measureGrowth } from './growth.ts';
 import { drive, type Measured } from './load.ts';
 import { driveOpen } from './open-loop.ts';
 import { bench, counts, positive } from './options.ts';
@@ -14,7 +15,7 @@ import { plot } from './plot.ts';
 import { postgresPrograms, startPostgres } from './postgres.ts';
 import type { ThreadSeconds } from './processor-time.ts';
 import { deliveringLocally, Receiver } from './receiver.ts';
-import { aligned, type Round, type Summary, summarize, table, threadTable } from './report.ts';
+import { type Round, type Summary, summarize, table, threadTable } from './report.ts';
 import { type Scenario, scenariosOf } from './scenarios.ts';
 import { type ServiceTarget, startBareServer, startService } from './targets.ts';
 import { driveWithWrk, isWrkInstalled } from './wrk.ts';
@@ -27,6 +28,7 @@ interface Options {
   readonly generator?: 'wrk' | 'autocannon';
   readonly only?: readonly string[];
   readonly growth: readonly number[];
+  readonly days: number;
   readonly quick: boolean;
   readonly json: boolean;
   readonly plot?: string;
@@ -67,7 +69,8 @@ function readOptions(): Options {
       ]),
     )
     .option('--only <name,…>', 'these scenarios only', (text: string) => text.split(','))
-    .option('--growth <n,…>', 'measure creates again when this many payment intents are stored', counts, [])
+    .option('--growth <n,…>', 'start, creates and pages when so many payment intents are stored', counts, [])
+    .option('--days <n>', 'over how many days those were created', positive, 30)
     .option('--quick', 'one short round of everything: under a minute', false)
     .option('--json', 'print JSON', false)
     .option('--plot <file>', 'write a picture of the tables, as SVG')
@@ -158,38 +161,23 @@ function openLoop(
   }));
 }
 
-interface Growth {
-  readonly stored: number;
-  readonly requestsPerSecond: number;
-}
-
-/** Creates a second when so many payment intents are stored, beside those at the beginning. */
-async function growth(create: Scenario, generate: Generate, options: Options): Promise<Growth[]> {
-  const connections = Math.max(...options.connections);
-  const rate = async () => {
-    const rounds = [];
-    for (let i = 0; i < options.rounds; i++)
-      rounds.push(await generate(create, connections, options.seconds));
-    stored += rounds.reduce((sum, { requests }) => sum + requests, 0);
-    return rounds.map(({ requestsPerSecond }) => requestsPerSecond).sort((a, b) => a - b)[
-      rounds.length >> 1
-    ]!;
-  };
-  let stored = 0;
-  const found: Growth[] = [{ stored: 0, requestsPerSecond: await rate() }];
-  for (const wanted of options.growth) {
-    while (stored < wanted) stored += (await generate(create, connections, 5)).requests;
-    found.push({ stored, requestsPerSecond: await rate() });
-  }
-  return found;
-}
-
 /** What a create takes on the disk, log and checkpoint together, once a checkpoint was written. */
 async function bytesEach(create: Scenario, service: ServiceTarget, generate: Generate): Promise<number> {
   const before = service.bytes();
   const { requests } = await generate(create, 64, 5);
   await wait(checkpointMs);
   return (service.bytes() - before) / requests;
+}
+
+/** An empty folder beside those that are asked for. */
+async function grow(
+  driver: Drive,
+  { growth, days, connections, rounds, seconds }: Options,
+): Promise<Growth[]> {
+  if (growth.length === 0) return [];
+  const folders = [];
+  for (const stored of [0, ...growth]) folders.push(await fillFolder(stored, days));
+  return measureGrowth(folders, driver, { connections: Math.max(...connections), rounds, seconds });
 }
 
 async function main(): Promise<void> {
@@ -229,7 +217,7 @@ async function main(): Promise<void> {
     const bytes =
       options.quick || options.recorded ? null : Math.round(await bytesEach(create, service, generate));
     if (bytes !== null) say(`bytes on disk a create, log and checkpoint: ${bytes.toLocaleString('en')}\n`);
-    const grown = options.growth.length === 0 ? [] : await growth(create, generate, options);
+    const grown = await grow(driver, options);
     if (grown.length > 0) say(growthTable(grown));
     if (options.plot) {
       writeFileSync(
@@ -262,16 +250,6 @@ function refuseCollapse(recorded: Recorded, results: readonly Summary[]): void {
 function openLoopLine({ requestsPerSecond, p50Ms, p99Ms, p999Ms }: OpenLoop): string {
   const rate = Math.round(requestsPerSecond).toLocaleString('en');
   return `creates at half of that, ${rate}/s, from when each was due: p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms, p99.9 ${p999Ms.toFixed(2)} ms\n`;
-}
-
-function growthTable(grown: readonly Growth[]): string {
-  const [empty] = grown as [Growth];
-  const lines = grown.map(({ stored, requestsPerSecond }) => [
-    stored.toLocaleString('en'),
-    Math.round(requestsPerSecond).toLocaleString('en'),
-    (requestsPerSecond / empty.requestsPerSecond).toFixed(2),
-  ]);
-  return aligned([['payment intents stored', 'creates/s', '÷ empty'], ...lines]);
 }
 
 await main();

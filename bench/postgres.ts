@@ -83,6 +83,7 @@ export async function startPostgres(programs: string): Promise<PostgresTarget> {
       const [ours, theirs] = [server.cpuSeconds(), processSeconds(postmaster)];
       return ours === null || theirs === null ? null : ours + theirs;
     },
+    kill: () => server.kill(),
     async stop() {
       await server.stop();
       process.kill(postmaster, 'SIGINT');

@@ -21,7 +21,7 @@ export interface Scenario {
 
 const seededCount = 1_000;
 const settledMs = 250;
-const path = '/v1/payment_intents';
+export const intentsPath = '/v1/payment_intents';
 const body = JSON.stringify({
   amount: 12_000,
   currency: 'mad',
@@ -49,30 +49,35 @@ async function seed(url: string, key: string): Promise<Seed> {
   while (keys.length < seededCount) {
     const idempotencyKey = varying.next();
     const headers = { ...headersOf(key), 'Idempotency-Key': idempotencyKey };
-    const response = await fetch(url + path, { method: 'POST', headers, body });
+    const response = await fetch(url + intentsPath, { method: 'POST', headers, body });
     const text = await response.text();
     if (response.status !== 200) throw new Error(`an intent was refused: ${text}`);
     answerBytes = text.length;
     keys.push(idempotencyKey);
     ids.push(JSON.parse(text).id);
   }
-  const list = await fetch(url + path, { headers: headersOf(key) });
+  const list = await fetch(url + intentsPath, { headers: headersOf(key) });
   return { keys, ids, answerBytes, listBytes: (await list.text()).length };
 }
 
-function creation(key: string, varying: Varying): Template {
+/** Creates a payment intent with another idempotency key each time. */
+export function creation(key: string, varying: Varying): Template {
   const headers = { ...headersOf(key), 'Idempotency-Key': varying.first };
-  return { request: { method: 'POST', path, headers, body }, varying };
+  return { request: { method: 'POST', path: intentsPath, headers, body }, varying };
+}
+
+/** Reads what lies at a path, of which a part may be another one each time. */
+export function reading(key: string, path: string, varying: Varying | null = null): Template {
+  return { request: { method: 'GET', path, headers: headersOf(key) }, varying };
 }
 
 /** The requests that a merchant sends, by name. */
 function templatesOf(key: string, { keys, ids }: Seed): Readonly<Record<string, Template>> {
-  const headers = headersOf(key);
   return {
     create: creation(key, counted('load')),
     replay: creation(key, cycled(keys)),
-    retrieve: { request: { method: 'GET', path: `${path}/${ids[0]!}`, headers }, varying: cycled(ids) },
-    list: { request: { method: 'GET', path, headers }, varying: null },
+    retrieve: reading(key, `${intentsPath}/${ids[0]!}`, cycled(ids)),
+    list: reading(key, intentsPath),
   };
 }
 

@@ -19,6 +19,8 @@ export interface Target {
   /** Processor time used so far, in seconds; null where the system doesn't tell. */
   cpuSeconds(): number | null;
   stop(): Promise<void>;
+  /** Ends it without warning. */
+  kill(): Promise<void>;
 }
 
 export interface ServiceTarget extends Target {
@@ -127,15 +129,17 @@ async function start(
   children.push(child);
   const url = `http://127.0.0.1:${port}`;
   await ready(child, url + readyPath);
+  const end = async (signal: NodeJS.Signals) => {
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  };
   return {
     url,
     pid: child.pid!,
     cpuSeconds: () => processSeconds(child.pid!),
-    async stop() {
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
   };
 }
 

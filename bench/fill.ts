@@ -1,0 +1,69 @@
+// `node bench/fill.ts FOLDER INTENTS DAYS`: puts many payment intents into a data folder of the service, faster than
+// HTTP could: a shard in this process takes creates in large batches, and its log and its checkpoint are what they would
+// be in the service. Time is injected: the creates spread evenly over so many days that end now. The folder belongs to
+// no running service and knows one organization, which gets them all.
+
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clocks } from '../src/core/clock.ts';
+import { indexRowsOf } from '../src/domain/indexes.ts';
+import { openJournal } from '../src/journal/open-journal.ts';
+import { CheckpointWorker } from '../src/process/checkpoint-worker.ts';
+import { loadConfig } from '../src/process/config.ts';
+import { existingDataFolder, lockDataFolder, openDirectory } from '../src/process/data-folder.ts';
+import { accountOf } from '../src/process/directory-projections.ts';
+import { systemClocks } from '../src/process/system-clocks.ts';
+import { clockLevel, clockLevelOf, writeClock } from '../src/shard/levels.ts';
+import { memoryShares } from '../src/shard/memory.ts';
+import { Shard } from '../src/shard/shard.ts';
+import { shardOfOrganization } from '../src/shard/shard-map.ts';
+import { shardOptions } from '../test/shard/shard-options.ts';
+import { Feeder } from './feeder.ts';
+
+/** As many as a shard takes in one turn. */
+const batchSize = 512;
+const heapMib = 1024;
+const dayMs = 86_400_000;
+
+const [path, intents, days] = process.argv.slice(2) as [string, string, string];
+const count = Number(intents);
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+const release = await lockDataFolder(path);
+const folder = await existingDataFolder(path);
+const directory = openDirectory(folder);
+const [{ organization }] = directory.snapshot() as [ReturnType<typeof directory.snapshot>[number]];
+await directory.closeStore();
+const number = shardOfOrganization(organization.id, folder.shards);
+const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+const config = loadConfig({}, join(import.meta.dirname, '../config'));
+const checkpointer = new CheckpointWorker({ number, dir, identity, config }, fail);
+const journal = await openJournal({ dir, identity, indexRowsOf, warn: console.warn, checkpointer });
+
+let filled = 0;
+const behindMs = () => Math.floor((1 - Math.min(1, filled / count)) * Number(days) * dayMs);
+const { wall, monotonic, boot } = systemClocks();
+const clocks: Clocks = { wall: () => wall() - behindMs(), monotonic: () => monotonic() - behindMs(), boot };
+// The folder's own time begins so many days ago, too.
+await checkpointer.putLevels(new Map([[clockLevel, writeClock(clockLevelOf(clocks.wall()))]]));
+const shard = new Shard(
+  shardOptions(journal, {
+    memory: memoryShares(heapMib),
+    clocks,
+    checkpointIntervalMs: Number.POSITIVE_INFINITY,
+    onFailure: fail,
+  }),
+  [accountOf(organization)],
+);
+const feeder = new Feeder(shard, organization.id);
+while (filled < count) {
+  // The checkpoint thread is behind.
+  while (shard.state.refusesWrites) await wait(1);
+  filled += await feeder.batch(Math.min(batchSize, count - filled));
+  if (filled % (batchSize * 100) === 0) process.stderr.write(`\r${filled} of ${count} payment intents`);
+}
+process.stderr.write('\n');
+await shard.stop();
+await release();
