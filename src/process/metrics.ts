@@ -11,6 +11,7 @@ import {
 import manifest from '../../package.json' with { type: 'json' };
 import type { Answered } from '../edge/api.ts';
 import type { ConnectionRefusal } from '../edge/connections.ts';
+import { type DeliveryOutcome, deliveryOutcomes } from '../shard/deliver.ts';
 import type { ShardObserver } from '../shard/shard-options.ts';
 import { freeBytesIn } from './disk-space.ts';
 import { RequestCounts } from './request-counts.ts';
@@ -45,8 +46,25 @@ function shardMetricsOf(registry: Registry, shard: string) {
     histogram: (name: string, help: string, buckets: number[]) =>
       new Histogram({ name, help, labelNames, buckets, registers }).labels(shard),
     gauge: (name: string, help: string) => new Gauge({ name, help, labelNames, registers }).labels(shard),
-    counter: (name: string, help: string) => new Counter({ name, help, labelNames, registers }).labels(shard),
+    counter(name: string, help: string) {
+      const counter = new Counter({ name, help, labelNames, registers }).labels(shard);
+      // One that appears with its first count has not grown, for whoever looks at rates.
+      counter.inc(0);
+      return counter;
+    },
   };
+}
+
+/** Counts what became of webhook deliveries; each outcome is there from the start, as other counters are. */
+function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryOutcome) => void {
+  const deliveries = new Counter({
+    name: 'payments_webhook_deliveries_total',
+    help: 'Webhook deliveries by what became of them with an attempt',
+    labelNames: ['shard', 'outcome'],
+    registers: [registry],
+  });
+  for (const outcome of deliveryOutcomes) deliveries.labels(shard, outcome).inc(0);
+  return (outcome) => deliveries.labels(shard, outcome).inc();
 }
 
 /** What a shard counts. */
@@ -86,12 +104,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
     'payments_clock_jumps_total',
     "Times that the machine's clock stepped by more than five seconds",
   );
-  const deliveries = new Counter({
-    name: 'payments_webhook_deliveries_total',
-    help: 'Webhook deliveries by what became of them with an attempt',
-    labelNames: ['shard', 'outcome'],
-    registers: [registry],
-  });
+  const deliveries = countDeliveries(registry, shard);
   const deliveriesWaiting = gauge(
     'payments_webhook_deliveries_waiting',
     'Webhook deliveries that wait for an attempt',
@@ -101,7 +114,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
     'For how long the oldest webhook delivery to an enabled endpoint has been due',
   );
   const observer: ShardObserver = {
-    attempted: (outcome) => deliveries.labels(shard, outcome).inc(),
+    attempted: deliveries,
     turnEnded(requests, queuedNow) {
       turnSize.observe(requests);
       queued.set(queuedNow);
@@ -171,7 +184,10 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string) {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return {
     directoryFailed: () => directoryFailures.inc(),
-    up: (shard: number, isUp: boolean) => up.labels(String(shard)).set(isUp ? 1 : 0),
+    up(shard: number, isUp: boolean) {
+      up.labels(String(shard)).set(isUp ? 1 : 0);
+      restarts.labels(String(shard)).inc(0);
+    },
     restarted: (shard: number) => restarts.labels(String(shard)).inc(),
   };
 }

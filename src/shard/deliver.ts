@@ -9,7 +9,8 @@ import type { ShardState } from './shard-state.ts';
 import type { Peer, Turn } from './turn.ts';
 
 /** What a delivery is after an attempt. */
-export type DeliveryOutcome = 'succeeded' | 'retried' | 'failed' | 'ended';
+export const deliveryOutcomes = ['succeeded', 'retried', 'failed', 'ended'] as const;
+export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
 /**
  * Records and acknowledges reported attempts. An attempt that is not acknowledged is reported again. `onOutcome` is called
