@@ -1,5 +1,5 @@
-// Whether a webhook address may be used, asked when an endpoint is created or moved: its form, and every address that
-// its name resolves to. The same rules are checked again at each delivery.
+// Checks whether a webhook address is allowed when an endpoint is created or its address is changed: its form, and every
+// address that its name resolves to. The same rules are checked again at each attempt.
 
 import { checkWebhookUrl } from '../webhooks/address-guard.ts';
 import { createResolver, ResolutionFailure } from '../webhooks/resolver.ts';
@@ -7,7 +7,7 @@ import type { Config } from './config-schema.ts';
 
 const lookupTimeoutMs = 5_000;
 
-/** The check; it rejects when the name does not resolve just now: there is no address to say anything about. */
+/** The check. It rejects when the name does not resolve now, because there is no address to check. */
 export function createAddressCheck({ webhooks }: Config): (url: string) => Promise<boolean> {
   const { allowHttp, allowPrivate, dnsServers } = webhooks;
   const resolve = createResolver({

@@ -1,14 +1,14 @@
-// The configuration: one schema from which everything else about it derives: the type, the check of every value, and
-// the environment variable of every key (`webhooks.retrySeconds` is PAYMENTS_WEBHOOKS_RETRY_SECONDS). A value that
-// may be absent is `null`; groups are one level deep. `config.ts` fills it in.
+// The schema of the configuration. The type, the check of every value, and the environment variable of every key derive
+// from it (`webhooks.retrySeconds` is PAYMENTS_WEBHOOKS_RETRY_SECONDS). A value that may be absent is `null`; groups are one
+// level deep. `config.ts` loads the values.
 
 import { type Static, type TSchema, Type } from 'typebox';
 import { shardMibMax, shardMibMin } from '../shard/memory.ts';
 import { shardsMax } from '../shard/shard-map.ts';
 
-/** More than machines have use for. */
+/** More threads than any machine needs. */
 export const edgesMax = 64;
-/** Milliseconds that `setTimeout` can hold. */
+/** The most milliseconds that `setTimeout` takes. */
 const timerMsMax = 2_147_483_647;
 
 const text = (description: string) => Type.String({ minLength: 1, description });

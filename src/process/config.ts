@@ -1,6 +1,6 @@
 // Loads the configuration, once, when the process starts: `default.json`, then the file of NODE_ENV, then the
-// environment, each value checked where it stands. What is wrong ends the start with one line that says what, where
-// and what to do. Nothing else in the service reads the environment.
+// environment. Each value is checked where it is set. A wrong value ends the start with one line that says what is wrong,
+// where, and what to do. Nothing else in the service reads the environment.
 
 import { readFileSync } from 'node:fs';
 import { isIP, isIPv4 } from 'node:net';
@@ -29,7 +29,7 @@ export class ConfigError extends Error {
 const environments = ['development', 'test', 'production'] as const;
 export type Environment = (typeof environments)[number];
 
-/** A value and the words for where it stands: `PAYMENTS_PORT`, or "port" in its file. */
+/** A value and the place where it is set: `PAYMENTS_PORT`, or "port" in its file. */
 interface Setting {
   readonly value: unknown;
   readonly where: string;
@@ -70,7 +70,7 @@ export function checkFiles(config: Config): void {
   const ca = readNamed('webhooks.caFile', config.webhooks.caFile);
   checkPem('tlsCertFile', { cert });
   checkPem('tlsKeyFile', { cert, key });
-  // Among authorities the TLS library passes over what is no certificate.
+  // The TLS library ignores parts of an authorities file that are no certificates.
   checkPem('webhooks.caFile', { cert: ca });
 }
 
@@ -97,10 +97,10 @@ function checkPem(path: string, contents: SecureContextOptions): void {
   }
 }
 
-/** Of a creation's processor time a third is the edge's; it has those beside which shards commit. */
+/** Edges take a third of a create's processor time, which is about one core in four beside the shards' commits. */
 const coresPerEdge = 4;
 
-/** The configuration with the number of edges filled in: one for each four cores, at least one. */
+/** The configuration with the number of edges filled in: a quarter of the cores, at least one. */
 export function withEdges(config: Config, cores: number): Config {
   if (config.edges > 0) return config;
   return { ...config, edges: Math.min(edgesMax, Math.max(1, Math.floor(cores / coresPerEdge))) };
@@ -191,7 +191,7 @@ function put(settings: Settings, key: ConfigKey, value: unknown, where: string):
   settings.set(key.path, { value, where });
 }
 
-/** The value that a variable's text stands for; text that stands for none is returned as it is, to be refused. */
+/** The value of a variable's text. Text that is no such value is returned as it is, and refused later. */
 function parseVariable(key: ConfigKey, text: string): unknown {
   const { type, items, anyOf } = key.schema as {
     type?: string;
@@ -211,7 +211,7 @@ function parseScalar(type: string | undefined, text: string): unknown {
   return text === 'false' || text === '0' ? false : text;
 }
 
-/** Refuses what no single schema can: values that contradict each other, the environment, or the form of an address. */
+/** Refuses what the schemas can't: values that contradict each other or the environment, and malformed addresses. */
 function refuseCombinations(settings: Settings, environment: Environment): void {
   const setting = (path: string) => settings.get(path)!;
   const [certificate, key] = [setting('tlsCertFile'), setting('tlsKeyFile')];

@@ -1,10 +1,10 @@
-// The limit of open files, shared out: the threads, the journals and the operators have theirs reserved, webhook
-// attempts and connections divide the rest. So a flood of connections takes no descriptor that anything else needs.
+// Divides the limit of open files. Threads, journals and operators have reserved descriptors; webhook attempts and
+// connections share the rest. So a flood of connections takes no descriptor that another part needs.
 
 import { ConfigError } from './config.ts';
 import type { Config } from './config-schema.ts';
 
-/** The process itself: its output, the directory, the audit, and what is opened for a moment. */
+/** The process itself: its output, the directory, the audit record, and files that are open for a moment. */
 const ofProcess = 32;
 /** A thread's event loop. */
 const ofThread = 6;
@@ -15,24 +15,24 @@ const ofThread = 6;
 const ofShard = 48;
 /** The operators' socket and the port of the metrics. */
 const ofOperators = 32;
-/** A webhook attempt: its connection, which may stay for the next one, and a question to a name server. */
+/** A webhook attempt: its connection, which may stay open for the next one, and a DNS query. */
 const ofAttempt = 2;
-/** Of what is left, for connections, unless configured. */
+/** The share of the rest that connections get, unless configured. */
 const connectionsShare = 3 / 4;
 /** With fewer, the service is of no use. */
 const connectionsMin = 16;
 const attemptsMin = 8;
-/** More than this is asked for, not assumed: each takes memory. */
+/** More connections have to be configured, because each takes memory. */
 const connectionsMaxDefault = 10_000;
 
-/** How many files the process may have open. Node raises its own limit as far as it may when it starts. */
+/** How many files the process may have open. Node raises its soft limit to the hard one when it starts. */
 export function openFilesMax(): number {
   return processLimits().open_files ?? Number.MAX_SAFE_INTEGER;
 }
 
 /** The limits in force for the process, by the names that Node's report has for them, without those that are unlimited. */
 export function processLimits(): Readonly<Record<string, number>> {
-  // Without this it would ask a name server about every connection.
+  // Without this the report would make a DNS query for every connection.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits = {} } = process.report.getReport() as {
     userLimits?: Readonly<Record<string, { readonly soft: unknown }>>;
@@ -48,7 +48,7 @@ export function processLimits(): Readonly<Record<string, number>> {
  * attempts if need be. Throws `ConfigError`.
  */
 export function withinOpenFiles(config: Config, shards: number, openFiles: number): Config {
-  // With the main thread, that of the webhooks, and one that is started again.
+  // The main thread, the webhook thread, and a thread that is being started again.
   const threads = 3 + config.edges + 2 * shards;
   const reserved = ofProcess + ofThread * threads + ofShard * shards + ofOperators;
   const free = openFiles - reserved;

@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Below this the disk counts as full: what is in the log already must still find room in a checkpoint. */
+/** Below this the disk counts as full, because the next checkpoint needs room for what is in the log. */
 export const freeBytesMin = 64 * 1024 * 1024;
 const probeBytes = 1024 * 1024;
 
@@ -12,7 +12,7 @@ export function freeBytesIn(folder: string): number {
   return bavail * bsize;
 }
 
-/** Whether there is room in `folder`. `thorough` also writes and removes a file: a quota shows in nothing else. */
+/** Whether there is room in `folder`. `thorough` also writes and removes a file, which is the only way to notice a quota. */
 export function hasRoom(folder: string, thorough: boolean): boolean {
   return freeBytesIn(folder) >= freeBytesMin && (!thorough || takesBytes(join(folder, 'room.probe')));
 }

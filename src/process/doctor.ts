@@ -1,6 +1,6 @@
-// What `payments doctor` says of the running service: its shards, the disk, the steps of the machine's clock, the folder.
-// It asks nobody but reads what the threads count, so what it says agrees with the metrics. What it says of the machine is
-// in machine-checks.ts, and what it looks at while the service is stopped in examine-stopped.ts.
+// The checks of `payments doctor` on the running service: its shards, the disk, the machine's clock, and the folder. They
+// read the metrics of the threads. The checks of the machine are in machine-checks.ts, those of a stopped service in
+// examine-stopped.ts.
 
 import type { Check } from '../operator/server/services.ts';
 import { type DataFolder, DataFolderError, folderIdOf } from './data-folder.ts';
@@ -8,10 +8,10 @@ import { freeBytesIn, freeBytesMin } from './disk-space.ts';
 import { examineMachine } from './machine-checks.ts';
 import { type Samples, samplesOf } from './samples.ts';
 
-/** Below this an operator should make room: writes are refused from a tenth of it on. */
+/** Below this an operator should make room. Below a tenth of it, writes are refused. */
 const roomBytesMin = 10 * freeBytesMin;
 
-/** Looks at everything. `parts` are the registries of all threads, as `getMetricsAsJSON` gave them. */
+/** Runs all checks. `parts` are the metrics of all threads, as `getMetricsAsJSON` returned them. */
 export async function examine(
   parts: readonly unknown[],
   folder: DataFolder,
@@ -25,7 +25,7 @@ export async function examine(
   ];
 }
 
-/** What the samples of the metrics, by name, and the free bytes on the disk say. */
+/** The findings from the samples of the metrics, by name, and the free bytes on the disk. */
 export function diagnose(samples: Samples, freeBytes: number): readonly Check[] {
   const shardsWhere = (name: string, isWrong: (value: number) => boolean) =>
     samples(name)
@@ -49,7 +49,7 @@ export function diagnose(samples: Samples, freeBytes: number): readonly Check[] 
   ];
 }
 
-/** Whether the disk has room. `readOnly`: the shards that refuse writes because it has none. */
+/** Whether the disk has room. `readOnly`: the shards that refuse writes because the disk is full. */
 export function diskCheck(freeBytes: number, readOnly: readonly unknown[]): Check {
   const isTight = freeBytes < roomBytesMin || readOnly.length > 0;
   return {
@@ -81,7 +81,7 @@ function clockCheck(samples: Samples): Check {
   };
 }
 
-/** Whether the folder is still the one that the service was started on; its parts were checked then. */
+/** Whether the folder is still the one that the service was started with. */
 function folderCheck(folder: DataFolder): Check {
   const is = describeFolder(folder);
   try {

@@ -1,5 +1,5 @@
-// The limits of an edge's connections, as configured: what they are counted with, and what the log and the metrics are
-// told of those that were refused.
+// The configured limits of an edge's connections, with the counters they need, and the log line and metric of refused
+// connections.
 
 import { createIsTrusted } from '../edge/client-address.ts';
 import { type ConnectionRefusal, Connections } from '../edge/connections.ts';
@@ -8,13 +8,13 @@ import type { Config } from './config-schema.ts';
 import type { Logger } from './logger.ts';
 import { systemClocks } from './system-clocks.ts';
 
-/** A flood of connections is told of once in this time. */
+/** A flood of connections is logged once in this time. */
 const loggedEveryMs = 60_000;
 
 export function createEdgeConnections(options: {
   readonly config: Config;
   readonly port: number;
-  /** How many are open at all edges. */
+  /** The number of open connections at all edges. */
   readonly open: SharedArrayBuffer;
   readonly logger: Logger;
   readonly onRefused: (reason: ConnectionRefusal) => void;

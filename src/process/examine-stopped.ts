@@ -1,5 +1,5 @@
-// What `payments doctor` looks at while no service runs: the machine, and the data folder as a start would find it. The
-// folder is taken meanwhile, so nothing can start on it in the middle.
+// The checks of `payments doctor` while no service runs: the machine, and the data folder as a start would find it. The
+// folder is locked meanwhile, so that no service can start on it.
 
 import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -27,7 +27,7 @@ import { openSecretsKeys, secretsKeyFileOf } from './secrets-key.ts';
 export async function examineStopped(config: Config, environment: Environment): Promise<readonly Check[]> {
   const { dataDir } = config;
   const isThere = existsSync(dataDir) && folderIdOf(dataDir) !== null;
-  // A folder that the first start makes will lie on the same disk as the one above it.
+  // A folder that does not exist yet will be on the disk of its parent.
   let place = dataDir;
   while (!existsSync(place)) place = dirname(place);
   let connectionsMax = config.connections.max;
@@ -49,7 +49,7 @@ export async function examineStopped(config: Config, environment: Environment): 
   ];
 }
 
-/** Something that a start does: its result in words, or why it would refuse. */
+/** A step of a start: its result in words, or why the start would fail. */
 async function check(name: string, run: () => string | Promise<string>): Promise<Check> {
   try {
     return { name, ok: true, detail: await run() };
@@ -71,7 +71,7 @@ function sizedFor(configured: Config): Config {
 async function openOnce(config: Config, environment: Environment): Promise<string> {
   const { uid } = statSync(config.dataDir);
   const own = process.getuid?.();
-  // Files that root makes in it would shut its owner out.
+  // The owner of the folder could not open files that root creates in it.
   if (own !== undefined && uid !== own) {
     throw new DataFolderError(
       `${config.dataDir} belongs to the user ${uid} and this is the user ${own}: run it as that one, with "sudo -u"`,

@@ -1,12 +1,12 @@
-// The first start of a data folder outside production: an organization to try the service with, whose keys are shown
-// on the terminal this once, and a request that works as it stands.
+// The first start of a data folder outside production creates an organization to try the service with, and prints its keys
+// once, with a request that works as it is.
 
 import type { Directory } from '../directory/directory.ts';
 
-/** Creates the organization `Sandbox` if there is none at all; prints its keys, the address and a request to try. */
+/** Creates the organization `Sandbox` if there is no organization, and prints its keys, the address and a request. */
 export async function greet(options: {
   readonly directory: Directory;
-  /** The address listened on, which is not the public one behind a proxy. */
+  /** The address that the service listens on. Behind a proxy it is not the public one. */
   readonly url: string;
   readonly production: boolean;
 }): Promise<void> {

@@ -1,12 +1,12 @@
-// The HTTP server is machine code that no compiler of ours has seen. The lock file vouches for the package as it was
-// downloaded; this vouches for the file that is about to be loaded, which anything may have changed since.
+// The HTTP server is a prebuilt binary. The lock file has the hash of its package as it was downloaded. This file has the
+// hash of the binary, which is checked before it is loaded, because it may have been changed since.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { CliFailure } from '../operator/cli/context.ts';
 
-/** SHA-256 of uWebSockets.js's binary in uws-pack 20.0.8 for Node 22 (ABI 127), in hexadecimal, by platform. */
+/** The SHA-256 of uWebSockets.js's binary in uws-pack 20.0.8 for Node 22 (ABI 127), hexadecimal, by platform. */
 const digests: Readonly<Record<string, string>> = {
   'linux-x64': '8cabc918bbf9a07323e54f89a33882491080b2eb35df0607f473ccdb1f3c31af',
   'linux-arm64': 'd4c4f8b2c28c5f6544b49e36d91b0beee238a5b90a07904a947f77061c8b814d',
@@ -20,7 +20,7 @@ export function httpServerBinary(platform: string): string {
   return fileURLToPath(new URL(`bin/${name}`, import.meta.resolve('uWebSockets.js')));
 }
 
-/** Throws `CliFailure` unless the binary for the platform is the one that this project was built with. */
+/** Throws `CliFailure` unless the binary for the platform has its hash. */
 export function checkHttpServerBinary(
   platform = `${process.platform}-${process.arch}`,
   file = httpServerBinary(platform),

@@ -13,7 +13,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const pinned = join(root, 'node_modules', '.bin', 'node');
 const entry = join(root, 'src', 'process', 'payments.ts');
 
-// npm and npx put a shell in between, which hands no signal on: when it is gone, it was told to end.
+// npm and npx run a shell between themselves and this process, which forwards no signal. So when the parent has ended, this
+// process ends, too.
 const parent = process.ppid;
 const ended = () => process.ppid !== parent && process.kill(process.pid, 'SIGTERM');
 if (process.env.npm_command !== undefined) setInterval(ended, 200).unref();
@@ -31,7 +32,7 @@ if (process.versions.node.startsWith('22.') && process.features.typescript) {
 }
 
 function runPinned() {
-  // The channel tells the command when this process was killed, which nobody could forward.
+  // The channel closes when this process is killed, which tells the command to stop.
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc'];
   const child = spawn(pinned, [entry, ...process.argv.slice(2)], { stdio });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

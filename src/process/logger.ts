@@ -1,9 +1,9 @@
-// Logs: JSON lines on standard output, readable ones when that is a terminal. Every thread has a logger of its own
-// and writes to the same descriptor, whole lines in writes small enough for a pipe to take at once, so that lines of
-// different threads don't mix. Lines are gathered for a moment before they are written, which makes one system call
-// of some twenty lines; what is gathered is written when the thread ends (not when it is terminated from outside).
+// Logs are JSON lines on standard output, or readable lines when that is a terminal. Every thread has a logger of its own
+// and writes to the same descriptor. It writes whole lines, in pieces small enough for a pipe to take at once, so that the
+// lines of different threads don't mix. Lines are gathered for a moment, so that one system call writes about twenty. The
+// gathered lines are written when the thread ends by itself, but not when it is terminated.
 //
-// Nobody may log a secret. `scrub` is the second line of defence: no line leaves without passing it.
+// No secret may be logged. `scrub` is the second line of defence: every line passes through it.
 
 import { isatty } from 'node:tty';
 import { format } from 'node:util';
@@ -11,12 +11,12 @@ import pino, { type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 
-/** What a pipe takes in one piece (PIPE_BUF on Linux). */
+/** The bytes that a pipe takes in one piece (PIPE_BUF on Linux). */
 const writeBytesMax = 4096;
 /** The most UTF-8 bytes that a UTF-16 unit can take. */
 const utf8BytesMax = 3;
 const flushIntervalMs = 250;
-/** Lines beyond this are dropped while they can't be written. */
+/** When more bytes than this wait to be written, further lines are dropped. */
 const unwrittenBytesMax = 1024 * 1024;
 const terminal = 1;
 
@@ -25,7 +25,7 @@ const patterns: readonly [RegExp, string][] = [
   [/svc_(?:[sp]k_(?:test|live)|whsec)_[0-9A-Za-z]+/g, '[redacted]'],
   [/c3ZjX[0-9A-Za-z+/]+=*/g, '[redacted]'],
   [/"(authorization|cookie|set-cookie|secret|password|cvc)":"(?:[^"\\]|\\.)*"/gi, '"$1":"[redacted]"'],
-  // Anything with the length and the first digit of a card number.
+  // Any number with the length and the first digit of a card number.
   [/(?<!\w|\d\.)[2-6](?:[ -]?\d){12,18}(?!\w|\.\d)/g, '[digits]'],
 ];
 
@@ -59,8 +59,8 @@ export async function createLogger(options: {
 }
 
 /**
- * Has what libraries print on the console of this thread logged instead: the storage engine says so of every commit
- * that failed. What a crash prints does not pass the console, and stays on standard error.
+ * Logs what libraries print on the console of this thread: the storage engine prints every failed commit. What Node prints
+ * at a crash does not pass the console, and goes to standard error.
  */
 export function logConsole(logger: Pick<Logger, 'error' | 'warn'>, target: Printer = console): void {
   for (const level of ['error', 'warn'] as const) {
@@ -77,13 +77,12 @@ type Printer = Pick<Console, 'error' | 'warn'>;
 function openBuffered(): DestinationStream {
   const destination = pino.destination({
     fd: terminal,
-    // An asynchronous write that is under way when the thread ends can't be waited for: its lines would be lost or
-    // come after later ones.
+    // The end of the thread can't wait for an asynchronous write, whose lines would be lost or come after later ones.
     sync: true,
     contentMode: 'buffer',
     maxLength: unwrittenBytesMax,
   } as Parameters<typeof pino.destination>[0]);
-  // Lines that nobody takes, because the reader is gone or the disk is full, are no reason to end, nor to stay.
+  // When lines can't be written, because the reader has closed or the disk is full, the thread goes on, and can end.
   let isRefused = false;
   destination.on('error', () => {
     isRefused = true;
@@ -91,7 +90,7 @@ function openBuffered(): DestinationStream {
   const lines = new GatheredLines((bytes) => destination.write(bytes as unknown as string));
   process.on('exit', () => {
     lines.flush();
-    // `flushSync` tries for ever what can't be written; `flush` has tried once.
+    // `flushSync` retries for ever; `flush` tries once.
     if (!isRefused) destination.flushSync();
   });
   return lines;
@@ -125,7 +124,7 @@ export class GatheredLines implements DestinationStream {
     }, flushIntervalMs).unref();
   }
 
-  /** What takes the bytes may keep them until it can write them: the next lines go into another buffer. */
+  /** The destination may keep the bytes until it can write them, so the next lines go into another buffer. */
   flush(): void {
     if (this.#used === 0) return;
     const bytes = this.#buffer.subarray(0, this.#used);

@@ -1,4 +1,4 @@
-// The machine's memory, and what of it each shard gets when nothing else is configured.
+// The memory of the machine, and the share of it that each shard gets unless configured.
 
 import { totalmem } from 'node:os';
 import { memoryShares, shardMibMin } from '../shard/memory.ts';
@@ -9,7 +9,7 @@ const mib = 1024 * 1024;
 /** A larger heap keeps more records in memory, and has longer pauses. */
 const defaultShardMibMax = 1024;
 
-/** What the process may use: the machine's memory, or the limit of its container. */
+/** The memory that the process may use: the machine's, or the limit of its container. */
 export function machineBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }

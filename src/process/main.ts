@@ -1,5 +1,5 @@
-// The service: takes the data folder, opens the directory and the operators' socket, starts the threads, and ends all
-// of it in order, whether it is told to stop or can't start.
+// The service: it locks the data folder, opens the directory and the operators' socket, and starts the threads. It closes
+// everything in order, when it is told to stop and when it can't start.
 
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -45,22 +45,22 @@ import { Supervisor } from './supervisor.ts';
 import { ThreadFailure } from './thread.ts';
 import { countThreadTime } from './thread-time.ts';
 
-/** All that a stop may take. */
+/** The longest time for a stop. */
 const stopMsMax = 4_500;
 
 /**
- * Runs the service until it is told to stop. `load` reads the configuration again, when SIGHUP asks for that. With
- * `acceptLoss` it also starts on a data folder of which parts are older than the rest. Throws `CliFailure`, one clear
- * line, when it can't start or go on.
+ * Runs the service until it is told to stop. `load` reads the configuration again at a SIGHUP. With `acceptLoss` it also
+ * starts on a data folder with parts that are older than the others. Throws `CliFailure` with one clear line when it can't
+ * start or continue.
  */
 export async function serve(config: Config, load: () => Config, acceptLoss: boolean): Promise<void> {
   const told = Promise.withResolvers<void>();
-  // The handlers stay: a second signal (a terminal sends SIGINT to the whole group, the launcher passes it on) must
-  // not end the process in the middle of its stop.
+  // The handlers stay, because a second signal must not end the process during its stop: a terminal sends SIGINT to the
+  // whole group, and the launcher forwards its own.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => told.resolve());
   // Until there are threads, there is nothing that would have to be read again.
   process.on('SIGHUP', () => {});
-  // What was opened, to be closed in the opposite order.
+  // Everything that was opened; it is closed in the opposite order.
   const closers: (() => Promise<unknown>)[] = [];
   try {
     await run({ config, load, acceptLoss, told, closers });
@@ -84,7 +84,7 @@ interface Run {
   readonly closers: (() => Promise<unknown>)[];
 }
 
-/** Where it listens, under which address its users reach it, and under which this machine does. */
+/** The port, the public address, and the address for this machine. */
 async function addressesOf(config: Config): Promise<{ port: number; baseUrl: string; url: string }> {
   const port = await freePort(config);
   return { port, baseUrl: baseUrlOf(config, port), url: baseUrlOf({ ...config, baseUrl: null }, port) };
@@ -93,7 +93,7 @@ async function addressesOf(config: Config): Promise<{ port: number; baseUrl: str
 async function run({ config: configured, load, acceptLoss, told, closers }: Run): Promise<void> {
   checkFiles(configured);
   checkHttpServerBinary();
-  // uWebSockets.js reads this when it is loaded. Headers between our limit and this one get an answer of ours.
+  // uWebSockets.js reads this when it is loaded. Headers between the service's limit and this one are answered by the service.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
   const { port, baseUrl, url } = await addressesOf(configured);
   closers.push(await lockDataFolder(configured.dataDir));
@@ -168,12 +168,12 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   manager.stopping();
 }
 
-/** Why the service ends when its directory can't be written again: nobody could revoke a key any more. */
+/** Why the service ends when its directory can't be written any more: no key could be revoked. */
 function directoryLost({ message }: Error): CliFailure {
   return new CliFailure(`the directory can't be used any more: ${message}`);
 }
 
-/** Fills in what the configuration leaves to the machine, for a folder of so many shards. */
+/** Fills in the values that depend on the machine, for a folder with so many shards. */
 function sizing(shards: number): (config: Config) => Config {
   const openFiles = openFilesMax();
   return (config) => {
@@ -198,11 +198,11 @@ function openAudit(dataDir: string, logger: Logger): Promise<Audit> {
   });
 }
 
-/** Closes everything, or ends the process when that takes too long: the journal has what was answered. */
+/** Closes everything, or ends the process when that takes too long. The journal has all acknowledged changes. */
 async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
   const timer = setTimeout(() => {
     process.stderr.write(`payments: it has not stopped within ${stopMsMax} ms and is ended as it is\n`);
-    // An exit in order would wait for, or abort in, the threads that hang.
+    // A regular exit would wait for the hanging threads, or abort.
     process.kill(process.pid, 'SIGKILL');
   }, stopMsMax);
   const failures: unknown[] = [];
@@ -211,7 +211,7 @@ async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** The configured port, or a free one for 0; throws when it is taken. Edges share a port, so they can't tell themselves. */
+/** The configured port, or a free one for 0. Throws when it is taken, which the edges can't notice as they share a port. */
 async function freePort({ host, port }: Config): Promise<number> {
   const probe = createServer();
   const listening = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
-// The metrics over HTTP, on a port of their own, for Prometheus to read: `GET /metrics`. It asks for no key, so it
-// listens on loopback unless told otherwise, and never on the port that merchants reach.
+// Serves the metrics to Prometheus over HTTP, on a port of their own: `GET /metrics`. It needs no key, so it listens on
+// loopback unless configured otherwise, and never on the port of the API.
 
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
@@ -12,7 +12,7 @@ const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 const connectionsMax = 16;
 const requestMsMax = 5_000;
 
-/** Serves `text` as configured, if at all; returns what ends that. Throws `ConfigError` when the port can't be had. */
+/** Serves `text` if configured. Returns the function that ends it. Throws `ConfigError` when the port can't be used. */
 export async function serveMetrics(
   { metrics: { host, port } }: Pick<Config, 'metrics'>,
   text: () => Promise<string>,
@@ -45,7 +45,7 @@ export async function serveMetrics(
 }
 
 function answerWith(text: () => Promise<string>, logger: Logger): RequestListener {
-  /** The metrics that are being gathered: whoever asks meanwhile gets the same ones. */
+  /** The metrics that are being gathered. Requests that arrive meanwhile get the same ones. */
   let gathering: Promise<string> | null = null;
   const gather = () => {
     gathering ??= text().finally(() => {

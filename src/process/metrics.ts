@@ -1,4 +1,4 @@
-// Metrics: each thread counts in a prom-client registry of its own; the main thread asks all of them and adds up.
+// Metrics: each thread has a prom-client registry of its own; the main thread asks all of them and adds them up.
 
 import {
   AggregatorRegistry,
@@ -19,7 +19,7 @@ import { RequestCounts } from './request-counts.ts';
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/** What an edge counts. */
+/** The metrics of an edge. */
 export function createEdgeMetrics(registry: Registry) {
   const registers = [registry];
   const counts = new RequestCounts(registry, seconds);
@@ -55,6 +55,7 @@ function shardMetricsOf(registry: Registry, shard: string) {
   };
 }
 
+<<<<<<< HEAD
 /** Counts what became of webhook deliveries; each outcome is there from the start, as other counters are. */
 function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryOutcome) => void {
   const deliveries = new Counter({
@@ -68,6 +69,9 @@ function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryO
 }
 
 /** What a shard counts. */
+=======
+/** The metrics of a shard. */
+>>>>>>> dbc5e68 (Process: comments as plain sentences)
 export function createShardMetrics(registry: Registry, shard: string) {
   const { histogram, gauge, counter } = shardMetricsOf(registry, shard);
   const turnSize = histogram('payments_turn_requests', 'Requests taken in one turn', sizes);
@@ -143,7 +147,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
 
 export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;
 
-/** What the main thread counts: its shards' lives, and what the process uses; the data folder is in `dataDir`. */
+/** The metrics of the main thread: the restarts of its threads, and what the process uses. `dataDir`: the data folder. */
 export function createSupervisorMetrics(registry: Registry, dataDir: string) {
   const registers = [registry];
   new Gauge({
@@ -180,7 +184,7 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string) {
     help: 'Changes of organizations and keys that could not be written',
     registers,
   });
-  // The library looks at the event loop a hundred times a second, which is most of what an idle service would do.
+  // The library samples the event loop a hundred times a second, which would be most of the work of an idle service.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return {
     directoryFailed: () => directoryFailures.inc(),
@@ -192,7 +196,7 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string) {
   };
 }
 
-/** The metrics of several registries, given as `getMetricsAsJSON` gave them, as one text. */
+/** The metrics of several registries, as `getMetricsAsJSON` returned them, as one text. */
 export async function mergeMetrics(parts: readonly unknown[]): Promise<string> {
   const merged = AggregatorRegistry.aggregate(parts as object[]);
   return merged.metrics();

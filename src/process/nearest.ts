@@ -1,6 +1,6 @@
 // The nearest known name to a mistyped one, for messages that suggest it.
 
-/** The candidate that the fewest edits turn `name` into; undefined when all are more than two edits and a third of the name away. */
+/** The candidate with the fewest edits from `name`; undefined when all need more than two, and more than a third of it. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;

@@ -1,10 +1,10 @@
-// The audit record for commands that change a data folder while no service runs on it.
+// The audit record of commands that change a data folder while no service runs on it.
 
 import { asker } from '../operator/cli/operator-client.ts';
 import { Audit } from '../operator/server/audit.ts';
 import { scrub } from './logger.ts';
 
-/** Carries out such a command between its two rows. `dataDir` is a data folder that this process has taken. */
+/** Carries out such a command between its two rows. This process has locked the data folder `dataDir`. */
 export async function recordOffline<T>(
   dataDir: string,
   action: string,

@@ -32,7 +32,7 @@ export function operatorServices(options: {
     const shard = kindOfId(orgOrId) === 'organization' ? supervisor.shardOf(orgOrId) : shardOfId(orgOrId);
     const answer = await clients[shard]!.ask(request);
     if (answer.ok) return answer;
-    // A shard that is away will be back: whoever follows its events waits for it.
+    // A shard that is restarting comes back, so a client that follows its events waits for it.
     throw new OperatorFailure(answer.code === 'api_error' ? 'failed' : 'refused', answer.message);
   }
 

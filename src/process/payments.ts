@@ -1,5 +1,5 @@
-// The entry of the command `payments`: gives the command line the configuration and the service itself, which is
-// loaded only when it is to run, so that the other commands start quickly.
+// The entry of the command `payments`: it gives the command line the configuration and the service, which is loaded only to
+// be run, so that the other commands start quickly.
 
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
@@ -29,7 +29,7 @@ async function confirm(question: string): Promise<boolean | null> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // Somebody who ends the input has not said yes.
+    // The end of the input is no confirmation.
     const ended = once(terminal, 'close').then(() => '');
     const answer = await Promise.race([terminal.question(question), ended]);
     return /^y(es)?$/i.test(answer.trim());
@@ -67,10 +67,10 @@ const host: CliHost = {
   },
 };
 
-// Under the launcher: who kills that means this process, and would find its port and its data folder taken otherwise.
+// When the launcher is killed, this process must end, too; otherwise it would keep the port and the data folder.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.channel?.unref();
 
-// Whoever reads the output may stop reading, as `head` does.
+// The reader of the output may close it early, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 process.exitCode = await runCli(process.argv.slice(2), host);

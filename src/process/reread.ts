@@ -1,6 +1,6 @@
-// SIGHUP: the configuration files, and the certificate files that they name, are read again. What can change while the
-// service runs is put in force; what can't waits for the next start and is named. Anything that is wrong changes
-// nothing at all.
+// At a SIGHUP the configuration files, and the certificate files that they name, are read again. Values that can change
+// while the service runs are put in force; the log names the others, which need a restart. If anything is wrong, nothing
+// changes.
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,20 +10,20 @@ import type { Config } from './config-schema.ts';
 import type { Logger } from './logger.ts';
 
 export interface RereadOptions {
-  /** The configuration as the files have it now. Throws `ConfigError`. */
+  /** Reads the configuration from the files. Throws `ConfigError`. */
   readonly load: () => Config;
-  /** Has every thread take over what can change; gives what failed, one line each. */
+  /** Puts changed values in force in every thread. Resolves with the failures, each as one line. */
   readonly putInForce: (config: Config) => Promise<string[]>;
   readonly logger: Logger;
 }
 
 export interface Reread {
   readonly inForce: Config;
-  /** Reads again, after any reading that is under way. Never rejects. */
+  /** Reads the files again when any reading that is under way has ended. Never rejects. */
   request(): Promise<void>;
 }
 
-/** Begins with `config` in force. */
+/** `config` is in force at first. */
 export function createReread(config: Config, options: RereadOptions): Reread {
   const { load, putInForce, logger } = options;
   let inForce = config;
@@ -61,7 +61,7 @@ export function createReread(config: Config, options: RereadOptions): Reread {
   };
 }
 
-/** The configuration in force with what `files` can change of it. TLS can't be turned on or off: the port stays. */
+/** The configuration in force with the changes in `files` that need no restart. Turning TLS on or off does. */
 function changeable(inForce: Config, files: Config): Config {
   const { logLevel, tlsCertFile, tlsKeyFile } = files;
   const hasTls = inForce.tlsCertFile !== null;

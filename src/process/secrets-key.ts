@@ -1,6 +1,6 @@
-// The key file: what the signing secrets in the data folder are sealed with. It lies outside that folder, so that a
-// backup of the one gives nothing away without the other. One key a line, base 64; the first seals, all of them open.
-// The directory holds a sealed check value, by which a file with other keys is told at the start.
+// The key file has the keys with which the signing secrets in the data folder are sealed. It is outside of that folder, so
+// that a backup of the folder alone reveals no secret. Each line is a key in base 64; the first one seals, all of them
+// open. The directory has a sealed check value, so that a start notices a file with other keys.
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
@@ -12,10 +12,10 @@ import type { Config } from './config-schema.ts';
 
 const variable = 'PAYMENTS_SECRETS_KEY_FILE';
 const makeOne = '(umask 077; openssl rand -base64 32 > FILE)';
-/** What the check value is bound to. */
+/** The owner to which the check value is bound. */
 const checkOwner = { id: 'key-check-value', org: '' };
 
-/** The key file in force. Throws `ConfigError` when none may be used. */
+/** The path of the key file. Throws `ConfigError` when none is configured in production. */
 export function secretsKeyFileOf({ secretsKeyFile, dataDir }: Config, environment: Environment): string {
   if (secretsKeyFile === null) {
     if (environment !== 'production') return `${dataDir}.secrets-key`;
@@ -31,8 +31,8 @@ export function secretsKeyFileOf({ secretsKeyFile, dataDir }: Config, environmen
 }
 
 /**
- * The keys that the signing secrets are sealed with. The first start makes the file where none is named. Throws
- * `ConfigError` when the file is missing, is no key file, or holds other keys than those that were used.
+ * The keys with which the signing secrets are sealed. The first start creates the file if none is configured. Throws
+ * `ConfigError` when the file is missing, is no key file, or has other keys than those that were used.
  */
 export async function openSecretsKeys(
   config: Config,
@@ -61,7 +61,7 @@ function checkKeys(box: SecretBox, keyCheckValue: string, file: string): void {
   }
 }
 
-/** Has later starts ask for the key that seals in `keys`. */
+/** Makes later starts require the first of `keys`. */
 export async function putKeyCheckValue(directory: Directory, keys: readonly string[]): Promise<void> {
   await directory.putKeyCheckValue(new SecretBox(keys).seal('', checkOwner));
 }

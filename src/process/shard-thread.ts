@@ -1,5 +1,5 @@
-// The entry of a shard's thread: opens its journal, recovers, and connects the shard to the networks, the address
-// guard, its peers, and time. When the shard fails the thread says so and ends; the supervisor starts another.
+// The entry of a shard's thread: it opens the journal, recovers, and connects the shard to the networks, the address guard,
+// its peers and its timers. When the shard fails the thread reports it and ends, and the supervisor starts another.
 
 import { randomFillSync } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -43,7 +43,7 @@ const busyMs = 100;
 const levelsMs = 1000;
 const networkTimeoutMs = 20_000;
 
-/** The first failure ends the thread. A damaged journal stays damaged: starting again can't help then. */
+/** The first failure ends the thread. It is fatal when the journal is damaged, because another start can't help. */
 let failed = false;
 function fail(error: unknown): void {
   if (failed) return;
@@ -155,7 +155,7 @@ function showDepth(): void {
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
 }
 
-/** Takes no writes while the disk is full; a disk that was full must show that it takes bytes again. */
+/** Refuses writes while the disk is full. A disk that was full must take a test write before writes are taken again. */
 function watchDisk(thorough: boolean): void {
   const { state } = shard;
   const full = !hasRoom(dir, thorough || state.readOnly);
@@ -166,7 +166,7 @@ function watchDisk(thorough: boolean): void {
 }
 watchDisk(true);
 
-/** Notes the directory's newest change that this shard knows of. A disk that is full does without. */
+/** Stores the newest change of the directory that this shard knows, unless the disk is full. */
 function noteDirectory(newest: number): void {
   if (shard.state.readOnly) return;
   journal.checkpointer.putLevels(new Map([[directoryLevel, writeRevision(newest)]])).catch(fail);
@@ -174,7 +174,7 @@ function noteDirectory(newest: number): void {
 noteDirectory(revision);
 
 let ticks = setTimeout(tick, 0);
-/** The next tick may be a while off, because nothing was due and no message came. */
+/** The next tick may be a while ahead, because nothing was due and no message came. */
 let isIdle = false;
 
 function tick(): void {
@@ -232,7 +232,7 @@ main.on('message', async (instruction: Instruction) => {
   }
 });
 await shard.catchUp();
-// A start after this one must find the time, even if this one ends before a second is over.
+// The next start must find the time, even if this process ends within a second.
 await shard.writeLevels().catch(fail);
 logger.info({ seconds: Number(recoverySeconds.toFixed(3)) }, 'ready');
 tell({ type: 'ready' });

@@ -1,7 +1,7 @@
-// The supervisor: runs the shards, the edges and the webhook thread, and connects every shard with all the others. While a
-// shard recovers its organizations get 503; the others notice nothing. A failure that a restart can't help (a damaged
-// journal) leaves that shard down and says so; the others go on. An edge is never started again: what ends an edge is a
-// fault of the program or of its address, and ends the service.
+// The supervisor runs the shards, the edges and the webhook thread, and connects every shard with the edges and the webhook
+// thread. While a shard recovers its organizations get 503; the others are not affected. After a fatal failure (a damaged
+// journal) a shard stays down, and the others go on. An edge is never started again: it ends because of a bug or because of
+// its address, and then the service ends.
 
 import { MessageChannel } from 'node:worker_threads';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
@@ -25,21 +25,21 @@ export interface SupervisorOptions {
   readonly config: Config;
   readonly folder: DataFolder;
   readonly directory: Directory;
-  /** What the signing secrets are sealed with. */
+  /** The keys with which the signing secrets are sealed. */
   readonly secretsKeys: readonly string[];
   readonly port: number;
   readonly baseUrl: string;
   readonly logger: Logger;
   readonly metrics: SupervisorMetrics;
-  /** Hears of API keys that were refused, for the audit record. */
+  /** Called with refused API keys, for the audit record. */
   readonly onRefusedKeys: (refused: readonly RefusedKey[]) => void;
-  /** An edge ended although nobody told it to: the service can't go on. */
+  /** Called when an edge has ended unexpectedly: the service can't go on. */
   readonly onEdgeEnded: (failure: ThreadFailure) => void;
 }
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  /** What threads are started with. */
+  /** The configuration with which threads are started. */
   #config: Config;
   readonly #shards: readonly SupervisedThread[];
   readonly #edges: readonly SupervisedThread[];
@@ -47,7 +47,7 @@ export class Supervisor {
   /** How many connections the edges have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #stopping = new AbortController();
-  /** The main thread's own line to each shard. */
+  /** The main thread's client of each shard. */
   readonly clients: readonly ShardClient[];
 
   constructor(options: SupervisorOptions) {
@@ -61,8 +61,8 @@ export class Supervisor {
   }
 
   /**
-   * Settles when every edge listens and every shard has recovered or is known not to; rejects with a `ThreadFailure`
-   * when an edge can't listen, or no shard at all can be used.
+   * Resolves when every edge listens and every shard has recovered or failed for good. Rejects with a `ThreadFailure` when an
+   * edge can't listen, or when all shards have failed.
    */
   async start(): Promise<void> {
     const edges = this.#edges.map((edge) => edge.start());
@@ -96,7 +96,7 @@ export class Supervisor {
     return this.#keep({ name: `edge ${number}`, make, onStarted, onLost: onEdgeEnded });
   }
 
-  /** The thread that delivers webhooks. Requests don't need it; what it was doing is in the shards' journals. */
+  /** The webhook thread. Requests don't need it, and the deliveries that it had are in the shards' journals. */
   #webhookThread(): SupervisedThread {
     const { secretsKeys } = this.#options;
     const make = () => {
@@ -141,7 +141,7 @@ export class Supervisor {
     return new Thread(shardEntry, data, onNews, config.memory.shardMib);
   }
 
-  /** Connects a thread that has just started to the shards that are ready; the others follow when they are. */
+  /** Connects a started thread to the shards that are ready. The others are connected when they are ready. */
   #linkShards(thread: Thread): void {
     this.#shards.forEach(({ ready }, number) => {
       if (ready !== null) link(ready, (port) => thread.connect(number, port));
@@ -152,22 +152,22 @@ export class Supervisor {
     return shardOfOrganization(org, this.#shards.length);
   }
 
-  /** Puts a change of the directory in force: settles when the organization's shard and every edge have taken it over. */
+  /** Puts a change of the directory in force. Resolves when the organization's shard and every edge have applied it. */
   async #changed(change: DirectoryChange): Promise<void> {
     const shard = this.#shards[this.shardOf(change.organization.id)]!.thread;
     const { revision } = this.#options.directory;
-    // A shard that ends meanwhile reads the directory when it is started again, as does one that has no thread now.
+    // A shard that is not running, or ends meanwhile, reads the directory when it is started again.
     const question = { type: 'account', account: accountOf(change.organization), revision } as const;
     await shard?.ask(question).catch(() => {});
     const keys = { type: 'keys', change: keyRingChangeOf(change) } as const;
     await Promise.all(this.#edges.map(({ thread }) => thread?.ask(keys)));
   }
 
-  /** Has every thread take over what changed in the configuration; gives what failed at the edges, one line each. */
+  /** Puts configuration changes in force in every thread. Resolves with the failures of the edges, each as one line. */
   async reread(config: Config): Promise<string[]> {
     this.#config = config;
     const question = { type: 'reread', config } as const;
-    // A thread that does not run now is started with the new configuration.
+    // A thread that is not running now is started with the new configuration later.
     for (const { thread } of [...this.#shards, this.#webhooks]) thread?.ask(question).catch(() => {});
     const answers = this.#edges.map(
       ({ thread }) => thread?.ask(question) as Promise<string | null> | undefined,
@@ -184,7 +184,7 @@ export class Supervisor {
     return parts.filter((part) => part !== null);
   }
 
-  /** Takes no new connections, answers what is under way, makes everything durable, and ends all threads. */
+  /** Takes no new connections, answers the requests under way, makes everything durable, and ends all threads. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#webhooks.stop(), ...this.#edges.map((edge) => edge.stop())]);

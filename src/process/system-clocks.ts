@@ -1,5 +1,5 @@
-// The clocks of the machine. The monotonic one counts from the boot of the machine and goes on while it sleeps, which
-// Node's own does not; so processes of one boot can compare their readings.
+// The clocks of the machine. The monotonic clock counts from the machine's boot, and also while it sleeps, which Node's does
+// not. So processes of the same boot can compare their readings.
 
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
@@ -7,7 +7,7 @@ import type { Clocks } from '../core/clock.ts';
 import type { ClockObserver } from '../core/service-clock.ts';
 import type { Logger } from './logger.ts';
 
-/** Asking for the uptime is a system call or two: in between the time is told from Node's clock. */
+/** Reading the uptime takes system calls, so the readings between two of them come from Node's clock. */
 const askedMs = 1_000;
 
 export function systemClocks(): Clocks {
@@ -19,7 +19,7 @@ export function systemClocks(): Clocks {
       const nodeMs = performance.now();
       if (nodeMs - askedAtMs >= askedMs) {
         askedAtMs = nodeMs;
-        // The uptime is rounded: what differs by less than a second is the same.
+        // The uptime is rounded, so a difference of less than a second is none.
         const before = uptime() * 1000 - nodeMs;
         if (before - bootMs >= askedMs) bootMs = before;
       }
@@ -38,7 +38,7 @@ function bootId(): string | null {
   }
 }
 
-/** Tells an operator of steps of the machine's clock. */
+/** Logs the steps of the machine's clock. */
 export function watchClock(logger: Pick<Logger, 'warn'>, jumps: { inc(): void }): ClockObserver {
   const seconds = (byMs: number) => Math.round(byMs / 1000);
   return {

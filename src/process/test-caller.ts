@@ -1,5 +1,5 @@
-// Requests of an organization in test mode that an operator has made: the same frames that an edge sends, so they pass
-// the same gates behind it, limits included. `payments trigger` drives the API with it, without any key.
+// Sends API requests of an organization in test mode for an operator, without a key. They are the same frames that an edge
+// sends, so they pass the same gates in the shard, limits included. `payments trigger` uses it.
 
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { idPrefixes } from '../contract/id-prefixes.ts';

@@ -1,5 +1,5 @@
-// What the main thread and its threads say to each other about running: everything else goes over the ports that
-// connect edges and shards directly. Each question has an answer with the same number.
+// The messages between the main thread and its threads. Requests go over the ports that connect edges and shards directly.
+// Each question has an answer with the same number.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { KeyRingChange } from '../edge/authenticate.ts';
@@ -12,7 +12,7 @@ import type { Config } from './config-schema.ts';
 export type Instruction =
   /** A shard gets the port of a peer; an edge and the webhook thread get the port of shard `number`. */
   | { readonly type: 'connect'; readonly number: number; readonly port: MessagePort }
-  /** An organization changed, which was the directory's change number `revision`: take it over, then answer. */
+  /** An organization changed, by the directory's change number `revision`: apply the change, then answer. */
   | {
       readonly type: 'account';
       readonly question: number;
@@ -20,11 +20,11 @@ export type Instruction =
       readonly revision: number;
     }
   | { readonly type: 'keys'; readonly question: number; readonly change: KeyRingChange }
-  /** The configuration changed as far as it can: take it over, then answer with what failed, or null. */
+  /** The configuration changed: apply what can change, then answer with the failure, or null. */
   | { readonly type: 'reread'; readonly question: number; readonly config: Config }
   /** Answers the thread's metrics. */
   | { readonly type: 'metrics'; readonly question: number }
-  /** Finish what was taken, close, then answer. */
+  /** Finish the requests that were taken, close, then answer. */
   | { readonly type: 'stop'; readonly question: number };
 
 /** To the main thread. */
@@ -35,10 +35,10 @@ export type Notice =
   | { readonly type: 'checkpointed'; readonly sequence: number }
   /** API keys that an edge refused, for the audit record. */
   | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKey[] }
-  /** The thread can't go on and will end. `fatal`: starting it again can't help. */
+  /** The thread has failed and will end. `fatal`: another start can't help. */
   | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
 
-/** What a thread tells by itself while it runs. */
+/** Messages that a thread sends without being asked. */
 export type News = Extract<Notice, { type: 'checkpointed' | 'refused_keys' }>;
 
 /** How a shard thread is started. */

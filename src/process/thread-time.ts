@@ -1,16 +1,16 @@
-// The processor time of a thread, from Linux's scheduler, and how much of it the garbage collector took, as metrics:
-// which thread is the busy one is the first question about a service that is slow. What no thread of JavaScript accounts
-// for belongs to the storage engine's commits and to V8's helper threads, which do the rest of the collector's work.
+// Metrics of the processor time of each thread, from Linux's scheduler, and of the time for which the garbage collector
+// stopped it: the first question about a slow service is which thread is busy. The rest of the process's time is that of
+// the storage engine's commits and of V8's helper threads, which do most of the collector's work.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { Counter, type Registry } from 'prom-client';
 
-/** What a thread shows of itself, so that another one can count it. */
+/** What another thread needs to measure a thread. */
 export interface ThreadGauge {
-  /** Names the thread below `/proc`; null on systems that have no such thing. */
+  /** The thread's number below `/proc`; null on systems without it. */
   readonly task: string | null;
-  /** One number in shared memory: the milliseconds for which the collector has stopped the thread. */
+  /** A number in shared memory: the milliseconds for which the collector has stopped the thread. */
   readonly collectorMs: Float64Array;
 }
 
@@ -33,8 +33,8 @@ function thisTask(): string | null {
 }
 
 /**
- * Counts the calling thread under this name, and those that `others` names, which run as long. On systems that don't
- * tell processor time, there is only that of the collector.
+ * Measures the calling thread under this name, and the threads in `others`, which run as long. Systems without `/proc` have
+ * only the metric of the collector.
  */
 export function countThreadTime(
   registry: Registry,
@@ -73,7 +73,7 @@ export function countThreadTime(
 /** The processor time of a thread so far; null where the system doesn't tell. */
 export function processorSeconds({ task }: Pick<ThreadGauge, 'task'>): number | null {
   try {
-    // Time on a processor, time waiting for one, and how often it was switched to: the first two in nanoseconds.
+    // The time on a processor and the time waiting for one, in nanoseconds, and the number of time slices.
     const [onProcessor] = readFileSync(`/proc/${task}/schedstat`, 'latin1').split(' ');
     return Number(onProcessor) / 1e9;
   } catch {

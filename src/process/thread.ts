@@ -1,5 +1,5 @@
-// One thread as the main thread sees it: started, asked questions, told to stop. A thread takes instructions from the
-// moment that it is made and gets to them when it is ready. A question that is open when the thread ends is rejected.
+// A thread as the main thread sees it: it is started, asked, and told to stop. Instructions can be sent at once; the thread
+// handles them when it is ready. A question that is open when the thread ends is rejected.
 
 import { type MessagePort, Worker } from 'node:worker_threads';
 import type { Instruction, News, Notice } from './thread-protocol.ts';
@@ -14,7 +14,7 @@ interface Waiting {
 
 export class ThreadFailure extends Error {
   override name = 'ThreadFailure';
-  /** Starting the thread again can't help. */
+  /** Another start of the thread can't help. */
   readonly fatal: boolean;
   constructor(message: string, fatal: boolean) {
     super(message);
@@ -28,18 +28,18 @@ export class Thread {
   #question = 0;
   #isReady = false;
   #failure: ThreadFailure | null = null;
-  /** Settles when the thread has ended: with why, or null when it was told to. */
+  /** Resolves when the thread has ended: with the failure, or with null when it was told to stop. */
   readonly ended: Promise<ThreadFailure | null>;
-  /** Settles when the thread is ready; rejects when it ends before. */
+  /** Resolves when the thread is ready; rejects when it ends before. */
   readonly ready: Promise<void>;
 
-  /** `heapMib`: what its heap may grow to; a thread that needs more ends. */
+  /** `heapMib`: the largest size of its heap. A thread that needs more ends. */
   constructor(entry: URL, data: unknown, onNews: (news: News) => void = () => {}, heapMib?: number) {
     const limits = heapMib === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMib } };
     this.#worker = new Worker(entry, { workerData: data, ...limits });
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
-    // A thread that nobody waits for any more may fail to become ready.
+    // The promise may reject when nobody waits for it any more.
     this.ready.catch(() => {});
     this.#worker.on('message', (notice: Notice) => {
       if (notice.type === 'ready') {
@@ -75,7 +75,7 @@ export class Thread {
     this.#worker.postMessage({ type: 'connect', number, port } satisfies Instruction, [port]);
   }
 
-  /** Asks, and settles with the answer. */
+  /** Asks a question. Resolves with the answer. */
   ask(question: Unnumbered<Question>): Promise<unknown> {
     const number = ++this.#question;
     return new Promise((resolve, reject) => {
@@ -84,7 +84,7 @@ export class Thread {
     });
   }
 
-  /** Has a thread that is ready finish its work; ends one that is not ready yet as it is. Settles when it has ended. */
+  /** Lets a ready thread finish its work, and terminates one that is not ready. Resolves when it has ended. */
   async stop(): Promise<void> {
     if (this.#isReady) await this.ask({ type: 'stop' }).catch(() => {});
     else await this.#worker.terminate();

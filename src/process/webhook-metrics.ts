@@ -1,4 +1,4 @@
-// What the webhook thread counts.
+// The metrics of the webhook thread.
 
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { AttemptResult } from '../domain/record.ts';

@@ -1,5 +1,5 @@
-// The entry of the webhook thread: connects the dispatcher to the shards, to what makes attempts, and to time.
-// There is one such thread, so one place counts what is in flight to an endpoint.
+// The entry of the webhook thread: it connects the dispatcher to the shards, to the attempts and to its timers. There is one
+// such thread, so the attempts in flight to an endpoint are counted in one place.
 
 import { readFileSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -23,10 +23,10 @@ const registry = new Registry();
 const metrics = createWebhookMetrics(registry);
 countThreadTime(registry, 'webhooks');
 
-/** Time in which receivers see the connections of an earlier life end, before new ones count. */
+/** Time for receivers to notice that the connections of an earlier process have closed, before new ones are opened. */
 const settleMs = 1_000;
 const tickMs = 1_000;
-/** Time for the attempts in flight when the service stops; what isn't over is delivered again after the next start. */
+/** Time for the attempts in flight when the service stops. Those that take longer are made again after the next start. */
 const stopGraceMs = 2_000;
 const stopPollMs = 20;
 
@@ -39,7 +39,7 @@ const attempts = new Attempts({
   timeoutMs,
   allowHttp,
   allowPrivate,
-  // Half of the time, so that a server that answers for IPv4 alone still leaves some for the delivery.
+  // Half of the time, so that a DNS server that answers for IPv4 only still leaves time for the request.
   resolve: createResolver({
     servers: dnsServers.length > 0 ? dnsServers : undefined,
     timeoutMs: timeoutMs / 2,
@@ -53,7 +53,7 @@ const dispatcher = new Dispatcher({
   concurrency,
   clock: Date.now,
   monotonic,
-  // Nobody opens the signing secrets before: one that can't be opened is trouble, not a failed attempt.
+  // The signing secrets are opened here. One that can't be opened is a fault of the service, not a failed attempt.
   attempt: async ({ org, sealed, ...input }) => {
     const owner = { id: input.endpoint, org };
     return attempts.make({ ...input, secrets: sealed.map((each) => secretBox.open(each, owner)) });
@@ -85,7 +85,7 @@ async function stop(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, stopPollMs));
   }
   clearInterval(ticking);
-  // What isn't over is cut off with the thread; its outcome reaches no shard.
+  // Attempts that are not over end with the thread, and their outcomes are not recorded.
   for (const port of shards.values()) port.close();
 }
 

@@ -1,5 +1,5 @@
-// The command that writes the pages of docs/ that are derived from the contract: `npm run docs`. A test compares them
-// with what this writes into another folder, named as the argument.
+// `npm run docs` writes the pages of docs/ that are derived from the contract. A test compares them with those that this
+// command writes into another folder, its argument.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { errorsPageMarkdown } from '../contract/errors/page.ts';
 import { openapiDocument } from '../contract/openapi/document.ts';
 
-/** Stands for the address of a service, which each installation has its own of. */
+/** An example of the address of an installation. */
 const baseUrl = 'https://payments.example';
 
 const folder = process.argv[2] ?? fileURLToPath(new URL('../../docs', import.meta.url));

@@ -1,5 +1,5 @@
-// The frame of every page: document, headers, languages. Whatever a page shows, it is never stored by a cache, never
-// framed, loads nothing, runs no script, and sends its forms only back here.
+// The parts that all pages share: document, headers, languages. No page is stored by a cache or shown in a frame, loads
+// anything, or runs a script, and its forms are sent to this service only.
 
 import { type Language, languages } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
@@ -8,14 +8,14 @@ import { languageNames, type PageMessage, say } from './page-messages.ts';
 import type { PageAnswer, ShownPayment } from './page-port.ts';
 import { styleElement, styleSource } from './style.ts';
 
-/** One visit, as far as what it shows depends on it. */
+/** The parts of a visit on which its page depends. */
 export interface Visit {
   readonly language: Language;
-  /** The language was chosen by a link, and links keep it. */
+  /** The language was chosen by a link, so the page's links carry it. */
   readonly languageChosen: boolean;
-  /** The page's own address without a query, where the customer comes back to from a form. */
+  /** The page's address without a query, to which its forms redirect. */
   readonly path: string;
-  /** What a proxy in front takes off the service's addresses; '' for nothing. */
+  /** The start of the path that a proxy removes from the service's addresses; '' for none. */
   readonly prefix: string;
 }
 
@@ -25,11 +25,11 @@ export interface Page {
   readonly body: readonly (Html | null)[];
   /** The payment that the page is about. */
   readonly payment: ShownPayment | null;
-  /** The page reports an error of what was sent. */
+  /** The page reports an error in the form. */
   readonly error?: boolean;
-  /** Goes to this address at once. */
+  /** The page goes to this address at once. */
   readonly goTo?: string;
-  /** Looks again after this many seconds. */
+  /** The page reloads after this many seconds. */
   readonly reloadSeconds?: number;
   readonly headers?: readonly (readonly [string, string])[];
 }
@@ -40,18 +40,18 @@ export function linkTo(visit: Visit, path: string, flag = ''): string {
   return visit.prefix + path + (query.length === 0 ? '' : `?${query.join('&')}`);
 }
 
-/** A text with the payment's merchant and amount at hand. */
+/** A text in which the payment's merchant and amount can be used. */
 export function sayOf(visit: Visit, payment: ShownPayment, key: PageMessage): string {
   const amount = formatAmount(payment.amount, payment.currency, visit.language);
   return say(key, visit.language, { merchant: payment.merchant, amount });
 }
 
-/** Sends the browser on with a GET. */
+/** Redirects the browser with a GET. */
 export function redirect(location: string): PageAnswer {
   return { status: 303, headers: [...fixedHeaders, ['location', location]], body: '' };
 }
 
-// A redirect that answers a form may only lead back here too: Chromium holds every hop after a form to `form-action`.
+// The redirect after a form must stay on this service, because Chromium applies `form-action` to redirects, too.
 const policy = [
   `default-src 'none'`,
   `style-src ${styleSource}`,
@@ -65,7 +65,7 @@ const fixedHeaders: readonly (readonly [string, string])[] = [
   ['content-security-policy', policy],
   ['x-frame-options', 'DENY'],
   ['x-content-type-options', 'nosniff'],
-  // Not `no-referrer`: with it browsers hide the origin of the service's own forms, too.
+  // With `no-referrer` browsers would also hide the origin of the service's own forms.
   ['referrer-policy', 'same-origin'],
   ['cross-origin-opener-policy', 'same-origin'],
   ['cross-origin-resource-policy', 'same-origin'],
@@ -73,7 +73,7 @@ const fixedHeaders: readonly (readonly [string, string])[] = [
   ['x-robots-tag', 'noindex, nofollow'],
 ];
 
-/** The whole answer for a page; `setCookie` goes with it when it is not null. */
+/** The whole answer for a page, with the cookie `setCookie` unless that is null. */
 export function render(page: Page, visit: Visit, setCookie: string | null = null): PageAnswer {
   const { language } = visit;
   const headers: (readonly [string, string])[] = [

@@ -1,6 +1,6 @@
-// Guards the forms against forgery: a form is taken only from a page that this service gave to the same browser, for
-// the same payment. The browser holds a random cookie that no other site can read or send along; each form carries a
-// digest of the cookie and the payment's id. No secret is kept, so every edge thread takes what another one gave.
+// Protects the forms against cross-site request forgery. A form is accepted only from a page that this service gave to the
+// same browser for the same payment. The browser has a random cookie that no other site can read or send; each form carries
+// a digest of the cookie and the payment's id. There is no secret on the server, so all edge threads accept the same forms.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Html, html } from './html.ts';
@@ -8,7 +8,7 @@ import { type Html, html } from './html.ts';
 export interface FormGuard {
   /** The hidden field for a form about `id`, and the cookie to set when the browser has none yet. */
   protect(id: string, cookieHeader: string): { readonly field: Html; readonly setCookie: string | null };
-  /** True when the form was made for `id` and for this browser. */
+  /** Whether the form was made for `id` and for this browser. */
   accepts(id: string, cookieHeader: string, secFetchSite: string, form: URLSearchParams): boolean;
 }
 
@@ -32,7 +32,7 @@ export function createFormGuard(secure: boolean, randomBytes: (size: number) => 
       };
     },
     accepts(id, cookieHeader, secFetchSite, form) {
-      // Browsers that say where a request comes from say so over https and on localhost only.
+      // Browsers send `Sec-Fetch-Site` over https and to localhost only.
       if (secFetchSite !== '' && secFetchSite !== 'same-origin') return false;
       const cookie = pattern.exec(cookieHeader)?.[1];
       if (cookie === undefined) return false;

@@ -1,7 +1,7 @@
-// HTML as values: a template whose every inserted text is escaped, so that nothing a merchant or a customer wrote can
-// become markup. Markup itself is made by this template only.
+// HTML as values. The template escapes every inserted text, so that no text of a merchant or a customer becomes markup.
+// Only this template makes markup.
 
-/** Markup that is safe to send. */
+/** Markup in which all texts are escaped. */
 export class Html {
   readonly markup: string;
 
@@ -20,7 +20,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Markup from a template. Texts and numbers are escaped, lists are joined, `false` and `null` leave nothing. */
+/** Markup from a template. Texts and numbers are escaped, lists are joined, `false` and `null` insert nothing. */
 export function html(parts: TemplateStringsArray, ...values: readonly Inserted[]): Html {
   return new Html(parts.reduce((markup, part, i) => markup + markupOf(values[i - 1] ?? null) + part));
 }

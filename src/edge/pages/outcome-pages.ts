@@ -1,4 +1,4 @@
-// Pages with nothing to fill in: how a payment stands or ended, and why a visit leads nowhere.
+// Pages without a form to fill in: the state or the outcome of a payment, and errors.
 
 import { format } from '../../contract/messages/table.ts';
 import { linkTo, type Page, sayOf, type Visit } from './document.ts';
@@ -7,10 +7,10 @@ import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 import { afterGivingUp, afterPayment } from './return-links.ts';
 
-/** While the page waits for the network it looks again by itself. */
+/** While the page waits for the network it reloads by itself. */
 const reloadSeconds = 5;
 
-/** The flag of an address that the customer comes to from a form: a success then leads on to the merchant at once. */
+/** The query of an address to which a form redirects. A success page with it goes on to the merchant at once. */
 export const comingFromForm = 'done=1';
 
 export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening' | 'processing'): Page {
@@ -28,7 +28,7 @@ export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening'
   };
 }
 
-/** `leaves`: the customer has paid just now and goes back to the merchant without a further click. */
+/** `leaves`: the customer has just paid and goes back to the merchant without another click. */
 export function paidPage(payment: ShownPayment, visit: Visit, leaves: boolean): Page {
   const title = say('paid_title', visit.language);
   const back = afterPayment(payment);
@@ -98,7 +98,7 @@ export function failureNotice({ intent, session, charge }: ShownPayment, visit: 
   }
 }
 
-/** A message that stands before everything else and takes the focus. */
+/** A message at the top of the page, which gets the focus. */
 export function notice(visit: Visit, message: string | Html): Html {
   return html`<div class="notice" role="alert" tabindex="-1" autofocus><p><strong>${say('problem', visit.language)}</strong></p>
 ${typeof message === 'string' ? paragraph(message) : message}</div>`;
@@ -108,12 +108,12 @@ export function missingPage(visit: Visit): Page {
   return plainPage(visit, 404, 'missing');
 }
 
-/** A form that this browser was not given, or that belongs to another payment. */
+/** The page for a form that was not given to this browser, or that belongs to another payment. */
 export function stalePage(visit: Visit): Page {
   return plainPage(visit, 403, 'stale', link(linkTo(visit, visit.path), say('open_again', visit.language)));
 }
 
-/** The service can't answer now, and can't say whether what was sent has been done. */
+/** The page for when the service can't answer now, and can't say whether the form took effect. */
 export function troublePage(visit: Visit): Page {
   const check = link(linkTo(visit, visit.path, comingFromForm), say('check_payment', visit.language));
   return { ...plainPage(visit, 503, 'trouble', check), headers: [['retry-after', '5']] };

@@ -1,5 +1,5 @@
-// The texts of the customers' pages in English, French and Arabic. `{name}` stands for a value. What a bank says of a
-// declined card is in the contract's texts.
+// The texts of the customers' pages in English, French and Arabic. `{name}` is the placeholder of a value. The reasons of
+// declined cards are in contract/messages/.
 
 import type { Language } from '../../contract/vocabulary.ts';
 
@@ -248,18 +248,18 @@ export const pageMessages = {
 
 export type PageMessage = keyof typeof pageMessages;
 
-// A merchant's Latin name in an Arabic sentence, or an Arabic one in a French sentence, keeps its own direction.
+// A Latin name in an Arabic sentence, or an Arabic name in a French one, keeps its own writing direction.
 const isolate = '\u2068';
 const popIsolate = '\u2069';
 
-/** The text of `key` in `language` with its values put in. Plain text, not yet HTML. A missing value throws. */
+/** The text of `key` in `language` with its values, as plain text, not HTML. Throws when a value is missing. */
 export function say(
   key: PageMessage,
   language: Language,
   values: Readonly<Record<string, string | number>> = {},
 ): string {
   const text = pageMessages[key][language];
-  // French puts a space before these signs, and none of them may begin a line.
+  // In French a space is before these signs. It must not break, because none of them may begin a line.
   const kept = language === 'fr' ? text.replace(/ (?=[?!:;])/g, '\u00a0') : text;
   return kept.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];

@@ -1,4 +1,4 @@
-// What the pages are handed and what they hand back, as plain data: a visit over HTTP, and the state machine behind.
+// The interfaces of the pages, as plain data: a visit and its answer, and the port to the shards.
 
 import type { Language } from '../../contract/vocabulary.ts';
 import type { InternalParams } from '../../domain/command.ts';
@@ -16,13 +16,13 @@ export interface PageVisit {
   readonly remoteAddress: string;
 }
 
-/** A visit that may go on, with its form. */
+/** A visit that was admitted, with its form. */
 export interface PageRequest extends PageVisit {
   /** Wiped once it has been read: it may hold a card number. */
   readonly body: Buffer;
 }
 
-/** The headers that the pages look at; '' for one that is absent. */
+/** The headers that the pages read; '' for an absent one. */
 export interface PageRequestHeaders {
   readonly acceptLanguage: string;
   readonly cookie: string;
@@ -37,7 +37,7 @@ export interface PageAnswer {
   readonly body: string;
 }
 
-/** A payment as its pages show it. */
+/** A payment as its pages show it. The merchant is the organization. */
 export type ShownPayment = PaymentView & {
   /** The organization's name. */
   readonly merchant: string;
@@ -45,7 +45,7 @@ export type ShownPayment = PaymentView & {
 
 export type PageOperation = 'choose_method' | 'submit_card' | 'answer_challenge' | 'abandon_charge';
 
-/** Behind the pages: reads and commands of the state machine. Rejects when it can't answer now. */
+/** The reads and commands of the pages. They reject when the shard can't answer now. */
 export interface PagePort {
   /** The payment of a checkout session or a charge; null when there is none. */
   view(id: string): Promise<ShownPayment | null>;

@@ -1,5 +1,5 @@
-// The payment pages, connected to the server and to the shards: a page needs no key, because the id in its address
-// can't be guessed and names the shard.
+// Connects the payment pages to the server and to the shards. A page needs no key, because the id in its address can't be
+// guessed. The id also tells the shard.
 
 import type { Refusal } from '../../contract/errors/table.ts';
 import { formBytesMax } from '../../contract/limits.ts';
@@ -12,7 +12,7 @@ import type { RequestHead } from '../request-head.ts';
 import type { PageAnswer, PagePort, PageVisit, ShownPayment } from './page-port.ts';
 import type { Pages } from './pages.ts';
 
-/** Reads and commands of the pages, at the shard that each id names. */
+/** The reads and commands of the pages, which go to the shard of each id. */
 export function createPagePort(shards: readonly Pick<ShardClient, 'ask'>[]): PagePort {
   const shardOf = (id: string): Pick<ShardClient, 'ask'> | null => {
     const slot = slotOfId(id);
@@ -37,7 +37,7 @@ export function createPagePort(shards: readonly Pick<ShardClient, 'ask'>[]): Pag
 
 const noBody = Buffer.alloc(0);
 
-/** Answers a visit to a page. `refuse` answers one whose form is not read to its end, and ends its connection. */
+/** Answers a visit to a page. `refuse` answers a visit whose form is not read to its end, and closes the connection. */
 export function visitPage(
   pages: Pages,
   exchange: Exchange,

@@ -1,6 +1,6 @@
 // The customers' pages: the hosted checkout page, the card page with its challenge, and the voucher of a cash code.
-// The edge hands every visit to `handle` and writes the answer; everything that can be decided here is in the state
-// machine behind the port. A form that was taken answers a redirect, so that reloading shows how things stand.
+// The edge gives every visit to `handle` and writes the answer. The state machine behind the port decides everything. An
+// accepted form is answered with a redirect, so that reloading the page shows the current state.
 
 import { negotiateLanguage } from '../../contract/language.ts';
 import { languages, type Mode } from '../../contract/vocabulary.ts';
@@ -21,28 +21,28 @@ export interface PagesOptions {
   readonly port: PagePort;
   /** The card network's tokenizer in each mode; null where there is no card network. */
   readonly tokenize: Readonly<Record<Mode, Tokenize | null>>;
-  /** Where customers reach the service, without a final slash. */
+  /** The address of the service for customers, without a final slash. */
   readonly baseUrl: string;
   readonly monotonic: MonotonicClock;
   readonly randomBytes: (size: number) => Buffer;
   readonly visitsPerMinute: number;
   readonly trustedProxies: readonly string[];
-  /** Hears of what the port threw. */
+  /** Called with the errors of the port. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface Pages {
-  /** True for the paths of these pages, the unknown ones below them included. */
+  /** Whether a path is one of the pages, or an unknown one below them. */
   matches(path: string): boolean;
-  /** Counts a visit and answers one that goes no further, before its form is read; null for the others. */
+  /** Counts a visit before its form is read. Returns the answer of a visit that is not admitted, else null. */
   turnAway(visit: PageVisit): PageAnswer | null;
-  /** Answers a visit that was not turned away, and wipes the request's body; never rejects. */
+  /** Answers an admitted visit and wipes the request's body. Never rejects. */
   handle(request: PageRequest): Promise<PageAnswer>;
-  /** Answers a visit that waits for long: the customer goes on to the page as it is, which waits on. */
+  /** Answers a visit that takes long: a redirect to the page in its current state, which continues to wait. */
   goOn(visit: PageVisit): PageAnswer;
 }
 
-/** Addresses whose visits are counted at a time. */
+/** The most addresses whose visits are counted at a time. */
 const visitorsMax = 50_000;
 
 export function createPages(options: PagesOptions): Pages {
@@ -102,7 +102,7 @@ export function createPages(options: PagesOptions): Pages {
     const form = new URLSearchParams(request.body.toString('utf8'));
     if (!guard.accepts(id, cookie, secFetchSite, form)) return render(outcomes.stalePage(visit), visit);
     const stage = stageOf(payment, id);
-    // A form that was sent before, or too late, does nothing: the answer is how things stand.
+    // A form that was sent before, or too late, has no effect. The answer shows the current state.
     const atItsStage = formStages[name!].includes(stage.name) && 'path' in stage && stage.path === path;
     const { field } = guard.protect(id, cookie);
     const page = atItsStage ? await submits[name!]({ id, payment, visit, form, field }) : null;
@@ -121,7 +121,7 @@ export function createPages(options: PagesOptions): Pages {
   };
 }
 
-/** The language is the one chosen by a link, else the session's, else the browser's. */
+/** The language: the one chosen by a link, else the session's, else the browser's. */
 function visitOf(
   request: PageVisit,
   route: PageRoute | null,
@@ -138,7 +138,7 @@ function visitOf(
   };
 }
 
-/** `justActed`: the customer comes from a form. */
+/** `justActed`: a form has redirected the customer here. */
 function pageAt(stage: Stage, payment: ShownPayment, visit: Visit, field: Html, justActed: boolean): Page {
   switch (stage.name) {
     case 'choose':

@@ -1,4 +1,4 @@
-// Pages with something to do: choose a method, type a card, pass a challenge, take a code to an agent.
+// Pages on which the customer does something: choose a method, type a card, pass a challenge, take a code to an agent.
 
 import { challengePath, changePath } from '../../contract/page-paths.ts';
 import { type Language, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
@@ -18,7 +18,7 @@ const methodTexts = {
   cash: { name: 'pay_cash', hint: 'pay_cash_hint' },
 } as const satisfies Record<PaymentMethodType, Record<string, PageMessage>>;
 
-/** `field` is the hidden field that guards the form; `problem` is why the last choice was not taken. */
+/** `field` is the hidden field that protects the form; `problem` is why the last choice was refused. */
 export function choicePage(
   payment: ShownPayment,
   visit: Visit,
@@ -50,7 +50,7 @@ export function choicePage(
   };
 }
 
-/** The card form. `problems` are the fields that can't be right; nothing that was typed comes back. */
+/** The card form. `problems` are the invalid fields. The typed texts are not repeated. */
 export function cardPage(
   payment: ShownPayment,
   visit: Visit,
@@ -100,7 +100,7 @@ function testCardList(language: Language): Html {
 <tbody>${rows}</tbody></table></details>`;
 }
 
-/** The step at the card's bank, which test mode plays itself. */
+/** The challenge of the card's bank, which test mode simulates. */
 export function challengePage(payment: ShownPayment, visit: Visit, field: Html): Page {
   const { language } = visit;
   const { id, card } = payment.charge!;
@@ -121,7 +121,7 @@ export function challengePage(payment: ShownPayment, visit: Visit, field: Html):
   };
 }
 
-/** The cash code, made to be read out, scanned and printed. */
+/** The cash code, to be read out, scanned or printed. */
 export function voucherPage(payment: ShownPayment, visit: Visit, field: Html): Page {
   const { language } = visit;
   const charge = payment.charge!;
@@ -173,7 +173,7 @@ function grouped(digits: string, sizes: readonly number[]): string {
 
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', fr: 'fr-MA', ar: 'ar-MA' };
 
-/** A time as clocks in Morocco show it, to the minute, in the digits that Morocco uses. */
+/** A time in Morocco's time zone, to the minute, in the digits that Morocco uses. */
 function moroccoTime(ms: number, language: Language): string {
   return new Intl.DateTimeFormat(locales[language], {
     timeZone: 'Africa/Casablanca',

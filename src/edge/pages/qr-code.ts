@@ -1,12 +1,12 @@
-// The cash code as a QR code, drawn on the server as inline SVG: no image request, no script, crisp in print.
+// The cash code as a QR code, drawn on the server as inline SVG: it needs no image request and no script, and prints sharp.
 
 import qrcode from 'qrcode-generator';
 import { type Html, html } from './html.ts';
 
-/** The quiet zone that scanners need around the code, in modules. */
+/** The empty margin that scanners need around the code, in modules. */
 const quietZone = 4;
 
-/** `digits` (ASCII digits only) as an SVG image that assistive technology knows by `label`. */
+/** `digits` (ASCII digits only) as an SVG image with the accessible name `label`. */
 export function qrCode(digits: string, label: string): Html {
   const code = qrcode(0, 'M');
   code.addData(digits, 'Numeric');

@@ -1,14 +1,14 @@
-// The ways back to the merchant. Addresses come from merchants; only http and https ones become links.
+// The links back to the merchant. Merchants choose the addresses; only http and https ones become links.
 
 import type { ShownPayment } from './page-port.ts';
 
-/** Where a customer who has paid, or has the code to pay with, goes back to; null when the merchant named no place. */
+/** The address to which a customer returns after paying or with a cash code; null when the merchant named none. */
 export function afterPayment({ session, intent }: ShownPayment): string | null {
   if (session === null) return webAddress(intent.return_url);
   return webAddress(withSession(session.success_url, session.id));
 }
 
-/** Where a customer who gives up goes back to. */
+/** The address to which a customer returns without paying. */
 export function afterGivingUp({ session, intent }: ShownPayment): string | null {
   if (session === null) return webAddress(intent.return_url);
   return webAddress(session.cancel_url && withSession(session.cancel_url, session.id));

@@ -1,4 +1,4 @@
-// The addresses of the customers' pages, and which form each of them takes.
+// The addresses of the customers' pages, and the form that each of them accepts.
 
 import type { Stage } from './stage.ts';
 
@@ -17,7 +17,7 @@ export interface PageRoute {
   readonly id: string;
   /** The page's own address. */
   readonly path: string;
-  /** What may be posted to this address. */
+  /** The form that may be posted to this address. */
   readonly form: Form | null;
 }
 
@@ -29,7 +29,7 @@ const forms: Readonly<Record<string, Form>> = {
   'voucher/change': 'change',
 };
 
-/** True for the paths of the pages, the unknown ones below them included. */
+/** Whether a path is one of the pages, or an unknown one below them. */
 export function isPagePath(path: string): boolean {
   return /^\/(?:checkout|pay|voucher)\//.test(path);
 }

@@ -1,5 +1,5 @@
-// How far a payment is, as its customer sees it: which page comes next. Every visit and every form ends here, so a
-// second click, an old link and the Back button all show how things stand now.
+// The stage of a payment for its customer, which decides the page to show. Every visit and every form ends here, so a second
+// click, an old link and the Back button all show the current state.
 
 import { cardPath, checkoutPath, voucherPath } from '../../contract/page-paths.ts';
 import type { PaymentView } from '../../domain/payment-view.ts';
@@ -9,13 +9,13 @@ export type Stage =
   | { readonly name: 'choose'; readonly path: string }
   /** The customer types a card. */
   | { readonly name: 'card'; readonly path: string }
-  /** The card's bank waits for the customer. */
+  /** The customer answers the challenge of the card's bank. */
   | { readonly name: 'challenge'; readonly path: string }
   /** The customer takes the code to an agent. */
   | { readonly name: 'voucher'; readonly path: string }
   /** The network is opening the card page or issuing the cash code. */
   | { readonly name: 'opening' }
-  /** The customer has paid; the network has not said yet how it ended. */
+  /** The customer has paid; the network has not confirmed it yet. */
   | { readonly name: 'processing' }
   | { readonly name: 'paid' }
   /** The charge failed, and only the merchant can begin another. */
@@ -23,7 +23,7 @@ export type Stage =
   /** Nothing can be paid here any more. */
   | { readonly name: 'over' };
 
-/** The stage of the payment that `id`, a session or a charge, was opened for. A `path` is where that stage has its page. */
+/** The stage of the payment of `id`, which is a session or a charge. `path` is the address of the stage's page. */
 export function stageOf(view: PaymentView, id: string): Stage {
   const { intent, session, charge } = view;
   if (intent.status === 'succeeded') return { name: 'paid' };

@@ -1,5 +1,5 @@
-// The one style sheet of the pages. It stands in every page, allowed by its digest, so a page needs no second request.
-// Logical properties throughout: the Arabic pages mirror by themselves.
+// The style sheet of the pages. It is in every page, allowed by its digest, so a page needs no second request. It uses
+// logical properties only, so the Arabic pages are mirrored without rules of their own.
 
 import { createHash } from 'node:crypto';
 import { Html } from './html.ts';
@@ -68,5 +68,5 @@ body{background:#fff}
 /** The style element. */
 export const styleElement = new Html(`<style>${css}</style>`);
 
-/** The source expression that lets this style, and no other, take effect. */
+/** The source of the Content-Security-Policy that allows this style and no other. */
 export const styleSource = `'sha256-${createHash('sha256').update(css).digest('base64')}'`;

@@ -1,5 +1,5 @@
-// What the forms do: each becomes a command. A form that can't be taken is shown again with the reason; one that was
-// taken, or that came too late, leads to how things stand now.
+// Each form becomes a command. A form with a problem is shown again with the reason. A form that was accepted, or that came
+// too late, leads to the page of the current state.
 
 import { type ErrorCode, errors } from '../../contract/errors/table.ts';
 import { type Mode, modeOf, paymentMethodTypes } from '../../contract/vocabulary.ts';
@@ -12,7 +12,7 @@ import type { PagePort, ShownPayment } from './page-port.ts';
 import { cardPage, choicePage } from './payment-pages.ts';
 import type { Form } from './routes.ts';
 
-/** A form in hand, known to be genuine and sent at its stage. */
+/** A form that is genuine and was sent at its stage. */
 export interface Submission {
   /** The session or charge that the form is about. */
   readonly id: string;
@@ -23,7 +23,7 @@ export interface Submission {
   readonly field: Html;
 }
 
-/** The page to show in answer to a form; null: go and see how things stand. */
+/** The page that answers a form; null: a redirect to the current state. */
 export type Submit = (submission: Submission) => Promise<Page | null>;
 
 export function createSubmits(
@@ -46,7 +46,7 @@ export function createSubmits(
       const typed = readCard(form);
       if ('problems' in typed) return cardPage(payment, visit, field, typed.problems);
       const ask = tokenize[modeOf(payment.livemode)];
-      // What a tokenizer throws is not passed on: nobody can be sure that it doesn't quote the card.
+      // The error of a tokenizer is not passed on, because it may quote the card.
       const tokenized = await ask?.(typed).catch(() => null);
       if (!tokenized) return troublePage(visit);
       if ('problem' in tokenized) return cardPage(payment, visit, field, [tokenized.problem]);
@@ -69,7 +69,7 @@ export function createSubmits(
   };
 }
 
-/** A refusal because of the payment's state means that something else was faster: the state tells. */
+/** Whether a refusal is because of the payment's state: something else was faster, and the current state is shown. */
 function refusedPage(code: string, visit: Visit): Page | null {
   if (code === 'resource_missing') return missingPage(visit);
   return errors[code as ErrorCode]?.type === 'invalid_request_error' ? null : troublePage(visit);

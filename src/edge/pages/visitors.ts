@@ -1,5 +1,5 @@
-// Visitors: how many pages one address may open. An address has a token bucket; the buckets of the addresses seen last
-// are kept, a bounded number of them. An IPv6 visitor counts by network (/64), which is what one customer is given.
+// Limits the visits from one address with a token bucket. The buckets of the latest addresses are in memory, a bounded
+// number of them. IPv6 addresses count by network (/64), because one customer has a whole one.
 
 import type ipaddr from 'ipaddr.js';
 import type { MonotonicClock } from '../../core/clock.ts';
@@ -7,15 +7,15 @@ import { createBucket, retryAfterSeconds, spendFromAll, type TokenBucket } from 
 import { createClientAddress } from '../client-address.ts';
 
 export interface Visitors {
-  /** Counts a visit: null when it may go on, else the seconds to wait. */
+  /** Counts a visit. Null when it is admitted, else the seconds to wait. */
   admit(remoteAddress: string, forwardedFor: string): number | null;
 }
 
 export interface VisitorOptions {
   readonly visitsPerMinute: number;
-  /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
-  /** Addresses remembered at most; one that was forgotten starts anew. */
+  /** The most addresses in memory. One that was dropped starts with a full bucket. */
   readonly visitorsMax: number;
   readonly monotonic: MonotonicClock;
 }
