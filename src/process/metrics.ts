@@ -55,8 +55,7 @@ function shardMetricsOf(registry: Registry, shard: string) {
   };
 }
 
-<<<<<<< HEAD
-/** Counts what became of webhook deliveries; each outcome is there from the start, as other counters are. */
+/** Counts the outcomes of webhook deliveries. Every outcome is shown from the start, as other counters are. */
 function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryOutcome) => void {
   const deliveries = new Counter({
     name: 'payments_webhook_deliveries_total',
@@ -68,10 +67,7 @@ function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryO
   return (outcome) => deliveries.labels(shard, outcome).inc();
 }
 
-/** What a shard counts. */
-=======
 /** The metrics of a shard. */
->>>>>>> dbc5e68 (Process: comments as plain sentences)
 export function createShardMetrics(registry: Registry, shard: string) {
   const { histogram, gauge, counter } = shardMetricsOf(registry, shard);
   const turnSize = histogram('payments_turn_requests', 'Requests taken in one turn', sizes);
