@@ -15,7 +15,7 @@ export interface FormGuard {
 const cookieBytes = 16;
 const fieldName = 'form_key';
 
-/** `secure`: the pages are reached over https, so the cookie can be bound to this very host. */
+/** `secure`: the pages are served over https, so the cookie can be bound to this host. */
 export function createFormGuard(secure: boolean, randomBytes: (size: number) => Buffer): FormGuard {
   const name = secure ? '__Host-payments-form' : 'payments-form';
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
