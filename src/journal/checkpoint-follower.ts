@@ -2,8 +2,8 @@
 // last value of each record, and writes those. Called by the shard through the port, mostly from another thread, so
 // that the shard's own writes the log and nothing else. It also drops what nothing needs any more.
 
-import { setImmediate } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
+import { breath, type Scheduler } from '../core/scheduler.ts';
 import type { Change } from '../domain/record.ts';
 import type { LmdbCheckpoint } from './checkpoint.ts';
 import { entriesAfter, follow, type StoredBatch } from './follow.ts';
@@ -41,10 +41,12 @@ class Part {
 export class CheckpointFollower implements Checkpointer {
   readonly #segments: Segments;
   readonly #checkpoint: LmdbCheckpoint;
+  readonly #scheduler: Scheduler;
 
-  constructor(segments: Segments, checkpoint: LmdbCheckpoint) {
+  constructor(segments: Segments, checkpoint: LmdbCheckpoint, scheduler: Scheduler) {
     this.#segments = segments;
     this.#checkpoint = checkpoint;
+    this.#scheduler = scheduler;
   }
 
   async write(sequence: number): Promise<number> {
@@ -70,7 +72,7 @@ export class CheckpointFollower implements Checkpointer {
         if (part.bytes >= enough) break;
       }
       assert(part.sequence > before, `the log ends with ${before} and not with ${upTo}`);
-      await setImmediate();
+      await breath(this.#scheduler);
     }
     return part;
   }

@@ -11,8 +11,8 @@
 // its final value again, and the next checkpoint writes it again. A record and its index rows go in one transaction,
 // and stale rows are found from the record that is stored: the index always agrees with `records`.
 
-import { setImmediate } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
+import { breath, type Scheduler } from '../core/scheduler.ts';
 import type { Change } from '../domain/record.ts';
 import type { IndexRow, ScanRange } from '../domain/view.ts';
 import {
@@ -56,6 +56,7 @@ export interface CheckpointOptions {
   readonly part: Part;
   readonly mapSize: number;
   readonly indexRowsOf: IndexRowsOf;
+  readonly scheduler: Scheduler;
   /** Another thread has it open, and has checked it. */
   readonly isShared?: boolean;
 }
@@ -71,6 +72,7 @@ export class LmdbCheckpoint implements WritableCheckpoint {
   readonly #folder: string;
   readonly #environment: Environment;
   readonly #indexRowsOf: IndexRowsOf;
+  readonly #scheduler: Scheduler;
   readonly #records: Table;
   readonly #index: Table;
   readonly #kept: Table;
@@ -81,9 +83,10 @@ export class LmdbCheckpoint implements WritableCheckpoint {
   #failure: JournalFailure | null = null;
 
   /** Opens the checkpoint whose environment was created in the folder. Throws `JournalDamaged`. */
-  constructor({ folder, part, mapSize, indexRowsOf, isShared = false }: CheckpointOptions) {
+  constructor({ folder, part, mapSize, indexRowsOf, scheduler, isShared = false }: CheckpointOptions) {
     this.#folder = folder;
     this.#indexRowsOf = indexRowsOf;
+    this.#scheduler = scheduler;
     this.#environment = openEnvironment({ folder, part, mapSize, check: isShared ? 'none' : 'branches' });
     this.#records = openTable(this.#environment, 'records');
     this.#index = openTable(this.#environment, 'index');
@@ -180,7 +183,7 @@ export class LmdbCheckpoint implements WritableCheckpoint {
           this.#commit(rows);
           [rows, records, bytes] = [[], 0, 0];
           // What else there is for this thread to do.
-          await setImmediate();
+          await breath(this.#scheduler);
         }
       }
       for (const [key, value] of packKeptKeys(keptKeys, sequence))

@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { assert } from '../core/assert.ts';
+import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
 import { CheckpointFollower } from './checkpoint-follower.ts';
 import { createEnvironment, syncPath } from './environment.ts';
@@ -26,6 +27,8 @@ export interface JournalOptions {
   readonly warn: Warn;
   /** Keeps the checkpoint, in another thread; this thread does without one. */
   readonly checkpointer?: Checkpointer;
+  /** The thread's own unless a test decides what runs next. */
+  readonly scheduler?: Scheduler;
 }
 
 const megabyte = 1 << 20;
@@ -56,7 +59,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
   const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
   const { log: logMapSize, state: mapSize } = mapSizesOf(options);
   await createJournal(dir, identity, mapSize);
-  const checkpoint = openCheckpoint(dir, identity, mapSize, options.indexRowsOf);
+  const checkpoint = openCheckpoint(dir, identity, mapSize, options.indexRowsOf, options.scheduler);
   const segments = new Segments(join(dir, 'log'), logMapSize, identity);
   try {
     const afterSequence = checkpoint.sequence;
@@ -65,7 +68,9 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
     noticeLoss(segments, checkpoint, warn);
     // What was lost at the log's end lies in the checkpoint: a new segment says from where on the log goes on.
     if (logEnd(segments) < nextSequence - 1) await segments.create(nextSequence);
-    const follower = options.checkpointer ?? new CheckpointFollower(segments, checkpoint);
+    const follower =
+      options.checkpointer ??
+      new CheckpointFollower(segments, checkpoint, options.scheduler ?? systemScheduler);
     const checkpointer = inStep(follower, segments, checkpoint);
     const onSegment = (firstSequence: number) => checkpointer.noteSegment(firstSequence);
     const limits = { segmentBytesMax, segmentAgeMaxMs: dayMs };
@@ -95,14 +100,15 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
 
 /** Opens the follower that keeps the checkpoint of a journal which another thread of this process has opened. */
 export function openFollower(options: Omit<JournalOptions, 'warn'>): CheckpointFollower {
-  const { dir, identity, indexRowsOf } = options;
+  const { dir, identity, indexRowsOf, scheduler = systemScheduler } = options;
   const { log, state: mapSize } = mapSizesOf(options);
   const segments = new Segments(join(dir, 'log'), log, identity, 'read');
   const part = partOf(identity, 'state');
   const folder = join(dir, 'state');
   return new CheckpointFollower(
     segments,
-    new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, isShared: true }),
+    new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, scheduler, isShared: true }),
+    scheduler,
   );
 }
 
@@ -146,10 +152,11 @@ export function openCheckpoint(
   identity: ShardIdentity,
   mapSize: number,
   indexRowsOf: IndexRowsOf,
+  scheduler = systemScheduler,
 ): LmdbCheckpoint {
   try {
     const part = partOf(identity, 'state');
-    return new LmdbCheckpoint({ folder: join(dir, 'state'), part, mapSize, indexRowsOf });
+    return new LmdbCheckpoint({ folder: join(dir, 'state'), part, mapSize, indexRowsOf, scheduler });
   } catch (error) {
     if (!(error instanceof JournalDamaged) || error instanceof ForeignPart) throw error;
     throw new JournalDamaged(`${error.message}. Restore the data folder from a backup`, { cause: error });

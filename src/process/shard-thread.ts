@@ -4,6 +4,7 @@
 import { randomFillSync } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
+import { systemScheduler } from '../core/scheduler.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
@@ -15,7 +16,6 @@ import { systemTimers } from '../networks/timers.ts';
 import { directoryLevel, writeRevision } from '../shard/levels.ts';
 import { memoryShares } from '../shard/memory.ts';
 import type { ToShard } from '../shard/protocol.ts';
-import { systemScheduler } from '../shard/scheduler.ts';
 import { Shard } from '../shard/shard.ts';
 import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';

@@ -4,6 +4,7 @@
 // It also keeps the shard's mailbox within bounds: what was sent and has no answer yet takes memory there, so more than
 // `bytesMax` of it is refused here, before any work was done for it.
 
+import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import {
   type AnswerFrame,
   type FromShard,
@@ -14,7 +15,6 @@ import {
   readAnswers,
   type ToShard,
 } from './protocol.ts';
-import { type Scheduler, systemScheduler } from './scheduler.ts';
 
 /** The port of a MessageChannel, as far as it is used. */
 export interface Port {

@@ -2,10 +2,10 @@
 // its work while it does it.
 
 import type { Clocks } from '../core/clock.ts';
+import type { Scheduler } from '../core/scheduler.ts';
 import type { ClockObserver } from '../core/service-clock.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import type { DeliveryOutcome } from './deliver.ts';
-import type { Scheduler } from './scheduler.ts';
 import type { ShardStateOptions } from './shard-state.ts';
 
 /** What happens in a shard, for metrics. Durations in seconds. */

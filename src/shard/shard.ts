@@ -8,6 +8,7 @@
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import type { Now } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
+import { breath } from '../core/scheduler.ts';
 import type { ServiceClock } from '../core/service-clock.ts';
 import { dueRecords } from '../domain/due.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
@@ -133,13 +134,8 @@ export class Shard {
   async drained(): Promise<void> {
     while ((this.#mailbox.length > 0 || this.#turnsInFlight > 0) && !this.#finished) {
       await this.#lastDurable;
-      await this.#breath();
+      await breath(this.#options.scheduler);
     }
-  }
-
-  /** Lets what is waiting run. */
-  #breath(): Promise<void> {
-    return new Promise((resolve) => this.#options.scheduler.soon(resolve));
   }
 
   now(): Now {
@@ -238,7 +234,7 @@ export class Shard {
       dueRecords(this.state.records, this.now().serviceMs, 1).length > 0
     ) {
       this.#queueUpkeep();
-      await this.#breath();
+      await breath(this.#options.scheduler);
     }
   }
 

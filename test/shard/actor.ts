@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { languages } from '../../src/contract/vocabulary.ts';
+import { type Scheduler, systemScheduler } from '../../src/core/scheduler.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { NetworkCallRecord } from '../../src/domain/record.ts';
@@ -20,7 +21,6 @@ import {
   readAnswers,
   requestFlags,
 } from '../../src/shard/protocol.ts';
-import { type Scheduler, systemScheduler } from '../../src/shard/scheduler.ts';
 import { Shard } from '../../src/shard/shard.ts';
 import type { ShardOptions } from '../../src/shard/shard-options.ts';
 import type { Peer } from '../../src/shard/turn.ts';

@@ -2,11 +2,11 @@
 // limit, all payment methods, no networks, and observers that note nothing.
 
 import { randomFillSync } from 'node:crypto';
+import { systemScheduler } from '../../src/core/scheduler.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { systemClocks } from '../../src/process/system-clocks.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
 import { memoryShares, shardMibMin } from '../../src/shard/memory.ts';
-import { systemScheduler } from '../../src/shard/scheduler.ts';
 import type { ShardOptions } from '../../src/shard/shard-options.ts';
 
 export const org = 'org_000000000000000000000001';

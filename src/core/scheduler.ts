@@ -8,6 +8,11 @@ export interface Scheduler {
   elapsedMs(): number;
 }
 
+/** Settles when everything else that waits for this thread has had its turn. */
+export function breath({ soon }: Pick<Scheduler, 'soon'>): Promise<void> {
+  return new Promise((resolve) => soon(resolve));
+}
+
 export const systemScheduler: Scheduler = {
   soon: (action) => void setImmediate(action),
   elapsedMs: () => performance.now(),
