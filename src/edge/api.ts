@@ -23,7 +23,7 @@ import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../shard
 import { shardOfSlot } from '../shard/shard-map.ts';
 import { type KeyRing, type KnownKey, type RefusedKey, refuseKey } from './authenticate.ts';
 import type { EventStreams } from './event-stream.ts';
-import type { Exchange, Header } from './exchange.ts';
+import { type Exchange, type ExchangeHandler, headerLines } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
 import { bodyTooSlow } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
@@ -69,21 +69,42 @@ export interface ApiOptions {
 }
 
 /** A request on its way: what is known of it so far. */
-export interface ApiCall {
+export class ApiCall implements ExchangeHandler {
   readonly exchange: Exchange;
   readonly head: RequestHead;
   readonly language: number;
-  match: Match | null;
-  key: KnownKey | null;
+  match: Match | null = null;
+  key: KnownKey | null = null;
   /** The key, if it is one of ours and was refused. */
-  refusedKey: KnownKey | null;
+  refusedKey: KnownKey | null = null;
+  /** Its shard has it: no part of its body is missing. */
+  isSent = false;
+  readonly #api: Api;
+
+  constructor(api: Api, exchange: Exchange, head: RequestHead) {
+    this.#api = api;
+    this.exchange = exchange;
+    this.head = head;
+    this.language = languages.indexOf(negotiateLanguage(head.acceptLanguage));
+  }
+
+  onTimeout(): void {
+    if (this.isSent) this.#api.refuse(this, timedOut);
+    else this.#api.refuse(this, bodyTooSlow, true);
+  }
+
+  onBody(body: Buffer | Refusal): void {
+    if ('code' in body) this.#api.refuse(this, body, true);
+    else this.#api.dispatch(this, body);
+  }
 }
 
 /** The answer did not come in time; what the request did is known to its idempotency key. */
 const timedOut = refuse('api_error', { message: 'api_error.timeout', retryAfterSeconds: 1 });
-const jsonType: Header = ['Content-Type', 'application/json'];
 /** Of every answer: they are about money, and each is about its moment. */
-export const notStored: Header = ['Cache-Control', 'no-store'];
+export const notStored = headerLines(['Cache-Control', 'no-store']);
+const json = headerLines(['Content-Type', 'application/json']);
+const wanted = headerLines(['WWW-Authenticate', 'Bearer, Basic']);
 const noBody = Buffer.alloc(0);
 /** What an organization must have room for before more is read for it: a common long list. */
 const largeAnswerBytes = 128 * 1024;
@@ -97,14 +118,8 @@ export class Api {
   }
 
   handle(exchange: Exchange, head: RequestHead): void {
-    const call: ApiCall = {
-      exchange,
-      head,
-      language: languages.indexOf(negotiateLanguage(head.acceptLanguage)),
-      match: null,
-      key: null,
-      refusedKey: null,
-    };
+    const call = new ApiCall(this, exchange, head);
+    exchange.handler = call;
     if (head.refusal !== null) {
       this.refuse(call, head.refusal, true);
       return;
@@ -113,13 +128,9 @@ export class Api {
     if (refusal !== null) {
       this.refuse(call, refusal);
     } else if (head.hasBody) {
-      exchange.onTimeout = () => this.refuse(call, bodyTooSlow, true);
-      exchange.readBody(bodyBytesMax, (body) => {
-        if ('code' in body) this.refuse(call, body, true);
-        else this.#dispatch(call, body);
-      });
+      exchange.readBody(bodyBytesMax);
     } else {
-      this.#dispatch(call, noBody);
+      this.dispatch(call, noBody);
     }
   }
 
@@ -147,7 +158,8 @@ export class Api {
     return refused.refusal;
   }
 
-  #dispatch(call: ApiCall, body: Buffer): void {
+  /** Hands a request to its shard. */
+  dispatch(call: ApiCall, body: Buffer): void {
     const { head } = call;
     const key = call.key!;
     const match = call.match!;
@@ -158,7 +170,7 @@ export class Api {
       return;
     }
     const shard = this.shardOf(key.org);
-    call.exchange.onTimeout = () => this.refuse(call, timedOut);
+    call.isSent = true;
     const flags =
       (key.livemode ? requestFlags.livemode : 0) |
       (idempotencyKey === undefined ? 0 : requestFlags.hasIdempotencyKey) |
@@ -210,14 +222,17 @@ export class Api {
       return;
     }
     const replayed = (answer.flags & answerFlags.replayed) !== 0;
-    headers.push(jsonType);
-    if (replayed) headers.push(['Idempotent-Replayed', 'true'], ['Original-Request', answer.originalRequest]);
-    if (answer.retryAfterSeconds > 0) headers.push(['Retry-After', String(answer.retryAfterSeconds)]);
-    this.#finished(call, answer.status, errorCodes[answer.errorNumber - 1] ?? null, replayed);
-    exchange.answer(answer.status, headers, answer.body);
+    let lines = json + headers;
+    if (replayed) {
+      lines += `\r\nIdempotent-Replayed: true\r\nOriginal-Request: ${answer.originalRequest}`;
+    }
+    if (answer.retryAfterSeconds > 0) lines += retryAfter(answer.retryAfterSeconds);
+    const { errorNumber } = answer;
+    this.#finished(call, answer.status, errorNumber === 0 ? null : errorCodes[errorNumber - 1]!, replayed);
+    exchange.answer(answer.status, lines, answer.body);
   }
 
-  #stream(call: ApiCall, headers: readonly Header[]): void {
+  #stream(call: ApiCall, headers: string): void {
     const { exchange, head } = call;
     const { org } = call.key!;
     const { eventStreams } = this.#options;
@@ -236,12 +251,9 @@ export class Api {
     const { exchange, language } = call;
     const { baseUrl } = this.#options;
     const status = statusOf(refusal);
-    const headers: Header[] = [jsonType, notStored];
-    if (refusal.retryAfterSeconds !== undefined) {
-      headers.push(['Retry-After', String(refusal.retryAfterSeconds)]);
-    }
-    if (errors[refusal.code].type === 'authentication_error')
-      headers.push(['WWW-Authenticate', 'Bearer, Basic']);
+    let headers = json + notStored;
+    if (refusal.retryAfterSeconds !== undefined) headers += retryAfter(refusal.retryAfterSeconds);
+    if (errors[refusal.code].type === 'authentication_error') headers += wanted;
     const body = errorBody(refusal, {
       language: languages[language]!,
       requestId: exchange.requestId,
@@ -278,16 +290,16 @@ export class Api {
 }
 
 /** The headers of an answer that a request was counted for. */
-function commonHeaders({ limit, remaining, resetSeconds }: AnswerFrame): Header[] {
-  return [
-    notStored,
-    ['RateLimit-Limit', String(limit)],
-    ['RateLimit-Remaining', String(remaining)],
-    ['RateLimit-Reset', String(resetSeconds)],
-  ];
+function commonHeaders({ limit, remaining, resetSeconds }: AnswerFrame): string {
+  return `${notStored}\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: ${remaining}\r\nRateLimit-Reset: ${resetSeconds}`;
+}
+
+function retryAfter(seconds: number): string {
+  return `\r\nRetry-After: ${seconds}`;
 }
 
 /** No content type counts as JSON. */
 function isJson(contentType: string | undefined): boolean {
-  return contentType === undefined || /^application\/json *(;|$)/i.test(contentType);
+  if (contentType === undefined || contentType === 'application/json') return true;
+  return /^application\/json *(;|$)/i.test(contentType);
 }

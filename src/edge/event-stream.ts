@@ -13,7 +13,7 @@ import { eventStreamsAtOnceMax } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import type { ShardClient } from '../shard/client.ts';
 import type { KeyRing } from './authenticate.ts';
-import type { Exchange, Header } from './exchange.ts';
+import { type Exchange, headerLines } from './exchange.ts';
 import { listenSecret } from './listen-secret.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -26,6 +26,7 @@ const eventsPerStep = 16;
 /** Sorts before every event: the position of an organization that has none yet. */
 const beforeAll = `${idPrefixes.event}_`;
 
+const eventStream = headerLines(['Content-Type', 'text/event-stream']);
 const eventPosition = /^evt_[0-9A-Za-z]{0,64}$/;
 
 const tooMany = refuse('rate_limit_exceeded', {
@@ -62,7 +63,7 @@ export class EventStreams {
   /** Answers with the stream. It ends when the client leaves, the service stops, or the key works no more. */
   async stream(
     exchange: Exchange,
-    headers: readonly Header[],
+    headers: string,
     shard: ShardClient,
     org: string,
     head: RequestHead,
@@ -82,7 +83,7 @@ export class EventStreams {
 
   async #write(
     exchange: Exchange,
-    headers: readonly Header[],
+    headers: string,
     shard: ShardClient,
     org: string,
     { authorization, lastEventId }: RequestHead,
@@ -91,7 +92,7 @@ export class EventStreams {
     const first = lastEventId === '' ? await eventsAfter(shard, org, null) : null;
     let cursor = first === null ? lastEventId : first.cursor || beforeAll;
     const start = { organization: org, secret: listenSecret(listenKey, org) };
-    exchange.begin(200, [['Content-Type', 'text/event-stream'], ...headers]);
+    exchange.begin(200, eventStream + headers);
     await exchange.write(`retry: 1000\nevent: start\nid: ${cursor}\ndata: ${JSON.stringify(start)}\n\n`);
     let writtenAt = performance.now();
     while (exchange.isOpen && !exchange.isClosing) {

@@ -20,23 +20,31 @@ import { RequestBody } from './request-body.ts';
 
 export type Header = readonly [name: string, value: string];
 
-const statusTexts: Readonly<Record<number, string>> = {
-  200: 'OK',
-  303: 'See Other',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  402: 'Payment Required',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  409: 'Conflict',
-  410: 'Gone',
-  413: 'Content Too Large',
-  429: 'Too Many Requests',
-  431: 'Request Header Fields Too Large',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-};
+/** Headers as an answer takes them, each with a line break before it. */
+export function headerLines(...headers: readonly Header[]): string {
+  return headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
+}
+
+/** How an answer begins, up to the id of its request. */
+const answerStarts = new Map(
+  Object.entries({
+    200: 'OK',
+    303: 'See Other',
+    400: 'Bad Request',
+    401: 'Unauthorized',
+    402: 'Payment Required',
+    403: 'Forbidden',
+    404: 'Not Found',
+    405: 'Method Not Allowed',
+    409: 'Conflict',
+    410: 'Gone',
+    413: 'Content Too Large',
+    429: 'Too Many Requests',
+    431: 'Request Header Fields Too Large',
+    500: 'Internal Server Error',
+    503: 'Service Unavailable',
+  }).map(([status, text]) => [Number(status), `${status} ${text}\r\nRequest-Id: `]),
+);
 
 /** A larger answer is handed to the connection part by part: uWebSockets.js would copy what the client is slow to take. */
 const wholeBytesMax = 64 * 1024;
@@ -60,6 +68,14 @@ export interface Exchanges {
   readonly onBug: (error: unknown) => void;
 }
 
+/** What goes on with an exchange after its head was read. */
+export interface ExchangeHandler {
+  /** It takes too long: the last moment to answer. */
+  onTimeout(): void;
+  /** The body is read, or why it is not read any further. */
+  onBody(body: Buffer | Refusal): void;
+}
+
 export class Exchange {
   /** By the monotonic clock, milliseconds: what a clock that is set can't shorten or prolong. */
   readonly startedAt = performance.now();
@@ -68,8 +84,8 @@ export class Exchange {
   isHead = false;
   /** Its body comes in chunks. Where it ends is not certain: its answer is the last one on its connection. */
   isChunked = false;
-  /** What to answer when the exchange takes too long. */
-  onTimeout: () => void = () => this.cut();
+  /** Null: an exchange that takes too long is cut. */
+  handler: ExchangeHandler | null = null;
   readonly #exchanges: Exchanges;
   #response: HttpResponse | null;
   #streaming = false;
@@ -164,22 +180,33 @@ export class Exchange {
 
   /** Runs `step`; what it throws, now or later, is a bug, and cuts the connection. */
   guard(step: () => void | Promise<void>): void {
-    const failed = (error: unknown) => {
-      this.#exchanges.onBug(error);
-      this.cut();
-    };
     try {
-      step()?.catch(failed);
+      step()?.catch((error) => this.#failed(error));
     } catch (error) {
-      failed(error);
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#exchanges.onBug(error);
+    this.cut();
+  }
+
+  /** It takes too long. */
+  timeOut(): void {
+    try {
+      if (this.handler === null) this.cut();
+      else this.handler.onTimeout();
+    } catch (error) {
+      this.#failed(error);
     }
   }
 
   /**
-   * Reads the body and hands it over whole, or says why it is not read any further. Not called after an abort. To be
-   * called before the handler of the request returns.
+   * Reads the body and hands it to the handler whole, or says why it is not read any further. Not called after an abort.
+   * To be called before the handler of the request returns.
    */
-  readBody(bytesMax: number, onBody: (body: Buffer | Refusal) => void): void {
+  readBody(bytesMax: number): void {
     const body = new RequestBody(bytesMax, this.isChunked);
     let isRead = false;
     this.#response?.onData((piece, isLastPiece) => {
@@ -188,13 +215,21 @@ export class Exchange {
       if (result === null) return;
       isRead = true;
       // What the parser finds wrong behind the last chunk ends the request before it has run.
-      if (this.isChunked) setImmediate(() => this.isOpen && this.guard(() => onBody(result)));
-      else this.guard(() => onBody(result));
+      if (this.isChunked) setImmediate(() => this.isOpen && this.#bodyRead(result));
+      else this.#bodyRead(result);
     });
   }
 
-  /** Answers. */
-  answer(status: number, headers: readonly Header[], body: string | Uint8Array): void {
+  #bodyRead(body: Buffer | Refusal): void {
+    try {
+      this.handler!.onBody(body);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** Answers. `headers` are those that not every answer has, as `headerLines` gives them. */
+  answer(status: number, headers: string, body: string | Uint8Array): void {
     const response = this.#response;
     if (response === null || this.#streaming) return;
     const head = this.#head(status, headers);
@@ -205,7 +240,7 @@ export class Exchange {
     } else if (body.length > wholeBytesMax) {
       this.#answerInParts(response, head, typeof body === 'string' ? Buffer.from(body) : body);
     } else {
-      response.cork(() => response.writeStatus(head).end(body));
+      writeWhole(response, head, body);
       this.#end();
     }
   }
@@ -240,7 +275,7 @@ export class Exchange {
   }
 
   /** Refuses what can't be read any further, and ends the connection, whether or not the client takes the answer. */
-  refuse(status: number, headers: readonly Header[], body: string): void {
+  refuse(status: number, headers: string, body: string): void {
     if (this.isHead) {
       this.answer(status, headers, body);
       return;
@@ -263,14 +298,13 @@ export class Exchange {
   }
 
   /** Written in one native call: uWebSockets.js writes it as it is, and a call costs more than the text. */
-  #head(status: number, headers: readonly Header[]): string {
-    let head = `${status} ${statusTexts[status] ?? ''}\r\nRequest-Id: ${this.requestId}${this.#exchanges.commonHeaders}`;
-    for (const [name, value] of headers) head += `\r\n${name}: ${value}`;
-    return head;
+  #head(status: number, headers: string): string {
+    const start = answerStarts.get(status) ?? `${status} \r\nRequest-Id: `;
+    return `${start}${this.requestId}${this.#exchanges.commonHeaders}${headers}`;
   }
 
   /** Begins an answer whose body is written piece by piece. */
-  begin(status: number, headers: readonly Header[]): void {
+  begin(status: number, headers: string): void {
     const response = this.#response;
     if (response === null) return;
     this.#streaming = true;
@@ -326,6 +360,21 @@ export class Exchange {
   cut(): void {
     this.#afterParsing((response) => response.close());
   }
+}
+
+/** The answer that is written now. */
+let wholeAnswer: { response: HttpResponse; head: string; body: string | Uint8Array };
+
+/** Writes an answer that its connection takes whole, in one system call. */
+function writeWhole(response: HttpResponse, head: string, body: string | Uint8Array): void {
+  wholeAnswer = { response, head, body };
+  response.cork(writeCorked);
+}
+
+/** One function for all answers: uWebSockets.js calls it at once. */
+function writeCorked(): void {
+  const { response, head, body } = wholeAnswer;
+  response.writeStatus(head).end(body);
 }
 
 /**

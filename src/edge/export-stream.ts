@@ -5,7 +5,7 @@
 import { routeTable } from '../contract/routes/table.ts';
 import { parseQuery } from '../contract/routes/validate.ts';
 import type { ShardClient } from '../shard/client.ts';
-import type { Exchange, Header } from './exchange.ts';
+import { type Exchange, headerLines } from './exchange.ts';
 
 export interface ExportRequest {
   /** Position in the table of routes. */
@@ -18,7 +18,7 @@ export interface ExportRequest {
 /** Answers an export that the shard has admitted. A page that fails cuts the connection: half a file is not a file. */
 export async function streamExport(
   exchange: Exchange,
-  headers: readonly Header[],
+  headers: string,
   shard: ShardClient,
   request: ExportRequest,
 ): Promise<void> {
@@ -26,11 +26,11 @@ export async function streamExport(
   const parsed = parseQuery(route, request.query);
   const ndjson = 'params' in parsed && parsed.params.format === 'ndjson';
   const name = route.path.split('/').at(-1);
-  exchange.begin(200, [
+  const described = headerLines(
     ['Content-Type', ndjson ? 'application/x-ndjson' : 'text/csv; charset=utf-8; header=present'],
     ['Content-Disposition', `attachment; filename="${name}.${ndjson ? 'ndjson' : 'csv'}"`],
-    ...headers,
-  ]);
+  );
+  exchange.begin(200, described + headers);
   try {
     await writePages(exchange, shard, request);
   } finally {

@@ -154,7 +154,7 @@ function sweep(exchanges: Exchanges, options: ServerOptions): void {
   const oldest = performance.now() - options.requestTimeoutMs;
   for (const exchange of exchanges.open) {
     if (exchange.startedAt > oldest) break;
-    if (!exchange.isStreaming) exchange.guard(exchange.onTimeout);
+    if (!exchange.isStreaming) exchange.timeOut();
   }
   for (const exchange of exchanges.slow) {
     if (exchange.isStuckSince(performance.now() - options.slowClientMs)) exchange.cut();

@@ -6,7 +6,7 @@ import { negotiateLanguage } from '../contract/language.ts';
 import { openapiDocument } from '../contract/openapi/document.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api.ts';
-import type { Exchange, Header } from './exchange.ts';
+import { type Exchange, headerLines } from './exchange.ts';
 import { visitPage } from './pages/page-visits.ts';
 import type { Pages } from './pages/pages.ts';
 import type { RequestHead } from './request-head.ts';
@@ -23,39 +23,34 @@ export interface SiteOptions {
 
 type Handler = (exchange: Exchange, head: RequestHead) => void;
 
-const json: Header = ['Content-Type', 'application/json'];
-const text: Header = ['Content-Type', 'text/plain; charset=utf-8'];
-const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
+const json = headerLines(['Content-Type', 'application/json']);
+const text = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
+const noSniff = headerLines(['X-Content-Type-Options', 'nosniff']);
 
 /** Answers whatever is not the API. */
 export function createSite(options: SiteOptions): Handler {
   const { shards, baseUrl, isStopping, pages } = options;
   const errorsPage = errorsPageHtml();
+  const errorsHeaders = headerLines(
+    ['Content-Type', 'text/html; charset=utf-8'],
+    ['Content-Security-Policy', `default-src 'none'; style-src '${errorsPage.styleHash}'`],
+  );
   const openapi = JSON.stringify(openapiDocument(baseUrl));
   const documents: Readonly<Record<string, Handler>> = {
-    '/healthz': (exchange) => exchange.answer(200, [text], 'ok\n'),
+    '/healthz': (exchange) => exchange.answer(200, text, 'ok\n'),
     '/readyz': (exchange) => {
       const missing = shards.flatMap(({ connected }, number) => (connected ? [] : [number]));
-      if (isStopping()) exchange.answer(503, [text], 'not ready: stopping\n');
-      else if (missing.length === 0) exchange.answer(200, [text], 'ready\n');
-      else exchange.answer(503, [text], `not ready: shard ${missing.join(', ')}\n`);
+      if (isStopping()) exchange.answer(503, text, 'not ready: stopping\n');
+      else if (missing.length === 0) exchange.answer(200, text, 'ready\n');
+      else exchange.answer(503, text, `not ready: shard ${missing.join(', ')}\n`);
     },
-    '/openapi.json': (exchange) => exchange.answer(200, [json, noSniff], openapi),
-    '/docs/errors': (exchange) =>
-      exchange.answer(
-        200,
-        [
-          ['Content-Type', 'text/html; charset=utf-8'],
-          ['Content-Security-Policy', `default-src 'none'; style-src '${errorsPage.styleHash}'`],
-          noSniff,
-        ],
-        errorsPage.html,
-      ),
+    '/openapi.json': (exchange) => exchange.answer(200, json + noSniff, openapi),
+    '/docs/errors': (exchange) => exchange.answer(200, errorsHeaders + noSniff, errorsPage.html),
   };
   const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {
     const language = negotiateLanguage(head.acceptLanguage);
     const body = errorBody(refusal, { language, requestId: exchange.requestId, baseUrl });
-    const headers = [json, notStored];
+    const headers = json + notStored;
     if (close || exchange.isChunked) exchange.refuse(statusOf(refusal), headers, body);
     else exchange.answer(statusOf(refusal), headers, body);
   };

@@ -49,12 +49,12 @@ for (const isTls of [false, true]) {
         held,
         connections: unlimited,
         onBug: (error) => assert.fail(error as Error),
-        onSite: (exchange) => exchange.answer(200, [], 'ok'),
+        onSite: (exchange) => exchange.answer(200, '', 'ok'),
         onApi: (exchange, { path }) => {
           exchange.holder = 'org_1';
-          if (path === '/v1/whole') exchange.answer(200, [], large);
+          if (path === '/v1/whole') exchange.answer(200, '', large);
           else {
-            exchange.begin(200, []);
+            exchange.begin(200, '');
             exchange.guard(async () => {
               for (let at = 0; at < large.length && exchange.isOpen; at += pieceBytes)
                 await exchange.write(large.toString('latin1', at, at + pieceBytes));

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { headerLines } from '../../src/edge/exchange.ts';
 import { HeldAnswers } from '../../src/edge/held-answers.ts';
 import { listen, type Server } from '../../src/edge/server.ts';
 import { unlimited } from './unlimited.ts';
@@ -27,13 +28,14 @@ const start = () =>
     held,
     connections: unlimited,
     onBug: (error) => bugs.push((error as Error).message),
-    onApi: (exchange) => exchange.answer(200, [], 'ok'),
+    onApi: (exchange) => exchange.answer(200, '', 'ok'),
     onSite: (exchange, { path }) => {
       if (path === '/throws') throw new Error('at once');
       exchange.guard(async () => {
         await wait(5);
         if (path === '/rejects') throw new Error('later');
-        exchange.onTimeout = () => exchange.answer(303, [['Location', '/v1']], '');
+        const onTimeout = () => exchange.answer(303, headerLines(['Location', '/v1']), '');
+        exchange.handler = { onTimeout, onBody: () => {} };
       });
     },
   });

@@ -6,7 +6,7 @@ import { formBytesMax } from '../../contract/limits.ts';
 import { slotOfId } from '../../core/ids.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
-import type { Exchange } from '../exchange.ts';
+import { type Exchange, headerLines } from '../exchange.ts';
 import { bodyTooLarge, bodyTooSlow } from '../request-body.ts';
 import type { RequestHead } from '../request-head.ts';
 import type { PageAnswer, PagePort, PageVisit, ShownPayment } from './page-port.ts';
@@ -56,9 +56,10 @@ export function visitPage(
     },
     remoteAddress: exchange.remoteAddress,
   };
-  const reply = ({ status, headers, body }: PageAnswer) => exchange.answer(status, headers, body);
+  const reply = ({ status, headers, body }: PageAnswer) =>
+    exchange.answer(status, headerLines(...headers), body);
   const handle = (body: Buffer) => {
-    exchange.onTimeout = () => reply(pages.goOn(visit));
+    exchange.handler = { onTimeout: () => reply(pages.goOn(visit)), onBody: () => {} };
     exchange.guard(async () => reply(await pages.handle({ ...visit, body })));
   };
   const turnedAway = pages.turnAway(visit);
@@ -69,7 +70,10 @@ export function visitPage(
   } else if (head.bodyBytes > formBytesMax) {
     refuse(bodyTooLarge(formBytesMax));
   } else {
-    exchange.onTimeout = () => refuse(bodyTooSlow);
-    exchange.readBody(formBytesMax, (body) => ('code' in body ? refuse(body) : handle(body)));
+    exchange.handler = {
+      onTimeout: () => refuse(bodyTooSlow),
+      onBody: (body) => ('code' in body ? refuse(body) : handle(body)),
+    };
+    exchange.readBody(formBytesMax);
   }
 }
