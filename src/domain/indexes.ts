@@ -1,5 +1,8 @@
 // Indexes: the lists that a record belongs to. Every list, with or without filters, is a range over one index, so that a
 // page costs the same however long the list is. The memtable and the checkpoint use the same rows.
+//
+// From its first `=` on, the name of an index is a value of which there may be any number. What comes before it comes
+// again and again, so the checkpoint numbers it: there must be few of these for an organization.
 
 import type { AttemptRecord, NetworkCallRecord, StoredRecord } from './record.ts';
 import type { IndexRow } from './view.ts';
@@ -16,9 +19,16 @@ export function kindIndex(kind: ListedKind, scope: string): string {
   return `${kind}/${scope}`;
 }
 
+/** Fields that have few values in all. */
+const enumerated: ReadonlySet<string> = new Set(['status', 'type', 'open']);
+
 /** The records of a kind in a scope whose `field` has this value. */
 export function fieldIndex(kind: ListedKind, scope: string, field: string, value: string): string {
-  return `${kind}/${scope}/${field}=${value}`;
+  return `${kind}/${scope}/${fieldIs(field, value)}`;
+}
+
+function fieldIs(field: string, value: string): string {
+  return `${field}${enumerated.has(field) ? ':' : '='}${value}`;
 }
 
 /** The records of a kind in a scope whose fields have these values; without any, all of them. */
@@ -28,7 +38,7 @@ export function fieldsIndex(
   fields: readonly (readonly [name: string, value: string])[],
 ): string {
   if (fields.length === 0) return kindIndex(kind, scope);
-  return `${kindIndex(kind, scope)}/${fields.map(([name, value]) => `${name}=${value}`).join('&')}`;
+  return `${kindIndex(kind, scope)}/${fields.map(([name, value]) => fieldIs(name, value)).join('&')}`;
 }
 
 /** Names are remembered of so many organizations, then anew. */
@@ -82,18 +92,18 @@ const scopedKinds: readonly ListedKind[] = [
 ];
 
 /**
- * Every organization that has records, charges and the like apart, which come with one of these. `indexAfter` gives the
- * first name of an index after a text: it is asked once or twice for each organization and kind.
+ * Every organization that has records, charges and the like apart, which come with one of these. `listAfter` gives the
+ * first name of a list after a text: it is asked once or twice for each organization and kind.
  */
-export function organizationsIn(indexAfter: (text: string) => string | undefined): Set<string> {
+export function organizationsIn(listAfter: (text: string) => string | undefined): Set<string> {
   const found = new Set<string>();
   for (const kind of scopedKinds) {
     const start = `${kind}/`;
-    for (let name = indexAfter(start); name?.startsWith(start); ) {
+    for (let name = listAfter(start); name?.startsWith(start); ) {
       const org = name.slice(start.length, name.indexOf('/', start.length));
       found.add(org);
       // All its names go on with a slash, and the next character is a zero.
-      name = indexAfter(`${start}${org}0`);
+      name = listAfter(`${start}${org}0`);
     }
   }
   return found;
@@ -110,17 +120,17 @@ export const endedIndex = 'over';
 
 /** The holder of a cash code: first the network call that issues it, then its charge. */
 export function cashIndex(number: string): string {
-  return `cash/${number}`;
+  return `cash=${number}`;
 }
 
 /** The deliveries of an endpoint that wait for an attempt, by due time. */
 export function endpointDueIndex(endpoint: string): string {
-  return `due/${endpoint}`;
+  return `due/endpoint=${endpoint}`;
 }
 
 /** The attempts of a delivery, oldest first. */
 export function attemptIndex(delivery: string): string {
-  return `attempt/${delivery}`;
+  return `attempt=${delivery}`;
 }
 
 const timeWidth = 14;

@@ -80,7 +80,7 @@ function openUnchecked(folder: string, mapSize: number, readOnly: boolean): Envi
     overlappingSync: false,
     eventTurnBatching: false,
     commitDelay: 0,
-    maxDbs: 8,
+    maxDbs: 32,
   });
 }
 

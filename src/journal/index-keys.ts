@@ -1,51 +1,133 @@
-// The keys of index rows in the checkpoint: index name, a zero byte, sort key, in UTF-8. Rows of one index lie
-// together, in the order of their sort keys' bytes (for ASCII, the order of JavaScript's strings).
+// The keys of index rows in the checkpoint: the number of the list (1, 2 or 4 bytes), the value if the index has one, the
+// sort key. The name of an index is that of a list, of which an organization has few, and from its first `=` on a value,
+// of which there may be any number. So what is long and comes again and again, organization, mode and field, is written
+// once, with the number of the list (see index-table.ts).
+//
+// Sort keys are made of letters, digits and `_`: six bits a character, in the order of ASCII, so that the order of the
+// bytes is the order of the texts. A value is a length (u8) and its text, packed in the same way where that is possible
+// (then 128 is added to the length), or 255 and the SHA-256 of a text that is too long.
 
 import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
-import type { IndexRow, ScanRange } from '../domain/view.ts';
+import type { ScanRange } from '../domain/view.ts';
 
-const nameBytesMax = 400;
-const sortKeyBytesMax = 1_500;
-/** The most bytes that one UTF-16 unit takes in UTF-8. */
-const utf8BytesMax = 3;
-/** Marks a name that stands for a longer one. */
-const hashedMark = '\u0001';
+/** In the order of their codes: the code of `0` is 1, and 0 is the end of a text. */
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
+const codes = new Uint8Array(256);
+for (let i = 0; i < alphabet.length; i++) codes[alphabet.charCodeAt(i)] = i + 1;
+const sortKeyLengthMax = 100;
+const valueBytesMax = 126;
+const packedMark = 128;
+const hashedMark = 255;
 
-/** The key of one row. */
-export function indexKey({ index, sortKey }: IndexRow): Buffer {
-  assert(sortKey.length > 0, 'a sort key is not empty');
-  const key = Buffer.from(`${shortName(index)}\u0000${sortKey}`);
-  assert(key.length <= nameBytesMax + 1 + sortKeyBytesMax, `the sort key ${sortKey} is too long`);
+/** The list that an index belongs to, and its value; null: it is the whole list. */
+export function splitIndexName(index: string): { readonly list: string; readonly value: string | null } {
+  const end = index.indexOf('=') + 1;
+  return end === 0 ? { list: index, value: null } : { list: index.slice(0, end), value: index.slice(end) };
+}
+
+/** What the keys of all rows of an index begin with, and those of no other index. */
+export function indexPrefix(listNumber: number, value: string | null): Buffer {
+  const number = numberBytes(listNumber);
+  return value === null ? number : Buffer.concat([number, valueBytes(value)]);
+}
+
+/** How long it is shows in the first byte. */
+function numberBytes(number: number): Buffer {
+  if (number < 0x80) return Buffer.of(number);
+  const bytes = Buffer.allocUnsafe(number < 0x4000 ? 2 : 4);
+  if (bytes.length === 2) bytes.writeUInt16BE(0x8000 | number);
+  else bytes.writeUInt32BE(0xc000_0000 + number);
+  return bytes;
+}
+
+function valueBytes(value: string): Buffer {
+  const packed = packText(value);
+  const bytes = packed ?? Buffer.from(value);
+  if (bytes.length > valueBytesMax)
+    return Buffer.concat([Buffer.of(hashedMark), hash('sha256', value, 'buffer')]);
+  return Buffer.concat([Buffer.of(packed === null ? bytes.length : packedMark + bytes.length), bytes]);
+}
+
+/** The key of the row with this sort key, of the index with this prefix. */
+export function rowKey(prefix: Uint8Array, sortKey: string): Buffer {
+  assert(
+    sortKey.length > 0 && sortKey.length <= sortKeyLengthMax,
+    `a sort key of ${sortKey.length} characters`,
+  );
+  const key = packText(sortKey, prefix.length);
+  assert(key !== null, `the sort key ${sortKey} has letters, digits and _ only`);
+  key.set(prefix);
   return key;
 }
 
-/** LMDB's keys are short: a long name, or one that would blur where the sort key begins, is replaced by its digest. */
-function shortName(index: string): string {
-  // Hardly any name is so long that its bytes must be counted.
-  const isShort = index.length * utf8BytesMax <= nameBytesMax || Buffer.byteLength(index) <= nameBytesMax;
-  const isPlain = isShort && !index.includes('\u0000') && !index.startsWith(hashedMark);
-  return isPlain ? index : hashedMark + hash('sha256', index, 'hex');
+/** A text as bytes in the same order, after `offset` bytes that are not written; null when it can't be packed. */
+export function packText(text: string, offset = 0): Buffer | null {
+  const bytes = Buffer.allocUnsafe(offset + Math.ceil((text.length * 6) / 8));
+  let at = offset;
+  let bits = 0;
+  let held = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = codes[text.charCodeAt(i)];
+    if (!code) return null;
+    bits = ((bits << 6) | code) & 0xffff;
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      bytes[at++] = bits >> held;
+    }
+  }
+  if (held > 0) bytes[at] = bits << (8 - held);
+  return bytes;
 }
 
-/** The name of the index in a row's key, or what stands for it. */
-export function nameOf(key: Uint8Array): string {
-  const bytes = Buffer.from(key.buffer, key.byteOffset, key.length);
-  return bytes.toString('utf8', 0, bytes.indexOf(0));
+/** The text whose bytes begin at `offset`. */
+export function unpackText(bytes: Uint8Array, offset = 0): string {
+  let text = '';
+  let bits = 0;
+  let held = 0;
+  for (let at = offset; at < bytes.length; at++) {
+    bits = ((bits << 8) | bytes[at]!) & 0xffff;
+    for (held += 8; held >= 6; ) {
+      held -= 6;
+      const code = (bits >> held) & 63;
+      if (code === 0) return text;
+      text += alphabet[code - 1]!;
+    }
+  }
+  return text;
 }
 
-/** The sort key in a row's key. */
-export function sortKeyOf(key: Uint8Array): string {
-  const bytes = Buffer.from(key.buffer, key.byteOffset, key.length);
-  return bytes.toString('utf8', bytes.indexOf(0) + 1);
-}
-
-/** LMDB's bounds for a scan of one index; `end` is always exclusive. */
-export function scanBounds(index: string, { after, before, descending }: ScanRange) {
-  const name = shortName(index);
-  const low = Buffer.from(`${name}\u0000${after ?? ''}`);
-  const high = Buffer.from(before === undefined ? `${name}\u0001` : `${name}\u0000${before}`);
+/** LMDB's bounds for a scan of the index with this prefix; `end` is always exclusive. */
+export function scanBounds(prefix: Buffer, { after, before, descending }: ScanRange) {
+  const low = after === undefined ? prefix : boundKey(prefix, after);
+  const high = before === undefined ? successor(prefix) : boundKey(prefix, before);
   return descending
     ? { start: high, end: low, reverse: true, exclusiveStart: true }
     : { start: low, end: high, reverse: false, exclusiveStart: true };
+}
+
+/** Lies between the keys of the sort keys before `bound` and of those after it; is the key of `bound` if that can be one. */
+function boundKey(prefix: Buffer, bound: string): Buffer {
+  const at = bound.search(/[^0-9A-Z_a-z]/);
+  if (at < 0) return rowBound(prefix, bound);
+  const before = [...alphabet].findLast((character) => character < bound[at]!);
+  const start = bound.slice(0, at);
+  // Comes after whatever begins with the character before, or else directly after the start.
+  return before === undefined
+    ? Buffer.concat([rowBound(prefix, start), Buffer.of(0)])
+    : rowBound(prefix, start + before + alphabet.at(-1)!.repeat(sortKeyLengthMax));
+}
+
+function rowBound(prefix: Buffer, text: string): Buffer {
+  return Buffer.concat([prefix, packText(text.slice(0, 2 * sortKeyLengthMax))!]);
+}
+
+/** The smallest key after all that begin with the prefix. */
+function successor(prefix: Buffer): Buffer {
+  const next = Buffer.from(prefix);
+  let at = next.length - 1;
+  while (next[at] === 255) at--;
+  next[at]!++;
+  return next.subarray(0, at + 1);
 }

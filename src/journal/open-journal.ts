@@ -59,7 +59,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
   const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
   const { log: logMapSize, state: mapSize } = mapSizesOf(options);
   await createJournal(dir, identity, mapSize);
-  const checkpoint = openCheckpoint(dir, identity, mapSize, options.indexRowsOf, options.scheduler);
+  const checkpoint = openCheckpoint(dir, identity, mapSize, options.indexRowsOf);
   const segments = new Segments(join(dir, 'log'), logMapSize, identity);
   try {
     const afterSequence = checkpoint.sequence;
@@ -107,7 +107,7 @@ export function openFollower(options: Omit<JournalOptions, 'warn'>): CheckpointF
   const folder = join(dir, 'state');
   return new CheckpointFollower(
     segments,
-    new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, scheduler, isShared: true }),
+    new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, isShared: true }),
     scheduler,
   );
 }
@@ -152,11 +152,10 @@ export function openCheckpoint(
   identity: ShardIdentity,
   mapSize: number,
   indexRowsOf: IndexRowsOf,
-  scheduler = systemScheduler,
 ): LmdbCheckpoint {
   try {
     const part = partOf(identity, 'state');
-    return new LmdbCheckpoint({ folder: join(dir, 'state'), part, mapSize, indexRowsOf, scheduler });
+    return new LmdbCheckpoint({ folder: join(dir, 'state'), part, mapSize, indexRowsOf });
   } catch (error) {
     if (!(error instanceof JournalDamaged) || error instanceof ForeignPart) throw error;
     throw new JournalDamaged(`${error.message}. Restore the data folder from a backup`, { cause: error });

@@ -70,7 +70,7 @@ async function inspectShard(
   withLog: boolean,
 ): Promise<ShardFindings | null> {
   const look = ({ checkpoint, logEnd, organizationsInLog }: InspectedJournal): ShardFindings => {
-    const organizations = organizationsIn((name) => checkpoint.indexAfter(name));
+    const organizations = organizationsIn((name) => checkpoint.listAfter(name));
     if (withLog) for (const org of organizationsInLog()) organizations.add(org);
     const directoryRevision = readRevision(checkpoint.getLevel(directoryLevel));
     return { number, checkpoint: checkpoint.sequence, logEnd, directoryRevision, organizations };

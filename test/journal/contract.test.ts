@@ -194,16 +194,30 @@ for (const [name, open] of [
     const records = recordsById([...intents, ...others]);
     await checkpoint.write({ records, sequence: 1, keptKeys: [] });
     const ids = intents.map((intent) => intent.id);
-    const bounds = [undefined, 'a', 'pi_', ids[0], ids[4], `${ids[4]}0`, ids[8], 'z'];
+    const bounds = [
+      undefined,
+      '',
+      'a',
+      'pi_',
+      ids[0],
+      ids[4],
+      `${ids[4]}0`,
+      `${ids[4]}é`,
+      `${ids[4]!.slice(0, -1)} `,
+      ids[8],
+      'pi_0/',
+      'pi~',
+      'z',
+    ];
     for (const after of bounds)
       for (const before of bounds)
         for (const descending of [false, true]) {
-          const expected = ids.filter((id) => (after ?? '') < id && id < (before ?? '~'));
+          const expected = ids.filter((id) => (after ?? '') < id && id < (before ?? '\uffff'));
           const found = [...checkpoint.scan('payment_intent', { after, before, descending })];
           assert.deepEqual(found, descending ? expected.reverse() : expected);
         }
     const customersOf = (email: string) => [
-      ...checkpoint.scan(`customer/email/${email}`, { descending: false }),
+      ...checkpoint.scan(`customer/email=${email}`, { descending: false }),
     ];
     assert.deepEqual(customersOf(longEmail), [others[0]!.id]);
     assert.deepEqual(customersOf('a'), [others[1]!.id, others[2]!.id]);

@@ -110,7 +110,7 @@ export async function appendTurns(
 /** Indexes as a shard might have: of all intents, by status, and customers by email. */
 export function indexRowsOf(record: Change): IndexRow[] {
   if (record.kind === 'customer')
-    return record.email === null ? [] : [{ index: `customer/email/${record.email}`, sortKey: record.id }];
+    return record.email === null ? [] : [{ index: `customer/email=${record.email}`, sortKey: record.id }];
   if (record.kind !== 'payment_intent') return [{ index: record.kind, sortKey: record.id }];
   return [
     { index: 'payment_intent', sortKey: record.id },

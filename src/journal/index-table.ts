@@ -1,0 +1,135 @@
+// The index rows of the checkpoint, and the numbers that stand for the lists in their keys (see index-keys.ts). A list
+// gets the next number with its first row and keeps it. Rows are gathered, then written in one transaction.
+//
+// LMDB splits a full page in the middle, and what is new comes mostly at the end of a list: written in order, it would
+// leave every page half empty. So a little more than every second row goes first, and the others then fill the pages.
+
+import type { IndexRow, ScanRange } from '../domain/view.ts';
+import type { Table } from './environment.ts';
+import { indexPrefix, rowKey, scanBounds, splitIndexName, unpackText } from './index-keys.ts';
+
+/** Runs a read of the environment. */
+export type Read = <T>(read: () => T) => T;
+
+const nothing = Buffer.alloc(0);
+const knownMax = 100_000;
+
+/** Rows of one index to write, or to remove. */
+interface Gathered {
+  readonly prefix: Buffer;
+  readonly rows: { readonly sortKey: string; readonly isRemoved: boolean }[];
+}
+
+export class IndexTable {
+  readonly #rows: Table;
+  readonly #lists: Table;
+  readonly #read: Read;
+  /** The numbers of lists that were asked for lately. */
+  readonly #known = new Map<string, number>();
+  readonly #gathered = new Map<string, Gathered>();
+  /** Lists that get their number with the next transaction. */
+  readonly #added = new Map<string, number>();
+  /** How many lists there are, once that matters. */
+  #count: number | null = null;
+
+  /** `lists` holds the number of each list by its name. */
+  constructor(rows: Table, lists: Table, read: Read) {
+    this.#rows = rows;
+    this.#lists = lists;
+    this.#read = read;
+  }
+
+  *scan(index: string, range: ScanRange): Generator<string> {
+    const { list, value } = splitIndexName(index);
+    const number = this.#numberOf(list);
+    if (number === undefined) return;
+    const prefix = indexPrefix(number, value);
+    const keys = this.#read(() => this.#rows.getKeys(scanBounds(prefix, range))[Symbol.iterator]());
+    try {
+      for (;;) {
+        const { done, value: key } = this.#read(() => keys.next());
+        if (done === true) return;
+        yield unpackText(key, prefix.length);
+      }
+    } finally {
+      keys.return?.();
+    }
+  }
+
+  /** The first name of a list after `text`, in the order of their bytes, among those that ever had a row. */
+  listAfter(text: string): string | undefined {
+    const range = { start: Buffer.from(text), exclusiveStart: true, limit: 1 };
+    const [name] = this.#read(() => [...this.#lists.getKeys(range)]);
+    return name && Buffer.from(name).toString();
+  }
+
+  #numberOf(list: string): number | undefined {
+    const known = this.#known.get(list) ?? this.#added.get(list);
+    if (known !== undefined) return known;
+    const number = this.#read(() => this.#lists.get(Buffer.from(list)))?.readUInt32LE(0);
+    if (number !== undefined) this.#remember(list, number);
+    return number;
+  }
+
+  #remember(list: string, number: number): void {
+    if (this.#known.size >= knownMax) this.#known.clear();
+    this.#known.set(list, number);
+  }
+
+  /** Gathers what a record's rows become: those before are removed, unless they are among those after. */
+  change(before: readonly IndexRow[], after: readonly IndexRow[]): void {
+    for (const row of before) if (!holds(after, row)) this.#gather(row, true);
+    for (const row of after) if (!holds(before, row)) this.#gather(row, false);
+  }
+
+  #gather({ index, sortKey }: IndexRow, isRemoved: boolean): void {
+    let gathered = this.#gathered.get(index);
+    if (gathered === undefined) {
+      const { list, value } = splitIndexName(index);
+      gathered = { prefix: indexPrefix(this.#numberOf(list) ?? this.#add(list), value), rows: [] };
+      this.#gathered.set(index, gathered);
+    }
+    gathered.rows.push({ sortKey, isRemoved });
+  }
+
+  #add(list: string): number {
+    const number = (this.#count ?? this.#read(() => this.#lists.getCount({}))) + 1;
+    this.#count = number;
+    this.#added.set(list, number);
+    this.#remember(list, number);
+    return number;
+  }
+
+  /** Writes what was gathered, within a transaction. */
+  write(): void {
+    for (const [list, number] of this.#added) {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32LE(number);
+      this.#lists.putSync(Buffer.from(list), bytes);
+    }
+    const inOrder = [...this.#gathered.values()].sort((a, b) => a.prefix.compare(b.prefix));
+    for (const { prefix, rows } of inOrder) {
+      rows.sort((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
+      for (const { sortKey, isRemoved } of filling(rows)) {
+        const key = rowKey(prefix, sortKey);
+        if (isRemoved) this.#rows.removeSync(key);
+        else this.#rows.putSync(key, nothing);
+      }
+    }
+    this.#added.clear();
+    this.#gathered.clear();
+  }
+}
+
+/** So many of nine rows go first: they leave the pages half full, and the others fit in. */
+const firstOfNine = [true, false, true, false, true, false, true, false, true];
+
+/** The rows in the order in which they are written. */
+function* filling<T>(rows: readonly T[]): Generator<T> {
+  for (const isFirst of [true, false])
+    for (let i = 0; i < rows.length; i++) if (firstOfNine[i % 9] === isFirst) yield rows[i]!;
+}
+
+function holds(rows: readonly IndexRow[], { index, sortKey }: IndexRow): boolean {
+  return rows.some((row) => row.index === index && row.sortKey === sortKey);
+}

@@ -1,0 +1,77 @@
+// The keys of index rows: the order of the bytes is the order of the texts, whatever bounds are asked for.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { array, assert as check, constantFrom, property, string, uniqueArray } from 'fast-check';
+import {
+  indexPrefix,
+  packText,
+  rowKey,
+  scanBounds,
+  splitIndexName,
+  unpackText,
+} from '../../src/journal/index-keys.ts';
+
+const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'];
+const sortKey = array(constantFrom(...alphabet), { minLength: 1, maxLength: 30 }).map((all) => all.join(''));
+const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b));
+
+test('a packed text is read back, and packed texts lie in the order of the texts', () => {
+  check(
+    property(sortKey, sortKey, (a, b) => {
+      assert.equal(unpackText(packText(a)!), a);
+      assert.equal(packText(a)!.compare(packText(b)!), compare(a, b));
+    }),
+  );
+  for (const text of ['a-b', 'é', 'a b', 'ﬀ']) assert.equal(packText(text), null);
+});
+
+test('bounds of any text let through the sort keys between them', () => {
+  const bound = array(constantFrom(...alphabet, ' ', '~', 'é', '-', '\u0000', '@'), { maxLength: 8 });
+  const prefix = indexPrefix(5, null);
+  check(
+    property(uniqueArray(sortKey, { maxLength: 20 }), bound, bound, (sortKeys, after, before) => {
+      const [low, high] = [after.join(''), before.join('')];
+      const { start, end } = scanBounds(prefix, { after: low, before: high, descending: false });
+      for (const key of sortKeys) {
+        const bytes = rowKey(prefix, key);
+        assert.equal(bytes.compare(start) > 0, key > low, `${key} after ${low}`);
+        assert.equal(bytes.compare(end) < 0, key < high, `${key} before ${high}`);
+      }
+    }),
+  );
+});
+
+test('no prefix begins another, and a scan without bounds ends before the next', () => {
+  const numbers = [0, 1, 127, 128, 255, 256, 16_383, 16_384, 70_000, 2 ** 29];
+  const values = [
+    null,
+    '',
+    'a',
+    'ab',
+    'é',
+    'a@example.com',
+    'x'.repeat(126),
+    'x'.repeat(400),
+    'y'.repeat(400),
+  ];
+  const prefixes = numbers.flatMap((number) =>
+    (number % 2 === 0 ? [null] : values.slice(1)).map((value) => indexPrefix(number, value)),
+  );
+  for (const prefix of prefixes) {
+    const { start, end } = scanBounds(prefix, { descending: false });
+    for (const other of prefixes) {
+      for (const key of [rowKey(other, '0'), rowKey(other, 'z'.repeat(100))])
+        assert.equal(key.compare(start) > 0 && key.compare(end) < 0, prefix === other);
+    }
+  }
+});
+
+test('the name of an index is split where its value begins', () => {
+  check(
+    property(string(), (value) => {
+      assert.deepEqual(splitIndexName(`a/b=${value}`), { list: 'a/b=', value });
+    }),
+  );
+  assert.deepEqual(splitIndexName('a/status:paid'), { list: 'a/status:paid', value: null });
+});
