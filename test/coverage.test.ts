@@ -9,6 +9,7 @@ import { errorCodes } from '../src/contract/errors/table.ts';
 import { routeTable } from '../src/contract/routes/table.ts';
 import { eventTypes, futureEventTypes } from '../src/contract/vocabulary.ts';
 import { codes, events, operations, type Proof } from './coverage.ts';
+import { hasTest } from './test-titles.ts';
 
 const operationNames = new Map(routeTable.map((route) => [`${route.method} ${route.path}`, route.operation]));
 
@@ -32,22 +33,6 @@ function textOf(file: string): string {
   const known = files.get(file) ?? readFileSync(new URL(file, import.meta.url), 'utf8');
   files.set(file, known);
   return known;
-}
-
-/** The titles of the tests in a file, as patterns: what a title leaves open is a group. */
-function titlesOf(text: string): RegExp[] {
-  return [...text.matchAll(/\btest\(\s*(?:'((?:\\.|[^'\\])*)'|`([^`]*)`)/g)].map(([, plain, template]) => {
-    const parts = plain === undefined ? template!.split(/\$\{[^}]*\}/) : [plain.replaceAll('\\', '')];
-    return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('(.*)')}$`);
-  });
-}
-
-/** Whether the file has a test of this title. What its pattern leaves open must stand in the file, in a table. */
-function hasTest(text: string, title: string): boolean {
-  return titlesOf(text).some((pattern) => {
-    const match = pattern.exec(title);
-    return match?.slice(1).every((part) => text.includes(part)) ?? false;
-  });
 }
 
 test('titles are found as they are written: plain, over lines, and from tables', () => {

@@ -25,7 +25,7 @@ const rows: readonly (readonly [description: string, field: string])[] = [
 ];
 
 for (const [description, field] of rows) {
-  test(`a description in an export: ${JSON.stringify(description)}`, () => {
+  test(`a description in an export: ${JSON.stringify(description).slice(1, -1)}`, () => {
     const stage = new Stage();
     const id = createIntent(stage, { description });
     const exported = (format: 'csv' | 'ndjson') =>
