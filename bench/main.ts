@@ -10,12 +10,13 @@ import { Option } from 'commander';
 import { type Drive, fillFolder, type Growth, growthTable, measureGrowth } from './growth.ts';
 import { drive, type Measured } from './load.ts';
 import { driveOpen } from './open-loop.ts';
-import { bench, counts, positive } from './options.ts';
+import { bench, counts, layouts, positive } from './options.ts';
 import { plot } from './plot.ts';
 import { postgresPrograms, startPostgres } from './postgres.ts';
 import type { ThreadSeconds } from './processor-time.ts';
 import { deliveringLocally, Receiver } from './receiver.ts';
 import { type Round, type Summary, summarize, table, threadTable } from './report.ts';
+import { type Layout, measureScale, type Scaled, scaleTable } from './scale.ts';
 import { type Scenario, scenariosOf } from './scenarios.ts';
 import { type ServiceTarget, startBareServer, startService } from './targets.ts';
 import { driveWithWrk, isWrkInstalled } from './wrk.ts';
@@ -25,6 +26,7 @@ interface Options {
   readonly rounds: number;
   readonly connections: readonly number[];
   readonly shards?: number;
+  readonly scale: readonly Layout[];
   readonly generator?: 'wrk' | 'autocannon';
   readonly only?: readonly string[];
   readonly growth: readonly number[];
@@ -62,6 +64,12 @@ function readOptions(): Options {
       [64, 256],
     )
     .option('--shards <n>', 'shard threads of the service', positive)
+    .option(
+      '--scale <edges x shards,…>',
+      'services of these sizes beside each other',
+      layouts,
+      [1, 2, 4].map((shards) => ({ edges: 1, shards })),
+    )
     .addOption(
       new Option('--generator <name>', 'wrk where it is installed, unless told otherwise').choices([
         'wrk',
@@ -180,6 +188,11 @@ async function grow(
   return measureGrowth(folders, driver, { connections: Math.max(...connections), rounds, seconds });
 }
 
+/** With one connection count, the largest, which keeps several shards busy. */
+function scale(driver: Drive, { scale: sizes, connections, rounds, seconds }: Options): Promise<Scaled[]> {
+  return measureScale(sizes, driver, { connections: Math.max(...connections), rounds, seconds });
+}
+
 async function main(): Promise<void> {
   const options = readOptions();
   const say = (text: string) => options.json || process.stdout.write(`${text}\n`);
@@ -217,6 +230,9 @@ async function main(): Promise<void> {
     const bytes =
       options.quick || options.recorded ? null : Math.round(await bytesEach(create, service, generate));
     if (bytes !== null) say(`bytes on disk a create, log and checkpoint: ${bytes.toLocaleString('en')}\n`);
+    const isScaled = !options.quick && !options.recorded && (options.only?.includes('scale') ?? true);
+    const scaled = isScaled && name === 'wrk' ? await scale(driver, options) : [];
+    if (scaled.length > 0) say(`${scaleTable(scaled)}\n`);
     const grown = await grow(driver, options);
     if (grown.length > 0) say(growthTable(grown));
     if (options.plot) {
@@ -226,7 +242,15 @@ async function main(): Promise<void> {
       );
     }
     const { seconds, rounds } = options;
-    const shown = { generator: name, seconds, rounds, tables, bytesOnDiskACreate: bytes, growth: grown };
+    const shown = {
+      generator: name,
+      seconds,
+      rounds,
+      tables,
+      bytesOnDiskACreate: bytes,
+      scaled,
+      growth: grown,
+    };
     if (options.json) process.stdout.write(`${JSON.stringify(shown)}\n`);
     if (options.recorded) refuseCollapse(recorded, tables[0]!.results);
   } finally {

@@ -17,3 +17,13 @@ export function positive(text: string): number {
 export function counts(text: string): number[] {
   return text.split(',').map((part) => Math.ceil(positive(part)));
 }
+
+/** Threads of both kinds, edges × shards, with commas between them: `1x1,1x2,2x4`. */
+export function layouts(text: string): { edges: number; shards: number }[] {
+  return text.split(',').map((part) => {
+    const [edges, shards] = part.split('x').map(positive);
+    if (edges === undefined || shards === undefined)
+      throw new InvalidArgumentError('It must be like 1x2,2x4.');
+    return { edges: Math.ceil(edges), shards: Math.ceil(shards) };
+  });
+}
