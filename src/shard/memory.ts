@@ -1,7 +1,7 @@
 // How the memory that is configured for a shard is divided. `memory.shardMib` is the limit of its thread's heap: half of
-// that is for records, the rest for turns, the program itself, and what the collector has yet to free. What a shard makes
-// other threads hold (requests on their way, answers that clients have yet to take, deliveries leased) lies beyond its
-// heap, and comes to half as much again.
+// that is for records, the rest for turns, the program itself, and what the collector has yet to free. Records that are in
+// no checkpoint yet lie beside the heap, as bytes, and count as if they lay in it. What a shard makes other threads hold
+// (requests on their way, answers that clients have yet to take, deliveries leased) comes to half as much again.
 //
 // Whoever holds one of these keeps count of it in bytes, and what does not fit is refused or waits, wherever it can
 // before any work was done for it. An estimate is enough: the shares leave room for what it misses.
