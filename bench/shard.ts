@@ -46,7 +46,7 @@ function emptyLog(encode: (turn: LogBatch) => PackedChanges): Log {
         durable: Promise.resolve(),
       };
     },
-    readAnswer: () => undefined,
+    readResponse: () => undefined,
     close: () => Promise.resolve(),
   };
 }

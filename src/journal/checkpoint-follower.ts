@@ -7,8 +7,8 @@ import { breath, type Scheduler } from '../core/scheduler.ts';
 import type { Change } from '../domain/record.ts';
 import type { LmdbCheckpoint } from './checkpoint.ts';
 import { entriesAfter, follow, type StoredBatch } from './follow.ts';
+import { IdempotencyRecordList } from './idempotency-rows.ts';
 import { type Checkpointer, unlessDamaged } from './journal.ts';
-import { KeptKeyList } from './kept-rows.ts';
 import { type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
 
 /** So much of the log is held in memory at once. */
@@ -19,7 +19,7 @@ const breathBytes = 1024 * 1024;
 /** A part of the log, as a checkpoint takes it: the last value of each record. */
 class Part {
   readonly records = new Map<string, Change>();
-  readonly keptKeys = new KeptKeyList();
+  readonly idempotencyRecords = new IdempotencyRecordList();
   /** Where it ends. */
   sequence: number;
   bytes = 0;
@@ -29,9 +29,9 @@ class Part {
   }
 
   add(batch: StoredBatch): void {
-    for (const { changes, kept } of entriesAfter(batch, this.sequence)) {
+    for (const { changes, idempotency } of entriesAfter(batch, this.sequence)) {
       for (const change of changes) this.records.set(change.id, change);
-      if (kept !== null) this.keptKeys.push(kept);
+      if (idempotency !== null) this.idempotencyRecords.push(idempotency);
     }
     this.sequence = batch.lastSequence;
     this.bytes += batch.bytes.length;
@@ -86,7 +86,7 @@ export class CheckpointFollower implements Checkpointer {
   }
 
   async drop(olderThanMs: number): Promise<number> {
-    this.#checkpoint.dropKeptKeys(olderThanMs);
+    this.#checkpoint.dropIdempotencyRecords(olderThanMs);
     this.#segments.refresh();
     const { list } = this.#segments;
     // The newest segment stays: it says which sequence comes next.

@@ -3,7 +3,7 @@
 // makes it.
 //
 // Tables: `records` and `unchanging` (see record-table.ts), `index` and `lists` (see index-table.ts), `kept` (idempotency
-// keys, see kept-rows.ts), `levels` (scope → bytes), `meta` (format, the sequence, and the log's newest segment).
+// keys, see idempotency-rows.ts), `levels` (scope → bytes), `meta` (format, the sequence, and the log's newest segment).
 //
 // A part of the log goes in one transaction, with the sequence that it ends with: a page is written once for all that
 // the part changes on it, and the checkpoint always is the state as of its sequence.
@@ -20,16 +20,16 @@ import {
   openTable,
   type Table,
 } from './environment.ts';
+import { hourKey, packIdempotencyRecords, unpackIdempotencyRecords } from './idempotency-rows.ts';
 import type { Part } from './identity.ts';
 import { IndexTable } from './index-table.ts';
 import {
   type CheckpointInput,
+  type IdempotencyRecord,
   JournalDamaged,
   JournalFailure,
-  type KeptKey,
   type WritableCheckpoint,
 } from './journal.ts';
-import { hourKey, packKeptKeys, unpackKeptKeys } from './kept-rows.ts';
 import { encodeRecord } from './record-layout.ts';
 import { RecordTables } from './record-table.ts';
 
@@ -58,7 +58,7 @@ export class LmdbCheckpoint implements WritableCheckpoint {
   readonly #indexRowsOf: IndexRowsOf;
   readonly #records: RecordTables;
   readonly #index: IndexTable;
-  readonly #kept: Table;
+  readonly #idempotency: Table;
   readonly #levels: Table;
   readonly #meta: Table;
   #sequence: number;
@@ -79,7 +79,7 @@ export class LmdbCheckpoint implements WritableCheckpoint {
     const read = <T>(task: () => T) => this.#read(task);
     this.#records = new RecordTables(environment, read, (defect) => this.#damaged(defect));
     this.#index = new IndexTable(openTable(environment, 'index'), openTable(environment, 'lists'), read);
-    this.#kept = openTable(environment, 'kept');
+    this.#idempotency = openTable(environment, 'kept');
     this.#levels = openTable(environment, 'levels');
     this.#sequence = this.#storedSequence();
   }
@@ -127,14 +127,18 @@ export class LmdbCheckpoint implements WritableCheckpoint {
   }
 
   /** Rejects with `JournalFailure`; the checkpoint then reads on, and writes no more until the journal is opened again. */
-  async write({ records, sequence, keptKeys }: CheckpointInput): Promise<void> {
+  async write({ records, sequence, idempotencyRecords }: CheckpointInput): Promise<void> {
     assert(sequence >= this.#sequence, 'a checkpoint never goes back');
-    assert(sequence > this.#sequence || keptKeys.length === 0, 'used keys come with a later sequence');
+    assert(
+      sequence > this.#sequence || idempotencyRecords.length === 0,
+      'used keys come with a later sequence',
+    );
     for (const record of records.values()) this.#gather(record);
     this.#commit(() => {
       this.#records.write();
       this.#index.write();
-      for (const [key, value] of packKeptKeys(keptKeys, sequence)) this.#kept.putSync(key, value);
+      for (const [key, value] of packIdempotencyRecords(idempotencyRecords, sequence))
+        this.#idempotency.putSync(key, value);
       this.#meta.putSync(formatKey, Buffer.of(format));
       this.#meta.putSync(sequenceKey, sequenceBytes(sequence));
     });
@@ -149,24 +153,24 @@ export class LmdbCheckpoint implements WritableCheckpoint {
     this.#index.change(before, isRemoved ? [] : this.#indexRowsOf(record));
   }
 
-  *keptKeys(sinceMs: number): Generator<KeptKey> {
+  *idempotencyRecords(sinceMs: number): Generator<IdempotencyRecord> {
     let start = hourKey(sinceMs);
     for (let exclusiveStart = false; ; exclusiveStart = true) {
       // A value at a time: whoever asks may wait in between, and a read transaction of the library ends then.
-      const [row] = this.#read(() => [...this.#kept.getRange({ start, exclusiveStart, limit: 1 })]);
+      const [row] = this.#read(() => [...this.#idempotency.getRange({ start, exclusiveStart, limit: 1 })]);
       if (row === undefined) return;
-      const keys = unpackKeptKeys(row.value);
+      const keys = unpackIdempotencyRecords(row.value);
       if (keys === null) throw this.#damaged('idempotency keys are not as they were written');
-      for (const kept of keys) if (kept.usedAtMs >= sinceMs) yield kept;
+      for (const idempotency of keys) if (idempotency.usedAtMs >= sinceMs) yield idempotency;
       start = Buffer.from(row.key);
     }
   }
 
-  dropKeptKeys(beforeMs: number): void {
-    const keys = this.#read(() => [...this.#kept.getKeys({ end: hourKey(beforeMs) })]);
+  dropIdempotencyRecords(beforeMs: number): void {
+    const keys = this.#read(() => [...this.#idempotency.getKeys({ end: hourKey(beforeMs) })]);
     if (keys.length === 0) return;
     this.#commit(() => {
-      for (const key of keys) this.#kept.removeSync(key);
+      for (const key of keys) this.#idempotency.removeSync(key);
     });
   }
 

@@ -5,14 +5,14 @@
 //   8  first sequence (f64)   16  last sequence (f64)   24  time, Unix ms (f64)
 //  32  length of the body (u32)   36  length of the answers (u32)
 //  40  tag: whose batch it is (22 bytes, see identity.ts)
-//  62  body: for each entry the number of its changes (u16) and the offset of its kept answer (u32, all ones: none),
+//  62  body: for each entry the number of its changes (u16) and the offset of its stored response (u32, all ones: none),
 //      then each change: its length (u32) and its bytes (see record-layout.ts)
 //   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), status (u16), lengths of
 //      the request id (u16), the defaults (u16) and the answer's body (u32), then these three; one after the other, so
 //      that one is read, and checked, from its offset alone
 //
 // An event about the very object that the request was answered with does not hold that object again: it is the body of
-// the entry's kept answer.
+// the entry's stored response.
 
 import { crc32 } from 'node:zlib';
 import { assert } from '../core/assert.ts';
@@ -20,12 +20,12 @@ import type { Change } from '../domain/record.ts';
 import type { PackedChanges } from '../store/packed-changes.ts';
 import { tagBytes } from './identity.ts';
 import {
-  type AnswerLocation,
   digestBytes,
-  type KeptAnswer,
-  type KeptKey,
+  type IdempotencyRecord,
   type LogBatch,
   type ReplayedEntry,
+  type ResponseLocation,
+  type StoredResponse,
 } from './journal.ts';
 import { decodeRecord, packRecord } from './record-layout.ts';
 import { sealBytes, writeSealed } from './seal.ts';
@@ -49,7 +49,7 @@ export interface TurnHeader {
   readonly timeMs: number;
 }
 
-type Kept = NonNullable<LogBatch['entries'][number]['kept']>;
+type Idempotency = NonNullable<LogBatch['entries'][number]['idempotency']>;
 
 const entryHeadBytes = 6;
 const lengthBytes = 4;
@@ -58,27 +58,27 @@ const noAnswer = 0xffff_ffff;
 /** A turn as one log record, with where each entry's answer will lie, and its changes as they can be read from there. */
 export interface EncodedTurn {
   readonly bytes: Buffer;
-  readonly locations: (AnswerLocation | null)[];
+  readonly locations: (ResponseLocation | null)[];
   readonly changes: PackedChanges;
 }
 
 /** Encodes a turn as one log record of the shard with this tag. */
 export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
   const { firstSequence, timeMs, entries } = turn;
-  const locations: (AnswerLocation | null)[] = [];
+  const locations: (ResponseLocation | null)[] = [];
   const changes: Buffer[] = [];
   let bodyLength = 0;
   let answersLength = 0;
-  for (const { changes: records, kept } of entries) {
-    const shared = typeof kept?.body === 'string' ? kept.body : null;
+  for (const { changes: records, idempotency } of entries) {
+    const shared = typeof idempotency?.body === 'string' ? idempotency.body : null;
     for (const record of records) {
       const change = packRecord(record, shared);
       changes.push(change);
       bodyLength += lengthBytes + sealBytes + change.length;
     }
     bodyLength += entryHeadBytes;
-    locations.push(kept === null ? null : { record: firstSequence, offset: answersLength });
-    if (kept !== null) answersLength += answerBytes(kept);
+    locations.push(idempotency === null ? null : { record: firstSequence, offset: answersLength });
+    if (idempotency !== null) answersLength += answerBytes(idempotency);
   }
   const bytes = Buffer.allocUnsafe(headerBytes + bodyLength + answersLength);
   bytes.writeUInt32LE(format, 0);
@@ -90,7 +90,8 @@ export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
   bytes.set(tag, tagAt);
   const places = writeEntries(bytes, turn, locations, changes);
   let position = headerBytes + bodyLength;
-  for (const { kept } of entries) if (kept !== null) position = writeAnswer(bytes, position, kept);
+  for (const { idempotency } of entries)
+    if (idempotency !== null) position = writeAnswer(bytes, position, idempotency);
   bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4);
   return { bytes, locations, changes: new ChangesOfTurn(bytes, places) };
 }
@@ -98,7 +99,7 @@ export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
 /** Reads changes from the log record that they were written to. */
 class ChangesOfTurn implements PackedChanges {
   readonly #bytes: Buffer;
-  /** For each change where it begins, its length first, and the offset of its entry's kept answer. */
+  /** For each change where it begins, its length first, and the offset of its entry's stored response. */
   readonly #places: Uint32Array;
 
   constructor(bytes: Buffer, places: Uint32Array) {
@@ -115,7 +116,7 @@ class ChangesOfTurn implements PackedChanges {
   }
 }
 
-/** The change at `at` of a log record, whose entry has its kept answer at `offset`. */
+/** The change at `at` of a log record, whose entry has its stored response at `offset`. */
 function readChange(bytes: Buffer, at: number, offset: number): Change {
   const start = at + lengthBytes;
   const shared = () => (offset === noAnswer ? null : answerText(bytes, offset));
@@ -128,7 +129,7 @@ function readChange(bytes: Buffer, at: number, offset: number): Change {
 function writeEntries(
   bytes: Buffer,
   { entries }: LogBatch,
-  locations: readonly (AnswerLocation | null)[],
+  locations: readonly (ResponseLocation | null)[],
   changes: readonly Buffer[],
 ): Uint32Array {
   const places = new Uint32Array(2 * changes.length);
@@ -149,29 +150,29 @@ function writeEntries(
   return places;
 }
 
-function answerBytes({ requestId, defaults, body }: Kept): number {
+function answerBytes({ requestId, defaults, body }: Idempotency): number {
   return answerHeaderBytes + Buffer.byteLength(requestId) + Buffer.byteLength(defaults) + byteLengthOf(body);
 }
 
-function byteLengthOf(body: Kept['body']): number {
+function byteLengthOf(body: Idempotency['body']): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
-function writeAnswer(bytes: Buffer, start: number, kept: Kept): number {
+function writeAnswer(bytes: Buffer, start: number, idempotency: Idempotency): number {
   assert(
-    kept.keyDigest.length === digestBytes && kept.fingerprint.length === digestBytes,
+    idempotency.keyDigest.length === digestBytes && idempotency.fingerprint.length === digestBytes,
     'digests have 16 bytes',
   );
-  bytes.set(kept.keyDigest, start + keyDigestAt);
-  bytes.set(kept.fingerprint, start + fingerprintAt);
-  bytes.writeUInt16LE(kept.status, start + statusAt);
-  const requestIdLength = bytes.write(kept.requestId, start + answerHeaderBytes);
+  bytes.set(idempotency.keyDigest, start + keyDigestAt);
+  bytes.set(idempotency.fingerprint, start + fingerprintAt);
+  bytes.writeUInt16LE(idempotency.status, start + statusAt);
+  const requestIdLength = bytes.write(idempotency.requestId, start + answerHeaderBytes);
   bytes.writeUInt16LE(requestIdLength, start + requestIdLengthAt);
   const defaultsStart = start + answerHeaderBytes + requestIdLength;
-  const defaultsLength = kept.defaults === '' ? 0 : bytes.write(kept.defaults, defaultsStart);
+  const defaultsLength = idempotency.defaults === '' ? 0 : bytes.write(idempotency.defaults, defaultsStart);
   bytes.writeUInt16LE(defaultsLength, start + defaultsLengthAt);
   const bodyStart = defaultsStart + defaultsLength;
-  const { body } = kept;
+  const { body } = idempotency;
   const bodyLength = typeof body === 'string' ? bytes.write(body, bodyStart) : body.length;
   if (typeof body !== 'string') bytes.set(body, bodyStart);
   bytes.writeUInt32LE(bodyLength, start + bodyLengthAt);
@@ -214,8 +215,8 @@ export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
       at += lengthBytes + bytes.readUInt32LE(at);
     }
     const location = { record: firstSequence, offset };
-    const kept = offset === noAnswer ? null : readKeptKey(bytes, location, timeMs);
-    entries.push({ sequence: firstSequence + entries.length, timeMs, changes, kept });
+    const idempotency = offset === noAnswer ? null : readIdempotencyRecord(bytes, location, timeMs);
+    entries.push({ sequence: firstSequence + entries.length, timeMs, changes, idempotency });
   }
   return entries;
 }
@@ -224,7 +225,11 @@ function answerStart(bytes: Buffer, offset: number): number {
   return headerBytes + bytes.readUInt32LE(32) + offset;
 }
 
-function readKeptKey(bytes: Buffer, location: AnswerLocation, usedAtMs: number): KeptKey {
+function readIdempotencyRecord(
+  bytes: Buffer,
+  location: ResponseLocation,
+  usedAtMs: number,
+): IdempotencyRecord {
   const start = answerStart(bytes, location.offset);
   // Copies: a view would keep the whole log record in memory for as long as the key lives.
   const digestAt = (at: number) => new Uint8Array(bytes.subarray(start + at, start + at + digestBytes));
@@ -247,10 +252,10 @@ function answerText(bytes: Buffer, offset: number): string {
 }
 
 /**
- * Reads the kept answer at `offset` of a log record and checks it, and it alone; null when it is damaged, when it is
+ * Reads the stored response at `offset` of a log record and checks it, and it alone; null when it is damaged, when it is
  * that of another key, or when there is none. A copy: `bytes` may be used again.
  */
-export function readAnswer(bytes: Buffer, offset: number, keyDigest: Uint8Array): KeptAnswer | null {
+export function readResponse(bytes: Buffer, offset: number, keyDigest: Uint8Array): StoredResponse | null {
   const start = answerStart(bytes, offset);
   if (start + answerHeaderBytes > bytes.length) return null;
   const { idStart, defaultsStart, bodyStart, end } = answerParts(bytes, start);

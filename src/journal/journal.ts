@@ -11,17 +11,17 @@ import type { PackedChanges } from '../store/packed-changes.ts';
 /** Digests of keys and requests have this many bytes. */
 export const digestBytes = 16;
 
-/** Where a kept answer lies: the log record (by its first sequence) and the byte offset in that record's answers. */
-export interface AnswerLocation {
+/** The place of a stored response: its log batch (by its first sequence) and the byte offset in that batch's responses. */
+export interface ResponseLocation {
   readonly record: number;
   readonly offset: number;
 }
 
-/** Where an answer lies that is lost: no record is there. Its key stays known all the same. */
-export const nowhere: AnswerLocation = { record: 0, offset: 0 };
+/** The place of a response that is lost. Its key stays known. */
+export const nowhere: ResponseLocation = { record: 0, offset: 0 };
 
-/** An answer kept for replay with its idempotency key. */
-export interface KeptAnswer {
+/** A response that is stored for its idempotency key, to be replayed. */
+export interface StoredResponse {
   /** HTTP status of the first answer. */
   readonly status: number;
   /** Id of the request that was answered. */
@@ -32,21 +32,23 @@ export interface KeptAnswer {
   readonly defaults: string;
 }
 
-/** What the log says about a kept answer; the answer itself is read back through its location. */
-export interface KeptKey {
+/** The idempotency record of a key. The stored response is read through its location. */
+export interface IdempotencyRecord {
   /** Digest of organization, mode and idempotency key: 16 bytes. */
   readonly keyDigest: Uint8Array;
   /** Digest of the request: 16 bytes. */
   readonly fingerprint: Uint8Array;
   /** When the key was used, Unix milliseconds: the record expires 24 hours later. */
   readonly usedAtMs: number;
-  readonly location: AnswerLocation;
+  readonly location: ResponseLocation;
 }
 
 /** One command's effects: all of them become durable together, or none does. */
 export interface Entry {
   readonly changes: readonly Change[];
-  readonly kept: (KeptAnswer & { readonly keyDigest: Uint8Array; readonly fingerprint: Uint8Array }) | null;
+  readonly idempotency:
+    | (StoredResponse & { readonly keyDigest: Uint8Array; readonly fingerprint: Uint8Array })
+    | null;
 }
 
 /** The record of one turn, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
@@ -61,7 +63,7 @@ export interface ReplayedEntry {
   readonly sequence: number;
   readonly timeMs: number;
   readonly changes: readonly Change[];
-  readonly kept: KeptKey | null;
+  readonly idempotency: IdempotencyRecord | null;
 }
 
 /** The write-ahead log of one shard. */
@@ -70,11 +72,11 @@ export interface Log {
   readonly nextSequence: number;
   /**
    * Appends a turn and settles when it is on disk. Rejects with `JournalFailure` when it could not be written; from
-   * then on every append rejects. Returns at once where each entry's kept answer lies (null for entries without), and
+   * then on every append rejects. Returns at once where each entry's stored response lies (null for entries without), and
    * the changes of all entries, one after the other, as memory may hold them from now on.
    */
   append(turn: LogBatch): {
-    readonly locations: readonly (AnswerLocation | null)[];
+    readonly locations: readonly (ResponseLocation | null)[];
     readonly changes: PackedChanges;
     readonly durable: Promise<void>;
   };
@@ -83,7 +85,7 @@ export interface Log {
    * Undefined when its segment was dropped, or it lies `nowhere`; throws `JournalDamaged` when it is damaged, or was
    * kept for another key.
    */
-  readAnswer(location: AnswerLocation, keyDigest: Uint8Array): KeptAnswer | undefined;
+  readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined;
   close(): Promise<void>;
 }
 
@@ -94,7 +96,7 @@ export interface CheckpointInput {
   /** The last sequence that the records reflect. */
   readonly sequence: number;
   /** Idempotency keys used since the last checkpoint. */
-  readonly keptKeys: Iterable<KeptKey> & { readonly length: number };
+  readonly idempotencyRecords: Iterable<IdempotencyRecord> & { readonly length: number };
 }
 
 /** The checkpoint of one shard: its state as of a sequence, for cold reads and for a recovery that replays little. */
@@ -102,7 +104,7 @@ export interface Checkpoint extends ColdStore {
   /** The sequence that the checkpoint reflects, 0 when there is none yet. */
   readonly sequence: number;
   /** All idempotency keys used at or after `sinceMs`. */
-  keptKeys(sinceMs: number): Iterable<KeptKey>;
+  idempotencyRecords(sinceMs: number): Iterable<IdempotencyRecord>;
   /** Every record, by id. Nothing may be written meanwhile. */
   records(): Iterable<Change>;
   /** Small values that are written lazily and may be a second behind (rate-limit levels). */

@@ -3,17 +3,17 @@
 // on disk by one that did not, and what is on disk is always a prefix of what was appended.
 
 import { assert } from '../core/assert.ts';
-import { encodeTurn, readAnswer } from './codec.ts';
+import { encodeTurn, readResponse } from './codec.ts';
 import { commitAppended, journalFailure } from './environment.ts';
 import {
-  type AnswerLocation,
   JournalFailure,
-  type KeptAnswer,
   type Log,
   type LogBatch,
+  type ResponseLocation,
+  type StoredResponse,
   unlessDamaged,
 } from './journal.ts';
-import { readKeptAnswer, type Segment, type Segments, segmentBytes, turnTimeMs } from './segments.ts';
+import { readStoredResponse, type Segment, type Segments, segmentBytes, turnTimeMs } from './segments.ts';
 
 export interface LogOptions {
   readonly segments: Segments;
@@ -131,12 +131,12 @@ export class SegmentedLog implements Log {
     this.#waiting.clear();
   }
 
-  readAnswer(location: AnswerLocation, keyDigest: Uint8Array): KeptAnswer | undefined {
+  readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
     const waiting = this.#waiting.get(location.record);
-    if (waiting !== undefined) return readAnswer(waiting.bytes, location.offset, keyDigest) ?? undefined;
+    if (waiting !== undefined) return readResponse(waiting.bytes, location.offset, keyDigest) ?? undefined;
     const segment = this.#segments.holding(location.record);
     if (segment === undefined) return undefined;
-    return readKeptAnswer(this.#segments.open(segment), segment, location, keyDigest);
+    return readStoredResponse(this.#segments.open(segment), segment, location, keyDigest);
   }
 
   /** Waits for what was appended, then closes. */

@@ -5,10 +5,10 @@
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert } from '../core/assert.ts';
-import { readAnswer, readTurnHeader, turnDefect } from './codec.ts';
+import { readResponse, readTurnHeader, turnDefect } from './codec.ts';
 import { createEnvironment, dataFile, type Environment, guardRead, openEnvironment } from './environment.ts';
 import { type Part, partOf, type ShardIdentity, tagOf } from './identity.ts';
-import { type AnswerLocation, JournalDamaged, type KeptAnswer } from './journal.ts';
+import { JournalDamaged, type ResponseLocation, type StoredResponse } from './journal.ts';
 import type { CheckDepth } from './page-check.ts';
 import { SpareDescriptors } from './spare-descriptors.ts';
 
@@ -234,16 +234,16 @@ export function readTurn(
   throw damaged(segment, sequence, defect);
 }
 
-/** The answer of a log record that was kept for a key. Only the answer is checked: checking the whole record takes ten times as long. */
-export function readKeptAnswer(
+/** The stored response of a key in a log batch. Only its own checksum is checked, because the batch's takes ten times as long. */
+export function readStoredResponse(
   environment: Environment,
   segment: Segment,
-  { record, offset }: AnswerLocation,
+  { record, offset }: ResponseLocation,
   keyDigest: Uint8Array,
-): KeptAnswer | undefined {
+): StoredResponse | undefined {
   const bytes = borrowTurn(environment, segment, record);
   if (bytes === undefined) return undefined;
-  const answer = readAnswer(bytes, offset, keyDigest);
+  const answer = readResponse(bytes, offset, keyDigest);
   if (answer !== null) return answer;
   throw damaged(segment, record, `there is no sound answer of that key at offset ${offset}`);
 }

@@ -2,7 +2,7 @@
 // the old ones, checked and made durable; then one step puts them in force, and the old ones are removed. A process
 // that is killed on the way leaves the folder as it was, or as it is to be.
 //
-// Records and rate-limit levels go to the shard of their organization. A kept answer is known by a digest alone, which
+// Records and rate-limit levels go to the shard of their organization. A stored response is known by a digest alone, which
 // tells no organization: every new shard gets all answers, which are asked for by their digest and gone in a day.
 
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
@@ -14,12 +14,12 @@ import { indexRowsOf } from '../domain/indexes.ts';
 import type { Change } from '../domain/record.ts';
 import { syncPath } from '../journal/environment.ts';
 import {
+  type IdempotencyRecord,
   JournalDamaged,
   JournalFailure,
-  type KeptAnswer,
-  type KeptKey,
   nowhere,
   type OwnJournal,
+  type StoredResponse,
   unlessDamaged,
 } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
@@ -198,12 +198,12 @@ export async function completeCheckpoint(journal: OwnJournal): Promise<ClockLeve
 
 /** A key, and its answer; null when that is lost. */
 interface Moving {
-  readonly key: KeptKey;
-  readonly answer: KeptAnswer | null;
+  readonly key: IdempotencyRecord;
+  readonly answer: StoredResponse | null;
 }
 
 /**
- * Appends every answer that is still kept to the log of every target, in the order in which they were given. A key
+ * Appends every stored response to the log of every target, in the order in which they were given. A key
  * whose answer is lost moves along: its request must not run again.
  */
 async function moveAnswers(sources: readonly OwnJournal[], targets: readonly OwnJournal[], sinceMs: number) {
@@ -215,7 +215,7 @@ async function moveAnswers(sources: readonly OwnJournal[], targets: readonly Own
     await Promise.all(targets.map((target) => appendAnswers(target, full)));
   };
   for (const { key, source } of inOrderOfTime(sources, sinceMs)) {
-    const answer = unlessDamaged(() => source.log.readAnswer(key.location, key.keyDigest)) ?? null;
+    const answer = unlessDamaged(() => source.log.readResponse(key.location, key.keyDigest)) ?? null;
     batch.push({ key, answer });
     if (answer !== null) answers++;
     if (batch.length === batchSize) await flush();
@@ -225,7 +225,7 @@ async function moveAnswers(sources: readonly OwnJournal[], targets: readonly Own
 }
 
 /**
- * The kept keys of all sources, each of which has its own in order. One that several of them have, from an earlier
+ * The idempotency records of all sources, each of which has its own in order. One that several of them have, from an earlier
  * reshard, comes once.
  */
 function* inOrderOfTime(sources: readonly OwnJournal[], sinceMs: number) {
@@ -233,14 +233,14 @@ function* inOrderOfTime(sources: readonly OwnJournal[], sinceMs: number) {
   const yielded = new Set<string>();
   let timeMs = 0;
   const heads = sources.map((source) => {
-    const keys = source.checkpoint.keptKeys(sinceMs)[Symbol.iterator]();
+    const keys = source.checkpoint.idempotencyRecords(sinceMs)[Symbol.iterator]();
     return { source, keys, next: keys.next() };
   });
   for (;;) {
     const waiting = heads.filter(({ next }) => !next.done);
     if (waiting.length === 0) return;
     const first = waiting.reduce((a, b) => (b.next.value.usedAtMs < a.next.value.usedAtMs ? b : a));
-    const key = first.next.value as KeptKey;
+    const key = first.next.value as IdempotencyRecord;
     if (key.usedAtMs !== timeMs) yielded.clear();
     timeMs = key.usedAtMs;
     const digest = keyOf(key.keyDigest);
@@ -252,22 +252,25 @@ function* inOrderOfTime(sources: readonly OwnJournal[], sinceMs: number) {
 
 async function appendAnswers({ log, checkpoint }: OwnJournal, moving: readonly Moving[]): Promise<void> {
   const durable: Promise<void>[] = [];
-  const keptKeys: KeptKey[] = [];
+  const idempotencyRecords: IdempotencyRecord[] = [];
   for (let start = 0, end = 0; start < moving.length; start = end) {
     // A turn has one time.
     const timeMs = moving[start]!.key.usedAtMs;
     while (moving[end]?.key.usedAtMs === timeMs) end++;
     const turn = moving.slice(start, end);
-    const entries = turn.map(({ key, answer }) => ({ changes: [], kept: answer && { ...key, ...answer } }));
+    const entries = turn.map(({ key, answer }) => ({
+      changes: [],
+      idempotency: answer && { ...key, ...answer },
+    }));
     const appended = log.append({ firstSequence: log.nextSequence, timeMs, entries });
     durable.push(appended.durable);
     for (const [i, { key }] of turn.entries()) {
-      keptKeys.push({ ...key, location: appended.locations[i] ?? nowhere });
+      idempotencyRecords.push({ ...key, location: appended.locations[i] ?? nowhere });
     }
   }
   await Promise.all(durable);
-  if (keptKeys.length === 0) return;
-  await checkpoint.write({ records: new Map(), sequence: log.nextSequence - 1, keptKeys });
+  if (idempotencyRecords.length === 0) return;
+  await checkpoint.write({ records: new Map(), sequence: log.nextSequence - 1, idempotencyRecords });
 }
 
 async function moveRecords(sources: readonly OwnJournal[], targets: readonly OwnJournal[]): Promise<number> {
@@ -276,7 +279,7 @@ async function moveRecords(sources: readonly OwnJournal[], targets: readonly Own
     const { log, checkpoint } = targets[number]!;
     const records = batches[number]!;
     batches[number] = new Map();
-    await checkpoint.write({ records, sequence: log.nextSequence - 1, keptKeys: [] });
+    await checkpoint.write({ records, sequence: log.nextSequence - 1, idempotencyRecords: [] });
   };
   let records = 0;
   for (const source of sources) {

@@ -95,7 +95,7 @@ async function reseal(folder: DataFolder, number: number, box: SecretBox): Promi
       records.set(id, { ...endpoint, secrets: resealed });
       secrets += resealed.length;
     }
-    await checkpoint.write({ records, sequence: checkpoint.sequence, keptKeys: [] });
+    await checkpoint.write({ records, sequence: checkpoint.sequence, idempotencyRecords: [] });
     return secrets;
   } finally {
     await journal.close();

@@ -2,7 +2,7 @@
 
 import { errorNumbers, messageOf, type Refusal, refuse, statusOf } from '../contract/errors/table.ts';
 import type { Outcome } from '../domain/decision.ts';
-import type { KeptAnswer } from '../journal/journal.ts';
+import type { StoredResponse } from '../journal/journal.ts';
 import { type AnswerFrame, answerFlags, type InternalAnswer } from './protocol.ts';
 import type { LimitHeaders } from './scope.ts';
 import type { ShardState } from './shard-state.ts';
@@ -50,7 +50,7 @@ export function answerRefusal(state: ShardState, turn: Turn, waiter: RequestWait
 }
 
 /** Answers with what the first request with the same idempotency key was answered. */
-export function replay(turn: Turn, waiter: RequestWaiter, { status, requestId, body }: KeptAnswer): void {
+export function replay(turn: Turn, waiter: RequestWaiter, { status, requestId, body }: StoredResponse): void {
   const flags = answerFlags.replayed;
   const fields = { status, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: requestId };
   putFrame(turn, waiter, fields, body);

@@ -1,6 +1,7 @@
-// Commands: whoever gives one (a request, a page, an operator, a payment network, a webhook attempt, time), it is decided,
-// applied, written down with the answer that is kept for its idempotency key, and answered, all here. What is decided
-// by asking a network or a name server first is answered by a later turn.
+// Executes commands, whoever gives them: a request, a page, an operator, a payment network, the webhook thread, or the shard
+// itself. A command is decided and applied; its changes are recorded in the turn, with the response that is stored for its
+// idempotency key; and whoever waits is answered. A command that waits for a network or a name server is answered by a
+// later turn.
 
 import { isStored, statusOf, unavailable } from '../contract/errors/table.ts';
 import { storedResponseBytesMax } from '../contract/limits.ts';
@@ -54,7 +55,7 @@ export function executeCommand<O extends AnyCommand>(
     return outcome;
   }
   const told = outcome as Outcome;
-  turn.record(decision.changes, command.request === null ? null : keep(state, command.request, told));
+  turn.record(decision.changes, command.request === null ? null : recordFor(state, command.request, told));
   if (command.operation === 'settle_network_call') settled(state, turn, command, waiter, told);
   else if (waiter !== null) answer(state, turn, waiter, told);
   return outcome;
@@ -77,8 +78,8 @@ function settled(
   if (network !== null) answer(state, turn, network, applied);
 }
 
-/** What is kept with an idempotency key: the answer, unless it says to try again or is too large. */
-function keep(state: ShardState, request: ApiRequest, outcome: Outcome): Entry['kept'] {
+/** The idempotency record of a request with its response; null when that says to try again or is too large. */
+function recordFor(state: ShardState, request: ApiRequest, outcome: Outcome): Entry['idempotency'] {
   const { key_digest: keyDigest, fingerprint, request_id: requestId, resolved_defaults } = request;
   if (keyDigest === null || fingerprint === null) return null;
   const refusal = refusalOf(outcome);

@@ -67,7 +67,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
   }
   const { params } = parsed;
   const keyDigest = keyDigestOf(route, scope, frame);
-  const known = keyDigest === null ? undefined : state.keptAnswer(turn, keyDigest);
+  const known = keyDigest === null ? undefined : state.knownKey(turn, keyDigest);
   if (known !== undefined) {
     answerFromRecord(state, turn, waiter, known, frame, params);
     return;

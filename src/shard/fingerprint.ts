@@ -1,5 +1,5 @@
 // Digests for idempotency: which key it is, and whether a request is the same one. Both are the first 128 bits of a
-// SHA-256, so neither keys nor bodies are kept.
+// SHA-256, so neither keys nor bodies are stored.
 
 import { hash } from 'node:crypto';
 import type { Params } from '../contract/routes/validate.ts';

@@ -4,7 +4,7 @@
 // insertion; rows that have expired are left behind.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
-import type { AnswerLocation, KeptKey } from '../journal/journal.ts';
+import type { IdempotencyRecord, ResponseLocation } from '../journal/journal.ts';
 
 // A row, in 32-bit words: key digest 0-3 · fingerprint 4-7 · record 8-9 · offset 10 · time of use, seconds of service time 11.
 const rowWords = 12;
@@ -15,7 +15,7 @@ const retentionSeconds = idempotencyRetentionMs / 1000;
 
 export interface IndexedKey {
   readonly fingerprint: Uint8Array;
-  readonly location: AnswerLocation;
+  readonly location: ResponseLocation;
 }
 
 class Table {
@@ -99,7 +99,7 @@ export class IdempotencyIndex {
   }
 
   /** Remembers a key; one that was used before (and has expired) is replaced. */
-  add(key: KeptKey): void {
+  add(key: IdempotencyRecord): void {
     if (this.#old !== null) this.#move(movedPerInsertion, key.usedAtMs);
     else if (this.#table.full) this.#grow(key.usedAtMs);
     const row = this.#row;

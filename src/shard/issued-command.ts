@@ -8,7 +8,7 @@ import type { Scope } from './scope.ts';
 export interface Issue {
   /** The organization and mode that the command is about. */
   readonly scope: Scope;
-  /** The API request behind it, whose key its answer is kept with; null when a customer, an operator or time gave it. */
+  /** The API request that gave the command; null when a customer, an operator or time gave it. */
   readonly request: ApiRequest | null;
   /** The verdict on the address that it asked about before; null when it has not asked. */
   readonly addressAllowed: boolean | null;

@@ -152,7 +152,7 @@ const headerBytes = 4;
 const requestFixedBytes = 12;
 const answerFixedBytes = 28;
 const firstBatchBytes = 16 * 1024;
-const keptBatchBytesMax = 1024 * 1024;
+const reusedBatchBytesMax = 1024 * 1024;
 /** The most UTF-8 bytes that a UTF-16 unit can take. */
 const bytesPerUnitMax = 3;
 
@@ -192,7 +192,7 @@ class BatchWriter {
   take(): ArrayBuffer {
     const buffer = this.#buffer!;
     buffer.writeUInt32LE(this.#used, 0);
-    this.#firstBytes = Math.max(firstBatchBytes, Math.min(this.#used, keptBatchBytesMax));
+    this.#firstBytes = Math.max(firstBatchBytes, Math.min(this.#used, reusedBatchBytesMax));
     this.#buffer = null;
     this.#used = headerBytes;
     return buffer.buffer as ArrayBuffer;
@@ -226,7 +226,7 @@ export class RequestWriter extends BatchWriter {
 }
 
 export class AnswerWriter extends BatchWriter {
-  /** `body` is text, or the bytes of a kept answer. */
+  /** `body` is text, or the bytes of a stored response. */
   put(frame: Omit<AnswerFrame, 'body'>, body: string | Uint8Array): void {
     const bodyBytesMax = typeof body === 'string' ? body.length * bytesPerUnitMax : body.length;
     const originalMax = frame.originalRequest.length * bytesPerUnitMax;

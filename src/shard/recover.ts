@@ -27,7 +27,7 @@ export function recover({ state, journal, accounts, clocks, clockObserver }: Rec
   const level = readClock(checkpoint.getLevel(clockLevel));
   const clock = new ServiceClock(clocks, level?.clock ?? null, clockObserver);
   const { serviceMs, nowMs } = clock.read();
-  for (const key of checkpoint.keptKeys(serviceMs - idempotencyRetentionMs)) state.index.add(key);
+  for (const key of checkpoint.idempotencyRecords(serviceMs - idempotencyRetentionMs)) state.index.add(key);
   let lastIdMs = level?.ids.lastMs ?? 0;
   const organizations = new Set<string>();
   for (const entry of journal.replay()) {
@@ -36,7 +36,7 @@ export function recover({ state, journal, accounts, clocks, clockObserver }: Rec
       organizations.add(change.org);
       lastIdMs = Math.max(lastIdMs, timeOfId(change.id));
     }
-    if (entry.kept !== null) state.index.add(entry.kept);
+    if (entry.idempotency !== null) state.index.add(entry.idempotency);
     clock.notBefore(entry.timeMs);
   }
   refuseStrangers(organizations, accounts);

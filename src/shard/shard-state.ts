@@ -18,7 +18,12 @@ import type {
   ResolvedDefaults,
   WebhookEndpointRecord,
 } from '../domain/record.ts';
-import { type AnswerLocation, type Journal, JournalDamaged, type KeptAnswer } from '../journal/journal.ts';
+import {
+  type Journal,
+  JournalDamaged,
+  type ResponseLocation,
+  type StoredResponse,
+} from '../journal/journal.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
 import { RecordStore } from '../store/record-store.ts';
 import type { Availability, ShardAccount } from './account.ts';
@@ -39,7 +44,7 @@ export interface ShardStateOptions {
   /** Seals the signing secrets. */
   readonly secrets: Pick<SecretBox, 'seal'>;
   readonly memory: MemoryShares;
-  /** A record or a kept answer can't be read, and why: nothing is wrong but that. */
+  /** A record or a stored response can't be read, and why: nothing is wrong but that. */
   readonly onDamage: (reason: string) => void;
   /** Looks a webhook address up and answers whether it may be used. */
   readonly checkAddress: (command: IssuedCommand, waiter: Waiter | null, url: string) => void;
@@ -52,7 +57,7 @@ export interface KnownKey {
   /** The defaults that went into the fingerprint; they are lost with the answer. */
   readonly resolvedDefaults: ResolvedDefaults | null;
   /** None while its first request runs, and none when it can't be read any more. */
-  readonly answer: KeptAnswer | 'running' | 'lost';
+  readonly answer: StoredResponse | 'running' | 'lost';
 }
 
 export class ShardState {
@@ -237,22 +242,22 @@ export class ShardState {
   }
 
   /** What is known of an idempotency key. Undefined: a new key. */
-  keptAnswer(turn: Turn, keyDigest: Uint8Array): KnownKey | undefined {
+  knownKey(turn: Turn, keyDigest: Uint8Array): KnownKey | undefined {
     const key = keyOf(keyDigest);
     const running = this.#running.get(key);
     if (running !== undefined) return running;
-    const kept = turn.kept.get(key);
-    if (kept !== undefined) return known(kept.fingerprint, kept.answer);
+    const stored = turn.stored.get(key);
+    if (stored !== undefined) return known(stored.fingerprint, stored.answer);
     const indexed = this.index.get(keyDigest, turn.serviceMs);
     if (indexed === undefined) return undefined;
-    return known(indexed.fingerprint, this.#readKept(indexed.location, keyDigest));
+    return known(indexed.fingerprint, this.#readStored(indexed.location, keyDigest));
   }
 
   /** A key that is known was used: where its answer is damaged or gone, its request must not run again all the same. */
-  #readKept(location: AnswerLocation, keyDigest: Uint8Array): KeptAnswer | 'lost' {
+  #readStored(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | 'lost' {
     return this.read(
       () => {
-        const answer = this.#options.journal.log.readAnswer(location, keyDigest);
+        const answer = this.#options.journal.log.readResponse(location, keyDigest);
         if (answer !== undefined) return answer;
         throw new JournalDamaged(`the log record ${location.record} is missing`);
       },
@@ -304,7 +309,7 @@ export class ShardState {
   }
 }
 
-function known(fingerprint: Uint8Array, answer: KeptAnswer | 'lost'): KnownKey {
+function known(fingerprint: Uint8Array, answer: StoredResponse | 'lost'): KnownKey {
   const none = answer === 'lost' || answer.defaults === '';
   return { fingerprint, resolvedDefaults: none ? null : JSON.parse(answer.defaults), answer };
 }

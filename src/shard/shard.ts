@@ -56,8 +56,8 @@ const busyTickMs = 100;
 const idleTickMs = 1_000;
 /** The time is written this often, although nothing else has changed. */
 const idleLevelsMs = 60_000;
-/** Segments of the log hold the kept answers: they stay an hour longer than those are needed. */
-const segmentsKeptMs = idempotencyRetentionMs + 3_600_000;
+/** Segments of the log hold the stored responses: they stay an hour longer than those are needed. */
+const segmentRetentionMs = idempotencyRetentionMs + 3_600_000;
 
 export class Shard {
   readonly state: ShardState;
@@ -274,10 +274,10 @@ export class Shard {
     this.state.records.pack(entries, changes);
     this.#lastDurable = durable;
     for (let i = 0; i < entries.length; i++) {
-      const { kept } = entries[i]!;
+      const { idempotency } = entries[i]!;
       const location = locations[i];
-      if (kept !== null && location) {
-        const { keyDigest, fingerprint } = kept;
+      if (idempotency !== null && location) {
+        const { keyDigest, fingerprint } = idempotency;
         this.state.index.add({ keyDigest, fingerprint, usedAtMs: timeMs, location });
       }
     }
@@ -356,7 +356,7 @@ export class Shard {
     const { serviceMs } = this.now();
     this.#lastCheckpointMs = serviceMs;
     this.#options.observer.checkpointed(records, (this.#options.scheduler.elapsedMs() - startedAt) / 1000);
-    await checkpointer.drop(serviceMs - segmentsKeptMs);
+    await checkpointer.drop(serviceMs - segmentRetentionMs);
   }
 
   /** Takes no more mail, answers what was taken, writes a last checkpoint, and closes the journal. */

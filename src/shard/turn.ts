@@ -3,7 +3,7 @@
 
 import type { Now } from '../core/clock.ts';
 import type { Change, NetworkCallRecord } from '../domain/record.ts';
-import type { Entry, KeptAnswer } from '../journal/journal.ts';
+import type { Entry, StoredResponse } from '../journal/journal.ts';
 import { AnswerWriter, type FromShard, type InternalAnswer, type OutboxBatch } from './protocol.ts';
 
 /** Whoever sends requests to a shard: an edge, the webhook thread, the main thread. */
@@ -17,17 +17,17 @@ export interface ReplyTo {
   readonly correlation: number;
 }
 
-export interface KeptInTurn {
+export interface StoredInTurn {
   readonly fingerprint: Uint8Array;
-  readonly answer: KeptAnswer;
+  readonly answer: StoredResponse;
 }
 
 export class Turn implements Now {
   readonly nowMs: number;
   readonly serviceMs: number;
   readonly entries: Entry[] = [];
-  /** Answers kept in this turn, by key digest: they have no place in the log yet. */
-  readonly kept = new Map<string, KeptInTurn>();
+  /** Responses that are stored in this turn, by key digest. They have no place in the log yet. */
+  readonly stored = new Map<string, StoredInTurn>();
   /** Calls to payment networks to make once the turn is durable. */
   readonly networkCalls: NetworkCallRecord[] = [];
   /** The attempts that this turn records, to be acknowledged. */
@@ -71,10 +71,14 @@ export class Turn implements Now {
     this.#messages.push({ peer, message });
   }
 
-  /** Writes down what one command changed, and the answer that is kept for its idempotency key. */
-  record(changes: readonly Change[], kept: Entry['kept']): void {
-    if (kept !== null) this.kept.set(keyOf(kept.keyDigest), { fingerprint: kept.fingerprint, answer: kept });
-    if (changes.length > 0 || kept !== null) this.entries.push({ changes, kept });
+  /** Records the changes of one command, and the response that is stored for its idempotency key. */
+  record(changes: readonly Change[], idempotency: Entry['idempotency']): void {
+    if (idempotency !== null)
+      this.stored.set(keyOf(idempotency.keyDigest), {
+        fingerprint: idempotency.fingerprint,
+        answer: idempotency,
+      });
+    if (changes.length > 0 || idempotency !== null) this.entries.push({ changes, idempotency });
   }
 
   /** Sends all answers. Called once, when everything that they show is on disk. */

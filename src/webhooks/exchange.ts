@@ -36,7 +36,7 @@ export interface ExchangeInput {
 }
 
 /** How much of an answer is stored, and how much of it is read. */
-const keptBytesMax = 16 * 1024;
+const storedBytesMax = 16 * 1024;
 const readBytesMax = 256 * 1024;
 const headerBytesMax = 16 * 1024;
 /** A connection is not used any more this long before the receiver would close it, because a request could get lost. */
@@ -54,8 +54,8 @@ class Exchange {
   readonly #input: ExchangeInput;
   readonly #settle: (exchanged: Exchanged) => void;
   readonly #timer: NodeJS.Timeout;
-  readonly #kept: Buffer[] = [];
-  #keptBytes = 0;
+  readonly #stored: Buffer[] = [];
+  #storedBytes = 0;
   /** Bytes of the body, and of everything. */
   #readBytes = 0;
   #receivedBytes = 0;
@@ -119,10 +119,10 @@ class Exchange {
 
   readonly #onBody = (chunk: Buffer): void => {
     this.#readBytes += chunk.length;
-    if (this.#keptBytes < keptBytesMax) {
-      const part = chunk.subarray(0, keptBytesMax - this.#keptBytes);
-      this.#kept.push(part);
-      this.#keptBytes += part.length;
+    if (this.#storedBytes < storedBytesMax) {
+      const part = chunk.subarray(0, storedBytesMax - this.#storedBytes);
+      this.#stored.push(part);
+      this.#storedBytes += part.length;
     }
     if (this.#readBytes >= readBytesMax) this.#end(this.#judged());
   };
@@ -176,7 +176,7 @@ class Exchange {
         status: this.#answer?.statusCode ?? null,
         failure: this.#failure,
         // `write` without `end` leaves out a character that was cut in the middle.
-        answer: new StringDecoder('utf8').write(Buffer.concat(this.#kept)),
+        answer: new StringDecoder('utf8').write(Buffer.concat(this.#stored)),
       },
       idleMs,
       unanswered: this.#isClosedByPeer && this.#receivedBytes === 0,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Change } from '../../src/domain/record.ts';
-import { decodeTurn, encodeTurn, readAnswer, readTurnHeader, turnDefect } from '../../src/journal/codec.ts';
+import { decodeTurn, encodeTurn, readResponse, readTurnHeader, turnDefect } from '../../src/journal/codec.ts';
 import { tagOf } from '../../src/journal/identity.ts';
 import { decodeRecord, encodeRecord } from '../../src/journal/record-layout.ts';
 import {
@@ -42,7 +42,7 @@ const changes: fc.Arbitrary<Change> = fc.oneof(
 
 const entries = fc.record({
   changes: fc.array(changes, { maxLength: 4 }),
-  kept: nullable(
+  idempotency: nullable(
     fc.record({
       keyDigest: fc.uint8Array({ minLength: 16, maxLength: 16 }),
       fingerprint: fc.uint8Array({ minLength: 16, maxLength: 16 }),
@@ -64,18 +64,18 @@ test('a turn comes back as it was', () => {
       assert.deepEqual(readTurnHeader(bytes), { firstSequence, lastSequence, timeMs: startMs });
       const decoded = decodeTurn(bytes);
       assert.equal(decoded.length, list.length);
-      for (const [index, { changes, kept }] of list.entries()) {
+      for (const [index, { changes, idempotency }] of list.entries()) {
         const entry = decoded[index]!;
         const location = locations[index]!;
         assert.deepEqual([entry.sequence, entry.timeMs], [firstSequence + index, startMs]);
         assert.deepEqual(entry.changes, changes);
-        if (kept === null) {
-          assert.deepEqual([entry.kept, location], [null, null]);
+        if (idempotency === null) {
+          assert.deepEqual([entry.idempotency, location], [null, null]);
           continue;
         }
-        const { keyDigest, fingerprint, ...answer } = kept;
-        assert.deepEqual(entry.kept, { keyDigest, fingerprint, usedAtMs: startMs, location });
-        assert.deepEqual(readAnswer(bytes, location.offset, keyDigest), answer);
+        const { keyDigest, fingerprint, ...answer } = idempotency;
+        assert.deepEqual(entry.idempotency, { keyDigest, fingerprint, usedAtMs: startMs, location });
+        assert.deepEqual(readResponse(bytes, location.offset, keyDigest), answer);
       }
     }),
     { numRuns: 150, seed: 1 },
@@ -103,8 +103,8 @@ test('a record of the checkpoint of which any bit has flipped is none, nor is an
 test('an event about the object that was answered does not hold it a second time, and comes back whole', () => {
   const intent = paymentIntent(1, { description: 'شكرا' });
   const event = paymentIntentCreated(intent);
-  const { kept } = createEntry(1, true);
-  const entry = (body: string) => ({ changes: [intent, event], kept: { ...kept!, body } });
+  const { idempotency } = createEntry(1, true);
+  const entry = (body: string) => ({ changes: [intent, event], idempotency: { ...idempotency!, body } });
   const encoded = (body: string) =>
     encodeTurn({ firstSequence: 1, timeMs: startMs, entries: [entry(body)] }, tag).bytes;
   const [shared, apart] = [encoded(event.object_json), encoded(event.object_json.replace('1', '2'))];
@@ -131,29 +131,29 @@ test('any bit that flips is noticed', () => {
 test('an answer is never read from outside the answers', () => {
   const turn = { firstSequence: 1, timeMs: startMs, entries: [createEntry(1, true)] };
   const { bytes, locations } = encodeTurn(turn, tag);
-  assert.equal(readAnswer(bytes, locations[0]!.offset, digest(1))?.status, 200);
-  for (const offset of [1, bytes.length, 2 ** 40]) assert.equal(readAnswer(bytes, offset, digest(1)), null);
+  assert.equal(readResponse(bytes, locations[0]!.offset, digest(1))?.status, 200);
+  for (const offset of [1, bytes.length, 2 ** 40]) assert.equal(readResponse(bytes, offset, digest(1)), null);
 });
 
 test('an answer is read only if it is as it was written, and for its own key', () => {
   const { bytes, locations } = encodeTurn(turnAt(7, 3), tag);
   const { offset } = locations[2]!;
-  assert.equal(readAnswer(bytes, offset, digest(9))?.status, 200);
-  assert.equal(readAnswer(bytes, offset, digest(7)), null);
+  assert.equal(readResponse(bytes, offset, digest(9))?.status, 200);
+  assert.equal(readResponse(bytes, offset, digest(7)), null);
   for (let position = 62 + bytes.readUInt32LE(32) + offset; position < bytes.length; position++) {
     const damaged = Buffer.from(bytes);
     damaged[position] = damaged[position]! ^ 0x10;
-    assert.equal(readAnswer(damaged, offset, digest(9)), null, `byte ${position}`);
+    assert.equal(readResponse(damaged, offset, digest(9)), null, `byte ${position}`);
   }
 });
 
 test('what was read does not hold on to the log record', () => {
   const { bytes } = encodeTurn(turnAt(1, 1), tag);
   const [entry] = decodeTurn(bytes);
-  const answer = readAnswer(bytes, entry!.kept!.location.offset, digest(1))!;
+  const answer = readResponse(bytes, entry!.idempotency!.location.offset, digest(1))!;
   const body = Buffer.from(answer.body);
   bytes.fill(0);
-  assert.deepEqual(entry!.kept!.keyDigest, digest(1));
+  assert.deepEqual(entry!.idempotency!.keyDigest, digest(1));
   assert.deepEqual(Buffer.from(answer.body), body);
 });
 
@@ -183,7 +183,7 @@ test('the digests in a network call outlive the bytes that they were read from',
       api_version: '2026-11-01',
     },
   };
-  const entries = [{ changes: [call], kept: null }];
+  const entries = [{ changes: [call], idempotency: null }];
   const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, entries }, tag);
   const record = encodeRecord(call);
   const decoded = [decodeTurn(bytes)[0]!.changes[0], decodeRecord(record)];

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { AnswerLocation, KeptKey, OwnJournal } from '../../src/journal/journal.ts';
+import type { IdempotencyRecord, OwnJournal, ResponseLocation } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
@@ -74,13 +74,13 @@ for (const [name, open] of [
       const written = createEntry(entry.sequence, entry.sequence % 2 === 1);
       assert.deepEqual(entry.changes, written.changes);
       assert.equal(entry.timeMs, startMs);
-      assert.equal(entry.kept?.usedAtMs, written.kept === null ? undefined : startMs);
-      assert.deepEqual(entry.kept?.keyDigest, written.kept?.keyDigest);
-      assert.deepEqual(entry.kept?.fingerprint, written.kept?.fingerprint);
+      assert.equal(entry.idempotency?.usedAtMs, written.idempotency === null ? undefined : startMs);
+      assert.deepEqual(entry.idempotency?.keyDigest, written.idempotency?.keyDigest);
+      assert.deepEqual(entry.idempotency?.fingerprint, written.idempotency?.fingerprint);
     }
   });
 
-  test(`${name}: kept answers are read while written, afterwards, and after a restart`, async (context) => {
+  test(`${name}: stored responses are read while written, afterwards, and after a restart`, async (context) => {
     const subject = await open(context);
     const { locations, durable } = subject.journal.log.append(turnAt(1, 4));
     const second = subject.journal.log.append(turnAt(5, 1));
@@ -91,8 +91,8 @@ for (const [name, open] of [
     const check = () => {
       for (const [index, location] of [...locations, ...second.locations].entries()) {
         if (location === null) continue;
-        const { status, requestId, body, defaults } = createEntry(index + 1, true).kept!;
-        const answer = subject.journal.log.readAnswer(location, digest(index + 1))!;
+        const { status, requestId, body, defaults } = createEntry(index + 1, true).idempotency!;
+        const answer = subject.journal.log.readResponse(location, digest(index + 1))!;
         assert.deepEqual(
           { ...answer, body: Buffer.from(answer.body) },
           { status, requestId, body, defaults },
@@ -104,16 +104,16 @@ for (const [name, open] of [
     check();
     await subject.reopen();
     check();
-    const replayed = [...subject.journal.replay()].map((entry) => entry.kept?.location ?? null);
+    const replayed = [...subject.journal.replay()].map((entry) => entry.idempotency?.location ?? null);
     assert.deepEqual(replayed, [...locations, ...second.locations]);
-    assert.equal(subject.journal.log.readAnswer({ record: 100, offset: 0 }, digest(1)), undefined);
+    assert.equal(subject.journal.log.readResponse({ record: 100, offset: 0 }, digest(1)), undefined);
   });
 
   test(`${name}: an answer is not read for another key`, async (context) => {
     const subject = await open(context);
     const { locations, durable } = subject.journal.log.append(turnAt(1, 1));
     await durable;
-    const read = (number: number) => subject.journal.log.readAnswer(locations[0]!, digest(number));
+    const read = (number: number) => subject.journal.log.readResponse(locations[0]!, digest(number));
     assert.equal(read(1)?.status, 200);
     assert.throws(() => read(2), { name: 'JournalDamaged' });
   });
@@ -123,7 +123,7 @@ for (const [name, open] of [
     const { checkpoint } = subject.journal;
     assert.deepEqual([[...checkpoint.records()], [...checkpoint.levels()]], [[], []]);
     const records = upTo(2_500).map((number) => paymentIntent(number));
-    await checkpoint.write({ records: recordsById(records), sequence: 0, keptKeys: [] });
+    await checkpoint.write({ records: recordsById(records), sequence: 0, idempotencyRecords: [] });
     const levels = upTo(3).map((number) => [`org_${number}/t`, Buffer.from(`level ${number}`)] as const);
     await subject.journal.checkpointer.putLevels(new Map(levels));
     const check = () => {
@@ -171,7 +171,7 @@ for (const [name, open] of [
     const subject = await open(context);
     await appendTurns(subject.journal, [4, 4]);
     const records = recordsById([paymentIntent(1), paymentIntent(2), customer(9, 'a@example.com')]);
-    await subject.journal.checkpoint.write({ records, sequence: 6, keptKeys: [] });
+    await subject.journal.checkpoint.write({ records, sequence: 6, idempotencyRecords: [] });
     const check = () => {
       const { checkpoint } = subject.journal;
       assert.equal(checkpoint.sequence, 6);
@@ -192,7 +192,7 @@ for (const [name, open] of [
     const longEmail = `${'x'.repeat(2_000)}@example.com`;
     const others = [customer(1, longEmail), customer(2, 'a'), customer(3, 'a'), customer(4, 'a\u0000b')];
     const records = recordsById([...intents, ...others]);
-    await checkpoint.write({ records, sequence: 1, keptKeys: [] });
+    await checkpoint.write({ records, sequence: 1, idempotencyRecords: [] });
     const ids = intents.map((intent) => intent.id);
     const bounds = [
       undefined,
@@ -232,13 +232,13 @@ for (const [name, open] of [
         ...checkpoint.scan(`payment_intent/status/${status}`, { descending: false }),
       ]);
     const [first, second] = [paymentIntent(1), paymentIntent(2)];
-    await checkpoint.write({ records: recordsById([first, second]), sequence: 1, keptKeys: [] });
+    await checkpoint.write({ records: recordsById([first, second]), sequence: 1, idempotencyRecords: [] });
     assert.deepEqual(statuses(), [[first.id, second.id], []]);
     const succeeded = { ...first, status: 'succeeded' } as const;
-    await checkpoint.write({ records: recordsById([succeeded]), sequence: 2, keptKeys: [] });
+    await checkpoint.write({ records: recordsById([succeeded]), sequence: 2, idempotencyRecords: [] });
     assert.deepEqual(statuses(), [[second.id], [first.id]]);
     const removed = { ...second, removed: true } as const;
-    await checkpoint.write({ records: recordsById([removed]), sequence: 3, keptKeys: [] });
+    await checkpoint.write({ records: recordsById([removed]), sequence: 3, idempotencyRecords: [] });
     assert.deepEqual(statuses(), [[], [first.id]]);
     assert.equal(checkpoint.get(second.id), undefined);
     assert.deepEqual([...checkpoint.scan('payment_intent', { descending: false })], [first.id]);
@@ -247,7 +247,7 @@ for (const [name, open] of [
   test(`${name}: a scan may be left early, and others go on beside it`, async (context) => {
     const { checkpoint } = (await open(context)).journal;
     const intents = upTo(50).map((number) => paymentIntent(number));
-    await checkpoint.write({ records: recordsById(intents), sequence: 1, keptKeys: [] });
+    await checkpoint.write({ records: recordsById(intents), sequence: 1, idempotencyRecords: [] });
     for (let round = 0; round < 300; round++) {
       for (const sortKey of checkpoint.scan('payment_intent', { descending: round % 2 === 0 })) {
         const [next] = checkpoint.scan('payment_intent', { after: sortKey, descending: false });
@@ -257,7 +257,11 @@ for (const [name, open] of [
     }
     const scan = checkpoint.scan('payment_intent', { descending: false })[Symbol.iterator]();
     assert.equal(scan.next().value, intents[0]!.id);
-    await checkpoint.write({ records: recordsById([paymentIntent(60)]), sequence: 2, keptKeys: [] });
+    await checkpoint.write({
+      records: recordsById([paymentIntent(60)]),
+      sequence: 2,
+      idempotencyRecords: [],
+    });
     assert.equal(scan.next().value, intents[1]!.id);
     const [newest] = checkpoint.scan('payment_intent', { descending: true });
     assert.equal(newest, paymentIntent(60).id);
@@ -266,7 +270,7 @@ for (const [name, open] of [
 
   test(`${name}: idempotency keys are kept by the hour`, async (context) => {
     const subject = await open(context);
-    const keptKey = (number: number, usedAtMs: number): KeptKey => ({
+    const keptKey = (number: number, usedAtMs: number): IdempotencyRecord => ({
       keyDigest: digest(number),
       fingerprint: digest(-number),
       usedAtMs,
@@ -275,12 +279,16 @@ for (const [name, open] of [
     const keys = upTo(6).map((number) => keptKey(number, startMs + number * 0.4 * hourMs));
     await appendTurns(subject.journal, [6]);
     const none = new Map<never, never>();
-    await subject.journal.checkpoint.write({ records: none, sequence: 3, keptKeys: keys.slice(0, 3) });
-    await subject.journal.checkpoint.write({ records: none, sequence: 6, keptKeys: keys.slice(3) });
+    await subject.journal.checkpoint.write({
+      records: none,
+      sequence: 3,
+      idempotencyRecords: keys.slice(0, 3),
+    });
+    await subject.journal.checkpoint.write({ records: none, sequence: 6, idempotencyRecords: keys.slice(3) });
     await subject.reopen();
     const { checkpoint, checkpointer } = subject.journal;
     const found = (sinceMs: number) =>
-      [...checkpoint.keptKeys(sinceMs)].sort((a, b) => a.usedAtMs - b.usedAtMs);
+      [...checkpoint.idempotencyRecords(sinceMs)].sort((a, b) => a.usedAtMs - b.usedAtMs);
     assert.deepEqual(found(0), keys);
     assert.deepEqual(found(startMs + 0.8 * hourMs), keys.slice(1));
     assert.deepEqual(found(startMs + 24 * hourMs), []);
@@ -304,7 +312,7 @@ for (const [name, open] of [
 
   test(`${name}: whole segments are dropped, oldest first, never the newest`, async (context) => {
     const subject = await open(context);
-    const locations: AnswerLocation[] = [];
+    const locations: ResponseLocation[] = [];
     for (const sequence of upTo(5)) {
       const turn = turnAt(sequence * 2 - 1, 2, startMs + sequence * hourMs);
       const appended = subject.journal.log.append(turn);
@@ -313,7 +321,7 @@ for (const [name, open] of [
     }
     const readable = () =>
       locations.map(
-        (location, i) => subject.journal.log.readAnswer(location, digest(2 * i + 1)) !== undefined,
+        (location, i) => subject.journal.log.readResponse(location, digest(2 * i + 1)) !== undefined,
       );
     const { checkpointer } = subject.journal;
     const later = startMs + 1_000 * hourMs;

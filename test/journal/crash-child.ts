@@ -45,7 +45,7 @@ function cycledTurn(firstSequence: number, entries: number): LogBatch {
   return {
     firstSequence,
     timeMs: startMs,
-    entries: sequences.map((sequence) => ({ changes: [cycledChange(sequence)], kept: null })),
+    entries: sequences.map((sequence) => ({ changes: [cycledChange(sequence)], idempotency: null })),
   };
 }
 

@@ -50,11 +50,11 @@ test('a process killed while it appends loses nothing that had settled', async (
     const replayed = [...journal.replay()];
     assert(journal.log.nextSequence > durable, `${journal.log.nextSequence - 1} of ${durable}`);
     assert.deepEqual(sequencesOf(replayed), upTo(journal.log.nextSequence - 1));
-    for (const { sequence, changes, kept } of replayed) {
-      const { body } = createEntry(sequence, true).kept!;
+    for (const { sequence, changes, idempotency } of replayed) {
+      const { body } = createEntry(sequence, true).idempotency!;
       assert.deepEqual(changes, createEntry(sequence).changes);
-      const answer = kept && journal.log.readAnswer(kept.location, kept.keyDigest);
-      if (kept !== null) assert.deepEqual(Buffer.from(answer!.body), body);
+      const answer = idempotency && journal.log.readResponse(idempotency.location, idempotency.keyDigest);
+      if (idempotency !== null) assert.deepEqual(Buffer.from(answer!.body), body);
     }
     await journal.close();
   }

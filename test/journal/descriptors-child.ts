@@ -28,7 +28,7 @@ const { locations, durable } = journal.log.append({
   entries: [
     {
       changes: [],
-      kept: {
+      idempotency: {
         keyDigest: digest(1),
         fingerprint: digest(2),
         status: 200,
@@ -41,7 +41,7 @@ const { locations, durable } = journal.log.append({
 });
 await durable;
 for (let round = 0; round < 8; round++) await appendTurns(journal, [50]);
-const answer = journal.log.readAnswer(locations[0]!, digest(1));
+const answer = journal.log.readResponse(locations[0]!, digest(1));
 for (const descriptor of taken) closeSync(descriptor);
 const starved = segmentsOf();
 for (let round = 0; round < 8; round++) await appendTurns(journal, [50]);

@@ -82,7 +82,7 @@ for (const [where, segmentBytesMax] of [
       assert(failure instanceof JournalFailure && failure.diskFull, String(failure));
     const behind = journal.log.append(turnAt(journal.log.nextSequence, 1)).durable;
     await assert.rejects(behind, { name: 'JournalFailure', diskFull: true });
-    assert.equal(journal.log.readAnswer({ record: 1, offset: 0 }, digest(1))?.status, 200);
+    assert.equal(journal.log.readResponse({ record: 1, offset: 0 }, digest(1))?.status, 200);
     await journal.close();
     // The disk is still full: reading works.
     const full = await open(dir);
@@ -104,7 +104,7 @@ test('a checkpoint whose disk fills up', async (context) => {
   const filler = join(dir, 'filler');
   writeFileSync(filler, Buffer.alloc(1_300_000));
   const records = recordsById(upTo(3_000).map((number) => paymentIntent(number)));
-  const write = () => journal.checkpoint.write({ records, sequence: 10, keptKeys: [] });
+  const write = () => journal.checkpoint.write({ records, sequence: 10, idempotencyRecords: [] });
   await assert.rejects(write(), { name: 'JournalFailure', diskFull: true });
   assert.equal(journal.checkpoint.sequence, 0);
   rmSync(filler);
@@ -116,7 +116,7 @@ test('a checkpoint whose disk fills up', async (context) => {
   spawnSync('mount', ['-o', 'remount,size=16m', dir]);
   const again = await open(dir);
   assert.deepEqual(sequencesOf(again.replay()), upTo(10));
-  await again.checkpoint.write({ records, sequence: 10, keptKeys: [] });
+  await again.checkpoint.write({ records, sequence: 10, idempotencyRecords: [] });
   assert.deepEqual(again.checkpoint.get(paymentIntent(2_999).id), paymentIntent(2_999));
   await again.close();
 });

@@ -69,7 +69,7 @@ export function customer(number: number, email: string): CustomerRecord {
 /** An entry that creates a payment intent; with `keep`, its answer is kept. */
 export function createEntry(number: number, keep = false): Entry {
   const intent = paymentIntent(number);
-  const kept = keep
+  const idempotency = keep
     ? {
         keyDigest: digest(number),
         fingerprint: digest(number + 0.5),
@@ -79,7 +79,7 @@ export function createEntry(number: number, keep = false): Entry {
         defaults: number % 2 === 0 ? '' : JSON.stringify({ amount: number, name: 'é' }),
       }
     : null;
-  return { changes: [intent, paymentIntentCreated(intent)], kept };
+  return { changes: [intent, paymentIntentCreated(intent)], idempotency };
 }
 
 export function digest(number: number): Uint8Array {

@@ -8,18 +8,18 @@ import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
 import { encodeTurn } from '../../src/journal/codec.ts';
 import { tagBytes } from '../../src/journal/identity.ts';
 import {
-  type AnswerLocation,
   type Checkpointer,
   type CheckpointInput,
   type Entry,
+  type IdempotencyRecord,
   JournalDamaged,
   JournalFailure,
-  type KeptAnswer,
-  type KeptKey,
   type Log,
   type LogBatch,
   type OwnJournal,
   type ReplayedEntry,
+  type ResponseLocation,
+  type StoredResponse,
   type WritableCheckpoint,
 } from '../../src/journal/journal.ts';
 import { lowerBound } from '../../src/store/sorted-keys.ts';
@@ -30,7 +30,7 @@ interface Disk {
   readonly records: Map<string, Change>;
   /** Sort keys by index, ascending. */
   readonly indexes: Map<string, string[]>;
-  keptKeys: KeptKey[];
+  idempotencyRecords: IdempotencyRecord[];
   readonly levels: Map<string, Uint8Array>;
   sequence: number;
 }
@@ -103,8 +103,8 @@ class MemoryLog implements Log {
   append(turn: LogBatch): ReturnType<Log['append']> {
     assert(turn.entries.length > 0, 'a turn has entries');
     assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
-    const locations = turn.entries.map(({ kept }, offset) =>
-      kept === null ? null : { record: turn.firstSequence, offset },
+    const locations = turn.entries.map(({ idempotency }, offset) =>
+      idempotency === null ? null : { record: turn.firstSequence, offset },
     );
     const { changes } = encodeTurn(turn, tag);
     if (this.#failure !== null) return { locations, changes, durable: Promise.reject(this.#failure) };
@@ -124,13 +124,14 @@ class MemoryLog implements Log {
     this.#disk.turns.push(turn);
   }
 
-  readAnswer({ record, offset }: AnswerLocation, keyDigest: Uint8Array): KeptAnswer | undefined {
+  readResponse({ record, offset }: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
     const isIt = (turn: LogBatch) => turn.firstSequence === record;
     const turn = this.#unsettled.find(isIt) ?? this.#disk.turns.find(isIt);
-    const kept = turn?.entries[offset]?.kept;
-    if (!kept) return undefined;
-    if (Buffer.compare(kept.keyDigest, keyDigest) !== 0) throw new JournalDamaged('It is of another key');
-    const { status, requestId, body, defaults } = kept;
+    const idempotency = turn?.entries[offset]?.idempotency;
+    if (!idempotency) return undefined;
+    if (Buffer.compare(idempotency.keyDigest, keyDigest) !== 0)
+      throw new JournalDamaged('It is of another key');
+    const { status, requestId, body, defaults } = idempotency;
     return { status, requestId, body, defaults };
   }
 
@@ -164,9 +165,12 @@ class MemoryCheckpoint implements WritableCheckpoint {
       if ((after === undefined || key > after) && (before === undefined || key < before)) yield key;
   }
 
-  async write({ records, sequence, keptKeys }: CheckpointInput): Promise<void> {
+  async write({ records, sequence, idempotencyRecords }: CheckpointInput): Promise<void> {
     assert(sequence >= this.#disk.sequence, 'a checkpoint never goes back');
-    assert(sequence > this.#disk.sequence || keptKeys.length === 0, 'used keys come with a later sequence');
+    assert(
+      sequence > this.#disk.sequence || idempotencyRecords.length === 0,
+      'used keys come with a later sequence',
+    );
     for (const [id, record] of records) {
       const stored = this.#disk.records.get(id);
       if (stored !== undefined) this.#changeRows(stored, (keys, key) => keys.splice(keys.indexOf(key), 1));
@@ -176,7 +180,7 @@ class MemoryCheckpoint implements WritableCheckpoint {
         this.#changeRows(record, (keys, key) => keys.splice(lowerBound(keys, key), 0, key));
       }
     }
-    this.#disk.keptKeys.push(...keptKeys);
+    this.#disk.idempotencyRecords.push(...idempotencyRecords);
     this.#disk.sequence = sequence;
   }
 
@@ -188,8 +192,9 @@ class MemoryCheckpoint implements WritableCheckpoint {
     }
   }
 
-  *keptKeys(sinceMs: number): Generator<KeptKey> {
-    for (const kept of this.#disk.keptKeys) if (kept.usedAtMs >= sinceMs) yield kept;
+  *idempotencyRecords(sinceMs: number): Generator<IdempotencyRecord> {
+    for (const idempotency of this.#disk.idempotencyRecords)
+      if (idempotency.usedAtMs >= sinceMs) yield idempotency;
   }
 
   *records(): Generator<Change> {
@@ -216,13 +221,13 @@ class MemoryCheckpointer implements Checkpointer {
 
   async write(sequence: number): Promise<number> {
     const records = new Map<string, Change>();
-    const keptKeys: KeptKey[] = [];
+    const idempotencyRecords: IdempotencyRecord[] = [];
     for (const entry of entriesAfter(this.#disk, this.#disk.sequence)) {
       if (entry.sequence > sequence) break;
       for (const change of entry.changes) records.set(change.id, change);
-      if (entry.kept !== null) keptKeys.push(entry.kept);
+      if (entry.idempotency !== null) idempotencyRecords.push(entry.idempotency);
     }
-    await this.#checkpoint.write({ records, sequence, keptKeys });
+    await this.#checkpoint.write({ records, sequence, idempotencyRecords });
     return records.size;
   }
 
@@ -235,7 +240,9 @@ class MemoryCheckpointer implements Checkpointer {
   /** Each turn is a segment of its own here. */
   async drop(olderThanMs: number): Promise<number> {
     const fromMs = Math.floor(olderThanMs / hourMs) * hourMs;
-    this.#disk.keptKeys = this.#disk.keptKeys.filter((kept) => kept.usedAtMs >= fromMs);
+    this.#disk.idempotencyRecords = this.#disk.idempotencyRecords.filter(
+      (idempotency) => idempotency.usedAtMs >= fromMs,
+    );
     const { turns, sequence } = this.#disk;
     let dropped = 0;
     while (dropped < turns.length - 1) {
@@ -252,25 +259,32 @@ class MemoryCheckpointer implements Checkpointer {
 
 function* entriesAfter({ turns }: Disk, after: number): Generator<ReplayedEntry> {
   for (const { firstSequence, timeMs, entries } of turns) {
-    for (const [offset, { changes, kept }] of entries.entries()) {
+    for (const [offset, { changes, idempotency }] of entries.entries()) {
       const sequence = firstSequence + offset;
       if (sequence <= after) continue;
       const location = { record: firstSequence, offset };
-      yield { sequence, timeMs, changes, kept: kept && keyOf(kept, timeMs, location) };
+      yield { sequence, timeMs, changes, idempotency: idempotency && keyOf(idempotency, timeMs, location) };
     }
   }
 }
 
 function keyOf(
-  { keyDigest, fingerprint }: NonNullable<Entry['kept']>,
+  { keyDigest, fingerprint }: NonNullable<Entry['idempotency']>,
   usedAtMs: number,
-  location: AnswerLocation,
-): KeptKey {
+  location: ResponseLocation,
+): IdempotencyRecord {
   return { keyDigest, fingerprint, usedAtMs, location };
 }
 
 function emptyDisk(): Disk {
-  return { turns: [], records: new Map(), indexes: new Map(), keptKeys: [], levels: new Map(), sequence: 0 };
+  return {
+    turns: [],
+    records: new Map(),
+    indexes: new Map(),
+    idempotencyRecords: [],
+    levels: new Map(),
+    sequence: 0,
+  };
 }
 
 function lastSequence(turn: LogBatch | undefined): number {

@@ -27,7 +27,7 @@ async function written(context: TestContext) {
   const journal = await openJournal({ dir, identity, indexRowsOf, warn: assert.fail });
   await appendTurns(journal, [...Array<number>(30).fill(1), 20, ...Array<number>(30).fill(1)]);
   const records = recordsById(upTo(40).map((number) => paymentIntent(number)));
-  await journal.checkpoint.write({ records, sequence: 2, keptKeys: [] });
+  await journal.checkpoint.write({ records, sequence: 2, idempotencyRecords: [] });
   await journal.close();
   const log = join(dir, 'log', '0000000000000001', 'data.mdb');
   return { dir, log, state: join(dir, 'state', 'data.mdb'), last: 80 };

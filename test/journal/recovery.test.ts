@@ -43,7 +43,7 @@ async function written(
   await appendTurns(journal, sizes);
   if (checkpointed > 0) {
     const records = recordsById(upTo(checkpointed).map((number) => paymentIntent(number)));
-    await journal.checkpoint.write({ records, sequence: checkpointed, keptKeys: [] });
+    await journal.checkpoint.write({ records, sequence: checkpointed, idempotencyRecords: [] });
   }
   await journal.close();
   return dir;
@@ -196,10 +196,10 @@ test('what the checkpoint holds is not needed from the log', async (context) => 
   });
   const journal = await open(dir);
   assert.deepEqual(sequencesOf(journal.replay()), [8, 9]);
-  assert.throws(() => journal.log.readAnswer({ record: 5, offset: 0 }, digest(5)), {
+  assert.throws(() => journal.log.readResponse({ record: 5, offset: 0 }, digest(5)), {
     name: 'JournalDamaged',
   });
-  assert.equal(journal.log.readAnswer({ record: 1, offset: 0 }, digest(1)), undefined);
+  assert.equal(journal.log.readResponse({ record: 1, offset: 0 }, digest(1)), undefined);
   await journal.close();
 });
 
@@ -278,9 +278,9 @@ test('a reserved address space that is too small is no limit', async (context) =
   const journal = await open(dir, { mapSizes });
   const [first] = journal.log.append(turnAt(1, 1)).locations;
   await appendTurns(journal, Array<number>(20).fill(100));
-  assert.equal(journal.log.readAnswer(first!, digest(1))?.status, 200);
+  assert.equal(journal.log.readResponse(first!, digest(1))?.status, 200);
   const records = recordsById(upTo(2_001).map((number) => paymentIntent(number)));
-  await journal.checkpoint.write({ records, sequence: 2_001, keptKeys: [] });
+  await journal.checkpoint.write({ records, sequence: 2_001, idempotencyRecords: [] });
   assert.deepEqual(journal.checkpoint.get(paymentIntent(2_001).id), paymentIntent(2_001));
   await journal.close();
 });

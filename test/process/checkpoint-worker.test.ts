@@ -10,7 +10,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { fieldIndex, indexRowsOf, scopeOf } from '../../src/domain/indexes.ts';
 import type { PaymentIntentRecord } from '../../src/domain/record.ts';
-import type { AnswerLocation, Journal } from '../../src/journal/journal.ts';
+import type { Journal, ResponseLocation } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { CheckpointWorker } from '../../src/process/checkpoint-worker.ts';
 import type { Config } from '../../src/process/config-schema.ts';
@@ -62,7 +62,7 @@ async function appendCycled({ log }: Journal, entries: number): Promise<number> 
   while (log.nextSequence <= last) {
     const firstSequence = log.nextSequence;
     const sequences = upTo(Math.min(last, firstSequence + 39), firstSequence);
-    const changed = sequences.map((sequence) => ({ changes: [cycledChange(sequence)], kept: null }));
+    const changed = sequences.map((sequence) => ({ changes: [cycledChange(sequence)], idempotency: null }));
     durable = log.append({ firstSequence, timeMs: startMs, entries: changed }).durable;
   }
   await durable;
@@ -215,7 +215,7 @@ test('a damaged batch of the log is not stepped over: the checkpoint ends before
 test('segments that the thread drops are gone for the shard, too, which goes on in its newest', async (context) => {
   const dir = temporaryFolder(context);
   const { journal } = await open(dir, 1);
-  const locations: (AnswerLocation | null)[] = [];
+  const locations: (ResponseLocation | null)[] = [];
   for (const hour of upTo(6)) {
     const turn = turnAt(journal.log.nextSequence, 2, startMs + hour * 3_600_000);
     const appended = journal.log.append(turn);
@@ -223,7 +223,7 @@ test('segments that the thread drops are gone for the shard, too, which goes on 
     await appended.durable;
   }
   const readable = () =>
-    locations.map((location, i) => journal.log.readAnswer(location!, digest(2 * i + 1)) !== undefined);
+    locations.map((location, i) => journal.log.readResponse(location!, digest(2 * i + 1)) !== undefined);
   assert.deepEqual(readable(), Array(6).fill(true));
   await journal.checkpointer.write(8);
   assert.equal(await journal.checkpointer.drop(startMs + 20 * 3_600_000), 9);

@@ -65,7 +65,7 @@ interface LookUp {
 function heldJournal(
   journal: Journal,
   gate: () => Promise<void>,
-  readAnswer: () => Log['readAnswer'] | null,
+  readResponse: () => Log['readResponse'] | null,
 ): Journal {
   const { log } = journal;
   return {
@@ -81,7 +81,8 @@ function heldJournal(
         const { locations, changes, durable } = log.append(turn);
         return { locations, changes, durable: gate().then(() => durable) };
       },
-      readAnswer: (location, keyDigest) => (readAnswer() ?? log.readAnswer.bind(log))(location, keyDigest),
+      readResponse: (location, keyDigest) =>
+        (readResponse() ?? log.readResponse.bind(log))(location, keyDigest),
       close: () => log.close(),
     },
   };
@@ -105,10 +106,10 @@ export class Actor {
   readonly networkCalls: NetworkCallRecord[] = [];
   readonly lookUps: LookUp[] = [];
   readonly failures: unknown[] = [];
-  /** Why kept answers could not be read. */
+  /** Why stored responses could not be read. */
   readonly damages: string[] = [];
-  /** Stands in for reading a kept answer from the log. */
-  readAnswer: Log['readAnswer'] | null = null;
+  /** Stands in for reading a stored response from the log. */
+  readResponse: Log['readResponse'] | null = null;
   /** Steps of the wall clock that were told, and those that wall time followed. */
   readonly jumps: number[] = [];
   readonly followed: number[] = [];
@@ -143,7 +144,7 @@ export class Actor {
     const journal = heldJournal(
       this.journal,
       () => this.#gate?.promise ?? Promise.resolve(),
-      () => this.readAnswer,
+      () => this.readResponse,
     );
     return new Shard(
       shardOptions(journal, {

@@ -136,7 +136,7 @@ test('retention keeps up: while more is too old it goes on with every look at th
     many.set(id, { ...over, id });
   }
   const { checkpoint } = actor.journal;
-  await checkpoint.write({ records: many, sequence: checkpoint.sequence, keptKeys: [] });
+  await checkpoint.write({ records: many, sequence: checkpoint.sequence, idempotencyRecords: [] });
   const left = () => [...records.scan(endedIndex, { descending: false })].length;
   assert.equal(left(), count);
   const leftAfter: number[] = [];

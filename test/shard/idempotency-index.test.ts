@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { idempotencyRetentionMs } from '../../src/contract/limits.ts';
-import type { KeptKey } from '../../src/journal/journal.ts';
+import type { IdempotencyRecord } from '../../src/journal/journal.ts';
 import { IdempotencyIndex } from '../../src/shard/idempotency-index.ts';
 
 const startMs = Date.UTC(2026, 10, 2, 12);
@@ -22,14 +22,14 @@ function digestOf(number: number): Uint8Array {
   return new Uint8Array(words.buffer);
 }
 
-const keyOf = (number: number, usedAtMs: number): KeptKey => ({
+const keyOf = (number: number, usedAtMs: number): IdempotencyRecord => ({
   keyDigest: digestOf(number),
   fingerprint: digestOf(number ^ 0x5555),
   usedAtMs,
   location: { record: number * 7 + 1, offset: number % 500 },
 });
 
-function assertFound(index: IdempotencyIndex, key: KeptKey, nowMs: number): void {
+function assertFound(index: IdempotencyIndex, key: IdempotencyRecord, nowMs: number): void {
   const found = index.get(key.keyDigest, nowMs);
   assert.deepEqual(found, { fingerprint: key.fingerprint, location: key.location });
 }
@@ -180,7 +180,7 @@ test('it answers like a map with times, whatever happens in whatever order', () 
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const index = new IdempotencyIndex();
-      const model = new Map<number, KeptKey>();
+      const model = new Map<number, IdempotencyRecord>();
       let nowMs = startMs;
       let serial = 0;
       const isKnown = (number: number) => {

@@ -1,4 +1,4 @@
-// Idempotency in a shard: what is answered from a kept answer, what runs again, and what is refused meanwhile; within
+// Idempotency in a shard: what is answered from a stored response, what runs again, and what is refused meanwhile; within
 // a turn, while the disk writes, while networks and look-ups take their time, and over restarts.
 
 import assert from 'node:assert/strict';
@@ -32,7 +32,7 @@ async function confirming(actor: Actor) {
   return { confirm, first, id: json.id as string };
 }
 
-test('the kept answer is replayed byte for byte, and nothing runs again', async () => {
+test('the stored response is replayed byte for byte, and nothing runs again', async () => {
   const actor = new Actor();
   const first = await actor.send(create, { body: intent, key: 'a' });
   assert.equal(first.replayed, false);
@@ -42,14 +42,14 @@ test('the kept answer is replayed byte for byte, and nothing runs again', async 
   assert.equal(await listed(actor), 1);
 });
 
-for (const [what, readAnswer] of [
+for (const [what, readResponse] of [
   ['is damaged', () => assert.fail(new JournalDamaged('there is no sound answer at offset 0'))],
   ['is gone with its segment', () => undefined],
 ] as const) {
-  test(`a kept answer that ${what}: the request does not run again, and all else goes on`, async () => {
+  test(`a stored response that ${what}: the request does not run again, and all else goes on`, async () => {
     const actor = new Actor();
     const first = await actor.send(create, { body: intent, key: 'a' });
-    actor.readAnswer = readAnswer;
+    actor.readResponse = readResponse;
     const again = await actor.send(create, { body: intent, key: 'a' });
     assert.deepEqual([again.status, again.json.error.code, again.replayed], [500, 'api_error', false]);
     assert.match(again.json.error.message, /carried out/);
@@ -62,7 +62,7 @@ for (const [what, readAnswer] of [
     assert.equal((await actor.send(create, { body: intent, key: 'b' })).status, 200);
     assert.equal(await listed(actor), 2);
     assert.deepEqual(actor.failures, []);
-    actor.readAnswer = null;
+    actor.readResponse = null;
     assertReplay(await actor.send(create, { body: intent, key: 'a' }), first);
   });
 }

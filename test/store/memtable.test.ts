@@ -53,7 +53,7 @@ for (const [name, perTurn, customerOf] of [
     for (let n = 0; n < count; n += perTurn) {
       const entries = Array.from({ length: perTurn }, (_, i) => ({
         changes: created(n + i, customerOf(n + i)),
-        kept: null,
+        idempotency: null,
       }));
       for (const change of entries.flatMap(({ changes }) => changes)) {
         table.put(change);

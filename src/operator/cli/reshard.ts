@@ -17,5 +17,5 @@ export function addReshardCommand(program: Command, { host, print }: CliContext)
 
 function inWords({ from, to, records, answers }: Resharded): string {
   if (from === to) return `The data folder is laid out for ${to} shards already.`;
-  return `The data folder is laid out for ${to} shards instead of ${from}: ${records} records and ${answers} kept answers were moved.`;
+  return `The data folder is laid out for ${to} shards instead of ${from}: ${records} records and ${answers} stored responses were moved.`;
 }

@@ -6,7 +6,7 @@
 // offset (f64), little-endian.
 
 import { assert } from '../core/assert.ts';
-import { digestBytes, type KeptKey } from './journal.ts';
+import { digestBytes, type IdempotencyRecord } from './journal.ts';
 import { seal, unseal } from './seal.ts';
 
 const hourMs = 3_600_000;
@@ -15,11 +15,11 @@ const rowBytes = 2 * digestBytes + 24;
 const firstRows = 64;
 
 /** Keys in the order in which they were used, packed as rows: many of them cost the garbage collector nothing. */
-export class KeptKeyList implements Iterable<KeptKey> {
+export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {
   #bytes = Buffer.allocUnsafeSlow(firstRows * rowBytes);
   length = 0;
 
-  push({ keyDigest, fingerprint, usedAtMs, location }: KeptKey): void {
+  push({ keyDigest, fingerprint, usedAtMs, location }: IdempotencyRecord): void {
     assert(keyDigest.length === digestBytes && fingerprint.length === digestBytes, 'digests have 16 bytes');
     const start = this.length * rowBytes;
     if (start === this.#bytes.length) {
@@ -41,22 +41,25 @@ export class KeptKeyList implements Iterable<KeptKey> {
     return this.#bytes.subarray(0, this.length * rowBytes);
   }
 
-  [Symbol.iterator](): Generator<KeptKey> {
+  [Symbol.iterator](): Generator<IdempotencyRecord> {
     return unpackRows(this.rows);
   }
 }
 
 /** Packs the keys by the hour in which they were used. */
-export function packKeptKeys(keys: Iterable<KeptKey>, sequence: number): [key: Buffer, value: Buffer][] {
-  const byHour = new Map<number, KeptKeyList>();
-  for (const kept of keys) {
-    const hour = Math.floor(kept.usedAtMs / hourMs);
+export function packIdempotencyRecords(
+  keys: Iterable<IdempotencyRecord>,
+  sequence: number,
+): [key: Buffer, value: Buffer][] {
+  const byHour = new Map<number, IdempotencyRecordList>();
+  for (const idempotency of keys) {
+    const hour = Math.floor(idempotency.usedAtMs / hourMs);
     let list = byHour.get(hour);
     if (list === undefined) {
-      list = new KeptKeyList();
+      list = new IdempotencyRecordList();
       byHour.set(hour, list);
     }
-    list.push(kept);
+    list.push(idempotency);
   }
   return [...byHour].map(([hour, list]) => [valueKey(hour, sequence), seal(list.rows)]);
 }
@@ -74,13 +77,13 @@ function valueKey(hour: number, sequence: number): Buffer {
 }
 
 /** The keys of one value; null when it is damaged. */
-export function unpackKeptKeys(value: Buffer): Iterable<KeptKey> | null {
+export function unpackIdempotencyRecords(value: Buffer): Iterable<IdempotencyRecord> | null {
   const rows = unseal(value);
   return rows && unpackRows(rows);
 }
 
 /** Unpacks rows. The digests are views of a copy of `bytes`: whoever keeps them long copies them. */
-function* unpackRows(bytes: Uint8Array): Generator<KeptKey> {
+function* unpackRows(bytes: Uint8Array): Generator<IdempotencyRecord> {
   const copy = new Uint8Array(bytes).buffer;
   const view = new DataView(copy);
   for (let start = 0; start < copy.byteLength; start += rowBytes) {
