@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { Load, Measured } from './load.ts';
 import { aligned, median } from './report.ts';
 import { creation, intentsPath, reading } from './scenarios.ts';
-import { type ServiceTarget, startService, temporaryFolder, unlimitedKey } from './targets.ts';
+import { startService, temporaryFolder, unlimitedKey } from './targets.ts';
 import { counted, cycled } from './varying.ts';
 
 export interface FilledFolder {
@@ -87,20 +87,15 @@ export async function measureGrowth(
 const rateNames = ['creates', 'newestPages', 'pagesOfAnyTime'] as const;
 type Rates = Record<(typeof rateNames)[number], number[]>;
 
-async function timed(dataDir: string): Promise<readonly [service: ServiceTarget, seconds: number]> {
-  const startedAt = performance.now();
-  const service = await startService({}, dataDir);
-  return [service, (performance.now() - startedAt) / 1_000];
-}
-
 /** Starts on a folder, ends that without warning under load, and starts again. */
 async function startTwice({ dataDir, key }: FilledFolder, drive: Drive, connections: number) {
-  const [first, startSeconds] = await timed(dataDir);
+  const first = await startService({}, dataDir);
   const memoryMib = residentMib(first.pid);
   await drive({ url: first.url, requests: [creation(key, counted('kill'))] }, connections, 3);
   await first.kill();
-  const [service, startAfterKillSeconds] = await timed(dataDir);
-  return { service, startSeconds, startAfterKillSeconds, memoryMib };
+  const service = await startService({}, dataDir);
+  const { startSeconds } = first;
+  return { service, startSeconds, startAfterKillSeconds: service.startSeconds, memoryMib };
 }
 
 function residentMib(pid: number): number {

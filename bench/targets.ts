@@ -26,6 +26,8 @@ export interface Target {
 export interface ServiceTarget extends Target {
   readonly dataDir: string;
   readonly pid: number;
+  /** From the start of the process until it was ready. */
+  readonly startSeconds: number;
   /** An API key in test mode of an organization that meets no limit. */
   readonly key: string;
   threads(): Promise<ThreadSeconds>;
@@ -67,13 +69,16 @@ export async function startService(
     PAYMENTS_DATA_DIR: dataDir,
     PAYMENTS_SECRETS_KEY_FILE: keyFile,
   };
+  const startedAt = performance.now();
   const target = await start('../src/process/payments.ts', ['serve'], port, '/readyz', {
     ...settings,
     ...env,
   });
+  const startSeconds = (performance.now() - startedAt) / 1_000;
   return {
     ...target,
     dataDir,
+    startSeconds,
     key: await unlimitedKey(dataDir),
     threads: async () => serviceThreads(target.pid, await metricsOf(dataDir)),
     async metric(name) {
