@@ -1,5 +1,7 @@
 // The sending side of the protocol: what an edge (or the main thread) holds for one shard. It packs the requests of a
-// tick into one batch, keeps what waits for an answer, and when the shard goes away it refuses all of that at once.
+// tick into one batch, keeps what waits for an answer, and when the shard goes away it refuses all of that at once. While
+// the shard has nothing to do, some requests are enough for a batch: otherwise edge and shard would take turns, each idle
+// while the other one works.
 //
 // It also keeps the shard's mailbox within bounds: what was sent and has no answer yet takes memory there, so more than
 // `bytesMax` of it is refused here, before any work was done for it.
@@ -36,6 +38,9 @@ const away: InternalAnswer = {
 /** What a request without a large body takes until it is answered. */
 const requestBytes = 1024;
 
+/** So many are worth a message of their own when the shard is free; the messages cost more than what is in them. */
+export const requestsForFreeShard = 16;
+
 export class ShardClient {
   #port: Port | null = null;
   readonly #writer = new RequestWriter();
@@ -47,6 +52,10 @@ export class ShardClient {
   readonly #bytesMax: number;
   #correlation = 0;
   #flushScheduled = false;
+  /** How many requests are in the batch that was not sent yet. */
+  #unsent = 0;
+  /** The shard has answered since the last batch was sent: it has a turn free, as far as is known here. */
+  #hasAnswered = false;
   readonly #soon: Scheduler['soon'];
 
   constructor(bytesMax = Infinity, { soon }: Pick<Scheduler, 'soon'> = systemScheduler) {
@@ -84,6 +93,7 @@ export class ShardClient {
     this.#port?.close();
     this.#port = null;
     if (!this.#writer.empty) this.#writer.take();
+    this.#unsent = 0;
     this.#large.clear();
     this.#largeBytes = 0;
     for (const onAnswer of this.#waiting.values()) onAnswer(null);
@@ -92,7 +102,7 @@ export class ShardClient {
     this.#waitingInternal.clear();
   }
 
-  /** Sends a public request with the others of this tick. */
+  /** Sends a public request with others of this tick. */
   send(frame: Omit<RequestFrame, 'correlation'>, onAnswer: OnAnswer): void {
     const bytes = frame.body.length;
     if (this.#port === null || this.#isFullWith(bytes)) {
@@ -106,9 +116,21 @@ export class ShardClient {
     }
     this.#waiting.set(correlation, onAnswer);
     this.#writer.put(correlation, frame);
+    this.#unsent++;
+    if (this.#unsent >= requestsForFreeShard && this.#isShardFree) {
+      this.#flush();
+      return;
+    }
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    this.#soon(() => this.#flush());
+    this.#soon(() => {
+      this.#flushScheduled = false;
+      this.#flush();
+    });
+  }
+
+  get #isShardFree(): boolean {
+    return this.#hasAnswered || this.#waiting.size === this.#unsent;
   }
 
   /** Sends an internal request; the answer is a refusal when the shard goes away, or has too much to do. */
@@ -132,14 +154,16 @@ export class ShardClient {
   }
 
   #flush(): void {
-    this.#flushScheduled = false;
     if (this.#port === null || this.#writer.empty) return;
     const batch = this.#writer.take();
+    this.#unsent = 0;
+    this.#hasAnswered = false;
     this.#port.postMessage(batch, [batch]);
   }
 
   #receive(message: FromShard): void {
     if (message instanceof ArrayBuffer) {
+      this.#hasAnswered = true;
       readAnswers(message, (answer) => {
         const onAnswer = this.#waiting.get(answer.correlation);
         this.#waiting.delete(answer.correlation);

@@ -1,6 +1,6 @@
-// What edges and shards say to each other. The hot path is binary: in one tick an edge packs all its requests for a
-// shard into one buffer and hands the buffer over (no copy), and a turn's answers come back the same way. Everything
-// rare (pages, exports, operators) is a plain message.
+// What edges and shards say to each other. The hot path is binary: an edge packs requests of a tick for a shard into one
+// buffer and hands the buffer over (no copy), and a turn's answers come back the same way. Everything rare (pages,
+// exports, operators) is a plain message.
 //
 //   batch:    u32 bytes used (this field included), then frames
 //   request:  u32 length · u32 correlation · u8 route · u8 flags · u8 language · u8 version

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Port, ShardClient } from '../../src/shard/client.ts';
+import { type Port, requestsForFreeShard, ShardClient } from '../../src/shard/client.ts';
 import {
   type AnswerFrame,
   AnswerWriter,
@@ -97,6 +97,27 @@ test('the requests of a tick go in one batch, and each answer finds whoever wait
   port.receive(batchOf(requests.toReversed().map(({ body, correlation }) => [correlation, `for ${body}`])));
   assert.deepEqual(answered, ['c: for c', 'b: for b', 'a: for a']);
   assert.equal(client.waitingCount, 0);
+});
+
+test('while the shard is free, some requests are a batch before the tick ends; then they wait for it or for answers', async () => {
+  const { client, port } = connected();
+  const sendAll = (count: number) => {
+    for (let i = 0; i < count; i++) client.send(frame(String(i)), () => {});
+  };
+  const sizes = () => port.posted.map((message) => port.requestsIn(message).length);
+  sendAll(requestsForFreeShard + 3);
+  assert.deepEqual(sizes(), [requestsForFreeShard]);
+  sendAll(2 * requestsForFreeShard);
+  assert.deepEqual(sizes(), [requestsForFreeShard], 'the shard has not answered');
+  await setImmediate();
+  assert.deepEqual(sizes(), [requestsForFreeShard, 2 * requestsForFreeShard + 3]);
+  const { correlation } = port.requestsIn(port.posted[0]!)[0]!;
+  port.receive(batchOf([[correlation, 'x']]));
+  sendAll(requestsForFreeShard);
+  assert.deepEqual(sizes().slice(2), [requestsForFreeShard]);
+  sendAll(1);
+  await setImmediate();
+  assert.deepEqual(sizes().slice(2), [requestsForFreeShard, 1]);
 });
 
 test('an answer that nobody waits for, or that comes twice, is dropped', async () => {
