@@ -88,6 +88,23 @@ export function openTable(environment: Environment, name: string): Table {
   return environment.openDB<Buffer, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' });
 }
 
+/** How much of its file an environment uses, bytes; the file may be longer. */
+export function usedBytes(environment: Environment): number {
+  const { lastPageNumber, pageSize } = environment.getStats() as Stats;
+  return (lastPageNumber + 1) * pageSize;
+}
+
+/** The size of the environment's pages. */
+export function pageBytesOf(environment: Environment): number {
+  return (environment.getStats() as Stats).pageSize;
+}
+
+/** What the library's types leave open. */
+interface Stats {
+  readonly lastPageNumber: number;
+  readonly pageSize: number;
+}
+
 /** The file that holds everything of an environment. */
 export function dataFile(folder: string): string {
   return join(folder, 'data.mdb');

@@ -4,7 +4,7 @@
 
 import { assert } from '../core/assert.ts';
 import { encodeTurn, readResponse } from './codec.ts';
-import { commitAppended, journalFailure } from './environment.ts';
+import { commitAppended, journalFailure, usedBytes } from './environment.ts';
 import {
   JournalFailure,
   type Log,
@@ -13,7 +13,8 @@ import {
   type StoredResponse,
   unlessDamaged,
 } from './journal.ts';
-import { readStoredResponse, type Segment, type Segments, segmentBytes, turnTimeMs } from './segments.ts';
+import { Preallocation } from './preallocation.ts';
+import { readStoredResponse, type Segment, type Segments, turnTimeMs } from './segments.ts';
 
 export interface LogOptions {
   readonly segments: Segments;
@@ -36,6 +37,8 @@ interface Waiting {
 /** The segment that turns are appended to. */
 interface Active {
   readonly segment: Segment;
+  /** None where the segment is damaged: another one follows it. */
+  readonly room: Preallocation | null;
   bytes: number;
   firstTimeMs: number;
 }
@@ -61,8 +64,15 @@ export class SegmentedLog implements Log {
     const newest = this.#segments.list.at(-1);
     if (newest === undefined) return;
     const startMs = firstTimeMs(this.#segments, newest);
-    const bytes = startMs === Number.POSITIVE_INFINITY ? 0 : segmentBytes(newest);
-    this.#active = { segment: newest, bytes, firstTimeMs: startMs };
+    this.#active = this.#activate(newest, startMs);
+  }
+
+  #activate(segment: Segment, firstTimeMs: number): Active {
+    const environment = unlessDamaged(() => this.#segments.open(segment));
+    if (environment === undefined) return { segment, room: null, bytes: 0, firstTimeMs };
+    const room = new Preallocation(segment.folder, environment, this.#segmentBytesMax);
+    const bytes = firstTimeMs === Number.POSITIVE_INFINITY ? 0 : usedBytes(environment);
+    return { segment, room, bytes, firstTimeMs };
   }
 
   get nextSequence(): number {
@@ -110,11 +120,14 @@ export class SegmentedLog implements Log {
       (active.bytes > this.#segmentBytesMax || timeMs - active.firstTimeMs > this.#segmentAgeMaxMs);
     // A segment may grow beyond its size: that is better than failing for want of descriptors.
     if (active === null || (isDue && this.#segments.canCreate)) {
+      await active?.room?.finish();
       const segment = await this.#segments.create(firstSequence);
       await this.#onSegment(firstSequence);
-      this.#active = { segment, bytes: 0, firstTimeMs: timeMs };
+      this.#active = this.#activate(segment, Number.POSITIVE_INFINITY);
     }
     const target = this.#active!;
+    const admitted = target.room?.admit(turns);
+    if (admitted !== undefined) await admitted;
     await commitAppended(
       this.#segments.open(target.segment),
       turns.map((turn) => [turn.firstSequence, turn.bytes] as const),
@@ -143,6 +156,7 @@ export class SegmentedLog implements Log {
   async close(): Promise<void> {
     this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
     await this.#writing;
+    await this.#active?.room?.stop();
     await this.#segments.close();
   }
 }

@@ -168,11 +168,6 @@ function readerCheck(isNewest: boolean): CheckDepth {
   return isNewest ? 'none' : 'branches';
 }
 
-/** How large the segment's file is, bytes. */
-export function segmentBytes(segment: Segment): number {
-  return statSync(dataFile(segment.folder)).size;
-}
-
 /**
  * When the segment's file was last written, which is when its last turn was or later, Unix milliseconds; infinitely
  * early when there is no file.

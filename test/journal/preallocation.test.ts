@@ -1,0 +1,108 @@
+// The log's file is filled ahead of what is written, and no zero ever lies where a record was.
+
+import assert from 'node:assert/strict';
+import { appendFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { dataFile, openEnvironment, usedBytes } from '../../src/journal/environment.ts';
+import { partOf } from '../../src/journal/identity.ts';
+import type { LogBatch } from '../../src/journal/journal.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import {
+  appendTurns,
+  failOnWarning,
+  identity,
+  indexRowsOf,
+  paymentIntent,
+  sequencesOf,
+  startMs,
+  temporaryFolder,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
+
+const kilobyte = 1024;
+
+function open(dir: string) {
+  return openJournal({ dir, identity, indexRowsOf, warn: failOnWarning });
+}
+
+/** A turn with one record of about so many bytes. */
+function largeTurn(sequence: number, bytes: number): LogBatch {
+  const intent = paymentIntent(sequence, { description: String(sequence).padEnd(bytes, '.') });
+  return { firstSequence: sequence, timeMs: startMs, entries: [{ changes: [intent], idempotency: null }] };
+}
+
+function sizes(dir: string, firstSequence = 1): { file: number; used: number } {
+  const folder = join(dir, 'log', String(firstSequence).padStart(16, '0'));
+  const options = { folder, part: partOf(identity, 'log'), mapSize: 1 << 26, readOnly: true } as const;
+  const environment = openEnvironment({ ...options, check: 'leaves' });
+  const used = usedBytes(environment);
+  void environment.close();
+  return { file: statSync(dataFile(folder)).size, used };
+}
+
+test('the newest segment is filled ahead, by as much as it holds', async (context) => {
+  const dir = temporaryFolder(context);
+  let journal = await open(dir);
+  await appendTurns(journal, [1]);
+  await journal.close();
+  const small = sizes(dir);
+  assert(small.file > 128 * kilobyte && small.file < 1024 * kilobyte, JSON.stringify(small));
+  journal = await open(dir);
+  for (let sequence = 2; sequence < 100; sequence++)
+    await journal.log.append(largeTurn(sequence, 40 * kilobyte)).durable;
+  await journal.close();
+  const { file, used } = sizes(dir);
+  assert(used > 99 * 40 * kilobyte && file - used > 512 * kilobyte, JSON.stringify({ file, used }));
+  assert(file - used < 8 * 1024 * kilobyte, JSON.stringify({ file, used }));
+});
+
+test('records that outrun the filling are all there', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await open(dir);
+  const length = (sequence: number) => ((sequence * 7_919) % 40) ** 2 * kilobyte;
+  const appended = upTo(60).map(
+    (sequence) => journal.log.append(largeTurn(sequence, length(sequence))).durable,
+  );
+  await Promise.all(appended);
+  for (let sequence = 61; sequence <= 120; sequence++)
+    await journal.log.append(largeTurn(sequence, length(sequence))).durable;
+  await journal.close();
+  const again = await open(dir);
+  for (const { sequence, changes } of again.replay())
+    assert.deepEqual(changes, largeTurn(sequence, length(sequence)).entries[0]!.changes);
+  assert.equal(again.log.nextSequence, 121);
+  await again.close();
+});
+
+test('a segment that has ended takes no more room than it uses', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await open(dir);
+  await appendTurns(journal, [3, 2]);
+  await appendTurns(journal, [4], startMs + 25 * 3_600_000);
+  const { file, used } = sizes(dir, 1);
+  assert.equal(file, used);
+  await journal.close();
+  const newest = sizes(dir, 6);
+  assert(newest.file > newest.used, JSON.stringify(newest));
+  const again = await open(dir);
+  assert.deepEqual(sequencesOf(again.replay()), upTo(9));
+  await again.close();
+});
+
+test('a file that a crash left while it was being filled is used as it is', async (context) => {
+  const dir = temporaryFolder(context);
+  let journal = await open(dir);
+  await appendTurns(journal, [3]);
+  await journal.close();
+  appendFileSync(dataFile(join(dir, 'log', '0000000000000001')), Buffer.alloc(12_345));
+  for (let round = 0; round < 20; round++) {
+    journal = await open(dir);
+    await journal.log.append(turnAt(journal.log.nextSequence, 40)).durable;
+    await journal.close();
+  }
+  journal = await open(dir);
+  assert.deepEqual(sequencesOf(journal.replay()), upTo(803));
+  await journal.close();
+});
