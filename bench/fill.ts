@@ -13,10 +13,10 @@ import { loadConfig } from '../src/process/config.ts';
 import { existingDataFolder, lockDataFolder, openDirectory } from '../src/process/data-folder.ts';
 import { accountOf } from '../src/process/directory-projections.ts';
 import { systemClocks } from '../src/process/system-clocks.ts';
-import { clockLevel, clockLevelOf, writeClock } from '../src/shard/levels.ts';
 import { memoryShares } from '../src/shard/memory.ts';
 import { Shard } from '../src/shard/shard.ts';
 import { shardOfOrganization } from '../src/shard/shard-map.ts';
+import { clockKey, clockStateOf, writeClock } from '../src/shard/small-values.ts';
 import { shardOptions } from '../test/shard/shard-options.ts';
 import { Feeder } from './feeder.ts';
 
@@ -47,7 +47,7 @@ const behindMs = () => Math.floor((1 - Math.min(1, filled / count)) * Number(day
 const { wall, monotonic, boot } = systemClocks();
 const clocks: Clocks = { wall: () => wall() - behindMs(), monotonic: () => monotonic() - behindMs(), boot };
 // The folder's own time begins so many days ago, too.
-await checkpointer.putLevels(new Map([[clockLevel, writeClock(clockLevelOf(clocks.wall()))]]));
+await checkpointer.putSmallValues(new Map([[clockKey, writeClock(clockStateOf(clocks.wall()))]]));
 const shard = new Shard(
   shardOptions(journal, {
     memory: memoryShares(heapMib),

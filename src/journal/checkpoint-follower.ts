@@ -77,8 +77,8 @@ export class CheckpointFollower implements Checkpointer {
     return part;
   }
 
-  async putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void> {
-    this.#checkpoint.putLevels(levels);
+  async putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    this.#checkpoint.putSmallValues(values);
   }
 
   async noteSegment(firstSequence: number): Promise<void> {

@@ -59,7 +59,7 @@ export class LmdbCheckpoint implements WritableCheckpoint {
   readonly #records: RecordTables;
   readonly #index: IndexTable;
   readonly #idempotency: Table;
-  readonly #levels: Table;
+  readonly #smallValues: Table;
   readonly #meta: Table;
   #sequence: number;
   #failure: JournalFailure | null = null;
@@ -80,7 +80,7 @@ export class LmdbCheckpoint implements WritableCheckpoint {
     this.#records = new RecordTables(environment, read, (defect) => this.#damaged(defect));
     this.#index = new IndexTable(openTable(environment, 'index'), openTable(environment, 'lists'), read);
     this.#idempotency = openTable(environment, 'kept');
-    this.#levels = openTable(environment, 'levels');
+    this.#smallValues = openTable(environment, 'levels');
     this.#sequence = this.#storedSequence();
   }
 
@@ -178,19 +178,19 @@ export class LmdbCheckpoint implements WritableCheckpoint {
     return this.#records.all();
   }
 
-  getLevel(scope: string): Uint8Array | undefined {
-    return this.#read(() => this.#levels.get(Buffer.from(scope)));
+  getSmallValue(name: string): Uint8Array | undefined {
+    return this.#read(() => this.#smallValues.get(Buffer.from(name)));
   }
 
-  levels(): ReadonlyMap<string, Uint8Array> {
-    const rows = this.#read(() => [...this.#levels.getRange({})]);
+  smallValues(): ReadonlyMap<string, Uint8Array> {
+    const rows = this.#read(() => [...this.#smallValues.getRange({})]);
     return new Map(rows.map(({ key, value }) => [Buffer.from(key).toString(), value]));
   }
 
-  putLevels(levels: ReadonlyMap<string, Uint8Array>): void {
-    if (levels.size === 0) return;
+  putSmallValues(values: ReadonlyMap<string, Uint8Array>): void {
+    if (values.size === 0) return;
     this.#commit(() => {
-      for (const [scope, level] of levels) this.#levels.putSync(smallKey(scope), Buffer.from(level));
+      for (const [name, value] of values) this.#smallValues.putSync(smallKey(name), Buffer.from(value));
     });
   }
 

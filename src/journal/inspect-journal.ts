@@ -11,7 +11,7 @@ import { endOf, Segments } from './segments.ts';
 
 /** A journal as it lies on the disk; good while it is looked at. */
 export interface InspectedJournal {
-  readonly checkpoint: Pick<LmdbCheckpoint, 'sequence' | 'getLevel' | 'listAfter'>;
+  readonly checkpoint: Pick<LmdbCheckpoint, 'sequence' | 'getSmallValue' | 'listAfter'>;
   /** The sequence that the log ends with, 0 when it is empty. */
   readonly logEnd: number;
   /** The organizations with records in the log beyond the checkpoint. */

@@ -107,10 +107,10 @@ export interface Checkpoint extends ColdStore {
   idempotencyRecords(sinceMs: number): Iterable<IdempotencyRecord>;
   /** Every record, by id. Nothing may be written meanwhile. */
   records(): Iterable<Change>;
-  /** Small values that are written lazily and may be a second behind (rate-limit levels). */
-  getLevel(scope: string): Uint8Array | undefined;
+  /** Small values that are written lazily and may be a second behind (rate-limit counts). */
+  getSmallValue(name: string): Uint8Array | undefined;
   /** All of these values, by name. */
-  levels(): ReadonlyMap<string, Uint8Array>;
+  smallValues(): ReadonlyMap<string, Uint8Array>;
 }
 
 /** A checkpoint that is written from outside the log, as by whoever lays out a new data folder. */
@@ -129,8 +129,8 @@ export interface Checkpointer {
    * records written, when reads of the checkpoint find them.
    */
   write(sequence: number): Promise<number>;
-  /** Writes small values, see `getLevel`. */
-  putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void>;
+  /** Writes small values, see `getSmallValue`. */
+  putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void>;
   /** Notes the first sequence of the log's newest segment, so that its loss is noticed. */
   noteSegment(firstSequence: number): Promise<void>;
   /**

@@ -125,7 +125,7 @@ function inStep(follower: Checkpointer, segments: Segments, checkpoint: LmdbChec
       await segments.forgetBefore(firstSequence);
       return firstSequence;
     },
-    putLevels: (levels) => follower.putLevels(levels),
+    putSmallValues: (values) => follower.putSmallValues(values),
     noteSegment: (firstSequence) => follower.noteSegment(firstSequence),
     close: () => follower.close(),
   };

@@ -17,7 +17,7 @@ export interface CheckpointThreadData {
 /** From the shard. */
 export type Task =
   | { readonly type: 'write'; readonly sequence: number }
-  | { readonly type: 'put_levels'; readonly levels: ReadonlyMap<string, Uint8Array> }
+  | { readonly type: 'put_small_values'; readonly values: ReadonlyMap<string, Uint8Array> }
   | { readonly type: 'note_segment'; readonly firstSequence: number }
   | { readonly type: 'drop'; readonly olderThanMs: number }
   /** Close everything, then end. */

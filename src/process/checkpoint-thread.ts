@@ -40,8 +40,8 @@ async function run(task: NumberedTask): Promise<number> {
   switch (task.type) {
     case 'write':
       return follower().write(task.sequence);
-    case 'put_levels':
-      await follower().putLevels(task.levels);
+    case 'put_small_values':
+      await follower().putSmallValues(task.values);
       return 0;
     case 'note_segment':
       await follower().noteSegment(task.firstSequence);

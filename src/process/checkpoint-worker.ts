@@ -67,8 +67,8 @@ export class CheckpointWorker implements Checkpointer {
     return this.#ask({ type: 'write', sequence });
   }
 
-  async putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void> {
-    await this.#ask({ type: 'put_levels', levels });
+  async putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    await this.#ask({ type: 'put_small_values', values });
   }
 
   async noteSegment(firstSequence: number): Promise<void> {

@@ -8,7 +8,7 @@ import { indexRowsOf, organizationsIn } from '../domain/indexes.ts';
 import { ForeignPart } from '../journal/identity.ts';
 import { type InspectedJournal, inspectJournal } from '../journal/inspect-journal.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import { directoryLevel, readRevision } from '../shard/levels.ts';
+import { directoryRevisionKey, readRevision } from '../shard/small-values.ts';
 import { type DataFolder, DataFolderError } from './data-folder.ts';
 
 export interface FolderCheck {
@@ -72,7 +72,7 @@ async function inspectShard(
   const look = ({ checkpoint, logEnd, organizationsInLog }: InspectedJournal): ShardFindings => {
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
     if (withLog) for (const org of organizationsInLog()) organizations.add(org);
-    const directoryRevision = readRevision(checkpoint.getLevel(directoryLevel));
+    const directoryRevision = readRevision(checkpoint.getSmallValue(directoryRevisionKey));
     return { number, checkpoint: checkpoint.sequence, logEnd, directoryRevision, organizations };
   };
   const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];

@@ -2,7 +2,7 @@
 // the old ones, checked and made durable; then one step puts them in force, and the old ones are removed. A process
 // that is killed on the way leaves the folder as it was, or as it is to be.
 //
-// Records and rate-limit levels go to the shard of their organization. A stored response is known by a digest alone, which
+// Records and rate-limit counts go to the shard of their organization. A stored response is known by a digest alone, which
 // tells no organization: every new shard gets all answers, which are asked for by their digest and gone in a day.
 
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
@@ -25,18 +25,18 @@ import {
 import { openJournal } from '../journal/open-journal.ts';
 import { CliFailure, type Resharded } from '../operator/cli/context.ts';
 import { callOperator, NoServer } from '../operator/cli/operator-client.ts';
+import { shardOfOrganization } from '../shard/shard-map.ts';
 import {
-  type ClockLevel,
-  clockLevel,
-  clockLevelOf,
-  directoryLevel,
+  type ClockState,
+  clockKey,
+  clockStateOf,
+  directoryRevisionKey,
   latestClock,
   readClock,
   readRevision,
   writeClock,
   writeRevision,
-} from '../shard/levels.ts';
-import { shardOfOrganization } from '../shard/shard-map.ts';
+} from '../shard/small-values.ts';
 import { keyOf } from '../shard/turn.ts';
 import type { Config } from './config-schema.ts';
 import {
@@ -173,19 +173,19 @@ function bytesIn(folder: string): number {
 }
 
 async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal[]) {
-  const clocks: ClockLevel[] = [];
+  const clocks: ClockState[] = [];
   for (const source of sources) clocks.push(await completeCheckpoint(source));
   const latest = latestClock(clocks)!;
   const answers = await moveAnswers(sources, targets, latest.clock.serviceMs - idempotencyRetentionMs);
   const records = await moveRecords(sources, targets);
-  await moveLevels(sources, targets, latest);
+  await moveSmallValues(sources, targets, latest);
   return { records, answers };
 }
 
 /** Brings the checkpoint up to the end of the log, as the shard would have done next; returns the shard's last time. */
-export async function completeCheckpoint(journal: OwnJournal): Promise<ClockLevel> {
+export async function completeCheckpoint(journal: OwnJournal): Promise<ClockState> {
   const { log, checkpoint, checkpointer } = journal;
-  const { clock, ids } = readClock(checkpoint.getLevel(clockLevel)) ?? clockLevelOf(0);
+  const { clock, ids } = readClock(checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
   let { serviceMs } = clock;
   let { lastMs } = ids;
   for (const { changes, timeMs } of journal.replay()) {
@@ -297,22 +297,29 @@ async function moveRecords(sources: readonly OwnJournal[], targets: readonly Own
   return records;
 }
 
-async function moveLevels(sources: readonly OwnJournal[], targets: readonly OwnJournal[], clock: ClockLevel) {
-  const revisions = sources.map(({ checkpoint }) => readRevision(checkpoint.getLevel(directoryLevel)));
+async function moveSmallValues(
+  sources: readonly OwnJournal[],
+  targets: readonly OwnJournal[],
+  clock: ClockState,
+) {
+  const revisions = sources.map(({ checkpoint }) =>
+    readRevision(checkpoint.getSmallValue(directoryRevisionKey)),
+  );
   const revision = writeRevision(Math.max(...revisions));
-  const levels = targets.map(
+  const values = targets.map(
     () =>
       new Map<string, Uint8Array>([
-        [clockLevel, writeClock(clock)],
-        [directoryLevel, revision],
+        [clockKey, writeClock(clock)],
+        [directoryRevisionKey, revision],
       ]),
   );
   for (const source of sources) {
-    for (const [name, level] of source.checkpoint.levels()) {
-      if (name === clockLevel || name === directoryLevel) continue;
+    for (const [name, value] of source.checkpoint.smallValues()) {
+      if (name === clockKey || name === directoryRevisionKey) continue;
       const org = name.slice(0, name.indexOf('/'));
-      levels[shardOfOrganization(org, targets.length)]!.set(name, level);
+      values[shardOfOrganization(org, targets.length)]!.set(name, value);
     }
   }
-  for (const [number, { checkpointer }] of targets.entries()) await checkpointer.putLevels(levels[number]!);
+  for (const [number, { checkpointer }] of targets.entries())
+    await checkpointer.putSmallValues(values[number]!);
 }

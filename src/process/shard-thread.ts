@@ -13,10 +13,10 @@ import { openJournal } from '../journal/open-journal.ts';
 import { SecretBox } from '../journal/secret-box.ts';
 import { createRunner } from '../networks/runner.ts';
 import { systemTimers } from '../networks/timers.ts';
-import { directoryLevel, writeRevision } from '../shard/levels.ts';
 import { memoryShares } from '../shard/memory.ts';
 import type { ToShard } from '../shard/protocol.ts';
 import { Shard } from '../shard/shard.ts';
+import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
 import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
@@ -40,7 +40,7 @@ const otherThreads = new Map<string, ThreadGauge>();
 countThreadTime(registry, `shard-${number}`, otherThreads);
 
 const busyMs = 100;
-const levelsMs = 1000;
+const smallValuesMs = 1000;
 const networkTimeoutMs = 20_000;
 
 /** The first failure ends the thread. It is fatal when the journal is damaged, because another start can't help. */
@@ -169,7 +169,7 @@ watchDisk(true);
 /** Stores the newest change of the directory that this shard knows, unless the disk is full. */
 function noteDirectory(newest: number): void {
   if (shard.state.readOnly) return;
-  journal.checkpointer.putLevels(new Map([[directoryLevel, writeRevision(newest)]])).catch(fail);
+  journal.checkpointer.putSmallValues(new Map([[directoryRevisionKey, writeRevision(newest)]])).catch(fail);
 }
 noteDirectory(revision);
 
@@ -192,8 +192,8 @@ function wake(): void {
 
 const seconds = setInterval(() => {
   watchDisk(false);
-  shard.writeLevels().catch(fail);
-}, levelsMs);
+  shard.writeSmallValues().catch(fail);
+}, smallValuesMs);
 
 async function stop(): Promise<void> {
   clearTimeout(ticks);
@@ -233,6 +233,6 @@ main.on('message', async (instruction: Instruction) => {
 });
 await shard.catchUp();
 // The next start must find the time, even if this process ends within a second.
-await shard.writeLevels().catch(fail);
+await shard.writeSmallValues().catch(fail);
 logger.info({ seconds: Number(recoverySeconds.toFixed(3)) }, 'ready');
 tell({ type: 'ready' });

@@ -39,7 +39,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
   const language = languages[frame.language]!;
   const counted = scope.bucketsOf(route, isFiltered(frame.query));
   const limitRefusal = scope.admit(route, counted, turn, language);
-  state.levelsChanged(scope);
+  state.countsChanged(scope);
   const request: ApiRequest = {
     request_id: frame.requestId,
     idempotency_key: null,

@@ -9,8 +9,8 @@ import { networkCallIndex } from '../domain/indexes.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import { type Journal, JournalDamaged } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
-import { clockLevel, readClock } from './levels.ts';
 import type { ShardState } from './shard-state.ts';
+import { clockKey, readClock } from './small-values.ts';
 
 export interface Recovery {
   readonly state: ShardState;
@@ -24,11 +24,11 @@ export interface Recovery {
 /** Replays the journal into `state`; returns the shard's clock. Throws `JournalDamaged` when accounts are missing. */
 export function recover({ state, journal, accounts, clocks, clockObserver }: Recovery): ServiceClock {
   const { log, checkpoint } = journal;
-  const level = readClock(checkpoint.getLevel(clockLevel));
-  const clock = new ServiceClock(clocks, level?.clock ?? null, clockObserver);
+  const stored = readClock(checkpoint.getSmallValue(clockKey));
+  const clock = new ServiceClock(clocks, stored?.clock ?? null, clockObserver);
   const { serviceMs, nowMs } = clock.read();
   for (const key of checkpoint.idempotencyRecords(serviceMs - idempotencyRetentionMs)) state.index.add(key);
-  let lastIdMs = level?.ids.lastMs ?? 0;
+  let lastIdMs = stored?.ids.lastMs ?? 0;
   const organizations = new Set<string>();
   for (const entry of journal.replay()) {
     for (const change of entry.changes) {
@@ -40,7 +40,7 @@ export function recover({ state, journal, accounts, clocks, clockObserver }: Rec
     clock.notBefore(entry.timeMs);
   }
   refuseStrangers(organizations, accounts);
-  state.startIds({ lastMs: lastIdMs, leadMs: Math.max(level?.ids.leadMs ?? 0, lastIdMs - nowMs) });
+  state.startIds({ lastMs: lastIdMs, leadMs: Math.max(stored?.ids.leadMs ?? 0, lastIdMs - nowMs) });
   state.rememberRunning(openNetworkCalls(state));
   state.outbox.start();
   assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');

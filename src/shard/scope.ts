@@ -15,8 +15,8 @@ import { type LimitsInForce, limitsInForce } from '../domain/limits-in-force.ts'
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 import type { Availability, ShardAccount } from './account.ts';
 
-/** What is kept of a scope's counts across restarts, written at most a second behind. */
-export interface Levels {
+/** The counts of a scope that are stored across restarts, at most a second behind. */
+export interface ScopeCounts {
   readonly buckets: readonly {
     readonly perMinute: number;
     readonly units: number;
@@ -68,7 +68,7 @@ export class Scope {
     availability: Availability,
     calendar: MoroccoCalendar,
     now: Now,
-    levels: Levels | null,
+    counts: ScopeCounts | null,
   ) {
     this.name = name;
     this.org = settings.id;
@@ -82,14 +82,14 @@ export class Scope {
       buckets.map((each, i) => [
         each,
         {
-          ...(levels?.buckets[i] ?? bucket.createBucket(this.#limits.buckets[each].perMinute, now.serviceMs)),
+          ...(counts?.buckets[i] ?? bucket.createBucket(this.#limits.buckets[each].perMinute, now.serviceMs)),
         },
       ]),
     ) as Record<Bucket, bucket.TokenBucket>;
-    if (levels !== null) {
-      this.#day = levels.day;
-      this.#requests = levels.requests;
-      this.#creations = levels.creations;
+    if (counts !== null) {
+      this.#day = counts.day;
+      this.#requests = counts.requests;
+      this.#creations = counts.creations;
     }
     this.#account = this.#refresh(now);
   }
@@ -203,7 +203,7 @@ export class Scope {
   }
 
   /** The counts as they are now, to be written. */
-  levels(): Levels {
+  counts(): ScopeCounts {
     return {
       buckets: buckets.map((each) => ({ ...this.#buckets[each] })),
       day: this.#day,

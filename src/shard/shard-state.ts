@@ -29,10 +29,10 @@ import { RecordStore } from '../store/record-store.ts';
 import type { Availability, ShardAccount } from './account.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Issue, IssuedCommand } from './issued-command.ts';
-import { decodeLevels, type IdTimes } from './levels.ts';
 import type { MemoryShares } from './memory.ts';
 import { Outbox } from './outbox.ts';
-import { type Levels, Scope } from './scope.ts';
+import { Scope, type ScopeCounts } from './scope.ts';
+import { decodeCounts, type IdTimes } from './small-values.ts';
 import { keyOf, type Peer, type Turn } from './turn.ts';
 import type { Waiter } from './waiter.ts';
 
@@ -139,23 +139,23 @@ export class ShardState {
     const settings = this.#accounts.get(org);
     assert(settings !== undefined, `organization ${org} is not known to this shard`);
     const { availability, journal } = this.#options;
-    const stored = journal.checkpoint.getLevel(name);
-    const levels = stored === undefined ? null : decodeLevels(stored);
-    const scope = new Scope(name, livemode, settings, availability, this.#calendar, now, levels);
+    const stored = journal.checkpoint.getSmallValue(name);
+    const counts = stored === undefined ? null : decodeCounts(stored);
+    const scope = new Scope(name, livemode, settings, availability, this.#calendar, now, counts);
     scopes.set(org, scope);
     return scope;
   }
 
-  levelsChanged(scope: Scope): void {
+  countsChanged(scope: Scope): void {
     this.#dirtyScopes.add(scope);
   }
 
   /** The counts that changed since the last call, by scope. */
-  takeLevels(): Map<string, Levels> {
-    const levels = new Map<string, Levels>();
-    for (const scope of this.#dirtyScopes) levels.set(scope.name, scope.levels());
+  takeCounts(): Map<string, ScopeCounts> {
+    const counts = new Map<string, ScopeCounts>();
+    for (const scope of this.#dirtyScopes) counts.set(scope.name, scope.counts());
     this.#dirtyScopes.clear();
-    return levels;
+    return counts;
   }
 
   queryContext(scope: Scope, now: Now): QueryContext {

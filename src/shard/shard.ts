@@ -21,7 +21,6 @@ import { execute } from './execute.ts';
 import { executeCommand } from './execute-command.ts';
 import { executeInternal } from './execute-internal.ts';
 import type { IssuedCommand } from './issued-command.ts';
-import { clockLevel, encodeLevels, writeClock } from './levels.ts';
 import {
   type InternalAnswer,
   type InternalRequest,
@@ -33,6 +32,7 @@ import {
 import { openNetworkCalls, recover } from './recover.ts';
 import type { ShardOptions } from './shard-options.ts';
 import { ShardState } from './shard-state.ts';
+import { clockKey, encodeCounts, writeClock } from './small-values.ts';
 import { type Peer, type ReplyTo, Turn } from './turn.ts';
 import { Upkeep } from './upkeep.ts';
 import type { Waiter } from './waiter.ts';
@@ -55,7 +55,7 @@ const turnsInFlightMax = 2;
 const busyTickMs = 100;
 const idleTickMs = 1_000;
 /** The time is written this often, although nothing else has changed. */
-const idleLevelsMs = 60_000;
+const idleWriteMs = 60_000;
 /** Segments of the log hold the stored responses: they stay an hour longer than those are needed. */
 const segmentRetentionMs = idempotencyRetentionMs + 3_600_000;
 
@@ -75,7 +75,7 @@ export class Shard {
   #upkeepQueued = false;
   /** A turn took mail since the last tick. */
   #hasTurned = false;
-  #levelsAtMs = 0;
+  #writeAtMs = 0;
 
   /** Replays the journal: the shard is ready when this returns. */
   constructor(options: ShardOptions, accounts: Iterable<ShardAccount>) {
@@ -322,16 +322,16 @@ export class Shard {
     this.checkpoint().catch((error) => this.#fail(error));
   }
 
-  /** Writes rate-limit levels that have changed, and the time with them; to be called once a second. */
-  async writeLevels(): Promise<void> {
+  /** Writes rate-limit counts that have changed, and the time with them; to be called once a second. */
+  async writeSmallValues(): Promise<void> {
     if (this.state.readOnly) return;
     const { serviceMs } = this.now();
-    const changed = this.state.takeLevels();
-    if (changed.size === 0 && serviceMs < this.#levelsAtMs) return;
-    this.#levelsAtMs = serviceMs + idleLevelsMs;
-    const levels = new Map<string, Uint8Array>([[clockLevel, this.#clockNow()]]);
-    for (const [scope, level] of changed) levels.set(scope, encodeLevels(level));
-    await this.#journal.checkpointer.putLevels(levels);
+    const changed = this.state.takeCounts();
+    if (changed.size === 0 && serviceMs < this.#writeAtMs) return;
+    this.#writeAtMs = serviceMs + idleWriteMs;
+    const values = new Map<string, Uint8Array>([[clockKey, this.#clockNow()]]);
+    for (const [scope, counts] of changed) values.set(scope, encodeCounts(counts));
+    await this.#journal.checkpointer.putSmallValues(values);
   }
 
   /** Has what changed since the last checkpoint written, then what is needed no longer dropped. One at a time. */
@@ -350,7 +350,7 @@ export class Shard {
     // Only what is on disk is read there.
     await this.#lastDurable;
     // A checkpoint may hold all turns: then nothing in the log tells when the last one was.
-    await checkpointer.putLevels(new Map([[clockLevel, this.#clockNow()]]));
+    await checkpointer.putSmallValues(new Map([[clockKey, this.#clockNow()]]));
     const records = await checkpointer.write(sequence);
     this.state.records.endFlush();
     const { serviceMs } = this.now();
@@ -368,7 +368,7 @@ export class Shard {
     await this.#lastDurable;
     // What a full disk does not take is in the log.
     if (!this.state.readOnly) await this.#writeCheckpoint();
-    await this.writeLevels();
+    await this.writeSmallValues();
     await this.#journal.close();
   }
 }

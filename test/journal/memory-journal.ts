@@ -31,7 +31,7 @@ interface Disk {
   /** Sort keys by index, ascending. */
   readonly indexes: Map<string, string[]>;
   idempotencyRecords: IdempotencyRecord[];
-  readonly levels: Map<string, Uint8Array>;
+  readonly values: Map<string, Uint8Array>;
   sequence: number;
 }
 
@@ -201,12 +201,12 @@ class MemoryCheckpoint implements WritableCheckpoint {
     for (const id of [...this.#disk.records.keys()].sort()) yield this.#disk.records.get(id)!;
   }
 
-  getLevel(scope: string): Uint8Array | undefined {
-    return this.#disk.levels.get(scope);
+  getSmallValue(scope: string): Uint8Array | undefined {
+    return this.#disk.values.get(scope);
   }
 
-  levels(): ReadonlyMap<string, Uint8Array> {
-    return new Map(this.#disk.levels);
+  smallValues(): ReadonlyMap<string, Uint8Array> {
+    return new Map(this.#disk.values);
   }
 }
 
@@ -231,8 +231,8 @@ class MemoryCheckpointer implements Checkpointer {
     return records.size;
   }
 
-  async putLevels(levels: ReadonlyMap<string, Uint8Array>): Promise<void> {
-    for (const [scope, level] of levels) this.#disk.levels.set(scope, level.slice());
+  async putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    for (const [scope, level] of values) this.#disk.values.set(scope, level.slice());
   }
 
   async noteSegment(): Promise<void> {}
@@ -282,7 +282,7 @@ function emptyDisk(): Disk {
     records: new Map(),
     indexes: new Map(),
     idempotencyRecords: [],
-    levels: new Map(),
+    values: new Map(),
     sequence: 0,
   };
 }

@@ -179,7 +179,10 @@ test('a checkpoint that finds the disk full says so, and goes on once there is r
   }
   const failure = { name: 'JournalFailure', diskFull: true };
   await assert.rejects(full.journal.checkpointer.write(sequence), failure);
-  await assert.rejects(full.journal.checkpointer.putLevels(new Map([['a', new Uint8Array(1)]])), failure);
+  await assert.rejects(
+    full.journal.checkpointer.putSmallValues(new Map([['a', new Uint8Array(1)]])),
+    failure,
+  );
   assert.equal(full.journal.checkpoint.sequence, 0);
   await full.journal.close();
   rmSync(filler);
@@ -241,14 +244,14 @@ test('a thread that was closed has written what it was asked for before', async 
   const { journal, endings } = await open(dir);
   const sequence = await appendCycled(journal, 1_000);
   const asked = [
-    journal.checkpointer.putLevels(new Map([['clock', Uint8Array.of(7)]])),
+    journal.checkpointer.putSmallValues(new Map([['clock', Uint8Array.of(7)]])),
     journal.checkpointer.write(sequence),
   ];
   await Promise.all(asked);
   await journal.close();
   assert.deepEqual(endings, []);
   const again = await open(dir);
-  assert.deepEqual(Array.from(again.journal.checkpoint.getLevel('clock')!), [7]);
+  assert.deepEqual(Array.from(again.journal.checkpoint.getSmallValue('clock')!), [7]);
   assertReflects(again.journal, sequence);
   await again.journal.close();
 });

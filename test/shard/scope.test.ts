@@ -10,8 +10,8 @@ import { modeOf } from '../../src/contract/vocabulary.ts';
 import { createMoroccoCalendar } from '../../src/core/morocco-day.ts';
 import type { BucketOverride, LimitsOverrides } from '../../src/domain/limits-in-force.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
-import { decodeLevels, encodeLevels } from '../../src/shard/levels.ts';
-import { type Levels, Scope } from '../../src/shard/scope.ts';
+import { Scope, type ScopeCounts } from '../../src/shard/scope.ts';
+import { decodeCounts, encodeCounts } from '../../src/shard/small-values.ts';
 import { at } from '../manual-clock.ts';
 
 // Noon in Morocco, which is an hour ahead in January.
@@ -57,12 +57,12 @@ function accountOf({ limits = {}, daily = {}, methods }: Setting): ShardAccount 
   };
 }
 
-function scopeOf(setting: Setting = {}, nowMs = noonMs, levels: Levels | null = null): Scope {
+function scopeOf(setting: Setting = {}, nowMs = noonMs, counts: ScopeCounts | null = null): Scope {
   const { livemode = false } = setting;
   const available = { test: on, live: { card: true, cash: false } };
   const account = accountOf(setting);
   const name = `${account.id}/${livemode ? 'l' : 't'}`;
-  return new Scope(name, livemode, account, available, createMoroccoCalendar(), at(nowMs), levels);
+  return new Scope(name, livemode, account, available, createMoroccoCalendar(), at(nowMs), counts);
 }
 
 const routeOf = (operation: Operation) => routeTable.find((route) => route.operation === operation)!;
@@ -87,7 +87,7 @@ const headersOf = (scope: Scope, operation: Operation, nowMs = noonMs, filtered 
 function left(scope: Scope, nowMs = noonMs): Record<string, number> {
   const { all, writes, payment_creation, search } = Object.fromEntries(
     buckets.map((each, i) => {
-      const { units, updatedAtMs, perMinute } = scope.levels().buckets[i]!;
+      const { units, updatedAtMs, perMinute } = scope.counts().buckets[i]!;
       const capacity = (perMinute + Math.round(perMinute / 6)) * 60_000;
       return [each, Math.floor(Math.min(capacity, units + (nowMs - updatedAtMs) * perMinute) / 60_000)];
     }),
@@ -139,10 +139,10 @@ for (const [livemode, operation, capacity] of capacities) {
 test('a request that one bucket refuses spends nothing in the others, nor of the day', () => {
   const scope = scopeOf({ limits: { payment_creation: custom(6) } });
   assert.equal(sendUntilRefused(scope, 'create_payment_intent'), 7);
-  const before = scope.levels();
+  const before = scope.counts();
   const refusal = send(scope, 'create_payment_intent');
   assert.equal(refusal?.code, 'rate_limit_exceeded');
-  assert.deepEqual(scope.levels(), before);
+  assert.deepEqual(scope.counts(), before);
 });
 
 const refusals: readonly (readonly [what: string, setting: Setting, operation: Operation, values: object])[] =
@@ -302,7 +302,7 @@ test('a lowered limit leaves no more than its capacity', () => {
   assert.equal(sendUntilRefused(scope, 'create_payment_intent'), 7);
 });
 
-test('a change of something else leaves the levels as they are', () => {
+test('a change of something else leaves the counts as they are', () => {
   const scope = scopeOf();
   sendUntilRefused(scope, 'create_payment_intent');
   const before = left(scope);
@@ -353,14 +353,14 @@ test('a method is there when it is switched on and has a network', () => {
   });
 });
 
-// Levels over a restart.
+// ScopeCounts over a restart.
 
-test('levels come back as they were written, refilled by the time between', () => {
+test('counts come back as they were written, refilled by the time between', () => {
   const scope = scopeOf({ daily: { requests: 100 } });
   for (let i = 0; i < 70; i++) send(scope, 'create_payment_intent');
-  const levels = decodeLevels(encodeLevels(scope.levels()));
+  const counts = decodeCounts(encodeCounts(scope.counts()));
   const laterMs = noonMs + 10 * secondMs;
-  const restored = scopeOf({ daily: { requests: 100 } }, laterMs, levels);
+  const restored = scopeOf({ daily: { requests: 100 } }, laterMs, counts);
   assert.deepEqual(left(restored, laterMs), { all: 700, writes: 130, payment_creation: 10, search: 35 });
   assert.equal(sendUntilRefused(restored, 'retrieve_account', laterMs), 30);
 });
@@ -372,7 +372,7 @@ test("yesterday's counts are forgotten after a restart", () => {
   const restored = scopeOf(
     { daily: { requests: 3 } },
     tomorrowMs,
-    decodeLevels(encodeLevels(scope.levels())),
+    decodeCounts(encodeCounts(scope.counts())),
   );
   assert.equal(sendUntilRefused(restored, 'retrieve_account', tomorrowMs), 3);
 });
@@ -380,9 +380,9 @@ test("yesterday's counts are forgotten after a restart", () => {
 test('a limit that was changed while the shard was down is in force when it is back', () => {
   const scope = scopeOf();
   sendUntilRefused(scope, 'create_payment_intent');
-  const levels = decodeLevels(encodeLevels(scope.levels()));
-  const raised = scopeOf({ limits: { payment_creation: custom(120) } }, noonMs, levels);
+  const counts = decodeCounts(encodeCounts(scope.counts()));
+  const raised = scopeOf({ limits: { payment_creation: custom(120) } }, noonMs, counts);
   assert.equal(sendUntilRefused(raised, 'create_payment_intent'), 70);
-  const lowered = scopeOf({ limits: { all: custom(6) } }, noonMs, levels);
+  const lowered = scopeOf({ limits: { all: custom(6) } }, noonMs, counts);
   assert.equal(sendUntilRefused(lowered, 'retrieve_account'), 7);
 });

@@ -281,7 +281,7 @@ test('rate limits and the day go on after a restart from where they were written
   const actor = new Actor();
   actor.restart(known);
   for (let i = 0; i < 5; i++) await actor.send('POST /v1/customers');
-  await actor.shard.writeLevels();
+  await actor.shard.writeSmallValues();
   actor.restart(known);
   assert.equal((await actor.send('POST /v1/customers')).remaining, 1);
 });

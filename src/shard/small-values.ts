@@ -1,0 +1,78 @@
+// The small values of a shard, which it writes into the checkpoint once a second, so that a crash may lose the last second
+// of them: the counts of each scope (rate-limit buckets and the day's counters), the clock, and the directory's revision.
+
+import { pack, unpack } from 'msgpackr';
+import type { StoredClock } from '../core/service-clock.ts';
+import type { ScopeCounts } from './scope.ts';
+
+/** The name of the clock's value. */
+export const clockKey = 'clock';
+
+/** The times of ids, which ascend and so run ahead of a clock that is set back. */
+export interface IdTimes {
+  /** The time in the newest id. */
+  readonly lastMs: number;
+  /** The most that the time in an id was ever ahead of `created`. */
+  readonly leadMs: number;
+}
+
+/** The clock as of the last second, from which the next start continues. */
+export interface ClockState {
+  readonly clock: StoredClock;
+  readonly ids: IdTimes;
+}
+
+export function encodeCounts(counts: ScopeCounts): Uint8Array {
+  return pack(counts);
+}
+
+export function decodeCounts(bytes: Uint8Array): ScopeCounts {
+  return unpack(bytes) as ScopeCounts;
+}
+
+export function writeClock(state: ClockState): Uint8Array {
+  return pack(state);
+}
+
+/** Null when none was written. */
+export function readClock(bytes: Uint8Array | undefined): ClockState | null {
+  if (bytes === undefined) return null;
+  const state = unpack(bytes) as ClockState | number;
+  return typeof state === 'number' ? clockStateOf(state) : state;
+}
+
+/** The clock of shards that take over from several others: the latest of each. */
+export function latestClock(states: readonly ClockState[]): ClockState | null {
+  const latest = (a: ClockState, b: ClockState) => (b.clock.serviceMs > a.clock.serviceMs ? b : a);
+  if (states.length === 0) return null;
+  const { clock } = states.reduce(latest);
+  const lastMs = Math.max(...states.map(({ ids }) => ids.lastMs));
+  const leadMs = Math.max(...states.map(({ ids }) => ids.leadMs));
+  return { clock, ids: { lastMs, leadMs } };
+}
+
+/** The clock of a folder from which only one time is known. */
+export function clockStateOf(ms: number): ClockState {
+  const clock = {
+    serviceMs: ms,
+    wallMs: ms,
+    shownMs: ms,
+    monotonicMs: 0,
+    boot: null,
+    jump: null,
+    downtime: null,
+  };
+  return { clock, ids: { lastMs: ms, leadMs: 0 } };
+}
+
+/** The name of the last directory revision that the shard knows, by which a start notices an older directory. */
+export const directoryRevisionKey = 'directory';
+
+export function writeRevision(revision: number): Uint8Array {
+  return pack(revision);
+}
+
+/** 0 when none was written. */
+export function readRevision(bytes: Uint8Array | undefined): number {
+  return bytes === undefined ? 0 : (unpack(bytes) as number);
+}
