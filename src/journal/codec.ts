@@ -18,6 +18,7 @@ import { crc32 } from 'node:zlib';
 import { assert } from '../core/assert.ts';
 import type { Change } from '../domain/record.ts';
 import type { PackedChanges } from '../store/packed-changes.ts';
+import { checksumBytes, writeWithChecksum } from './checksum.ts';
 import { tagBytes } from './identity.ts';
 import {
   digestBytes,
@@ -28,7 +29,6 @@ import {
   type StoredResponse,
 } from './journal.ts';
 import { decodeRecord, packRecord } from './record-layout.ts';
-import { sealBytes, writeSealed } from './seal.ts';
 
 const format = 3;
 const tagAt = 40;
@@ -74,7 +74,7 @@ export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
     for (const record of records) {
       const change = packRecord(record, shared);
       changes.push(change);
-      bodyLength += lengthBytes + sealBytes + change.length;
+      bodyLength += lengthBytes + checksumBytes + change.length;
     }
     bodyLength += entryHeadBytes;
     locations.push(idempotency === null ? null : { record: firstSequence, offset: answersLength });
@@ -143,8 +143,8 @@ function writeEntries(
       const change = changes[next]!;
       places[2 * next] = at;
       places[2 * next + 1] = offset;
-      at = bytes.writeUInt32LE(sealBytes + change.length, at);
-      at = writeSealed(change, bytes, at);
+      at = bytes.writeUInt32LE(checksumBytes + change.length, at);
+      at = writeWithChecksum(change, bytes, at);
     }
   }
   return places;

@@ -2,12 +2,12 @@
 // recovery reads a million of them in a fraction of a second and an hour is dropped by deleting a few values.
 //
 // A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian: byte order is order in time.
-// A value is sealed (see seal.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log record (f64),
+// A value has a checksum (see checksum.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log record (f64),
 // offset (f64), little-endian.
 
 import { assert } from '../core/assert.ts';
+import { verifyChecksum, withChecksum } from './checksum.ts';
 import { digestBytes, type IdempotencyRecord } from './journal.ts';
-import { seal, unseal } from './seal.ts';
 
 const hourMs = 3_600_000;
 const rowBytes = 2 * digestBytes + 24;
@@ -61,7 +61,7 @@ export function packIdempotencyRecords(
     }
     list.push(idempotency);
   }
-  return [...byHour].map(([hour, list]) => [valueKey(hour, sequence), seal(list.rows)]);
+  return [...byHour].map(([hour, list]) => [valueKey(hour, sequence), withChecksum(list.rows)]);
 }
 
 /** The smallest key of a value with rows that were used at or after `timeMs`, or in the same hour. */
@@ -78,7 +78,7 @@ function valueKey(hour: number, sequence: number): Buffer {
 
 /** The keys of one value; null when it is damaged. */
 export function unpackIdempotencyRecords(value: Buffer): Iterable<IdempotencyRecord> | null {
-  const rows = unseal(value);
+  const rows = verifyChecksum(value);
   return rows && unpackRows(rows);
 }
 

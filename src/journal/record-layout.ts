@@ -1,4 +1,4 @@
-// How a record lies as bytes, in the log and in the checkpoint alike: a checksum (see seal.ts), then
+// How a record lies as bytes, in the log and in the checkpoint alike: a checksum (see checksum.ts), then
 // msgpack, one array: [number of the kind, version of the kind's layout, whether the record is removed, values …]. The
 // values come in the order in which the layout names the fields, so no name is written.
 //
@@ -12,7 +12,7 @@
 import { Packr } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
-import { seal, unseal } from './seal.ts';
+import { verifyChecksum, withChecksum } from './checksum.ts';
 
 /** Makes the values of one version into those of the next. */
 type Upcaster = (values: readonly unknown[]) => unknown[];
@@ -265,12 +265,12 @@ export function packRecord(record: StoredRecord, shared: string | null = null): 
 
 /** The bytes of a record on its own. */
 export function encodeRecord(record: StoredRecord): Buffer {
-  return seal(packRecord(record));
+  return withChecksum(packRecord(record));
 }
 
 /** The record in these bytes; null when they are damaged. `shared` is what `packRecord` got. */
 export function decodeRecord(bytes: Buffer, shared: () => string | null = () => null): StoredRecord | null {
-  const content = unseal(bytes);
+  const content = verifyChecksum(bytes);
   if (content === null) return null;
   const [number, version, removed, ...stored] = packr.unpack(content) as [
     number,

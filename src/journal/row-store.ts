@@ -1,12 +1,12 @@
 // A small durable store of rows, text to bytes, for what is changed seldom and read whole: the directory. Each row is
-// sealed (see seal.ts). A write is on disk when it settles. One that failed leaves LMDB refusing everything, so the
+// with a checksum (see checksum.ts). A write is on disk when it settles. One that failed leaves LMDB refusing everything, so the
 // store is opened again: whoever wrote reads what the disk has kept, which may be the write or not.
 
 import type { RootDatabase } from 'lmdb';
+import { verifyChecksum, withChecksum } from './checksum.ts';
 import { commit, createEnvironment, dataFile, openEnvironment } from './environment.ts';
 import type { Part } from './identity.ts';
 import { JournalDamaged } from './journal.ts';
-import { seal, unseal } from './seal.ts';
 
 const mapSize = 2 ** 30;
 
@@ -51,7 +51,7 @@ export class RowStore {
   }
 
   #unsealed(row: string, bytes: Buffer): Buffer {
-    const content = unseal(bytes);
+    const content = verifyChecksum(bytes);
     if (content !== null) return content;
     throw new JournalDamaged(
       `${dataFile(this.#folder)} is damaged: the row ${row} is not as it was written. Restore the data folder from a backup`,
@@ -66,7 +66,7 @@ export class RowStore {
     const environment = this.#environment;
     try {
       commit(environment, () => {
-        for (const [row, content] of rows) environment.putSync(row, seal(content));
+        for (const [row, content] of rows) environment.putSync(row, withChecksum(content));
       });
     } catch (error) {
       await environment.close();

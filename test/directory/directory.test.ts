@@ -20,7 +20,7 @@ import { modes } from '../../src/contract/vocabulary.ts';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { createDirectory, Directory, type DirectoryChange } from '../../src/directory/directory.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
-import { seal } from '../../src/journal/seal.ts';
+import { withChecksum } from '../../src/journal/checksum.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const startMs = 1_793_491_200_000;
@@ -172,7 +172,7 @@ describe('Directory', () => {
     const other = join(folder, 'other');
     await createDirectory(other, part);
     const store = open<Buffer, string>({ path: join(other, 'data.mdb'), encoding: 'binary' });
-    await store.put('format', seal(pack(99)));
+    await store.put('format', withChecksum(pack(99)));
     await store.close();
     assert.throws(
       () => new Directory({ folder: other, part, now: clock.now }),

@@ -1,0 +1,26 @@
+// A checksum before a value: its CRC-32 (u32, little-endian). Values that are stored without another way to notice damage
+// have one: records in the log, the rows of the checkpoint, and those of the directory.
+
+import { crc32 } from 'node:zlib';
+
+export const checksumBytes = 4;
+
+export function withChecksum(content: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(checksumBytes + content.length);
+  writeWithChecksum(content, bytes, 0);
+  return bytes;
+}
+
+/** Writes a checksum and its value into `bytes` at `at`, and returns where they end. */
+export function writeWithChecksum(content: Uint8Array, bytes: Buffer, at: number): number {
+  bytes.writeUInt32LE(crc32(content), at);
+  bytes.set(content, at + checksumBytes);
+  return at + checksumBytes + content.length;
+}
+
+/** The value, as a view; null when it does not match its checksum. */
+export function verifyChecksum(bytes: Buffer): Buffer | null {
+  if (bytes.length <= checksumBytes) return null;
+  const content = bytes.subarray(checksumBytes);
+  return bytes.readUInt32LE(0) === crc32(content) ? content : null;
+}
