@@ -34,7 +34,9 @@ const fail = (error: unknown): never => {
 const release = await lockDataFolder(path);
 const folder = await existingDataFolder(path);
 const directory = openDirectory(folder);
-const [{ organization }] = directory.snapshot() as [ReturnType<typeof directory.snapshot>[number]];
+const [known, ...others] = directory.snapshot();
+if (known === undefined || others.length > 0) throw new Error(`${path} must know one organization`);
+const { organization } = known;
 await directory.closeStore();
 const number = shardOfOrganization(organization.id, folder.shards);
 const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { Load, Measured } from './load.ts';
 import { aligned, median } from './report.ts';
 import { creation, intentsPath, reading } from './scenarios.ts';
-import { startService, temporaryFolder, unlimitedKey } from './targets.ts';
+import { startService, temporaryFolder } from './targets.ts';
 import { counted, cycled } from './varying.ts';
 
 export interface FilledFolder {
@@ -43,7 +43,6 @@ export async function fillFolder(
   dataDir = temporaryFolder(),
 ): Promise<FilledFolder> {
   const service = await startService({}, dataDir);
-  const key = await unlimitedKey(dataDir);
   await service.stop();
   if (stored > 0) {
     const script = fileURLToPath(new URL('fill.ts', import.meta.url));
@@ -53,7 +52,7 @@ export async function fillFolder(
     const [code] = await once(child, 'exit');
     if (code !== 0) throw new Error(`filling ${dataDir} ended with code ${code}`);
   }
-  return { stored, days, dataDir, key };
+  return { stored, days, dataDir, key: service.key };
 }
 
 export async function measureGrowth(
