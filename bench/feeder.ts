@@ -1,13 +1,8 @@
 // Creates for a shard in this thread, as an edge packs them: a batch at a time, without any network.
 
 import { matchRoute } from '../src/edge/router.ts';
-import {
-  type FromShard,
-  noVersion,
-  RequestWriter,
-  readAnswers,
-  requestFlags,
-} from '../src/shard/protocol.ts';
+import { noVersion, RequestWriter, readAnswers, requestFlags } from '../src/shard/frames.ts';
+import type { FromShard } from '../src/shard/protocol.ts';
 import type { Shard } from '../src/shard/shard.ts';
 import type { Peer } from '../src/shard/turn.ts';
 

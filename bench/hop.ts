@@ -12,7 +12,7 @@ import {
   Worker,
   workerData,
 } from 'node:worker_threads';
-import { AnswerWriter, RequestWriter, readAnswers, readRequests } from '../src/shard/protocol.ts';
+import { AnswerWriter, RequestWriter, readAnswers, readRequests } from '../src/shard/frames.ts';
 import { bench, counts, positive } from './options.ts';
 
 type Way = 'messages' | 'ring';

@@ -19,7 +19,7 @@ import { type ApiVersion, apiVersions, languages } from '../contract/vocabulary.
 import type { Clock } from '../core/clock.ts';
 import { slotOf } from '../core/slot.ts';
 import type { ShardClient } from '../shard/client.ts';
-import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../shard/protocol.ts';
+import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../shard/frames.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import { type KeyRing, type KnownKey, type RefusedKey, refuseKey } from './authenticate.ts';
 import type { EventStreams } from './event-stream.ts';

@@ -9,7 +9,7 @@ import { slotOf } from '../core/slot.ts';
 import { OperatorFailure } from '../operator/protocol.ts';
 import type { OperatorServices } from '../operator/server/services.ts';
 import type { ShardClient } from '../shard/client.ts';
-import { noVersion, requestFlags } from '../shard/protocol.ts';
+import { noVersion, requestFlags } from '../shard/frames.ts';
 
 export function createTestCaller(shardOf: (org: string) => ShardClient): OperatorServices['callApi'] {
   const ids = createIdFactory(createRandomText(randomFillSync));

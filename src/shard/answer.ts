@@ -3,7 +3,8 @@
 import { errorNumbers, messageOf, type Refusal, refuse, statusOf } from '../contract/errors/table.ts';
 import type { Outcome } from '../domain/decision.ts';
 import type { StoredResponse } from '../journal/journal.ts';
-import { type AnswerFrame, answerFlags, type InternalAnswer } from './protocol.ts';
+import { type AnswerFrame, answerFlags } from './frames.ts';
+import type { InternalAnswer } from './protocol.ts';
 import type { LimitHeaders } from './scope.ts';
 import type { ShardState } from './shard-state.ts';
 import type { Turn } from './turn.ts';

@@ -7,16 +7,8 @@
 // `bytesMax` of it is refused here, before any work was done for it.
 
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
-import {
-  type AnswerFrame,
-  type FromShard,
-  type InternalAnswer,
-  type InternalRequest,
-  type RequestFrame,
-  RequestWriter,
-  readAnswers,
-  type ToShard,
-} from './protocol.ts';
+import { type AnswerFrame, type RequestFrame, RequestWriter, readAnswers } from './frames.ts';
+import type { FromShard, InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
 
 /** The port of a MessageChannel, as far as it is used. */
 export interface Port {

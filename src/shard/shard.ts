@@ -20,15 +20,9 @@ import { leaseDeliveries, takeReports } from './deliver.ts';
 import { execute } from './execute.ts';
 import { executeCommand } from './execute-command.ts';
 import { executeInternal } from './execute-internal.ts';
+import { type RequestFrame, readRequests } from './frames.ts';
 import type { IssuedCommand } from './issued-command.ts';
-import {
-  type InternalAnswer,
-  type InternalRequest,
-  type OutboxMessage,
-  type RequestFrame,
-  readRequests,
-  type ToShard,
-} from './protocol.ts';
+import type { InternalAnswer, InternalRequest, OutboxMessage, ToShard } from './protocol.ts';
 import { openNetworkCalls, recover } from './recover.ts';
 import type { ShardOptions } from './shard-options.ts';
 import { ShardState } from './shard-state.ts';

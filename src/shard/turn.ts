@@ -4,7 +4,8 @@
 import type { Now } from '../core/clock.ts';
 import type { Change, NetworkCallRecord } from '../domain/record.ts';
 import type { Entry, StoredResponse } from '../journal/journal.ts';
-import { AnswerWriter, type FromShard, type InternalAnswer, type OutboxBatch } from './protocol.ts';
+import { AnswerWriter } from './frames.ts';
+import type { FromShard, InternalAnswer, OutboxBatch } from './protocol.ts';
 
 /** Whoever sends requests to a shard: an edge, the webhook thread, the main thread. */
 export interface Peer {

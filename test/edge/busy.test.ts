@@ -10,7 +10,8 @@ import { EventStreams } from '../../src/edge/event-stream.ts';
 import { HeldAnswers } from '../../src/edge/held-answers.ts';
 import { listen, type Server } from '../../src/edge/server.ts';
 import { type Port, ShardClient } from '../../src/shard/client.ts';
-import { AnswerWriter, type FromShard, readRequests, type ToShard } from '../../src/shard/protocol.ts';
+import { AnswerWriter, readRequests } from '../../src/shard/frames.ts';
+import type { FromShard, ToShard } from '../../src/shard/protocol.ts';
 import { RawConnection, requestText } from './raw.ts';
 import { unlimited } from './unlimited.ts';
 

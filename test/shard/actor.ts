@@ -11,16 +11,9 @@ import type { NetworkCallRecord } from '../../src/domain/record.ts';
 import { matchRoute } from '../../src/edge/router.ts';
 import type { Journal, Log } from '../../src/journal/journal.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
+import { answerFlags, RequestWriter, readAnswers, requestFlags } from '../../src/shard/frames.ts';
 import { type MemoryShares, memoryShares, shardMibMin } from '../../src/shard/memory.ts';
-import {
-  answerFlags,
-  type FromShard,
-  type InternalAnswer,
-  type InternalRequest,
-  RequestWriter,
-  readAnswers,
-  requestFlags,
-} from '../../src/shard/protocol.ts';
+import type { FromShard, InternalAnswer, InternalRequest } from '../../src/shard/protocol.ts';
 import { Shard } from '../../src/shard/shard.ts';
 import type { ShardOptions } from '../../src/shard/shard-options.ts';
 import type { Peer } from '../../src/shard/turn.ts';

@@ -5,13 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type Port, requestsForFreeShard, ShardClient } from '../../src/shard/client.ts';
-import {
-  type AnswerFrame,
-  AnswerWriter,
-  type FromShard,
-  readRequests,
-  type ToShard,
-} from '../../src/shard/protocol.ts';
+import { type AnswerFrame, AnswerWriter, readRequests } from '../../src/shard/frames.ts';
+import type { FromShard, ToShard } from '../../src/shard/protocol.ts';
 
 /** A port that a test holds the other end of. */
 class FakePort implements Port {

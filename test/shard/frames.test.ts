@@ -1,4 +1,4 @@
-// The binary protocol between edges and shards: what is put in comes out, whatever the text, the size and the number
+// The binary frames between edges and shards: what is put in comes out, whatever the text, the size and the number
 // of frames.
 
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import {
   RequestWriter,
   readAnswers,
   readRequests,
-} from '../../src/shard/protocol.ts';
+} from '../../src/shard/frames.ts';
 
 const request: RequestFrame = {
   correlation: 1,
