@@ -2,8 +2,8 @@
 // A slow reader holds a page of bounded size and its own connection; one that is too slow is cut. However it ends, the
 // shard hears of it, because it counts the exports under way.
 
+import { parseQuery } from '../contract/routes/query-string.ts';
 import { routeTable } from '../contract/routes/table.ts';
-import { parseQuery } from '../contract/routes/validate.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { type Exchange, headerLines } from './exchange.ts';
 

@@ -2,8 +2,9 @@
 // They pass no gates and spend no limits; otherwise they are executed like any other, within a turn.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
+import { parseQuery } from '../contract/routes/query-string.ts';
 import { type ExportOperation, routeTable } from '../contract/routes/table.ts';
-import { fillDefaults, parseQuery } from '../contract/routes/validate.ts';
+import { fillDefaults } from '../contract/routes/validate.ts';
 import { assert } from '../core/assert.ts';
 import { pendingDeliveries } from '../domain/deliveries.ts';
 import { dueRecords, nextDueMs } from '../domain/due.ts';

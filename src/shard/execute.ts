@@ -5,15 +5,10 @@
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { idempotencyKeyCharactersMax } from '../contract/limits.ts';
 import { page } from '../contract/routes/parameters.ts';
+import { parseQuery } from '../contract/routes/query-string.ts';
 import type { Route } from '../contract/routes/route.ts';
 import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes/table.ts';
-import {
-  fillDefaults,
-  firstRefusal,
-  type Params,
-  parseQuery,
-  validateParams,
-} from '../contract/routes/validate.ts';
+import { fillDefaults, firstRefusal, type Params, validateParams } from '../contract/routes/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
 import { findCardNumber } from '../core/card-number.ts';
 import { query } from '../domain/query.ts';

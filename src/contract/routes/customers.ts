@@ -3,7 +3,8 @@
 import { Type } from 'typebox';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
-import { command, list, none, params, query, type Route } from './route.ts';
+import type { Route } from './route.ts';
+import { command, list, none, params, query } from './row-parts.ts';
 
 const optional = Type.Optional;
 

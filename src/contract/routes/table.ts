@@ -7,6 +7,7 @@ import { chargeStatuses, eventTypes, paymentIntentStatuses, refundStatuses } fro
 import { customerRoutes } from './customers.ts';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
+import type { Route } from './route.ts';
 import {
   command,
   exported,
@@ -16,8 +17,7 @@ import {
   params,
   paymentListFilters,
   query,
-  type Route,
-} from './route.ts';
+} from './row-parts.ts';
 import { testHelperRoutes } from './test-helpers.ts';
 
 const optional = Type.Optional;

@@ -3,7 +3,8 @@
 import { Type } from 'typebox';
 import * as p from './parameters.ts';
 import * as r from './resources.ts';
-import { helper, none, params, type Route, streamed } from './route.ts';
+import type { Route } from './route.ts';
+import { helper, none, params, streamed } from './row-parts.ts';
 
 const optional = Type.Optional;
 

@@ -1,8 +1,8 @@
-// Validation of parameters, compiled once for each route from its schema. The fast path is one compiled check; only
-// a request that fails it pays for finding out what to say.
+// Validates parameters with a check that is compiled once for each route from its schema. Only when it fails, the first
+// fault is searched for.
 //
-// Several faults in one request: unknown parameters come before missing ones, missing before invalid, and within
-// each the order of the document decides.
+// Of several faults the first one is reported: unknown parameters come before missing ones, missing before invalid ones, and
+// within each the order of the document decides.
 
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -24,12 +24,12 @@ interface RouteValidator {
   readonly absence: Absence;
 }
 
-/** What it means that a parameter is not there. */
+/** What the absence of each parameter means. */
 interface Absence {
-  /** Those that need not be there: null stands for their absence. */
+  /** Parameters that may be absent; null means absent. */
   readonly optional: ReadonlySet<string>;
   readonly defaults: readonly (readonly [string, unknown])[];
-  /** Those that have parameters of their own. */
+  /** Parameters that are objects with parameters of their own. */
   readonly nested: readonly (readonly [string, Absence])[];
 }
 
@@ -39,8 +39,8 @@ interface SchemaError {
   readonly params: object;
 }
 
-/** The parts of a JSON schema that decide what to say about a wrong value. */
-interface Schema extends LengthSchema {
+/** The parts of a JSON schema that decide the message for a wrong value. */
+export interface Schema extends LengthSchema {
   readonly enum?: readonly unknown[];
   readonly format?: string;
   readonly default?: unknown;
@@ -55,7 +55,7 @@ interface Schema extends LengthSchema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** Of which the last one says the most. */
+  /** The last alternative gives the message. */
   readonly anyOf?: readonly Schema[];
 }
 
@@ -91,8 +91,8 @@ function absenceIn(properties: Readonly<Record<string, Schema>>, required: reado
 }
 
 /**
- * The schema without what is checked here: the library hashes every item of a list to tell whether they differ, which
- * takes as long as all the rest, and counts the characters of a text that is far too long to its end.
+ * The schema without the parts that this file checks itself, because the library is slow at them: it hashes every item of a
+ * list to find out whether they differ, and counts all characters of a text that is far too long.
  */
 function withoutOwnChecks(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -106,7 +106,7 @@ function isSet(items: unknown): boolean {
   return !Array.isArray(items) || items.length < 2 || new Set(items).size === items.length;
 }
 
-/** Fills in the route's defaults for parameters that are absent, as those sent as null are; changes `params`. */
+/** Fills the route's defaults into `params` for absent parameters, and for those that are null. */
 export function fillDefaults(route: Route, params: Params): void {
   fillIn(validators.get(route)!.absence, params);
 }
@@ -126,6 +126,11 @@ function fillIn({ optional, defaults, nested }: Absence, params: Params): void {
 
 function isObject(value: unknown): value is Params {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The schemas of a route's parameters, by name. */
+export function propertiesOf(route: Route): Readonly<Record<string, Schema>> {
+  return validators.get(route)!.properties;
 }
 
 /** Null when `params` fit the route, else the first refusal by precedence. */
@@ -157,8 +162,8 @@ function firstUnknown(
   return null;
 }
 
-/** A name that looks like a card number is refused for that: the refusal of an unknown parameter would repeat it. */
-function refuseUnknown(path: readonly string[], whole: 'body' | 'query'): Refusal {
+/** The refusal of an unknown parameter, which repeats its name. A name that looks like a card number is not repeated. */
+export function refuseUnknown(path: readonly string[], whole: 'body' | 'query'): Refusal {
   const param = paramPath(path, whole);
   return findCardNumber(path.at(-1)!.slice(0, limits.urlCharactersMax))
     ? refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' })
@@ -211,7 +216,7 @@ function compareInDocument(
   return compareInDocument((value as Params)[a], pastA, pastB);
 }
 
-/** Which of two refusals of `params` comes first, the order of the document deciding between invalid values. */
+/** The first of two refusals of `params`. Between invalid values the order of the document decides. */
 export function firstRefusal(params: Params, a: Refusal | null, b: Refusal | null): Refusal | null {
   if (a === null || b === null) return a ?? b;
   if (a.code !== b.code) return a;
@@ -221,8 +226,8 @@ export function firstRefusal(params: Params, a: Refusal | null, b: Refusal | nul
 }
 
 /**
- * A value that is too long, cut to where it begins to be. What is said about it stays the same, and the search for
- * faults, whose time grows with the length, for lists with its square, stays short.
+ * A value that is too long, cut to just beyond the limit. The refusal stays the same, and the search for the fault, whose
+ * time grows with the length (for lists with its square), stays short.
  */
 function shortened(schema: Schema, value: unknown): unknown {
   if (typeof value === 'string') {
@@ -291,51 +296,4 @@ function describeText(
   if (schema.format?.startsWith('uri')) return invalid('parameter_invalid.address', { max });
   if (schema.format === 'email') return invalid('parameter_invalid.email', { max });
   return invalid('parameter_invalid.text', { min: schema.minLength ?? 0, max });
-}
-
-export type ParsedQuery = { readonly params: Params } | { readonly refusal: Refusal };
-
-/**
- * The parameters of a query string, by the types of the route's schema: a number where an integer is expected and
- * the text is one, else text. Refuses names that the route does not take, then broken percent-encoding and names sent
- * twice. Only a GET takes parameters here.
- */
-export function parseQuery(route: Route, query: string): ParsedQuery {
-  const params: Params = {};
-  if (query === '') return { params };
-  let invalid: Refusal | null = null;
-  const properties = route.method === 'GET' ? validators.get(route)!.properties : {};
-  for (const pair of query.split('&')) {
-    if (pair === '') continue;
-    const [name, value] = decodePair(pair);
-    if (name !== null && !Object.hasOwn(properties, name)) {
-      return { refusal: refuseUnknown([name], 'query') };
-    }
-    if (name === null || value === null) {
-      invalid ??= refuse('parameter_invalid', {
-        param: paramPath([name ?? pair], 'query'),
-        message: 'parameter_invalid.encoding',
-      });
-    } else if (Object.hasOwn(params, name)) {
-      invalid ??= refuse('parameter_invalid', { param: name, message: 'parameter_invalid.repeated' });
-    } else {
-      const integer = properties[name]!.type === 'integer' && /^-?\d{1,15}$/.test(value);
-      params[name] = integer ? Number(value) : value;
-    }
-  }
-  return invalid === null ? { params } : { refusal: invalid };
-}
-
-function decodePair(pair: string): readonly [string | null, string | null] {
-  const equals = pair.indexOf('=');
-  const name = equals < 0 ? pair : pair.slice(0, equals);
-  return [decodePart(name), decodePart(equals < 0 ? '' : pair.slice(equals + 1))];
-}
-
-function decodePart(text: string): string | null {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return null;
-  }
 }

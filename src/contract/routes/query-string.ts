@@ -1,0 +1,52 @@
+// Parses the query string of a request into parameters, which validate.ts then checks like those of a body.
+
+import { paramPath } from '../echo.ts';
+import { type Refusal, refuse } from '../errors/table.ts';
+import type { Route } from './route.ts';
+import { type Params, propertiesOf, refuseUnknown } from './validate.ts';
+
+export type ParsedQuery = { readonly params: Params } | { readonly refusal: Refusal };
+
+/**
+ * The parameters of a query string. A text is a number where the route's schema has an integer and the text is one.
+ * Refuses unknown names, then broken percent-encoding and repeated names. Only a GET has parameters in its query string.
+ */
+export function parseQuery(route: Route, query: string): ParsedQuery {
+  const params: Params = {};
+  if (query === '') return { params };
+  let invalid: Refusal | null = null;
+  const properties = route.method === 'GET' ? propertiesOf(route) : {};
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const [name, value] = decodePair(pair);
+    if (name !== null && !Object.hasOwn(properties, name)) {
+      return { refusal: refuseUnknown([name], 'query') };
+    }
+    if (name === null || value === null) {
+      invalid ??= refuse('parameter_invalid', {
+        param: paramPath([name ?? pair], 'query'),
+        message: 'parameter_invalid.encoding',
+      });
+    } else if (Object.hasOwn(params, name)) {
+      invalid ??= refuse('parameter_invalid', { param: name, message: 'parameter_invalid.repeated' });
+    } else {
+      const integer = properties[name]!.type === 'integer' && /^-?\d{1,15}$/.test(value);
+      params[name] = integer ? Number(value) : value;
+    }
+  }
+  return invalid === null ? { params } : { refusal: invalid };
+}
+
+function decodePair(pair: string): readonly [string | null, string | null] {
+  const equals = pair.indexOf('=');
+  const name = equals < 0 ? pair : pair.slice(0, equals);
+  return [decodePart(name), decodePart(equals < 0 ? '' : pair.slice(equals + 1))];
+}
+
+function decodePart(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}
