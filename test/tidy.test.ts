@@ -131,6 +131,24 @@ test('what a shard is made of runs by the scheduler, the timers and the clocks t
   assert.deepEqual(found, []);
 });
 
+test('the journal is a port: what lies above imports only what these files offer', () => {
+  const port = [
+    'journal/journal.ts',
+    'journal/open-journal.ts',
+    'journal/inspect-journal.ts',
+    'journal/identity.ts',
+    'journal/row-store.ts',
+    'journal/secret-box.ts',
+    'journal/sync-path.ts',
+  ];
+  const found = complaints(({ layer, code, imports }) => {
+    if (layer === 'journal') return null;
+    const inner = imports.find((path) => path.startsWith('journal/') && !port.includes(path));
+    return inner ?? /'lmdb'/.exec(code)?.[0] ?? null;
+  });
+  assert.deepEqual(found, []);
+});
+
 test('the domain names no HTTP status', () => {
   const found = complaints(({ layer, code }) =>
     layer === 'domain' ? (/\bstatus(Of|esOf)\(|\bstatus: \d/.exec(code)?.[0] ?? null) : null,

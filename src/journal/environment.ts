@@ -6,7 +6,7 @@
 // the library that nobody can reach, and an unhandled rejection ends the process; here each transaction is explicit
 // instead. An environment that two threads have open is one to the library: each reads and writes through its own.
 
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { renameSync, rmSync, statfsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Database, type Key, open, type RootDatabase } from 'lmdb';
@@ -14,6 +14,7 @@ import { assert } from '../core/assert.ts';
 import { checkLabel, encodeLabel, type Part } from './identity.ts';
 import { JournalDamaged, JournalFailure } from './journal.ts';
 import { type CheckDepth, fileDefect } from './page-check.ts';
+import { syncPath } from './sync-path.ts';
 
 export type Environment = RootDatabase<Buffer, number>;
 /** A named database of an environment, with keys in byte order. */
@@ -204,15 +205,5 @@ export function guardRead<T>(folder: string, read: () => T): T {
     const name = damageCodes.get((error as { code: number }).code);
     if (name === undefined) throw error;
     throw new JournalDamaged(`${dataFile(folder)} is damaged: ${name}`, { cause: error });
-  }
-}
-
-/** Makes what a file holds, or which entries a folder has, durable. */
-export function syncPath(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }

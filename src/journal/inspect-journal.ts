@@ -1,6 +1,7 @@
 // A look at a shard's journal before the service starts on it: whether every part of it belongs there, how far it has
 // come, and of whom its records are. Nothing is recovered and nothing replayed.
 
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LmdbCheckpoint } from './checkpoint.ts';
 import { decodeTurn, turnDefect } from './codec.ts';
@@ -66,4 +67,17 @@ function organizationsAfter(segments: Segments, sequence: number): Set<string> {
     }
   }
   return found;
+}
+
+/** How much room a journal takes, bytes. */
+export function bytesOnDisk(dir: string): { readonly checkpoint: number; readonly log: number } {
+  return { checkpoint: bytesIn(join(dir, 'state')), log: bytesIn(join(dir, 'log')) };
+}
+
+function bytesIn(folder: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).blocks * 512;
+  }
+  return bytes;
 }

@@ -7,12 +7,13 @@ import { assert } from '../core/assert.ts';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
 import { CheckpointFollower } from './checkpoint-follower.ts';
-import { createEnvironment, syncPath } from './environment.ts';
+import { createEnvironment, dataFile } from './environment.ts';
 import { ForeignPart, partOf, type ShardIdentity } from './identity.ts';
 import { type Checkpointer, JournalDamaged, type OwnJournal, unlessDamaged } from './journal.ts';
 import { SegmentedLog } from './log.ts';
 import { recoverLog, replayLog, type Warn } from './recover-log.ts';
 import { endOf, Segments } from './segments.ts';
+import { syncPath } from './sync-path.ts';
 
 export interface JournalOptions {
   /** The shard's folder; created if need be. */
@@ -51,6 +52,12 @@ export async function createJournal(
   const state = join(dir, 'state');
   if (!existsSync(state)) await createEnvironment(state, mapSize, partOf(identity, 'state'));
   for (const folder of [dir, dirname(dir)]) syncPath(folder);
+}
+
+/** What must be there of a journal that was created: one that lacks any of it has lost something. */
+export function partsOfJournal(dir: string): string[] {
+  const state = join(dir, 'state');
+  return [dir, join(dir, 'log'), state, dataFile(state)];
 }
 
 /** Opens a shard's journal and recovers it. Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */

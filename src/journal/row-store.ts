@@ -17,6 +17,11 @@ export function createRowStore(folder: string, part: Part): Promise<void> {
   return createEnvironment(folder, mapSize, part);
 }
 
+/** What must be there of a store that was created. */
+export function partsOfRowStore(folder: string): string[] {
+  return [folder, dataFile(folder)];
+}
+
 export class RowStore {
   readonly #folder: string;
   readonly #part: Part;

@@ -25,9 +25,10 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createDirectory, Directory, type DirectoryOptions } from '../directory/directory.ts';
-import { dataFile, syncPath } from '../journal/environment.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
-import { createJournal } from '../journal/open-journal.ts';
+import { createJournal, partsOfJournal } from '../journal/open-journal.ts';
+import { partsOfRowStore } from '../journal/row-store.ts';
+import { syncPath } from '../journal/sync-path.ts';
 
 /** What is wrong with the data folder, in one line. */
 export class DataFolderError extends Error {
@@ -141,11 +142,7 @@ function refuseIncomplete(folder: DataFolder): void {
       `${join(path, formatFile)} names ${shards} shards and there is ${shardDir(shards)}: restore all of ${path} from a backup`,
     );
   }
-  const parts = [directory, dataFile(directory)];
-  for (const dir of shardDirsOf(folder)) {
-    const state = join(dir, 'state');
-    parts.push(dir, join(dir, 'log'), state, dataFile(state));
-  }
+  const parts = [...partsOfRowStore(directory), ...shardDirsOf(folder).flatMap(partsOfJournal)];
   const missing = parts.find((part) => !existsSync(part));
   if (missing !== undefined) {
     throw new DataFolderError(`${missing} is missing: restore all of ${path} from a backup`);

@@ -5,14 +5,14 @@
 // Records and rate-limit counts go to the shard of their organization. A stored response is known by a digest alone, which
 // tells no organization: every new shard gets all answers, which are asked for by their digest and gone in a day.
 
-import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import type { Change } from '../domain/record.ts';
-import { syncPath } from '../journal/environment.ts';
+import { bytesOnDisk } from '../journal/inspect-journal.ts';
 import {
   type IdempotencyRecord,
   JournalDamaged,
@@ -23,6 +23,7 @@ import {
   unlessDamaged,
 } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
+import { syncPath } from '../journal/sync-path.ts';
 import { CliFailure, type Resharded } from '../operator/cli/context.ts';
 import { callOperator, NoServer } from '../operator/cli/operator-client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
@@ -152,8 +153,8 @@ async function refuseMixed(folder: DataFolder): Promise<void> {
 function refuseWithoutRoom(old: DataFolder, to: number): void {
   let needed = freeBytesMin;
   for (let number = 0; number < old.shards; number++) {
-    const dir = old.shardDir(number);
-    needed += bytesIn(join(dir, 'state')) + to * bytesIn(join(dir, 'log'));
+    const { checkpoint, log } = bytesOnDisk(old.shardDir(number));
+    needed += checkpoint + to * log;
   }
   const { bavail, bsize } = statfsSync(old.path);
   const free = bavail * bsize;
@@ -162,14 +163,6 @@ function refuseWithoutRoom(old: DataFolder, to: number): void {
   throw new DataFolderError(
     `resharding ${old.path} may need ${megabytes(needed)} and there are ${megabytes(free)}: make room, or move the folder`,
   );
-}
-
-function bytesIn(folder: string): number {
-  let bytes = 0;
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).blocks * 512;
-  }
-  return bytes;
 }
 
 async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal[]) {

@@ -5,8 +5,8 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import type { Directory } from '../directory/directory.ts';
-import { syncPath } from '../journal/environment.ts';
 import { isSecretsKey, newSecretsKey, SecretBox, SecretUnreadable } from '../journal/secret-box.ts';
+import { syncPath } from '../journal/sync-path.ts';
 import { ConfigError, type Environment } from './config.ts';
 import type { Config } from './config-schema.ts';
 

@@ -5,7 +5,7 @@
 import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncPath } from '../../journal/environment.ts';
+import { syncPath } from '../../journal/sync-path.ts';
 
 const newline = 0x0a;
 

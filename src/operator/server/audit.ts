@@ -13,7 +13,7 @@ import type { Clock } from '../../core/clock.ts';
 import { createRandomText } from '../../core/ids.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { RefusedKey } from '../../edge/refused-keys.ts';
-import { syncPath } from '../../journal/environment.ts';
+import { syncPath } from '../../journal/sync-path.ts';
 import { type Asker, type OperatorErrorKind, OperatorFailure } from '../protocol.ts';
 import { AuditLog, lastRows } from './audit-log.ts';
 
