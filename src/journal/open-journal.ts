@@ -15,6 +15,9 @@ import { recoverLog, replayLog, type Warn } from './recover-log.ts';
 import { endOf, Segments } from './segments.ts';
 import { syncPath } from './sync-path.ts';
 
+/** A folder notes in which versions its records may be, so that an older service does not open it. */
+export { layoutVersions } from './record-layout.ts';
+
 export interface JournalOptions {
   /** The shard's folder; created if need be. */
   readonly dir: string;

@@ -242,6 +242,11 @@ for (const kind of Object.keys(layouts) as RecordKind[]) {
   byNumber[number] = compiled;
 }
 
+/** The version that records of each kind are written in. */
+export const layoutVersions: Readonly<Record<string, number>> = Object.fromEntries(
+  [...byKind].map(([kind, { upcasters }]) => [kind, upcasters.length + 1]),
+);
+
 /** Values before those of the fields: number of the kind, version, whether it is removed. */
 const headValues = 3;
 // Bytes within a record are copied out: what is decoded is mostly LMDB's own buffer, lent until its next read.

@@ -1,6 +1,7 @@
 // The data folder: what is in it, whose it is, and how many shards it is laid out for. One process at a time uses it.
 //
-//   format.json   whose folder it is; names its id, the number of shards and the generation of their folders
+//   format.json   whose folder it is; names its id, the number of shards, the generation of their folders, and the
+//                 layouts of the records in it
 //   directory/    organizations and keys
 //   shard-0 …     the shards' folders; after a reshard they lie in a folder of their own, `generation-1/shard-0` …
 //
@@ -26,7 +27,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createDirectory, Directory, type DirectoryOptions } from '../directory/directory.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
-import { createJournal, partsOfJournal } from '../journal/open-journal.ts';
+import { createJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
 import { partsOfRowStore } from '../journal/row-store.ts';
 import { syncPath } from '../journal/sync-path.ts';
 
@@ -45,7 +46,11 @@ interface Format {
   readonly generation: number;
   /** False until all parts have been made: from then on one that is missing was lost. */
   readonly complete: boolean;
+  /** The newest version of each kind of record that may lie in it: an older service can't read those. */
+  readonly layouts: Layouts;
 }
+
+type Layouts = Readonly<Record<string, number>>;
 
 const formatFile = 'format.json';
 /** What may lie in a folder that is to become one: an attempt to do so, and what file systems put there. */
@@ -106,6 +111,7 @@ export async function openDataFolder(
         `set PAYMENTS_SHARDS=${format.shards}, or move the data with "payments reshard --shards ${configuredShards}" while the service is stopped`,
     );
   }
+  if (format !== null) refuseNewer(path, format.layouts);
   const shards = format?.shards ?? (configuredShards || defaultShards);
   const id = format?.id ?? randomBytes(16).toString('hex');
   const folder = folderOf(path, id, shards, format?.generation ?? 0);
@@ -113,6 +119,23 @@ export async function openDataFolder(
   else await makeParts(folder);
   removeOtherGenerations(path, folder.generation);
   return folder;
+}
+
+/** Notes that records are written in this version's layouts from now on, durably: call it before any is. */
+export function noteLayouts(folder: DataFolder): void {
+  const { layouts } = readFormat(folder.path)!;
+  if (Object.entries(layoutVersions).some(([kind, version]) => layouts[kind] !== version))
+    writeFormat(folder, true);
+}
+
+/** A record in a newer layout would only be noticed when it is read, which can be long after the start. */
+function refuseNewer(path: string, layouts: Layouts): void {
+  const newer = Object.keys(layouts).filter((kind) => layouts[kind]! > (layoutVersions[kind] ?? 0));
+  if (newer.length === 0) return;
+  throw new DataFolderError(
+    `${path} was written by a newer version of the service, which has another layout of ${newer.join(', ')}: ` +
+      'start that version, or restore the backup from before the upgrade',
+  );
 }
 
 /** Opens the folder's directory. Throws `JournalDamaged`. */
@@ -253,11 +276,11 @@ function readFormat(path: string): Format | null {
   } catch {
     throw new DataFolderError(`${file} can't be read: restore all of ${path} from a backup`);
   }
-  const { service, version, id, shards, generation = 0, complete = true } = format ?? {};
+  const { service, version, id, shards, generation = 0, complete = true, layouts = {} } = format ?? {};
   if (service !== 'payments-service' || version !== 2 || !Number.isInteger(shards) || !isId(id)) {
     throw new DataFolderError(`${file} was written by another program or version: use the one that wrote it`);
   }
-  return { service, version, id, shards: shards!, generation, complete };
+  return { service, version, id, shards: shards!, generation, complete, layouts };
 }
 
 function isId(id: unknown): id is string {
@@ -265,7 +288,16 @@ function isId(id: unknown): id is string {
 }
 
 function writeFormat({ path, id, shards, generation }: DataFolder, complete: boolean): void {
-  const format: Format = { service: 'payments-service', version: 2, id, shards, generation, complete };
+  const layouts = layoutVersions;
+  const format: Format = {
+    service: 'payments-service',
+    version: 2,
+    id,
+    shards,
+    generation,
+    complete,
+    layouts,
+  };
   const file = join(path, formatFile);
   writeFileSync(`${file}.new`, `${JSON.stringify(format)}\n`, { flush: true });
   renameSync(`${file}.new`, file);

@@ -23,6 +23,7 @@ import {
   type DataFolder,
   DataFolderError,
   lockDataFolder,
+  noteLayouts,
   openDataFolder,
   openDirectory,
 } from './data-folder.ts';
@@ -114,6 +115,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   });
   closers.push(() => directory.closeStore());
   await checkFolder({ folder, directory, acceptLoss, warn: (message) => logger.warn(message) });
+  noteLayouts(folder);
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
   const supervisor = new Supervisor({
     config,

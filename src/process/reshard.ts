@@ -46,6 +46,7 @@ import {
   existingDataFolder,
   lockDataFolder,
   nextGeneration,
+  noteLayouts,
   openDirectory,
   putInForce,
 } from './data-folder.ts';
@@ -107,6 +108,7 @@ async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJou
   const next = nextGeneration(old, to);
   await refuseMixed(old);
   refuseWithoutRoom(old, to);
+  noteLayouts(old);
   const open = async (folder: DataFolder) => {
     const opened: OwnJournal[] = [];
     for (let number = 0; number < folder.shards; number++) {

@@ -15,6 +15,7 @@ import {
   DataFolderError,
   existingDataFolder,
   lockDataFolder,
+  noteLayouts,
   openDirectory,
 } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
@@ -58,6 +59,7 @@ async function rollIn(
   const directory = openDirectory(folder);
   try {
     await checkFolder({ folder, directory, acceptLoss: false, warn });
+    noteLayouts(folder);
     const file = secretsKeyFileOf(config, environment);
     const old = await openSecretsKeys(config, environment, directory);
     const keys = [newSecretsKey(), ...old];
