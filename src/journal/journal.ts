@@ -105,7 +105,7 @@ export interface Checkpoint extends ColdStore {
   readonly sequence: number;
   /** All idempotency keys used at or after `sinceMs`. */
   idempotencyRecords(sinceMs: number): Iterable<IdempotencyRecord>;
-  /** Every record, by id. Nothing may be written meanwhile. */
+  /** Every record, in the order of its making. Nothing may be written meanwhile. */
   records(): Iterable<Change>;
   /** Small values that are written lazily and may be a second behind (rate-limit counts). */
   getSmallValue(name: string): Uint8Array | undefined;
@@ -115,7 +115,7 @@ export interface Checkpoint extends ColdStore {
 
 /** A checkpoint that is written from outside the log, as by whoever lays out a new data folder. */
 export interface WritableCheckpoint extends Checkpoint {
-  /** Writes in transactions of bounded size, giving the thread back between them; the sequence goes with the last. */
+  /** Writes all of it, and the sequence, in one transaction. */
   write(input: CheckpointInput): Promise<void>;
 }
 

@@ -1,10 +1,6 @@
-// A record of each kind with every field filled in, as the golden files hold them. Written by `npm run golden`, which
-// adds a file for the layouts of today: run it when a layout has changed and its upcaster is there.
+// A record of each kind with every field filled in, as the golden files and journals hold them.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { RecordKind, RecordOf } from '../../src/domain/record.ts';
-import { encodeRecord } from '../../src/journal/record-layout.ts';
 
 const common = { org: 'org_000000000000000000000001', livemode: true, created: 1_790_000_000 };
 const deadline = { expires_at_ms: 1_790_000_100_000, deadline_ms: 5_000, due_at_ms: 6_000 };
@@ -183,16 +179,3 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     },
   },
 };
-
-if (import.meta.main ?? process.argv[1] === import.meta.filename) {
-  const [name] = process.argv.slice(2);
-  if (name === undefined)
-    throw new Error('name the file after the version that it is of: npm run golden -- 2026-11-22');
-  const folder = join(import.meta.dirname, 'golden');
-  mkdirSync(folder, { recursive: true });
-  const golden = Object.entries(goldenRecords).map(([kind, record]) => [
-    kind,
-    encodeRecord(record).toString('hex'),
-  ]);
-  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(Object.fromEntries(golden), null, 2)}\n`);
-}

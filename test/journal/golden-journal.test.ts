@@ -1,0 +1,55 @@
+// The journals that every released version has left behind: they open, are recovered, and are read for ever.
+
+import assert from 'node:assert/strict';
+import { cpSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { indexRowsOf } from '../../src/domain/indexes.ts';
+import {
+  goldenCheckpointed,
+  goldenEntries,
+  goldenFolder,
+  goldenSmallValue,
+  openGolden,
+} from './golden-journal.ts';
+import { temporaryFolder } from './journal-fixtures.ts';
+
+const folders = readdirSync(goldenFolder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+test('there is a golden journal', () => assert.notEqual(folders.length, 0));
+
+for (const { name } of folders) {
+  test(`the journal of ${name} is recovered, and everything in it is read as it was written`, async (context) => {
+    const dir = join(temporaryFolder(context), name);
+    cpSync(join(goldenFolder, name), dir, { recursive: true });
+    const journal = await openGolden(dir);
+    const { log, checkpoint, checkpointer } = journal;
+    assert.equal(checkpoint.sequence, goldenCheckpointed);
+    assert.equal(log.nextSequence, goldenEntries.length + 1);
+    const replayed = [...journal.replay()];
+    assert.deepEqual(
+      replayed.map(({ changes }) => changes),
+      goldenEntries.slice(goldenCheckpointed).map(({ changes }) => changes),
+    );
+    const known = [...checkpoint.idempotencyRecords(0), ...replayed.map(({ idempotency }) => idempotency!)];
+    for (const [i, { idempotency }] of goldenEntries.entries()) {
+      const { keyDigest, fingerprint, ...response } = idempotency!;
+      const { location, ...record } = known[i]!;
+      assert.deepEqual(record, { keyDigest, fingerprint, usedAtMs: record.usedAtMs });
+      const stored = log.readResponse(location, keyDigest)!;
+      assert.deepEqual({ ...stored, body: Buffer.from(stored.body).toString() }, response);
+    }
+    assert.deepEqual(Uint8Array.from(checkpoint.getSmallValue(goldenSmallValue[0])!), goldenSmallValue[1]);
+
+    // The next checkpoint goes on where that version has left off.
+    await checkpointer.write(goldenEntries.length);
+    for (const { changes } of goldenEntries) {
+      for (const record of changes) {
+        assert.deepEqual(checkpoint.get(record.id), record);
+        for (const { index, sortKey } of indexRowsOf(record))
+          assert([...checkpoint.scan(index, { descending: false })].includes(sortKey), index);
+      }
+    }
+    await journal.close();
+  });
+}
