@@ -1,5 +1,5 @@
-// The address of whoever sent a request: the other end of the connection, or behind proxies that are trusted, the last
-// address that one of them vouches for.
+// The address of the client that sent a request: the other end of the connection, or behind trusted proxies the last
+// address that one of them reports.
 
 import ipaddr from 'ipaddr.js';
 
@@ -9,8 +9,8 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
 
 /**
- * `trustedProxies` are the addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is believed. Throws
- * when one is neither.
+ * `trustedProxies` are the addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted. Throws when
+ * one is neither.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddressOf {
   const isTrusted = createTrusted(trustedProxies);
@@ -54,7 +54,7 @@ export function createClientAddressText(
   };
 }
 
-/** An address, with an IPv4 one that is dressed as IPv6 undressed; null for anything else. */
+/** An address, an IPv4-mapped IPv6 address as IPv4; null for any other text. */
 function readAddress(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null;
 }

@@ -1,6 +1,6 @@
-// The stream of a test organization's events, as server-sent events: what `payments listen --api-key` reads. The shard
-// is asked for what happened after the last event that was sent, again and again; so a client that comes back with
-// `Last-Event-ID` misses nothing, and a slow one holds a few events and its own connection.
+// The stream of a test organization's events, as server-sent events, which `payments listen --api-key` reads. The edge asks
+// the shard repeatedly for the events after the last one that was sent. So a client that reconnects with `Last-Event-ID`
+// misses none, and a slow client holds a few events and its own connection.
 //
 //   event: start            who is followed, and the secret to sign forwarded events with; its id is where the stream starts
 //   id: evt_…               an event, as a delivery has it: the JSON in one line
@@ -116,7 +116,7 @@ interface Step {
   readonly cursor: string;
 }
 
-/** What happened after an event; null: nothing, but the newest one as the cursor. A shard that is away has no news. */
+/** The events after `after`; for null no events, but the newest one as the cursor. None while the shard is not running. */
 async function eventsAfter(shard: ShardClient, org: string, after: string | null): Promise<Step> {
   const answer = await shard.ask({ kind: 'events_after', org, after, limit: eventsPerStep });
   if (!answer.ok) return { events: [], cursor: after ?? '' };

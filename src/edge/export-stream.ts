@@ -1,6 +1,6 @@
-// Streams an export: asks the shard for one page after another, the next one only when the client has taken the last.
-// A slow reader holds a page of bounded size and its own connection; one that is too slow is cut. However it ends, the
-// shard hears of it, because it counts the exports under way.
+// Streams an export: it asks the shard for one page after another, the next one only when the client has taken the last one.
+// So a slow client holds one page and its own connection, and one that is too slow is cut off. The shard is told of every
+// end, because it counts the exports under way.
 
 import { parseQuery } from '../contract/routes/query-string.ts';
 import { routeTable } from '../contract/routes/table.ts';
@@ -15,7 +15,7 @@ export interface ExportRequest {
   readonly query: string;
 }
 
-/** Answers an export that the shard has admitted. A page that fails cuts the connection: half a file is not a file. */
+/** Answers an export that the shard has admitted. When a page fails the connection is closed, so that no file looks whole. */
 export async function streamExport(
   exchange: Exchange,
   headers: string,

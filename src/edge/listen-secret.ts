@@ -1,6 +1,5 @@
-// The secret that `payments listen` signs forwarded events with: one for each organization, the same for as long as the
-// data folder lives, so that it can be set once in the program that receives them. It signs events of test mode on their
-// way to a developer's own machine, and nothing else.
+// The secret with which `payments listen` signs forwarded events. Each organization has one, which never changes in a data
+// folder, so that a developer sets it once in the receiving program. It signs nothing but forwarded events of test mode.
 
 import { createHmac } from 'node:crypto';
 

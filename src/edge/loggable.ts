@@ -1,11 +1,11 @@
-// What of a client's text may be written into logs. Nobody can be kept from putting a key or a card number into a path
-// or an idempotency key; neither may end up in a log. So the search for card numbers is stricter here than where
-// requests are refused for them: a wrong guess costs a log line one field.
+// Decides whether a client's text may be logged. A client can put a key or a card number into a path or an idempotency key,
+// and neither may be logged. The search for card numbers is stricter here than where requests are refused, because a wrong
+// guess only leaves a field out of a log line.
 
 import { cardBrand, luhnValid } from '../core/card-number.ts';
 
 const plainPath = /^\/[\w./~-]{0,199}$/;
-/** Our keys and secrets, plain or as the start of Basic credentials in base 64. */
+/** The service's keys and secrets, plain or as the start of Basic credentials in base 64. */
 const ourSecrets = /svc_|c3ZjX/i;
 /** Thirteen digits or more, with at most one character between two of them that is neither digit nor letter. */
 const digitRuns = /\d(?:[^0-9A-Za-z]?\d){12,}/g;
@@ -30,7 +30,7 @@ export function loggableIdempotencyKey(key: string | undefined): string | null {
 
 const plainLengthMax = 200;
 const [other, wordlike, digit] = [0, 1, 2];
-/** What each character of ASCII is. */
+/** The class of each ASCII character. */
 const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/\d/.test(character)) return digit;

@@ -1,6 +1,6 @@
-// Who is connected to a port, as the kernel knows it. uWebSockets.js tells that a connection has ended, but not whose
-// it was, so what an address has open can't be counted from its events alone. Linux has a table of all connections;
-// other systems have nothing that could be read as easily.
+// The connections to a port, from the kernel's table. uWebSockets.js reports that a connection has ended, but not whose, so
+// the connections of an address can't be counted from its events. Linux has a table of all connections; other systems have
+// nothing that is as easy to read.
 
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -16,7 +16,7 @@ const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
 /** Reads the connections to a local port that were accepted; null where there is no table. */
 export function createPeerCount(port: number): (() => PeerCounts) | null {
-  // A system without IPv6 has one of them.
+  // A system without IPv6 has only one of the two tables.
   const present = tables.filter((table) => existsSync(table));
   if (present.length === 0) return null;
   return () => countPeers(present.map((table) => readFileSync(table, 'latin1')).join(''), port);
@@ -36,8 +36,8 @@ export function countPeers(table: string, port: number): PeerCounts {
 const mappedPrefix = '00000000000000000000ffff';
 
 /**
- * What connections are counted by, from the bytes of an address: an IPv4 address, also one that is dressed as IPv6; of
- * IPv6 the network (/64), which is what one customer is given.
+ * The key by which connections are counted, from the bytes of an address: an IPv4 address, also an IPv4-mapped one, or the
+ * network (/64) of an IPv6 address, because one customer has a whole one.
  */
 export function addressKey(address: Uint8Array): string {
   const hex = Buffer.from(address).toString('hex');

@@ -1,16 +1,16 @@
-// API keys that were refused, for the audit record. Anybody can send wrong keys as fast as the network carries them, so
-// what is told of them is bounded: within a minute a key from an address is told once, and again at its end with how
-// often it came; at most so many keys are told singly, and of the rest only their number. Keys of ours that work no
-// more are counted apart, so that a flood of made-up ones hides none of them.
+// Refused API keys, for the audit record. Anybody can send wrong keys as fast as the network allows, so their rows are
+// bounded: in a minute a key from one address has one row, and another one at the end with how often it came; a limited
+// number of keys have rows of their own, and the others are only counted. Keys that exist but do not work are limited
+// separately, so that a flood of invented ones hides none of them.
 
 import type { ErrorCode } from '../contract/errors/table.ts';
 
 export interface RefusedKey {
   readonly code: ErrorCode;
-  /** How often; a row without an address counts keys that are not told singly. */
+  /** How often it was refused. A row without an address counts the keys that have no rows of their own. */
   readonly times: number;
   readonly address: string | null;
-  /** Id and organization of a key that we know; otherwise what its text begins with, and the start of its digest. */
+  /** The id and organization of an existing key; otherwise the public start of its text and of its digest. */
   readonly key: string | null;
   readonly organization: string | null;
   readonly prefix: string | null;
@@ -19,19 +19,19 @@ export interface RefusedKey {
 }
 
 const windowMs = 60_000;
-/** Keys told singly in a window: as many that we know as others. */
+/** Keys with rows of their own in a window: this many that exist, and this many others. */
 const toldMax = 20;
 
 export class RefusedKeys {
   readonly #monotonic: () => number;
   #windowEndsAt = 0;
   #due: RefusedKey[] = [];
-  /** What was told in this window, and how often it came after that. */
+  /** The keys with a row in this window, and how often each came after it. */
   readonly #told = new Map<string, { readonly refused: RefusedKey; again: number }>();
   readonly #toldCount = { known: 0, unknown: 0 };
   readonly #others = new Map<ErrorCode, number>();
 
-  /** `monotonic` tells milliseconds by a clock that nobody sets. */
+  /** `monotonic` is the monotonic clock. */
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
   }
@@ -51,7 +51,7 @@ export class RefusedKeys {
     }
   }
 
-  /** What is to be told now; `all` does not wait for the end of the window. */
+  /** The rows to write now. `all` does not wait for the end of the window. */
   take(all = false): RefusedKey[] {
     if (all) this.#windowEndsAt = 0;
     this.#endWindow();

@@ -27,7 +27,7 @@ const json = headerLines(['Content-Type', 'application/json']);
 const text = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
 const noSniff = headerLines(['X-Content-Type-Options', 'nosniff']);
 
-/** Answers whatever is not the API. */
+/** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
   const { shards, baseUrl, isStopping, pages } = options;
   const errorsPage = errorsPageHtml();

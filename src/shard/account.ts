@@ -1,5 +1,5 @@
-// What a shard knows of an organization: the part of the directory's entry that decisions and limits depend on. The
-// main thread sends it before the first request of the organization can arrive, and again after every change.
+// An organization as a shard knows it: the part of the directory's entry on which decisions and limits depend. The main
+// thread sends it before the first request of the organization can arrive, and again after every change.
 
 import type { Mode, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { LimitsOverrides } from '../domain/limits-in-force.ts';

@@ -1,4 +1,4 @@
-// How outcomes become answers: a frame for an API request, with the headers about its limits, or a message.
+// Turns outcomes into answers: a frame with the rate-limit headers for an API request, or a message for others.
 
 import { errorNumbers, messageOf, type Refusal, refuse, statusOf } from '../contract/errors/table.ts';
 import type { Outcome } from '../domain/decision.ts';
@@ -10,7 +10,7 @@ import type { ShardState } from './shard-state.ts';
 import type { Turn } from './turn.ts';
 import type { MessageWaiter, RequestWaiter, Waiter } from './waiter.ts';
 
-/** Tells `waiter` the outcome, when the turn is durable. */
+/** Answers `waiter` with the outcome when the turn is durable. */
 export function answer(state: ShardState, turn: Turn, waiter: Waiter, outcome: Outcome): void {
   if (waiter.kind === 'message') {
     answerMessage(turn, waiter, outcome);
@@ -21,7 +21,7 @@ export function answer(state: ShardState, turn: Turn, waiter: Waiter, outcome: O
   else if ('body' in outcome) answerBody(turn, waiter, outcome.body);
 }
 
-/** What whoever waited is refused with, if it is. */
+/** The refusal of the waiter; null when the outcome is an answer. */
 export function refusalOf(outcome: Outcome): Refusal | null {
   if ('refusal' in outcome) return outcome.refusal;
   return 'waiterRefused' in outcome ? outcome.waiterRefused : null;
@@ -50,7 +50,7 @@ export function answerRefusal(state: ShardState, turn: Turn, waiter: RequestWait
   putFrame(turn, waiter, { status, flags: 0, errorNumber, retryAfterSeconds, originalRequest: '' }, body);
 }
 
-/** Answers with what the first request with the same idempotency key was answered. */
+/** Replays the stored response of an idempotency key. */
 export function replay(turn: Turn, waiter: RequestWaiter, { status, requestId, body }: StoredResponse): void {
   const flags = answerFlags.replayed;
   const fields = { status, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: requestId };
@@ -59,7 +59,7 @@ export function replay(turn: Turn, waiter: RequestWaiter, { status, requestId, b
 
 type AnswerFields = Omit<AnswerFrame, keyof LimitHeaders | 'correlation' | 'body'>;
 
-/** Every answer carries the headers about the limits. */
+/** The rate-limit headers, which every answer has. */
 function putFrame(
   turn: Turn,
   { to, limits }: RequestWaiter,

@@ -1,5 +1,5 @@
-// A request's body, from bytes to parameters: valid UTF-8, JSON, an object, no name twice, not too many names, no text
-// that would not survive storage, and nothing that looks like a card number.
+// Parses a request's body into parameters. It must be valid UTF-8 and JSON, an object without repeated names, and not have
+// too many names, texts that are not valid Unicode, or anything that looks like a card number.
 
 import { isUtf8 } from 'node:buffer';
 import { paramPath } from '../contract/echo.ts';

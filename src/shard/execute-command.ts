@@ -29,8 +29,8 @@ export function about<O extends AnyCommand>(
 }
 
 /**
- * Executes a command; `waiter` is told the outcome when that is known and durable. Null: nobody waits, because the shard
- * gives the command to itself; then it is executed also while writes are refused, and whoever gives it looks to that.
+ * Executes a command and answers `waiter` when the outcome is known and durable. `waiter` is null when the shard gives the
+ * command to itself. Such a command is executed even while writes are refused, so its caller checks that.
  */
 export function executeCommand<O extends AnyCommand>(
   state: ShardState,

@@ -1,5 +1,5 @@
-// Requests that don't come from a merchant: the hosted pages, operators, time, payment networks, webhook attempts.
-// They pass no gates and spend no limits; otherwise they are executed like any other, within a turn.
+// Internal requests, which don't come from a merchant: those of the hosted pages, operators and payment networks. They pass
+// no gates and spend no limits; otherwise they are executed within a turn like any other.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { parseQuery } from '../contract/routes/query-string.ts';
@@ -57,7 +57,7 @@ function answerQuestion(
   }
 }
 
-/** The record that an internal command is about: it says on whose behalf the command runs. */
+/** The record that an internal command is about. The command runs on behalf of its organization. */
 function subjectOf(state: ShardState, id: string): StoredRecord | undefined {
   const kind = kindOfId(id);
   return kind === undefined || kind === 'organization' || kind === 'request'
@@ -78,7 +78,7 @@ function commandOf(state: ShardState, turn: Turn, to: ReplyTo, request: Of<'comm
 
 const duePerTurnMax = 256;
 
-/** Ends what has run out, some of it a turn, oldest first; true while there is more. */
+/** Expires some of the charges and sessions that are due, the oldest first; true when more are due. */
 export function expireDue(state: ShardState, turn: Turn): boolean {
   const due = dueRecords(state.records, turn.serviceMs, duePerTurnMax);
   for (const record of due) {
@@ -109,7 +109,7 @@ function exportPageOf(state: ShardState, turn: Turn, request: Of<'export_page'>)
   return { ok: true, body: page.text, cursor: page.cursor };
 }
 
-/** The body lists `{id, type, body}`, the event itself being text: whoever signs it signs these bytes. */
+/** The body is a list of `{id, type, body}`. `body` is the event as text, whose bytes are signed. */
 function eventsAfter({ records }: ShardState, { org, after, limit }: Of<'events_after'>): InternalAnswer {
   const index = kindIndex('event', scopeOf(org, false));
   if (after === null) {

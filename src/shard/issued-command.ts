@@ -1,4 +1,4 @@
-// A command with those on whose behalf it runs: what the shard needs to know to execute it.
+// A command with everything that the shard needs to execute it: on whose behalf it runs, and who gave it.
 
 import type { AnyCommand } from '../domain/command.ts';
 import type { Command } from '../domain/decide.ts';
@@ -10,7 +10,7 @@ export interface Issue {
   readonly scope: Scope;
   /** The API request that gave the command; null when a customer, an operator or time gave it. */
   readonly request: ApiRequest | null;
-  /** The verdict on the address that it asked about before; null when it has not asked. */
+  /** Whether the command's webhook address is allowed; null before the check. */
   readonly addressAllowed: boolean | null;
 }
 

@@ -1,6 +1,5 @@
-// A scope: one organization in one mode, with what is counted and kept for it in memory: its rate-limit buckets, the
-// day's counters, and its webhook endpoints. Limits are counted here before anything else is done for a request; a
-// refused request spends nothing anywhere.
+// A scope is one organization in one mode, with its rate-limit buckets, the day's counters, and its webhook endpoints in
+// memory. Limits are counted before anything else is done for a request; a refused request spends nothing.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { type Bucket, bucketNames, buckets, exportsAtOnceMax } from '../contract/limits.ts';
@@ -34,7 +33,7 @@ export interface LimitHeaders {
   readonly resetSeconds: number;
 }
 
-/** When an export may have ended that was one too many. */
+/** When another export may be possible, after one too many was refused. */
 const exportWaitSeconds = 5;
 
 export class Scope {
@@ -102,7 +101,7 @@ export class Scope {
     return this.#settings;
   }
 
-  /** What decisions see of the organization. */
+  /** The organization as decisions see it. */
   account(now: Now): Account {
     if (now.nowMs >= this.#limitsEndMs) this.#account = this.#refresh(now);
     return this.#account;
@@ -168,7 +167,7 @@ export class Scope {
     return null;
   }
 
-  /** A payment creation that was let in runs. */
+  /** Counts a payment creation that runs. */
   countCreation(): void {
     this.#creations++;
   }

@@ -1,5 +1,5 @@
-// A turn: the commands and queries that a shard takes from its mailbox at once. Their changes go into one log record,
-// and all their answers, those of reads included, are held back until it is on disk.
+// A turn: the commands and queries that a shard takes from its mailbox at once. Their changes go into one log batch, and all
+// their answers, those of queries included, wait until it is on disk.
 
 import type { Now } from '../core/clock.ts';
 import type { Change, NetworkCallRecord } from '../domain/record.ts';
@@ -7,12 +7,12 @@ import type { Entry, StoredResponse } from '../journal/journal.ts';
 import { AnswerWriter } from './frames.ts';
 import type { FromShard, InternalAnswer, OutboxBatch } from './protocol.ts';
 
-/** Whoever sends requests to a shard: an edge, the webhook thread, the main thread. */
+/** A sender of requests to a shard: an edge, the webhook thread, or the main thread. */
 export interface Peer {
   post(message: FromShard, transfer: readonly ArrayBuffer[]): void;
 }
 
-/** Where one answer goes. */
+/** The destination of one answer. */
 export interface ReplyTo {
   readonly peer: Peer;
   readonly correlation: number;
@@ -33,7 +33,7 @@ export class Turn implements Now {
   readonly networkCalls: NetworkCallRecord[] = [];
   /** The attempts that this turn records, to be acknowledged. */
   readonly recorded: OutboxBatch['recorded'][number][] = [];
-  /** Bytes of the requests that it took. */
+  /** Bytes of the requests in the turn. */
   bytesTaken = 0;
   readonly #frames = new Map<Peer, AnswerWriter>();
   #messageBytes = 0;
@@ -44,7 +44,7 @@ export class Turn implements Now {
     this.serviceMs = serviceMs;
   }
 
-  /** What it holds until it is durable, about: what it took, and what it answers. */
+  /** About how many bytes the turn holds until it is durable: its requests and its answers. */
   get bytes(): number {
     let bytes = this.bytesTaken + this.#messageBytes;
     for (const writer of this.#frames.values()) bytes += writer.bytes;

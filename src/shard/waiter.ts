@@ -1,5 +1,5 @@
-// Who waits for the outcome of a command: an API request, or a page, an operator or a payment network that sent a message.
-// The command may take longer than its turn, because a payment network or a name server is asked first.
+// A waiter is answered with the outcome of a command: an API request, or the message of a page, an operator or the runner of
+// network calls. The command may take longer than its turn, when a payment network or a name server is asked first.
 
 import type { Language } from '../contract/vocabulary.ts';
 import type { ApiRequest } from '../domain/record.ts';
