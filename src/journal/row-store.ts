@@ -1,6 +1,6 @@
 // A small durable store of rows, text to bytes, for what is changed seldom and read whole: the directory. Each row is
 // with a checksum (see checksum.ts). A write is on disk when it settles. One that failed leaves LMDB refusing everything, so the
-// store is opened again: whoever wrote reads what the disk has kept, which may be the write or not.
+// store is opened again: whoever wrote reads what the disk has, with the write or without it.
 
 import type { RootDatabase } from 'lmdb';
 import { verifyChecksum, withChecksum } from './checksum.ts';
@@ -46,16 +46,16 @@ export class RowStore {
 
   get(row: string): Buffer | undefined {
     const bytes = this.#environment.get(row);
-    return bytes && this.#unsealed(row, bytes);
+    return bytes && this.#verified(row, bytes);
   }
 
   /** The rows whose names begin with `prefix`. */
   *rows(prefix: string): Generator<Buffer> {
     const range = { start: prefix, end: `${prefix}\uffff` };
-    for (const { key, value } of this.#environment.getRange(range)) yield this.#unsealed(key, value);
+    for (const { key, value } of this.#environment.getRange(range)) yield this.#verified(key, value);
   }
 
-  #unsealed(row: string, bytes: Buffer): Buffer {
+  #verified(row: string, bytes: Buffer): Buffer {
     const content = verifyChecksum(bytes);
     if (content !== null) return content;
     throw new JournalDamaged(

@@ -22,13 +22,13 @@ function screen(status: Status): string {
   const { folder, edges, requests, webhooks, threads } = status;
   const fields = {
     service: `${status.version} on Node ${status.node}, process ${status.pid}, ${status.url}`,
-    up: `${inTime(status.uptime_seconds)}, since ${formatTime(status.started)}`,
+    up: `${durationText(status.uptime_seconds)}, since ${formatTime(status.started)}`,
     folder: `${folder.path}, ${folder.id}, generation ${folder.generation}, ${inBytes(folder.free_bytes)} free`,
     memory: `${inBytes(status.memory.resident_bytes)} resident`,
     edges: `${edges.count}, with ${edges.connections} of ${edges.connections_max} connections`,
     requests: `${inNumber(requests.per_second)} a second, ${inMs(requests.mean_ms)} each; ${requests.total} in all, ${requests.failed_total} of them 5xx`,
     webhooks:
-      `${webhooks.waiting} waiting, the oldest due for ${inTime(webhooks.oldest_seconds)}; ${webhooks.in_flight} in flight, ` +
+      `${webhooks.waiting} waiting, the oldest due for ${durationText(webhooks.oldest_seconds)}; ${webhooks.in_flight} in flight, ` +
       `${inNumber(webhooks.attempts_per_second)} a second; endpoints that fail: ${webhooks.endpoints_failing}`,
     processor: threads.map(({ thread, cpu }) => `${thread} ${Math.round(cpu * 100)} %`).join(', ') || '-',
   };
@@ -86,7 +86,7 @@ function inBytes(bytes: number): string {
 }
 
 /** The two largest units of a time: `3 d 4 h`. */
-function inTime(seconds: number): string {
+function durationText(seconds: number): string {
   let left = Math.floor(seconds);
   const parts: string[] = [];
   for (const [unit, size] of [
