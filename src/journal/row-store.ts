@@ -1,6 +1,6 @@
-// A small durable store of rows, text to bytes, for what is changed seldom and read whole: the directory. Each row is
-// with a checksum (see checksum.ts). A write is on disk when it settles. One that failed leaves LMDB refusing everything, so the
-// store is opened again: whoever wrote reads what the disk has, with the write or without it.
+// A small durable store of rows, text to bytes, for the directory: it changes seldom and is read as a whole. Each row has a
+// checksum (see checksum.ts). A write is on disk when it resolves. After a failed write LMDB refuses everything, so the store
+// is opened again, and its owner reads what the disk has, with the write or without it.
 
 import type { RootDatabase } from 'lmdb';
 import { verifyChecksum, withChecksum } from './checksum.ts';
