@@ -7,8 +7,8 @@
 //  40  tag: whose batch it is (22 bytes, see identity.ts)
 //  62  body: for each entry the number of its changes (u16) and the offset of its stored response (u32, all ones: none),
 //      then each change: its length (u32) and its bytes (see record-layout.ts)
-//   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), status (u16), lengths of
-//      the request id (u16), the defaults (u16) and the answer's body (u32), then these three; one after the other, so
+//   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), slot (u16), status (u16),
+//      lengths of the request id (u16), the defaults (u16) and the answer's body (u32), then these three; one after the other, so
 //      that one is read, and checked, from its offset alone
 //
 // An event about the very object that the request was answered with does not hold that object again: it is the body of
@@ -30,13 +30,14 @@ import {
 } from './journal.ts';
 import { decodeRecord, packRecord } from './record-layout.ts';
 
-const format = 3;
+const format = 4;
 const tagAt = 40;
 const headerBytes = tagAt + tagBytes;
 // Where the fields of an answer lie, from its start.
 const keyDigestAt = 4;
 const fingerprintAt = keyDigestAt + digestBytes;
-const statusAt = fingerprintAt + digestBytes;
+const slotAt = fingerprintAt + digestBytes;
+const statusAt = slotAt + 2;
 const requestIdLengthAt = statusAt + 2;
 const defaultsLengthAt = requestIdLengthAt + 2;
 const bodyLengthAt = defaultsLengthAt + 2;
@@ -165,6 +166,7 @@ function writeAnswer(bytes: Buffer, start: number, idempotency: Idempotency): nu
   );
   bytes.set(idempotency.keyDigest, start + keyDigestAt);
   bytes.set(idempotency.fingerprint, start + fingerprintAt);
+  bytes.writeUInt16LE(idempotency.slot, start + slotAt);
   bytes.writeUInt16LE(idempotency.status, start + statusAt);
   const requestIdLength = bytes.write(idempotency.requestId, start + answerHeaderBytes);
   bytes.writeUInt16LE(requestIdLength, start + requestIdLengthAt);
@@ -235,7 +237,8 @@ function readIdempotencyRecord(
   const digestAt = (at: number) => new Uint8Array(bytes.subarray(start + at, start + at + digestBytes));
   const keyDigest = digestAt(keyDigestAt);
   const fingerprint = digestAt(fingerprintAt);
-  return { keyDigest, fingerprint, usedAtMs, location };
+  const slot = bytes.readUInt16LE(start + slotAt);
+  return { keyDigest, fingerprint, slot, usedAtMs, location };
 }
 
 /** Where the parts of an answer begin that have no fixed length, and where it ends. */

@@ -2,8 +2,8 @@
 // recovery reads a million of them in a fraction of a second and an hour is dropped by deleting a few values.
 //
 // A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian: byte order is order in time.
-// A value has a checksum (see checksum.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log record (f64),
-// offset (f64), little-endian.
+// A value has a checksum (see checksum.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log
+// record (f64), offset (u32), slot (u32), little-endian.
 
 import { assert } from '../core/assert.ts';
 import { verifyChecksum, withChecksum } from './checksum.ts';
@@ -19,7 +19,7 @@ export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {
   #bytes = Buffer.allocUnsafeSlow(firstRows * rowBytes);
   length = 0;
 
-  push({ keyDigest, fingerprint, usedAtMs, location }: IdempotencyRecord): void {
+  push({ keyDigest, fingerprint, slot, usedAtMs, location }: IdempotencyRecord): void {
     assert(keyDigest.length === digestBytes && fingerprint.length === digestBytes, 'digests have 16 bytes');
     const start = this.length * rowBytes;
     if (start === this.#bytes.length) {
@@ -32,7 +32,8 @@ export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {
     bytes.set(fingerprint, start + digestBytes);
     bytes.writeDoubleLE(usedAtMs, start + 32);
     bytes.writeDoubleLE(location.record, start + 40);
-    bytes.writeDoubleLE(location.offset, start + 48);
+    bytes.writeUInt32LE(location.offset, start + 48);
+    bytes.writeUInt32LE(slot, start + 52);
     this.length++;
   }
 
@@ -90,8 +91,9 @@ function* unpackRows(bytes: Uint8Array): Generator<IdempotencyRecord> {
     yield {
       keyDigest: new Uint8Array(copy, start, digestBytes),
       fingerprint: new Uint8Array(copy, start + digestBytes, digestBytes),
+      slot: view.getUint32(start + 52, true),
       usedAtMs: view.getFloat64(start + 32, true),
-      location: { record: view.getFloat64(start + 40, true), offset: view.getFloat64(start + 48, true) },
+      location: { record: view.getFloat64(start + 40, true), offset: view.getUint32(start + 48, true) },
     };
   }
 }

@@ -69,14 +69,10 @@ function organizationsAfter(segments: Segments, sequence: number): Set<string> {
   return found;
 }
 
-/** How much room a journal takes, bytes. */
-export function bytesOnDisk(dir: string): { readonly checkpoint: number; readonly log: number } {
-  return { checkpoint: bytesIn(join(dir, 'state')), log: bytesIn(join(dir, 'log')) };
-}
-
-function bytesIn(folder: string): number {
+/** What the journal in `dir` takes on the disk, bytes. */
+export function bytesOnDisk(dir: string): number {
   let bytes = 0;
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).blocks * 512;
   }
   return bytes;

@@ -32,12 +32,24 @@ export interface StoredResponse {
   readonly defaults: string;
 }
 
+/** A stored response, and whose it is. */
+export interface KeyedResponse extends StoredResponse {
+  /** Digest of organization, mode and idempotency key: 16 bytes. */
+  readonly keyDigest: Uint8Array;
+  /** Digest of the request: 16 bytes. */
+  readonly fingerprint: Uint8Array;
+  /** The slot of the organization, which tells its shard (core/slot.ts); the digests tell nothing. */
+  readonly slot: number;
+}
+
 /** The idempotency record of a key. The stored response is read through its location. */
 export interface IdempotencyRecord {
   /** Digest of organization, mode and idempotency key: 16 bytes. */
   readonly keyDigest: Uint8Array;
   /** Digest of the request: 16 bytes. */
   readonly fingerprint: Uint8Array;
+  /** The slot of the organization that used it. */
+  readonly slot: number;
   /** When the key was used, Unix milliseconds: the record expires 24 hours later. */
   readonly usedAtMs: number;
   readonly location: ResponseLocation;
@@ -46,9 +58,7 @@ export interface IdempotencyRecord {
 /** One command's effects: all of them become durable together, or none does. */
 export interface Entry {
   readonly changes: readonly Change[];
-  readonly idempotency:
-    | (StoredResponse & { readonly keyDigest: Uint8Array; readonly fingerprint: Uint8Array })
-    | null;
+  readonly idempotency: KeyedResponse | null;
 }
 
 /** The record of one turn, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */

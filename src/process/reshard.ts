@@ -2,8 +2,8 @@
 // the old ones, checked and made durable; then one step puts them in force, and the old ones are removed. A process
 // that is killed on the way leaves the folder as it was, or as it is to be.
 //
-// Records and rate-limit counts go to the shard of their organization. A stored response is known by a digest alone, which
-// tells no organization: every new shard gets all answers, which are asked for by their digest and gone in a day.
+// Records, rate-limit counts and stored responses go to the one shard that owns their organization from then on: records
+// and counts name it, a stored response says its slot.
 
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -26,7 +26,7 @@ import { openJournal } from '../journal/open-journal.ts';
 import { syncPath } from '../journal/sync-path.ts';
 import { CliFailure, type Resharded } from '../operator/cli/context.ts';
 import { callOperator, NoServer } from '../operator/cli/operator-client.ts';
-import { shardOfOrganization } from '../shard/shard-map.ts';
+import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 import {
   type ClockState,
   clockKey,
@@ -38,7 +38,6 @@ import {
   writeClock,
   writeRevision,
 } from '../shard/small-values.ts';
-import { keyOf } from '../shard/turn.ts';
 import type { Config } from './config-schema.ts';
 import {
   type DataFolder,
@@ -107,7 +106,7 @@ async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJou
   if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
   const next = nextGeneration(old, to);
   await refuseMixed(old);
-  refuseWithoutRoom(old, to);
+  refuseWithoutRoom(old);
   noteLayouts(old);
   const open = async (folder: DataFolder) => {
     const opened: OwnJournal[] = [];
@@ -151,13 +150,10 @@ async function refuseMixed(folder: DataFolder): Promise<void> {
   await checkFolder({ folder, directory, acceptLoss: false, warn }).finally(() => directory.closeStore());
 }
 
-/** The new shards need as much room as the old ones, and the answers as often as there are new shards. */
-function refuseWithoutRoom(old: DataFolder, to: number): void {
+/** The new shards need as much room as the old ones. */
+function refuseWithoutRoom(old: DataFolder): void {
   let needed = freeBytesMin;
-  for (let number = 0; number < old.shards; number++) {
-    const { checkpoint, log } = bytesOnDisk(old.shardDir(number));
-    needed += checkpoint + to * log;
-  }
+  for (let number = 0; number < old.shards; number++) needed += bytesOnDisk(old.shardDir(number));
   const { bavail, bsize } = statfsSync(old.path);
   const free = bavail * bsize;
   if (free >= needed) return;
@@ -198,35 +194,26 @@ interface Moving {
 }
 
 /**
- * Appends every stored response to the log of every target, in the order in which they were given. A key
- * whose answer is lost moves along: its request must not run again.
+ * Appends every stored response to the log of the shard that owns it now, in the order in which they were
+ * given. A key whose answer is lost moves along: its request must not run again.
  */
 async function moveAnswers(sources: readonly OwnJournal[], targets: readonly OwnJournal[], sinceMs: number) {
   let answers = 0;
-  let batch: Moving[] = [];
-  const flush = async () => {
-    const full = batch;
-    batch = [];
-    await Promise.all(targets.map((target) => appendAnswers(target, full)));
-  };
+  const batches = targets.map((): Moving[] => []);
+  const flush = async (number: number) => appendAnswers(targets[number]!, batches[number]!.splice(0));
   for (const { key, source } of inOrderOfTime(sources, sinceMs)) {
     const answer = unlessDamaged(() => source.log.readResponse(key.location, key.keyDigest)) ?? null;
-    batch.push({ key, answer });
+    const number = shardOfSlot(key.slot, targets.length);
+    batches[number]!.push({ key, answer });
     if (answer !== null) answers++;
-    if (batch.length === batchSize) await flush();
+    if (batches[number]!.length === batchSize) await flush(number);
   }
-  await flush();
+  for (const number of targets.keys()) await flush(number);
   return answers;
 }
 
-/**
- * The idempotency records of all sources, each of which has its own in order. One that several of them have, from an earlier
- * reshard, comes once.
- */
+/** The idempotency records of all sources, each of which has its own in order. */
 function* inOrderOfTime(sources: readonly OwnJournal[], sinceMs: number) {
-  /** The digests that came with the newest time. */
-  const yielded = new Set<string>();
-  let timeMs = 0;
   const heads = sources.map((source) => {
     const keys = source.checkpoint.idempotencyRecords(sinceMs)[Symbol.iterator]();
     return { source, keys, next: keys.next() };
@@ -235,12 +222,7 @@ function* inOrderOfTime(sources: readonly OwnJournal[], sinceMs: number) {
     const waiting = heads.filter(({ next }) => !next.done);
     if (waiting.length === 0) return;
     const first = waiting.reduce((a, b) => (b.next.value.usedAtMs < a.next.value.usedAtMs ? b : a));
-    const key = first.next.value as IdempotencyRecord;
-    if (key.usedAtMs !== timeMs) yielded.clear();
-    timeMs = key.usedAtMs;
-    const digest = keyOf(key.keyDigest);
-    if (!yielded.has(digest)) yield { key, source: first.source };
-    yielded.add(digest);
+    yield { key: first.next.value as IdempotencyRecord, source: first.source };
     first.next = first.keys.next();
   }
 }

@@ -7,7 +7,7 @@ import { isStored, statusOf, unavailable } from '../contract/errors/table.ts';
 import { storedResponseBytesMax } from '../contract/limits.ts';
 import type { AnyCommand, CommandParams, Done } from '../domain/command.ts';
 import type { Outcome } from '../domain/decision.ts';
-import type { ApiRequest, StoredRecord } from '../domain/record.ts';
+import type { StoredRecord } from '../domain/record.ts';
 import type { Entry } from '../journal/journal.ts';
 import { answer, refusalOf } from './answer.ts';
 import type { IssuedCommand } from './issued-command.ts';
@@ -55,7 +55,7 @@ export function executeCommand<O extends AnyCommand>(
     return outcome;
   }
   const told = outcome as Outcome;
-  turn.record(decision.changes, command.request === null ? null : recordFor(state, command.request, told));
+  turn.record(decision.changes, recordFor(state, command, told));
   if (command.operation === 'settle_network_call') settled(state, turn, command, waiter, told);
   else if (waiter !== null) answer(state, turn, waiter, told);
   return outcome;
@@ -79,7 +79,12 @@ function settled(
 }
 
 /** The idempotency record of a request with its response; null when that says to try again or is too large. */
-function recordFor(state: ShardState, request: ApiRequest, outcome: Outcome): Entry['idempotency'] {
+function recordFor(
+  state: ShardState,
+  { scope, request }: IssuedCommand,
+  outcome: Outcome,
+): Entry['idempotency'] {
+  if (request === null) return null;
   const { key_digest: keyDigest, fingerprint, request_id: requestId, resolved_defaults } = request;
   if (keyDigest === null || fingerprint === null) return null;
   const refusal = refusalOf(outcome);
@@ -88,7 +93,7 @@ function recordFor(state: ShardState, request: ApiRequest, outcome: Outcome): En
   if (isTooLong(body)) return null;
   const status = refusal === null ? 200 : statusOf(refusal);
   const defaults = resolved_defaults ? JSON.stringify(resolved_defaults) : '';
-  return { keyDigest, fingerprint, requestId, status, body, defaults };
+  return { keyDigest, fingerprint, slot: scope.slot, requestId, status, body, defaults };
 }
 
 function storedBodyOf(outcome: Outcome): string {

@@ -99,7 +99,7 @@ export class IdempotencyIndex {
   }
 
   /** Remembers a key; one that was used before (and has expired) is replaced. */
-  add(key: IdempotencyRecord): void {
+  add(key: Omit<IdempotencyRecord, 'slot'>): void {
     if (this.#old !== null) this.#move(movedPerInsertion, key.usedAtMs);
     else if (this.#table.full) this.#grow(key.usedAtMs);
     const row = this.#row;

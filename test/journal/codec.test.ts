@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { slotCount } from '../../src/core/slot.ts';
 import type { Change } from '../../src/domain/record.ts';
 import { decodeTurn, encodeTurn, readResponse, readTurnHeader, turnDefect } from '../../src/journal/codec.ts';
 import { tagOf } from '../../src/journal/identity.ts';
@@ -46,6 +47,7 @@ const entries = fc.record({
     fc.record({
       keyDigest: fc.uint8Array({ minLength: 16, maxLength: 16 }),
       fingerprint: fc.uint8Array({ minLength: 16, maxLength: 16 }),
+      slot: fc.integer({ min: 0, max: slotCount - 1 }),
       status: fc.integer({ min: 200, max: 599 }),
       requestId: text,
       body: fc.uint8Array({ maxLength: 300 }),
@@ -73,8 +75,8 @@ test('a turn comes back as it was', () => {
           assert.deepEqual([entry.idempotency, location], [null, null]);
           continue;
         }
-        const { keyDigest, fingerprint, ...answer } = idempotency;
-        assert.deepEqual(entry.idempotency, { keyDigest, fingerprint, usedAtMs: startMs, location });
+        const { keyDigest, fingerprint, slot, ...answer } = idempotency;
+        assert.deepEqual(entry.idempotency, { keyDigest, fingerprint, slot, usedAtMs: startMs, location });
         assert.deepEqual(readResponse(bytes, location.offset, keyDigest), answer);
       }
     }),

@@ -273,8 +273,9 @@ for (const [name, open] of [
     const keptKey = (number: number, usedAtMs: number): IdempotencyRecord => ({
       keyDigest: digest(number),
       fingerprint: digest(-number),
+      slot: number * 100,
       usedAtMs,
-      location: { record: number, offset: number * 3_000_000_000 },
+      location: { record: number * 3_000_000_000, offset: number * 700_000_000 },
     });
     const keys = upTo(6).map((number) => keptKey(number, startMs + number * 0.4 * hourMs));
     await appendTurns(subject.journal, [6]);

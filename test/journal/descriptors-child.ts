@@ -31,6 +31,7 @@ const { locations, durable } = journal.log.append({
       idempotency: {
         keyDigest: digest(1),
         fingerprint: digest(2),
+        slot: 0,
         status: 200,
         requestId: 'req_1',
         body: Buffer.from('{}'),

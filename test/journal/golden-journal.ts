@@ -19,6 +19,7 @@ export const goldenEntries = Object.values(goldenRecords).map(
     idempotency: {
       keyDigest: digest(i + 1),
       fingerprint: digest(-i - 1),
+      slot: 7,
       status: 200,
       requestId: `req_${i + 1}`,
       body: record.kind === 'event' ? record.object_json : JSON.stringify({ id: record.id, note: 'شكرا' }),

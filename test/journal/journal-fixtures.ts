@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { slotCount } from '../../src/core/slot.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
 import { type ShardIdentity, tagOf } from '../../src/journal/identity.ts';
@@ -73,6 +74,7 @@ export function createEntry(number: number, keep = false): Entry {
     ? {
         keyDigest: digest(number),
         fingerprint: digest(number + 0.5),
+        slot: number % slotCount,
         status: 200,
         requestId: intent.id.replace('pi_', 'req_'),
         body: Buffer.from(JSON.stringify({ object: 'payment_intent', ...intent, note: 'شكرا' })),

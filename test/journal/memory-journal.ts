@@ -269,11 +269,11 @@ function* entriesAfter({ turns }: Disk, after: number): Generator<ReplayedEntry>
 }
 
 function keyOf(
-  { keyDigest, fingerprint }: NonNullable<Entry['idempotency']>,
+  { keyDigest, fingerprint, slot }: NonNullable<Entry['idempotency']>,
   usedAtMs: number,
   location: ResponseLocation,
 ): IdempotencyRecord {
-  return { keyDigest, fingerprint, usedAtMs, location };
+  return { keyDigest, fingerprint, slot, usedAtMs, location };
 }
 
 function emptyDisk(): Disk {
