@@ -33,9 +33,9 @@ for (const { name } of folders) {
     );
     const known = [...checkpoint.idempotencyRecords(0), ...replayed.map(({ idempotency }) => idempotency!)];
     for (const [i, { idempotency }] of goldenEntries.entries()) {
-      const { keyDigest, fingerprint, ...response } = idempotency!;
+      const { keyDigest, fingerprint, slot, ...response } = idempotency!;
       const { location, ...record } = known[i]!;
-      assert.deepEqual(record, { keyDigest, fingerprint, usedAtMs: record.usedAtMs });
+      assert.deepEqual(record, { keyDigest, fingerprint, slot, usedAtMs: record.usedAtMs });
       const stored = log.readResponse(location, keyDigest)!;
       assert.deepEqual({ ...stored, body: Buffer.from(stored.body).toString() }, response);
     }
