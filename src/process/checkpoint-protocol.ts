@@ -6,12 +6,18 @@ import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import type { Config } from './config-schema.ts';
 import type { ThreadGauge } from './thread-time.ts';
 
-/** How a checkpoint thread is started. */
-export interface CheckpointThreadData {
+/** What a checkpoint thread is for. */
+export interface CheckpointTarget {
   readonly number: number;
   readonly dir: string;
   readonly identity: ShardIdentity;
   readonly config: Config;
+}
+
+/** How a checkpoint thread is started. */
+export interface CheckpointThreadData extends CheckpointTarget {
+  /** The memory of the gate that its tasks go through, see task-gate.ts. */
+  readonly gate: SharedArrayBuffer;
 }
 
 /** From the shard. */

@@ -13,10 +13,12 @@ import {
   type NumberedTask,
 } from './checkpoint-protocol.ts';
 import { createLogger, logConsole } from './logger.ts';
+import { TaskGate } from './task-gate.ts';
 import { gaugeThisThread } from './thread-time.ts';
 
-const { number, dir, identity, config } = workerData as CheckpointThreadData;
+const { number, dir, identity, config, gate } = workerData as CheckpointThreadData;
 const shard = parentPort!;
+const tasks = new TaskGate(gate);
 const answer = (message: FromCheckpointThread) => shard.postMessage(message);
 const logger = await createLogger({ level: config.logLevel, thread: `checkpoint-${number}` });
 logConsole(logger);
@@ -57,7 +59,7 @@ async function run(task: NumberedTask): Promise<number> {
 shard.on('message', async (task: NumberedTask) => {
   const { number } = task;
   try {
-    answer({ number, result: await run(task) });
+    answer({ number, result: await tasks.run(() => run(task)) });
   } catch (error) {
     answer({ number, failure: failureOf(error) });
   }

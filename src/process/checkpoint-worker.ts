@@ -4,17 +4,20 @@
 import { Worker } from 'node:worker_threads';
 import { type Checkpointer, JournalFailure } from '../journal/journal.ts';
 import {
+  type CheckpointTarget,
   type CheckpointThreadData,
   errorOf,
   type FromCheckpointThread,
   type Task,
 } from './checkpoint-protocol.ts';
+import { TaskGate } from './task-gate.ts';
 import type { ThreadGauge } from './thread-time.ts';
 
 const entry = new URL('./checkpoint-thread.ts', import.meta.url);
 
 export class CheckpointWorker implements Checkpointer {
   readonly #worker: Worker;
+  readonly #gate: TaskGate;
   readonly #waiting = new Map<number, PromiseWithResolvers<number>>();
   readonly #ended: Promise<void>;
   readonly #gauge = Promise.withResolvers<ThreadGauge>();
@@ -23,7 +26,10 @@ export class CheckpointWorker implements Checkpointer {
   #isClosing = false;
 
   /** Starts the thread. `onEnded` hears why it has ended, unless it was closed. */
-  constructor(data: CheckpointThreadData, onEnded: (error: Error) => void) {
+  constructor(target: CheckpointTarget, onEnded: (error: Error) => void) {
+    const gate = TaskGate.memory();
+    this.#gate = new TaskGate(gate);
+    const data: CheckpointThreadData = { ...target, gate };
     this.#worker = new Worker(entry, { workerData: data });
     this.#worker.on('message', (message: FromCheckpointThread) => {
       if ('gauge' in message) return this.#gauge.resolve(message.gauge);
@@ -77,6 +83,14 @@ export class CheckpointWorker implements Checkpointer {
 
   drop(olderThanMs: number): Promise<number> {
     return this.#ask({ type: 'drop', olderThanMs });
+  }
+
+  /**
+   * To be called by a thread that is about to end, which ends the checkpoint thread, too: blocks until that has finished
+   * its task, `msMax` at most, and lets it begin no other.
+   */
+  finishTask(msMax: number): void {
+    this.#gate.shut(msMax);
   }
 
   /** Settles when the thread has closed everything and has ended. */

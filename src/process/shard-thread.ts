@@ -42,6 +42,7 @@ countThreadTime(registry, `shard-${number}`, otherThreads);
 const busyMs = 100;
 const smallValuesMs = 1000;
 const networkTimeoutMs = 20_000;
+const checkpointTaskMsMax = 30_000;
 
 /** The first failure ends the thread. It is fatal when the journal is damaged, because another start can't help. */
 let failed = false;
@@ -57,6 +58,8 @@ process.on('uncaughtException', fail);
 
 // Started early: it has nothing to do before the journal is open.
 const checkpointer = new CheckpointWorker({ number, dir, identity, config }, fail);
+// This thread's end is that thread's, too, which must not come in the middle of a transaction.
+process.on('exit', () => checkpointer.finishTask(checkpointTaskMsMax));
 void checkpointer.gauge.then((gauge) => otherThreads.set(`checkpoint-${number}`, gauge));
 
 async function open() {
