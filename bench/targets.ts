@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { newSecretsKey } from '../src/journal/secret-box.ts';
 import { callOperator } from '../src/operator/cli/operator-client.ts';
+import { bytesBelow } from '../src/process/disk-space.ts';
 import { processSeconds, serviceThreads, type ThreadSeconds } from './processor-time.ts';
 
 const startMsMax = 30_000;
@@ -85,7 +86,7 @@ export async function startService(
       const values = (await metricsOf(dataDir)).matchAll(new RegExp(`^${name}(?:{.*})? (\\S+)$`, 'gm'));
       return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
     },
-    bytes: () => folderBytes(dataDir),
+    bytes: () => bytesBelow(dataDir),
   };
 }
 
@@ -106,17 +107,6 @@ export async function startScript(
 ): Promise<Target & { pid: number }> {
   const port = await freePort();
   return start(script, [String(port), ...args], port, readyPath, {});
-}
-
-/** The blocks that the files of a folder take: files of the storage engine have holes. */
-function folderBytes(folder: string): number {
-  const blockBytes = 512;
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, { parentPath, name }) => {
-      const stats = statSync(join(parentPath, name), { throwIfNoEntry: false });
-      return sum + (stats === undefined ? 0 : stats.blocks * blockBytes);
-    }, 0);
 }
 
 async function start(

@@ -1,7 +1,6 @@
 // A look at a shard's journal before the service starts on it: whether every part of it belongs there, how far it has
 // come, and of whom its records are. Nothing is recovered and nothing replayed.
 
-import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LmdbCheckpoint } from './checkpoint.ts';
 import { decodeTurn, turnDefect } from './codec.ts';
@@ -67,13 +66,4 @@ function organizationsAfter(segments: Segments, sequence: number): Set<string> {
     }
   }
   return found;
-}
-
-/** What the journal in `dir` takes on the disk, bytes. */
-export function bytesOnDisk(dir: string): number {
-  let bytes = 0;
-  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).blocks * 512;
-  }
-  return bytes;
 }

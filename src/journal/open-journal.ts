@@ -57,10 +57,15 @@ export async function createJournal(
   for (const folder of [dir, dirname(dir)]) syncPath(folder);
 }
 
+/** Where the journal in `dir` has its log and its checkpoint. */
+export function foldersOfJournal(dir: string): { readonly log: string; readonly checkpoint: string } {
+  return { log: join(dir, 'log'), checkpoint: join(dir, 'state') };
+}
+
 /** What must be there of a journal that was created: one that lacks any of it has lost something. */
 export function partsOfJournal(dir: string): string[] {
-  const state = join(dir, 'state');
-  return [dir, join(dir, 'log'), state, dataFile(state)];
+  const { log, checkpoint } = foldersOfJournal(dir);
+  return [dir, log, checkpoint, dataFile(checkpoint)];
 }
 
 /** Opens a shard's journal and recovers it. Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */

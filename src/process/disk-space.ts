@@ -1,6 +1,17 @@
-// Whether the disk of a folder has room. A shard asks when it starts and every second; without room it takes no writes.
+// How much room the disk of a folder has, and how much its files take. A shard asks when it starts and every second:
+// without room it takes no writes.
 
-import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  type Dirent,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** Below this the disk counts as full, because the next checkpoint needs room for what is in the log. */
@@ -10,6 +21,26 @@ const probeBytes = 1024 * 1024;
 export function freeBytesIn(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
+}
+
+const blockBytes = 512;
+
+/** What the files below a folder take on the disk, which is less than their length where they have holes. */
+export function bytesBelow(folder: string): number {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  } catch {
+    // A shard that is down may have lost its folder.
+    return 0;
+  }
+  let blocks = 0;
+  for (const entry of entries) {
+    // A segment can be dropped meanwhile.
+    if (entry.isFile())
+      blocks += statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.blocks ?? 0;
+  }
+  return blocks * blockBytes;
 }
 
 /** Whether there is room in `folder`. `thorough` also writes and removes a file, which is the only way to notice a quota. */

@@ -5,14 +5,13 @@
 // Records, rate-limit counts and stored responses go to the one shard that owns their organization from then on: records
 // and counts name it, a stored response says its slot.
 
-import { existsSync, statfsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import type { Change } from '../domain/record.ts';
-import { bytesOnDisk } from '../journal/inspect-journal.ts';
 import {
   type IdempotencyRecord,
   JournalDamaged,
@@ -49,7 +48,7 @@ import {
   openDirectory,
   putInForce,
 } from './data-folder.ts';
-import { freeBytesMin } from './disk-space.ts';
+import { bytesBelow, freeBytesIn, freeBytesMin } from './disk-space.ts';
 import { checkFolder } from './folder-check.ts';
 import { recordOffline } from './offline-audit.ts';
 
@@ -153,9 +152,8 @@ async function refuseMixed(folder: DataFolder): Promise<void> {
 /** The new shards need as much room as the old ones. */
 function refuseWithoutRoom(old: DataFolder): void {
   let needed = freeBytesMin;
-  for (let number = 0; number < old.shards; number++) needed += bytesOnDisk(old.shardDir(number));
-  const { bavail, bsize } = statfsSync(old.path);
-  const free = bavail * bsize;
+  for (let number = 0; number < old.shards; number++) needed += bytesBelow(old.shardDir(number));
+  const free = freeBytesIn(old.path);
   if (free >= needed) return;
   const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 / 1024)} MB`;
   throw new DataFolderError(

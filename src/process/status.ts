@@ -1,14 +1,13 @@
 // What `payments status` shows: two looks at what all threads count, a second apart, and the sizes of the folders. Rates
 // are differences between the two; so nothing has to be sampled while nobody asks.
 
-import { type Dirent, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
+import { foldersOfJournal } from '../journal/open-journal.ts';
 import type { ShardStatus, Status } from '../operator/server/services.ts';
 import type { Config } from './config-schema.ts';
 import type { DataFolder } from './data-folder.ts';
-import { freeBytesIn } from './disk-space.ts';
+import { bytesBelow, freeBytesIn } from './disk-space.ts';
 import { type Samples, samplesOf, sum } from './samples.ts';
 
 /** What does not change while the service runs. */
@@ -38,10 +37,10 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
     started: new Date(Date.now() - process.uptime() * 1000).toISOString(),
     uptime_seconds: Math.floor(process.uptime()),
     folder: { path, id, generation, free_bytes: freeBytesIn(path) },
-    ...countedStatus(before, after, seconds, (shard) => ({
-      log_bytes: bytesBelow(join(folder.shardDir(shard), 'log')),
-      checkpoint_bytes: bytesBelow(join(folder.shardDir(shard), 'state')),
-    })),
+    ...countedStatus(before, after, seconds, (shard) => {
+      const { log, checkpoint } = foldersOfJournal(folder.shardDir(shard));
+      return { log_bytes: bytesBelow(log), checkpoint_bytes: bytesBelow(checkpoint) };
+    }),
     edges: {
       count: config.edges,
       connections: sum(after('payments_connections')),
@@ -118,22 +117,4 @@ function shardStatus(
     writes_per_second: grown('payments_log_sequence') / seconds,
     commit_mean_ms: commits > 0 ? (grown('payments_commit_duration_seconds_sum') / commits) * 1000 : null,
   };
-}
-
-const blockBytes = 512;
-
-/** What the files below a folder take on the disk, which is less than their length where they have holes. */
-export function bytesBelow(folder: string): number {
-  let entries: Dirent[];
-  try {
-    entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  } catch {
-    // A shard that is down may have lost its folder.
-    return 0;
-  }
-  // A segment can be dropped meanwhile.
-  const blocks = entries.map(
-    (entry) => statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.blocks ?? 0,
-  );
-  return blocks.reduce((total, each) => total + each, 0) * blockBytes;
 }

@@ -5,8 +5,9 @@ import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Status } from '../../src/operator/server/services.ts';
+import { bytesBelow } from '../../src/process/disk-space.ts';
 import type { Samples } from '../../src/process/samples.ts';
-import { bytesBelow, countedStatus } from '../../src/process/status.ts';
+import { countedStatus } from '../../src/process/status.ts';
 import { newOrganization, startService, temporaryFolder } from '../service.ts';
 
 type Row = readonly [labels: Readonly<Record<string, string>>, value: number];
