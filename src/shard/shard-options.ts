@@ -5,6 +5,7 @@ import type { Clocks } from '../core/clock.ts';
 import type { Scheduler } from '../core/scheduler.ts';
 import type { ClockObserver } from '../core/service-clock.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { DeliveryOutcome } from './deliver.ts';
 import type { ShardStateOptions } from './shard-state.ts';
 
@@ -18,6 +19,7 @@ export interface ShardObserver {
 }
 
 export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
+  readonly journal: Journal;
   readonly clocks: Clocks;
   readonly scheduler: Scheduler;
   readonly clockObserver: ClockObserver;

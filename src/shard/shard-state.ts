@@ -19,8 +19,9 @@ import type {
   WebhookEndpointRecord,
 } from '../domain/record.ts';
 import {
-  type Journal,
+  type Checkpoint,
   JournalDamaged,
+  type Log,
   type ResponseLocation,
   type StoredResponse,
 } from '../journal/journal.ts';
@@ -37,7 +38,11 @@ import { keyOf, type Peer, type Turn } from './turn.ts';
 import type { Waiter } from './waiter.ts';
 
 export interface ShardStateOptions {
-  readonly journal: Journal;
+  /** What is read of the journal. */
+  readonly journal: {
+    readonly checkpoint: Pick<Checkpoint, 'get' | 'scan' | 'getSmallValue'>;
+    readonly log: Pick<Log, 'readResponse'>;
+  };
   readonly settings: Settings;
   readonly availability: Availability;
   readonly fillRandom: FillRandom;

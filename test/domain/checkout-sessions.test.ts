@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dueRecords } from '../../src/domain/due.ts';
 import { createIntent, createSession, openCharge, scenes, typedCard } from './scenes.ts';
-import { hourMs, minuteMs, Stage, settings } from './stage.ts';
+import { hourMs, minuteMs, Stage, settings, World } from './stage.ts';
 
 const session = { amount: 20_000, currency: 'mad', success_url: 'https://shop.test/ok' };
 
@@ -145,12 +145,10 @@ test('a cash code prolongs the session to its own end', () => {
 });
 
 test('a cash code that ends before the session does not shorten it', () => {
-  const stage = new Stage();
+  const stage = new Stage(new World({ ...settings, cashCodeMs: hourMs }));
   const scene = createSession(stage);
   const { expires_at_ms } = stage.get('checkout_session', scene.session);
-  const call = stage.calls('choose_method', { method: 'cash' }, scene.session);
-  const short = { ...stage.context({ request: null }), settings: { ...settings, cashCodeMs: hourMs } };
-  stage.play('settle_network_call', { call: call.id, outcome: { result: 'done' } }, '', short);
+  stage.settle(stage.calls('choose_method', { method: 'cash' }, scene.session));
   assert.equal(stage.get('checkout_session', scene.session).expires_at_ms, expires_at_ms);
 });
 

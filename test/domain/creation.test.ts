@@ -39,7 +39,7 @@ for (const [operation, fields] of creations) {
 
   test(`${operation}: a method that the account does not have`, () => {
     const stage = new Stage();
-    stage.methods = { card: true, cash: false };
+    stage.offer({ card: true, cash: false });
     const params = { ...fields, amount: 20_000, payment_method_types: ['card', 'cash'] };
     stage.when(operation, params).expect({
       refusal: ['payment_method_unavailable', 'payment_method_types'],
@@ -73,11 +73,11 @@ for (const [operation, fields] of creations) {
 test('a method that was switched off since the payment was created', () => {
   const stage = new Stage();
   const intent = createIntent(stage);
-  stage.methods = { card: false, cash: true };
+  stage.offer({ card: false, cash: true });
   stage.when('confirm_payment_intent', {}, intent).expect({
     refusal: ['payment_method_unavailable', 'payment_method_type'],
   });
-  stage.methods = { card: true, cash: true };
+  stage.offer({ card: true, cash: true });
   assert.ok(openCharge(stage, intent));
 });
 

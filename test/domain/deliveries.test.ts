@@ -67,7 +67,7 @@ for (const [drawn, factor] of jitters) {
     const stage = new Stage();
     const { delivery } = deliver(stage);
     for (const [i, waitMs] of settings.webhookRetryMs.entries()) {
-      stage.world.draws.push(drawn);
+      stage.world.draw(drawn, 2001);
       const { status, due_at_ms, tries } = attempt(stage, delivery, i === 0 ? null : 500);
       assert.deepEqual([status, tries], ['pending', i + 1]);
       assert.equal(due_at_ms, Math.round(stage.nowMs + waitMs * factor));

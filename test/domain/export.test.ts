@@ -29,7 +29,7 @@ for (const [description, field] of rows) {
     const stage = new Stage();
     const id = createIntent(stage, { description });
     const exported = (format: 'csv' | 'ndjson') =>
-      exportPage(stage.world.state, 'export_payment_intents', { format }, stage.context(), '').text;
+      exportPage(stage.world.state, 'export_payment_intents', { format }, stage.queryContext, '').text;
     assert.equal(JSON.parse(exported('ndjson')).description, description);
     const [names, ...lines] = exported('csv').split('\r\n');
     assert.match(names!, /,customer,description,canceled_at,/);
@@ -47,7 +47,7 @@ test('a page of an export is bounded in length, whatever its records hold, and t
   let pages = 0;
   for (let cursor: string | null = ''; cursor !== null; pages++) {
     const params = { format: 'ndjson' } as const;
-    const page = exportPage(stage.world.state, 'export_payment_intents', params, stage.context(), cursor);
+    const page = exportPage(stage.world.state, 'export_payment_intents', params, stage.queryContext, cursor);
     assert.ok(page.text.length < 192 * 1024, `${page.text.length} characters`);
     const lines = page.text.split('\n').slice(0, -1);
     seen.push(...lines.map((line) => JSON.parse(line).id));

@@ -179,7 +179,7 @@ test('a list with two filters reads the records that it shows, and one more', ()
   };
   const listed = (filters: Filters) => {
     reads = 0;
-    const page = pageOf(view, stage.context(), 'payment_intent', { limit: 2 }, filters);
+    const page = pageOf(view, stage.queryContext, 'payment_intent', { limit: 2 }, filters);
     assert.ok('records' in page);
     return page.records.length;
   };
@@ -266,7 +266,7 @@ for (const [list, retrieve, url] of resources) {
 
 test('the account: what it may do, and its limits', () => {
   const stage = new Stage();
-  stage.methods = { card: true, cash: false };
+  stage.offer({ card: true, cash: false });
   const account = stage.read('retrieve_account');
   assert.deepEqual(account.payment_methods, { card: 'available', cash: 'unavailable' });
   assert.deepEqual(account.limits.all, { per_minute: 600, burst: 100, source: 'default' });

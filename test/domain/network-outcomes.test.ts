@@ -175,7 +175,7 @@ test('a refund is settled once', () => {
 test('two cash codes that are being issued at the same time differ', () => {
   const stage = new Stage();
   const [a, b] = [0, 1].map(() => createIntent(stage, { payment_method_types: ['cash'] }));
-  stage.world.draws.push(1234567, 1234567, 7654321);
+  for (const drawn of [1234567, 1234567, 7654321]) stage.world.draw(drawn, 10_000_000);
   const first = stage.calls('confirm_payment_intent', {}, a!);
   const second = stage.calls('confirm_payment_intent', {}, b!);
   assert.notEqual(first.cash_number, second.cash_number);

@@ -398,9 +398,9 @@ test('going back: the charge says why it ended, and the reason of an earlier one
   const { intent, charge: declinedCharge } = scenes.declined(stage);
   const { last_payment_error } = stage.read('retrieve_payment_intent', {}, intent);
   const charge = openCharge(stage, intent, 'cash');
-  const [told] = stage.when('abandon_charge', {}, charge, { language: 'ar' }).told;
+  const [told] = stage.when('abandon_charge', {}, charge).told;
   assert.deepEqual(told, stage.read('retrieve_charge', {}, charge));
-  const { code, message } = canceledBeforePaid('ar');
+  const { code, message } = canceledBeforePaid('en');
   assert.deepEqual([told.failure_code, told.failure_message], [code, message]);
   const after = stage.read('retrieve_payment_intent', {}, intent);
   assert.deepEqual([after.latest_charge, after.next_action], [charge, null]);
@@ -444,12 +444,13 @@ test('confirming by another method does not end a charge that is open', () => {
 
 test('a canceled payment has no error to report, but its charge says why it ended', () => {
   const stage = new Stage();
-  const scene = scenes.canceled(stage);
-  const intent = stage.read('retrieve_payment_intent', {}, scene.intent);
+  const { intent: id, charge } = scenes.open(stage);
+  stage.given('cancel_payment_intent', {}, id, { language: 'ar' });
+  const intent = stage.read('retrieve_payment_intent', {}, id);
   assert.equal(intent.last_payment_error, null);
   assert.equal(intent.canceled_at, stage.nowMs / 1000);
-  const { failure_code, failure_message } = stage.read('retrieve_charge', {}, scene.charge);
-  const { code, message } = canceledBeforePaid('en');
+  const { failure_code, failure_message } = stage.read('retrieve_charge', {}, charge);
+  const { code, message } = canceledBeforePaid('ar');
   assert.deepEqual([failure_code, failure_message], [code, message]);
 });
 

@@ -53,7 +53,7 @@ test('all its events name the request that asked for it, whose answer was given 
   const stage = new Stage();
   const { charge } = payByCard(stage, full);
   const request = {
-    ...stage.context().request!,
+    ...stage.newRequest(),
     request_id: `req_${'r'.repeat(24)}`,
     idempotency_key: 'refund-1',
   };

@@ -1,7 +1,7 @@
-// The bench of the domain's tests: a state in memory, a clock that stands still, ids and chance that repeat. `given`
-// plays what came before, `when` the command in question; `expect` says what it must answer, change and tell.
+// The stage of the domain's tests: the state of a shard in memory, a clock that stands still, ids and chance that repeat.
+// `given` plays what came before, `when` the command in question; `expect` says what it must answer, change and tell.
 //
-// Decisions are folded with the production `apply`. Whatever a test is about, the stage holds for every step: no
+// Commands go through `executeCommand`, as in the service. Whatever a test is about, the stage holds for every step: no
 // record changes twice in a command or is ever written to in place, a refusal changes nothing and can be said in three
 // languages, and every answer and every event fits its published schema.
 
@@ -9,24 +9,31 @@ import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { messageOf, type Refusal } from '../../src/contract/errors/table.ts';
-import { type IdKind, idPrefixes } from '../../src/contract/id-prefixes.ts';
-import { defaultLimits } from '../../src/contract/limits.ts';
 import { Event } from '../../src/contract/routes/resources.ts';
 import type { Route } from '../../src/contract/routes/route.ts';
 import { type QueryOperation, routeTable } from '../../src/contract/routes/table.ts';
 import { fillDefaults, type Params, validateParams } from '../../src/contract/routes/validate.ts';
-import { languages, modeOf, newestApiVersion } from '../../src/contract/vocabulary.ts';
-import { createIdFactory, createRandomText } from '../../src/core/ids.ts';
-import { slotOf } from '../../src/core/slot.ts';
+import {
+  type Language,
+  languages,
+  newestApiVersion,
+  type PaymentMethodType,
+} from '../../src/contract/vocabulary.ts';
+import type { Now } from '../../src/core/clock.ts';
 import type { AnyCommand, Done } from '../../src/domain/command.ts';
-import { type Command, decide } from '../../src/domain/decide.ts';
-import type { Context, Decision, Outcome, Settings } from '../../src/domain/decision.ts';
+import type { Decision, Outcome, Settings } from '../../src/domain/decision.ts';
 import { eventJson } from '../../src/domain/events.ts';
-import { endpointIndex } from '../../src/domain/indexes.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import { type QueryContext, query } from '../../src/domain/query.ts';
 import type { ApiRequest, Change, NetworkCallRecord, RecordKind, RecordOf } from '../../src/domain/record.ts';
-import { RecordStore } from '../../src/store/record-store.ts';
+import type { ShardAccount } from '../../src/shard/account.ts';
+import { executeCommand } from '../../src/shard/execute-command.ts';
+import type { IssuedCommand } from '../../src/shard/issued-command.ts';
+import { memoryShares, shardMibMin } from '../../src/shard/memory.ts';
+import type { Scope } from '../../src/shard/scope.ts';
+import { ShardState } from '../../src/shard/shard-state.ts';
+import { Turn } from '../../src/shard/turn.ts';
+import type { RecordStore } from '../../src/store/record-store.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { MemoryColdStore } from '../store/memory-cold-store.ts';
 
@@ -77,34 +84,52 @@ function deepFreeze<T>(value: T): T {
 }
 
 /** What everybody on the stage shares. */
-class World {
+export class World {
   readonly clock = createManualClock(startMs);
   readonly cold = new MemoryColdStore();
-  readonly state = new RecordStore(this.cold, 8);
+  readonly shard: ShardState;
   /** The changes of each command so far. */
   readonly log: (readonly Change[])[] = [];
   /** How many of them the checkpoint reflects. */
   checkpointed = 0;
-  readonly chance = createChance(7);
-  readonly ids: ReturnType<typeof createIdFactory>;
-  readonly randomText: (length: number) => string;
-  /** What chance gives next, before it is left to itself. */
-  readonly draws: number[] = [];
-  /** The most that the time in an id was ever ahead. */
-  idLeadMs = 0;
+  readonly #chance = createChance(7);
+  readonly #draws: number[] = [];
   requests = 0;
 
-  constructor() {
-    this.randomText = createRandomText((bytes) => {
-      for (let i = 0; i < bytes.length; i++) bytes[i] = this.chance(256);
+  constructor(settings: Settings) {
+    this.shard = new ShardState({
+      journal: {
+        checkpoint: Object.assign(this.cold, { getSmallValue: () => undefined }),
+        log: { readResponse: () => undefined },
+      },
+      settings,
+      availability: { test: bothMethods, live: bothMethods },
+      fillRandom: (bytes) => this.#fillRandom(bytes),
+      secrets: { seal: (secret, { id }) => `${id} ${secret}` },
+      memory: { ...memoryShares(shardMibMin), cacheBytesMax: 8 },
+      onDamage: (reason) => assert.fail(reason),
+      checkAddress: () => {},
     });
-    this.ids = createIdFactory(this.randomText);
   }
 
-  newId(kind: IdKind, slot: number): string {
-    const id = this.ids.next(idPrefixes[kind], slot, this.clock.now());
-    this.idLeadMs = Math.max(this.idLeadMs, this.ids.lastMs - this.clock.now());
-    return id;
+  get state(): RecordStore {
+    return this.shard.records;
+  }
+
+  get now(): Now {
+    return { nowMs: this.clock.now(), serviceMs: this.clock.monotonic() };
+  }
+
+  /** The next number below `limit` that chance gives is `value`. */
+  draw(value: number, limit: number): void {
+    this.#draws.push(Math.ceil((value * 2 ** 32) / limit));
+  }
+
+  /** A number is drawn from four bytes, a text from more. */
+  #fillRandom(bytes: Uint8Array): void {
+    const drawn = bytes.length === 4 ? this.#draws.shift() : undefined;
+    if (drawn === undefined) for (let i = 0; i < bytes.length; i++) bytes[i] = this.#chance(256);
+    else bytes.set(new Uint8Array(Uint32Array.of(drawn).buffer));
   }
 }
 
@@ -119,6 +144,22 @@ export function checkpoint(world: World, during = () => {}): void {
   state.endFlush();
 }
 
+const bothMethods = { card: true, cash: true };
+
+/** An organization with the default limits. */
+function accountOf(id: string, methods: ShardAccount['methods']['test']): ShardAccount {
+  const buckets = { all: null, writes: null, payment_creation: null, search: null };
+  const limits = { buckets, dailyRequests: null, dailyPaymentCreations: null };
+  return {
+    id,
+    name: 'Sandbox',
+    created: Math.floor(startMs / 1000),
+    apiVersion: newestApiVersion,
+    methods: { test: methods, live: methods },
+    limits: { test: limits, live: limits },
+  };
+}
+
 interface Who {
   readonly org: string;
   readonly livemode: boolean;
@@ -127,23 +168,41 @@ interface Who {
 export const sandbox: Who = { org: 'org_sandbox00000000000000000', livemode: false };
 
 /** What a test may vary for one command. */
-export type Circumstances = Partial<
-  Pick<Context, 'endpointsBusy' | 'addressAllowed' | 'request' | 'language' | 'account'>
->;
+export interface Circumstances {
+  readonly endpointsBusy?: boolean;
+  readonly addressAllowed?: boolean;
+  readonly request?: ApiRequest | null;
+  /** The language of the request. */
+  readonly language?: Language;
+}
 
 export class Stage {
   readonly world: World;
   readonly who: Who;
-  methods = { card: true, cash: true };
 
-  constructor(world = new World(), who: Who = sandbox) {
+  constructor(world = new World(settings), who: Who = sandbox) {
     this.world = world;
     this.who = who;
+    this.offer(bothMethods);
   }
 
   /** The same stage for another organization or mode. */
   as(who: Partial<Who>): Stage {
     return new Stage(this.world, { ...this.who, ...who });
+  }
+
+  /** Switches the organization's payment methods on and off. */
+  offer(methods: Readonly<Record<PaymentMethodType, boolean>>): void {
+    this.world.shard.putAccount(accountOf(this.who.org, methods), this.world.now);
+  }
+
+  get scope(): Scope {
+    const { org, livemode } = this.who;
+    return this.world.shard.scope(org, livemode, this.world.now);
+  }
+
+  get queryContext(): QueryContext {
+    return this.world.shard.queryContext(this.scope, this.world.now);
   }
 
   get nowMs(): number {
@@ -179,18 +238,20 @@ export class Stage {
     });
   }
 
-  when(operation: AnyCommand, params: object = {}, id = '', more: Circumstances = {}): Step {
-    const context = this.context(routes.has(operation) ? more : { request: null, ...more });
-    return this.play(operation, params, id, context);
-  }
-
-  /** Plays a command in circumstances of its own. */
-  play(operation: AnyCommand, params: object, id: string, context: Context): Step {
+  when(operation: AnyCommand, params: object = {}, id = '', circumstances: Circumstances = {}): Step {
+    const { language = 'en', endpointsBusy = false, addressAllowed = null } = circumstances;
+    const { world, scope } = this;
     const route = routes.get(operation);
     const valid = route === undefined ? params : this.#admit(route, params);
-    const decision = decide(this.world.state, { operation, id, params: valid } as Command, context);
-    this.#fold(decision);
-    return new Step(operation, route, decision);
+    const { request = route === undefined ? null : this.newRequest(language) } = circumstances;
+    const command = { operation, id, params: valid, scope, request, addressAllowed } as IssuedCommand;
+    scope.endpointsBusy = endpointsBusy;
+    const turn = new Turn(world.now);
+    const outcome = executeCommand(world.shard, turn, command, null);
+    if ('checksAddress' in outcome) world.shard.addressChecked(command);
+    const changes = turn.entries.flatMap((entry) => entry.changes);
+    this.#note(changes);
+    return new Step(operation, route, { changes, networkCalls: turn.networkCalls, outcome });
   }
 
   /** Reads: the answer, or the refusal's code and parameter. */
@@ -200,7 +261,7 @@ export class Stage {
       this.world.state,
       operation,
       this.#admit(route, params) as object,
-      this.context(),
+      this.queryContext,
       id,
     );
     if ('refusal' in outcome) return refusalOf(outcome.refusal);
@@ -210,44 +271,7 @@ export class Stage {
     return answer;
   }
 
-  context(more: Circumstances = {}): Context & QueryContext {
-    const { world, who, nowMs } = this;
-    const endpoints = [...world.state.scan(endpointIndex, { descending: false })].filter(
-      (record) => record.kind === 'webhook_endpoint',
-    );
-    return {
-      ...who,
-      nowMs,
-      serviceMs: world.clock.monotonic(),
-      account: this.#account(),
-      settings,
-      language: 'en',
-      apiVersion: newestApiVersion,
-      request: this.#nextRequest(),
-      endpoints: endpoints.filter(
-        ({ org, livemode, status }) => org === who.org && livemode === who.livemode && status !== 'deleted',
-      ),
-      endpointsBusy: false,
-      addressAllowed: null,
-      idLeadMs: world.idLeadMs,
-      newId: (kind) => world.newId(kind, slotOf(who.org)),
-      randomText: world.randomText,
-      sealSecret: (secret, endpoint) => `${endpoint} ${secret}`,
-      randomBelow: (limit) => world.draws.shift() ?? world.chance(limit),
-      ...more,
-    };
-  }
-
-  #account(): Context['account'] {
-    const { org, livemode } = this.who;
-    const defaults = defaultLimits[modeOf(livemode)];
-    const limits = Object.fromEntries(
-      Object.entries(defaults).map(([name, perMinute]) => [name, { perMinute, source: 'default' }]),
-    ) as Context['account']['limits'];
-    return { id: org, name: 'Sandbox', created: Math.floor(startMs / 1000), methods: this.methods, limits };
-  }
-
-  #nextRequest(): ApiRequest {
+  newRequest(language: Language = 'en'): ApiRequest {
     const number = String(++this.world.requests);
     return {
       request_id: `req_${number.padStart(24, '0')}`,
@@ -255,7 +279,7 @@ export class Stage {
       key_digest: null,
       fingerprint: null,
       resolved_defaults: null,
-      language: 'en',
+      language,
       api_version: newestApiVersion,
     };
   }
@@ -267,10 +291,10 @@ export class Stage {
     return deepFreeze(params);
   }
 
-  #fold({ changes }: Pick<Decision, 'changes'>): void {
+  #note(changes: readonly Change[]): void {
     assert.equal(new Set(changes.map(({ id }) => id)).size, changes.length, 'no record changes twice');
     for (const change of changes) {
-      this.world.state.apply(deepFreeze(change));
+      deepFreeze(change);
       if (change.kind === 'event' && !change.removed) {
         assertFits(Event, JSON.parse(eventJson(change, 0)), change.type);
       }
