@@ -2,10 +2,10 @@
 // one, or the code of another day, to be read. A log record, little-endian:
 //
 //   0  format (u8)     1  zeros     4  CRC-32 of everything from 8 on (u32)
-//   8  first sequence (f64)   16  last sequence (f64)   24  time, Unix ms (f64)
-//  32  length of the body (u32)   36  length of the answers (u32)
-//  40  tag: whose batch it is (22 bytes, see identity.ts)
-//  62  body: for each entry the number of its changes (u16) and the offset of its stored response (u32, all ones: none),
+//   8  first sequence (f64)   16  last sequence (f64)   24  service time (f64)   32  wall time, Unix ms (f64)
+//  40  length of the body (u32)   44  length of the answers (u32)
+//  48  tag: whose batch it is (22 bytes, see identity.ts)
+//  70  body: for each entry the number of its changes (u16) and the offset of its stored response (u32, all ones: none),
 //      then each change: its length (u32) and its bytes (see record-layout.ts)
 //   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), slot (u16), status (u16),
 //      lengths of the request id (u16), the defaults (u16) and the answer's body (u32), then these three; one after the other, so
@@ -30,8 +30,10 @@ import {
 } from './journal.ts';
 import { decodeRecord, packRecord } from './record-layout.ts';
 
-const format = 4;
-const tagAt = 40;
+const format = 5;
+const bodyLengthInHeaderAt = 40;
+const answersLengthAt = 44;
+const tagAt = 48;
 const headerBytes = tagAt + tagBytes;
 // Where the fields of an answer lie, from its start.
 const keyDigestAt = 4;
@@ -47,7 +49,10 @@ const answerHeaderBytes = bodyLengthAt + 4;
 export interface TurnHeader {
   readonly firstSequence: number;
   readonly lastSequence: number;
+  /** Service time, see core/service-clock.ts. */
   readonly timeMs: number;
+  /** Wall time. */
+  readonly wallMs: number;
 }
 
 type Idempotency = NonNullable<LogBatch['entries'][number]['idempotency']>;
@@ -65,7 +70,7 @@ export interface EncodedTurn {
 
 /** Encodes a turn as one log record of the shard with this tag. */
 export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
-  const { firstSequence, timeMs, entries } = turn;
+  const { firstSequence, timeMs, wallMs, entries } = turn;
   const locations: (ResponseLocation | null)[] = [];
   const changes: Buffer[] = [];
   let bodyLength = 0;
@@ -86,8 +91,9 @@ export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
   bytes.writeDoubleLE(firstSequence, 8);
   bytes.writeDoubleLE(firstSequence + entries.length - 1, 16);
   bytes.writeDoubleLE(timeMs, 24);
-  bytes.writeUInt32LE(bodyLength, 32);
-  bytes.writeUInt32LE(answersLength, 36);
+  bytes.writeDoubleLE(wallMs, 32);
+  bytes.writeUInt32LE(bodyLength, bodyLengthInHeaderAt);
+  bytes.writeUInt32LE(answersLength, answersLengthAt);
   bytes.set(tag, tagAt);
   const places = writeEntries(bytes, turn, locations, changes);
   let position = headerBytes + bodyLength;
@@ -199,6 +205,7 @@ export function readTurnHeader(bytes: Buffer): TurnHeader {
     firstSequence: bytes.readDoubleLE(8),
     lastSequence: bytes.readDoubleLE(16),
     timeMs: bytes.readDoubleLE(24),
+    wallMs: bytes.readDoubleLE(32),
   };
 }
 
@@ -206,7 +213,7 @@ export function readTurnHeader(bytes: Buffer): TurnHeader {
 export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
   const { firstSequence, timeMs } = readTurnHeader(bytes);
   const entries: ReplayedEntry[] = [];
-  const end = headerBytes + bytes.readUInt32LE(32);
+  const end = headerBytes + bytes.readUInt32LE(bodyLengthInHeaderAt);
   for (let at = headerBytes; at < end; ) {
     const count = bytes.readUInt16LE(at);
     const offset = bytes.readUInt32LE(at + 2);
@@ -224,7 +231,7 @@ export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
 }
 
 function answerStart(bytes: Buffer, offset: number): number {
-  return headerBytes + bytes.readUInt32LE(32) + offset;
+  return headerBytes + bytes.readUInt32LE(bodyLengthInHeaderAt) + offset;
 }
 
 function readIdempotencyRecord(

@@ -64,7 +64,10 @@ export interface Entry {
 /** The record of one turn, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
 export interface LogBatch {
   readonly firstSequence: number;
+  /** Service time, by which everything ages (core/service-clock.ts). */
   readonly timeMs: number;
+  /** Wall time, which is what people mean by the time of a change. */
+  readonly wallMs: number;
   readonly entries: readonly Entry[];
 }
 

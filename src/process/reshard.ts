@@ -229,7 +229,7 @@ async function appendAnswers({ log, checkpoint }: OwnJournal, moving: readonly M
   const durable: Promise<void>[] = [];
   const idempotencyRecords: IdempotencyRecord[] = [];
   for (let start = 0, end = 0; start < moving.length; start = end) {
-    // A turn has one time.
+    // A turn has one time. Nothing tells the wall time of a key's use, which is about the same.
     const timeMs = moving[start]!.key.usedAtMs;
     while (moving[end]?.key.usedAtMs === timeMs) end++;
     const turn = moving.slice(start, end);
@@ -237,7 +237,7 @@ async function appendAnswers({ log, checkpoint }: OwnJournal, moving: readonly M
       changes: [],
       idempotency: answer && { ...key, ...answer },
     }));
-    const appended = log.append({ firstSequence: log.nextSequence, timeMs, entries });
+    const appended = log.append({ firstSequence: log.nextSequence, timeMs, wallMs: timeMs, entries });
     durable.push(appended.durable);
     for (const [i, { key }] of turn.entries()) {
       idempotencyRecords.push({ ...key, location: appended.locations[i] ?? nowhere });

@@ -259,10 +259,11 @@ export class Shard {
 
   #append(turn: Turn): void {
     const { log } = this.#journal;
-    const { entries, serviceMs: timeMs } = turn;
+    const { entries, serviceMs: timeMs, nowMs: wallMs } = turn;
     const { locations, changes, durable } = log.append({
       firstSequence: log.nextSequence,
       timeMs,
+      wallMs,
       entries,
     });
     this.state.records.pack(entries, changes);

@@ -60,10 +60,18 @@ test('a turn comes back as it was', () => {
   const sequences = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1_000 });
   fc.assert(
     fc.property(fc.array(entries, { minLength: 1, maxLength: 100 }), sequences, (list, firstSequence) => {
-      const { bytes, locations } = encodeTurn({ firstSequence, timeMs: startMs, entries: list }, tag);
+      const { bytes, locations } = encodeTurn(
+        { firstSequence, timeMs: startMs, wallMs: startMs + 5, entries: list },
+        tag,
+      );
       assert.equal(turnDefect(bytes, firstSequence, tag), null);
       const lastSequence = firstSequence + list.length - 1;
-      assert.deepEqual(readTurnHeader(bytes), { firstSequence, lastSequence, timeMs: startMs });
+      assert.deepEqual(readTurnHeader(bytes), {
+        firstSequence,
+        lastSequence,
+        timeMs: startMs,
+        wallMs: startMs + 5,
+      });
       const decoded = decodeTurn(bytes);
       assert.equal(decoded.length, list.length);
       for (const [index, { changes, idempotency }] of list.entries()) {
@@ -108,7 +116,7 @@ test('an event about the object that was answered does not hold it a second time
   const { idempotency } = createEntry(1, true);
   const entry = (body: string) => ({ changes: [intent, event], idempotency: { ...idempotency!, body } });
   const encoded = (body: string) =>
-    encodeTurn({ firstSequence: 1, timeMs: startMs, entries: [entry(body)] }, tag).bytes;
+    encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries: [entry(body)] }, tag).bytes;
   const [shared, apart] = [encoded(event.object_json), encoded(event.object_json.replace('1', '2'))];
   assert.ok(apart.length - shared.length > Buffer.byteLength(event.object_json) - 8);
   for (const bytes of [shared, apart]) assert.deepEqual(decodeTurn(bytes)[0]!.changes, [intent, event]);
@@ -131,7 +139,7 @@ test('any bit that flips is noticed', () => {
 });
 
 test('an answer is never read from outside the answers', () => {
-  const turn = { firstSequence: 1, timeMs: startMs, entries: [createEntry(1, true)] };
+  const turn = { firstSequence: 1, timeMs: startMs, wallMs: startMs, entries: [createEntry(1, true)] };
   const { bytes, locations } = encodeTurn(turn, tag);
   assert.equal(readResponse(bytes, locations[0]!.offset, digest(1))?.status, 200);
   for (const offset of [1, bytes.length, 2 ** 40]) assert.equal(readResponse(bytes, offset, digest(1)), null);
@@ -186,7 +194,7 @@ test('the digests in a network call outlive the bytes that they were read from',
     },
   };
   const entries = [{ changes: [call], idempotency: null }];
-  const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, entries }, tag);
+  const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries }, tag);
   const record = encodeRecord(call);
   const decoded = [decodeTurn(bytes)[0]!.changes[0], decodeRecord(record)];
   bytes.fill(0);

@@ -45,6 +45,7 @@ function cycledTurn(firstSequence: number, entries: number): LogBatch {
   return {
     firstSequence,
     timeMs: startMs,
+    wallMs: startMs,
     entries: sequences.map((sequence) => ({ changes: [cycledChange(sequence)], idempotency: null })),
   };
 }

@@ -25,6 +25,7 @@ try {
 const { locations, durable } = journal.log.append({
   firstSequence: 1,
   timeMs: 0,
+  wallMs: 0,
   entries: [
     {
       changes: [],

@@ -41,7 +41,7 @@ export async function writeGoldenJournal(name: string): Promise<void> {
   rmSync(dir, { recursive: true, force: true });
   const journal = await openGolden(dir);
   const append = (firstSequence: number, entries: readonly Entry[]) =>
-    journal.log.append({ firstSequence, timeMs: startMs, entries }).durable;
+    journal.log.append({ firstSequence, timeMs: startMs, wallMs: startMs, entries }).durable;
   await append(1, goldenEntries.slice(0, goldenCheckpointed));
   await journal.checkpointer.write(goldenCheckpointed);
   await journal.checkpointer.putSmallValues(new Map([goldenSmallValue]));

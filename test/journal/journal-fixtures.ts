@@ -96,6 +96,7 @@ export function turnAt(firstSequence: number, entries: number, timeMs = startMs)
   return {
     firstSequence,
     timeMs,
+    wallMs: timeMs,
     entries: numbers.map((number) => createEntry(number, number % 2 === 1)),
   };
 }

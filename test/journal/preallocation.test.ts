@@ -30,7 +30,12 @@ function open(dir: string) {
 /** A turn with one record of about so many bytes. */
 function largeTurn(sequence: number, bytes: number): LogBatch {
   const intent = paymentIntent(sequence, { description: String(sequence).padEnd(bytes, '.') });
-  return { firstSequence: sequence, timeMs: startMs, entries: [{ changes: [intent], idempotency: null }] };
+  return {
+    firstSequence: sequence,
+    timeMs: startMs,
+    wallMs: startMs,
+    entries: [{ changes: [intent], idempotency: null }],
+  };
 }
 
 function sizes(dir: string, firstSequence = 1): { file: number; used: number } {

@@ -190,7 +190,7 @@ test('what the checkpoint holds is not needed from the log', async (context) => 
   const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn, checkpointed: 7 });
   rmSync(segmentFolder(dir, 1), { recursive: true });
   await changeRecord(segmentFolder(dir, 5), 5, (bytes) => {
-    const answers = 62 + bytes.readUInt32LE(32);
+    const answers = 70 + bytes.readUInt32LE(40);
     bytes[answers + 50]! ^= 1;
     return bytes;
   });

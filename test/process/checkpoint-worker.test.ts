@@ -63,7 +63,7 @@ async function appendCycled({ log }: Journal, entries: number): Promise<number> 
     const firstSequence = log.nextSequence;
     const sequences = upTo(Math.min(last, firstSequence + 39), firstSequence);
     const changed = sequences.map((sequence) => ({ changes: [cycledChange(sequence)], idempotency: null }));
-    durable = log.append({ firstSequence, timeMs: startMs, entries: changed }).durable;
+    durable = log.append({ firstSequence, timeMs: startMs, wallMs: startMs, entries: changed }).durable;
   }
   await durable;
   return last;

@@ -59,7 +59,7 @@ for (const [name, perTurn, customerOf] of [
         table.put(change);
         objects += objectBytes(change);
       }
-      const turn = { firstSequence: n + 1, timeMs: 0, entries };
+      const turn = { firstSequence: n + 1, timeMs: 0, wallMs: 0, entries };
       table.pack(entries, encodeTurn(turn, Buffer.alloc(tagBytes)).changes);
     }
     const bytes = taken() - before;
