@@ -136,6 +136,7 @@ test('the journal is a port: what lies above imports only what these files offer
     'journal/journal.ts',
     'journal/open-journal.ts',
     'journal/inspect-journal.ts',
+    'journal/stopped-journal.ts',
     'journal/identity.ts',
     'journal/row-store.ts',
     'journal/secret-box.ts',

@@ -31,7 +31,7 @@ import {
   type WritableCheckpoint,
 } from './journal.ts';
 import { encodeRecord } from './record-layout.ts';
-import { RecordTables } from './record-table.ts';
+import { type OnDamage, RecordTables } from './record-table.ts';
 
 const format = 2;
 /** LMDB's own limit. */
@@ -174,8 +174,17 @@ export class LmdbCheckpoint implements WritableCheckpoint {
     });
   }
 
-  records(): Generator<Change> {
-    return this.#records.all();
+  records(onDamage?: OnDamage): Generator<Change> {
+    return this.#records.all(onDamage);
+  }
+
+  get recordCount(): number {
+    return this.#records.count;
+  }
+
+  /** The index rows, to be held against those of the records (see index-table.ts). */
+  get indexRows(): Pick<IndexTable, 'keyTextOf' | 'keyTexts' | 'describeKey'> {
+    return this.#index;
   }
 
   getSmallValue(name: string): Uint8Array | undefined {

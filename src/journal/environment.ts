@@ -95,6 +95,11 @@ export function usedBytes(environment: Environment): number {
   return (lastPageNumber + 1) * pageSize;
 }
 
+/** How many rows a table has. */
+export function rowsIn(table: Table): number {
+  return (table.getStats() as Stats).entryCount;
+}
+
 /** The size of the environment's pages. */
 export function pageBytesOf(environment: Environment): number {
   return (environment.getStats() as Stats).pageSize;
@@ -104,6 +109,7 @@ export function pageBytesOf(environment: Environment): number {
 interface Stats {
   readonly lastPageNumber: number;
   readonly pageSize: number;
+  readonly entryCount: number;
 }
 
 /** The file that holds everything of an environment. */

@@ -19,6 +19,8 @@ const sortKeyLengthMax = 100;
 const valueBytesMax = 126;
 const packedMark = 128;
 const hashedMark = 255;
+/** Of a SHA-256. */
+const hashBytes = 32;
 
 /** The list that an index belongs to, and its value; null: it is the whole list. */
 export function splitIndexName(index: string): { readonly list: string; readonly value: string | null } {
@@ -39,6 +41,21 @@ function numberBytes(number: number): Buffer {
   if (bytes.length === 2) bytes.writeUInt16BE(0x8000 | number);
   else bytes.writeUInt32BE(0xc000_0000 + number);
   return bytes;
+}
+
+/** The number at the start of a row's key, and how many bytes it takes. */
+export function readNumber(key: Buffer): { readonly number: number; readonly bytes: number } {
+  const first = key[0]!;
+  if (first < 0x80) return { number: first, bytes: 1 };
+  if (first < 0xc0) return { number: key.readUInt16BE(0) & 0x3fff, bytes: 2 };
+  return { number: key.readUInt32BE(0) - 0xc000_0000, bytes: 4 };
+}
+
+/** How many bytes the value takes that begins at `offset` of a row's key. */
+export function valueBytesIn(key: Buffer, offset: number): number {
+  const first = key[offset]!;
+  if (first === hashedMark) return 1 + hashBytes;
+  return 1 + (first < packedMark ? first : first - packedMark);
 }
 
 function valueBytes(value: string): Buffer {

@@ -5,7 +5,7 @@
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { assert } from '../core/assert.ts';
 import type { Change } from '../domain/record.ts';
-import { type Environment, openTable, type Table } from './environment.ts';
+import { type Environment, openTable, rowsIn, type Table } from './environment.ts';
 import { packText, unpackText } from './index-keys.ts';
 import type { Read } from './index-table.ts';
 import { decodeRecord } from './record-layout.ts';
@@ -15,6 +15,13 @@ const idLengthMax = 100;
 const beforeAll = Buffer.alloc(0);
 /** The prefixes of events and of delivery attempts. */
 const unchanging: ReadonlySet<string> = new Set([idPrefixes.event, idPrefixes.attempt]);
+
+/** Hears of a record that is damaged. */
+export type OnDamage = (id: string, error: Error) => void;
+
+const rethrow: OnDamage = (_id, error) => {
+  throw error;
+};
 
 /** A record as it is to be written. */
 export interface RecordRow {
@@ -61,20 +68,41 @@ export class RecordTables {
     });
   }
 
+  #decodeUnless(id: string, bytes: Buffer, onDamage: OnDamage): Change | null {
+    try {
+      return this.#decode(id, bytes);
+    } catch (error) {
+      onDamage(id, error as Error);
+      return null;
+    }
+  }
+
   #decode(id: string, bytes: Buffer): Change {
     const record = decodeRecord(bytes);
     if (record?.id === id) return record;
     throw this.#damaged(`the record ${id} is not as it was written`);
   }
 
-  /** Every record, in the order in which they were made, those that never change last. */
-  *all(): Generator<Change> {
+  /** How many records there are. */
+  get count(): number {
+    const tables = [this.#changing, this.#unchanging];
+    return this.#read(() => tables.reduce((sum, table) => sum + rowsIn(table), 0));
+  }
+
+  /**
+   * Every record, in the order in which they were made, those that never change last. One that is damaged is thrown,
+   * or left out when `onDamage` takes it.
+   */
+  *all(onDamage: OnDamage = rethrow): Generator<Change> {
     for (const table of [this.#changing, this.#unchanging]) {
       // Some at a time: whoever asks may wait in between, and a read transaction of the library ends then.
       for (let last: Uint8Array = beforeAll; ; ) {
         const range = { start: last, exclusiveStart: true, limit: readRecordsMax };
         const rows = this.#read(() => [...table.getRange(range)]);
-        for (const { key, value } of rows) yield this.#decode(turnBack(unpackText(key)), value);
+        for (const { key, value } of rows) {
+          const record = this.#decodeUnless(turnBack(unpackText(key)), value, onDamage);
+          if (record !== null) yield record;
+        }
         if (rows.length < readRecordsMax) break;
         last = rows.at(-1)!.key;
       }

@@ -9,6 +9,7 @@ import { runCli } from '../operator/cli/cli.ts';
 import { CliFailure, type CliHost } from '../operator/cli/context.ts';
 import { ConfigError, describeConfig, environmentOf, loadConfig } from './config.ts';
 import type { Config } from './config-schema.ts';
+import { endProgress, showProgress } from './terminal-progress.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
 
@@ -59,6 +60,10 @@ const host: CliHost = {
     const config = configFor(dataDir);
     const { reshardStopped } = await import('./reshard.ts');
     return reshardStopped(config, shards);
+  },
+  async verify(dataDir) {
+    const { verifyDataFolder } = await import('./verify-folder.ts');
+    return verifyDataFolder(dataDir, showProgress).finally(endProgress);
   },
   async rollSecretsKey(dataDir) {
     const config = configFor(dataDir);

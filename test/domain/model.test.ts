@@ -11,7 +11,7 @@ import { dueRecords } from '../../src/domain/due.ts';
 import { endedIndex, kindIndex, networkCallIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { RecordKind, StoredRecord } from '../../src/domain/record.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
-import { assertInvariants, ofKind } from './invariants.ts';
+import { assertEvents, assertInvariants, ofKind } from './invariants.ts';
 import { Model } from './model.ts';
 import type { Made, Params } from './model-records.ts';
 import { card, scenes } from './scenes.ts';
@@ -150,7 +150,7 @@ class Run {
     assert.deepEqual([step.code, step.events], [code, events], `${operation} ${JSON.stringify(params)}`);
     this.#fold(step.decision.changes);
     this.#compare();
-    assertInvariants(this.records, model.arrived);
+    assertInvariants(this.records, stage.world.state, model.arrived);
   }
 
   /** What a command is about, and its parameters; now and then nothing that is there, or somebody else's. */
@@ -343,6 +343,7 @@ test('random commands come to what the model says', (t) => {
       const run = new Run();
       for (const each of actions) run.play(each);
       run.assertReplays();
+      assertEvents(run.records);
       run.assertDrawn();
       steps += run.steps;
       for (const { type } of ofKind(run.records, 'event')) reached.set(type, (reached.get(type) ?? 0) + 1);

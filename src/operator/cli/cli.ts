@@ -26,6 +26,7 @@ import { addReviewCommands } from './reviews.ts';
 import { addSecretsCommands } from './secrets.ts';
 import { addStatusCommand } from './status.ts';
 import { formatTable } from './table.ts';
+import { addVerifyCommand } from './verify.ts';
 import { addWebhookCommands } from './webhooks.ts';
 
 /** Each function adds its commands to the program. A new group of commands is a new element. */
@@ -42,6 +43,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addDoctorCommand,
   addReshardCommand,
   addSecretsCommands,
+  addVerifyCommand,
 ];
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */

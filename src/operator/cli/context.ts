@@ -6,6 +6,7 @@ import { modes } from '../../contract/vocabulary.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
 import type { Check, ConfigLine } from '../server/services.ts';
 import { callOperator } from './operator-client.ts';
+import type { Verification } from './verification.ts';
 
 /** What the command line uses of the process that it runs in. */
 export interface CliHost {
@@ -27,6 +28,8 @@ export interface CliHost {
   examine(dataDir: string | undefined): Promise<readonly Check[]>;
   /** Changes the data folder's number of shards. When it throws `CliFailure` the folder is as before. */
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
+  /** Checks everything in a data folder. Throws `CliFailure` when it can't be looked at. */
+  verify(dataDir: string): Promise<Verification>;
   /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */
   rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
 }
@@ -96,6 +99,16 @@ export function createContext(host: CliHost): CliContext {
     },
   };
   return context;
+}
+
+/** The data folder of a command that works on one that is named, or on the configured one. */
+export function dataOption(): Option {
+  return new Option('--data <folder>', 'the data folder (default: that of the service)');
+}
+
+export function folderOf(command: Command, host: Pick<CliHost, 'dataDir'>): string {
+  const { data, dataDir } = command.optsWithGlobals<CommonOptions & { data?: string }>();
+  return data ?? host.dataDir(dataDir);
 }
 
 export function modeOption(): Option {

@@ -33,6 +33,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     serve: () => assert.fail('nothing is served'),
     examine: () => assert.fail('nothing is examined'),
     reshard: () => assert.fail('nothing is resharded'),
+    verify: () => assert.fail('no folder is verified'),
     rollSecretsKey: () => assert.fail('no key is rolled'),
     ...host,
   });

@@ -1,0 +1,79 @@
+// Tells two streams of texts apart that should hold the same ones, in any order and however many: which text is on one side
+// only, or more often. Memory does not grow with the streams, because the first pass only keeps sums of hashes in a fixed
+// number of buckets. Where those differ, a second pass over both streams gathers the texts of these buckets.
+
+const bucketCount = 1 << 16;
+/** Buckets whose texts are gathered. Beyond so many differences, those that are found stand for all. */
+const gatheredBucketsMax = 256;
+
+export class StreamDifference {
+  readonly #counts = new Int32Array(bucketCount);
+  readonly #sums = new Uint32Array(bucketCount);
+  readonly #otherSums = new Uint32Array(bucketCount);
+  #gathered: Map<number, Map<string, number>> | null = null;
+
+  /** Takes a text of the first stream. */
+  expect(text: string): void {
+    this.#take(text, 1);
+  }
+
+  /** Takes a text of the second stream. */
+  find(text: string): void {
+    this.#take(text, -1);
+  }
+
+  #take(text: string, sign: 1 | -1): void {
+    const { first, second } = hashesOf(text);
+    const bucket = first % bucketCount;
+    if (this.#gathered !== null) {
+      const texts = this.#gathered.get(bucket);
+      texts?.set(text, (texts.get(text) ?? 0) + sign);
+      return;
+    }
+    this.#counts[bucket]! += sign;
+    this.#sums[bucket]! += sign * first;
+    this.#otherSums[bucket]! += sign * second;
+  }
+
+  /** Ends the first pass. True when the streams differ: they are then to be given a second time, for `differences`. */
+  isDifferent(): boolean {
+    const gathered = new Map<number, Map<string, number>>();
+    for (let bucket = 0; bucket < bucketCount && gathered.size < gatheredBucketsMax; bucket++) {
+      const isEmpty = !this.#counts[bucket] && !this.#sums[bucket] && !this.#otherSums[bucket];
+      if (!isEmpty) gathered.set(bucket, new Map());
+    }
+    this.#gathered = gathered;
+    return gathered.size > 0;
+  }
+
+  /** In the second pass: whether a text can be one that differs. */
+  gathers(text: string): boolean {
+    return this.#gathered?.has(hashesOf(text).first % bucketCount) ?? false;
+  }
+
+  /** After the second pass: each text that differs, and how many more the first stream has (less than zero: fewer). */
+  *differences(): Generator<readonly [text: string, surplus: number]> {
+    for (const texts of this.#gathered?.values() ?? [])
+      for (const entry of texts) if (entry[1] !== 0) yield entry;
+  }
+}
+
+const hashes = { first: 0, second: 0 };
+
+/** Two independent hashes of 32 bits (cyrb53: multiplication and the murmur mixer). Good until the next call. */
+function hashesOf(text: string): typeof hashes {
+  let first = 0xdeadbeef;
+  let second = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    first = Math.imul(first ^ code, 2_654_435_761);
+    second = Math.imul(second ^ code, 1_597_334_677);
+  }
+  first =
+    Math.imul(first ^ (first >>> 16), 2_246_822_507) ^ Math.imul(second ^ (second >>> 13), 3_266_489_909);
+  second =
+    Math.imul(second ^ (second >>> 16), 2_246_822_507) ^ Math.imul(first ^ (first >>> 13), 3_266_489_909);
+  hashes.first = first >>> 0;
+  hashes.second = second >>> 0;
+  return hashes;
+}

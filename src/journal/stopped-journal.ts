@@ -1,0 +1,63 @@
+// A shard's journal while nothing writes it, or a backup's: everything can be read, and nothing is changed or recovered.
+// Called by what examines or copies a whole data folder.
+
+import { join } from 'node:path';
+import type { LmdbCheckpoint } from './checkpoint.ts';
+import { dataFile } from './environment.ts';
+import { entriesAfter, follow } from './follow.ts';
+import {
+  JournalDamaged,
+  nowhere,
+  type ReplayedEntry,
+  type ResponseLocation,
+  type StoredResponse,
+} from './journal.ts';
+import { foldersOfJournal, type JournalOptions, mapSizesOf, openCheckpoint } from './open-journal.ts';
+import { fileDefect } from './page-check.ts';
+import { readStoredResponse, Segments } from './segments.ts';
+
+export interface StoppedJournal {
+  readonly checkpoint: LmdbCheckpoint;
+  /** The entries of the log that the checkpoint does not reflect. Throws `JournalDamaged` where the log is damaged. */
+  replay(): Generator<ReplayedEntry>;
+  /** As `Log.readResponse`. */
+  readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined;
+}
+
+/**
+ * Opens a journal, has `use` read it, and closes it. Every page of the checkpoint is checked first. Rejects with
+ * `ForeignPart` when a part of it belongs elsewhere, and with `JournalDamaged` when the checkpoint is damaged.
+ */
+export async function readStoppedJournal<T>(
+  options: Omit<JournalOptions, 'warn'>,
+  use: (journal: StoppedJournal) => T | Promise<T>,
+): Promise<T> {
+  const { dir, identity, indexRowsOf } = options;
+  const mapSizes = mapSizesOf(options);
+  refuseDamaged(dataFile(foldersOfJournal(dir).checkpoint));
+  const checkpoint = openCheckpoint(dir, identity, mapSizes.state, indexRowsOf);
+  const segments = new Segments(join(dir, 'log'), mapSizes.log, identity, 'read');
+  try {
+    return await use({
+      checkpoint,
+      *replay() {
+        const newest = segments.list.at(-1);
+        if (newest !== undefined) refuseDamaged(dataFile(newest.folder));
+        const after = checkpoint.sequence;
+        for (const batch of follow(segments, after)) yield* entriesAfter(batch, after);
+      },
+      readResponse(location, keyDigest) {
+        if (location.record === nowhere.record) return undefined;
+        const segment = segments.holding(location.record);
+        return segment && readStoredResponse(segments.open(segment), segment, location, keyDigest);
+      },
+    });
+  } finally {
+    await Promise.all([segments.close(), checkpoint.close()]);
+  }
+}
+
+function refuseDamaged(file: string): void {
+  const defect = fileDefect(file, 'leaves');
+  if (defect !== null) throw new JournalDamaged(`${file} is damaged: ${defect}`);
+}

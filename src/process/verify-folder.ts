@@ -1,0 +1,124 @@
+// `payments verify`: whether everything in a data folder fits together, while no service runs on it: the parts of the
+// folder, the directory, and each shard (verify-shard.ts). It only reads. A backup that was put back is looked at in the
+// same way, before a service starts on it.
+
+import type { Directory } from '../directory/directory.ts';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { ForeignPart } from '../journal/identity.ts';
+import { JournalDamaged } from '../journal/journal.ts';
+import { readStoppedJournal } from '../journal/stopped-journal.ts';
+import { CliFailure } from '../operator/cli/context.ts';
+import type { Finding, ReportProgress, Verification } from '../operator/cli/verification.ts';
+import {
+  type DataFolder,
+  DataFolderError,
+  existingDataFolder,
+  lockDataFolder,
+  openDirectory,
+} from './data-folder.ts';
+import { checkFolder } from './folder-check.ts';
+import { refuseRunning } from './reshard.ts';
+import { type Subject, verifyShard } from './verify-shard.ts';
+
+/** More than so many findings are counted and not listed. */
+const listedMax = 1_000;
+
+const restore = 'restore the data folder from a backup that verifies';
+
+/** What can be done about a finding. */
+const advice: Readonly<Record<Subject | 'folder', string>> = {
+  record: `look the payment up at its network and in the merchant's books, and correct it there; or ${restore}`,
+  event: 'the merchant may not know of this change: compare with their books',
+  index: 'the records are sound: "payments export" and "payments import" make a folder with a right index',
+  response:
+    'a retry with this key is refused with api_error and not run again until 24 hours after its first use',
+  damage: restore,
+  place: restore,
+  folder: restore,
+};
+
+/** The command: verifies the folder at `dataDir`. Throws `CliFailure`, one clear line, when it can't be looked at. */
+export async function verifyDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Verification> {
+  try {
+    await refuseRunning(dataDir);
+    const release = await lockDataFolder(dataDir);
+    try {
+      return await verifyFolder(await existingDataFolder(dataDir), onProgress);
+    } finally {
+      await release();
+    }
+  } catch (error) {
+    throw error instanceof DataFolderError ? new CliFailure(error.message) : error;
+  }
+}
+
+/** Verifies a folder that this process has locked. */
+export async function verifyFolder(folder: DataFolder, onProgress: ReportProgress): Promise<Verification> {
+  const findings: Finding[] = [];
+  let unlisted = 0;
+  const onFinding = (finding: Finding) => {
+    if (findings.length < listedMax) findings.push(finding);
+    else unlisted++;
+  };
+  const total = { records: 0, events: 0, responses: 0 };
+  const directory = await verifyDirectory(folder, onFinding);
+  try {
+    for (let number = 0; number < folder.shards; number++) {
+      const verified = await verifyOne(folder, number, directory, onFinding, onProgress);
+      total.records += verified.records;
+      total.events += verified.events;
+      total.responses += verified.responses;
+    }
+  } finally {
+    await directory?.closeStore();
+  }
+  return { folder: folder.path, id: folder.id, shards: folder.shards, ...total, findings, unlisted };
+}
+
+/** The directory, open, if it can be read; and whether the parts of the folder belong together. */
+async function verifyDirectory(
+  folder: DataFolder,
+  onFinding: (finding: Finding) => void,
+): Promise<Directory | null> {
+  const wrong = (check: string, message: string) =>
+    onFinding({ shard: null, object: null, check, what: message, advice: advice.folder });
+  let directory: Directory | null = null;
+  try {
+    directory = openDirectory(folder);
+    await checkFolder({ folder, directory, acceptLoss: false, warn: () => {} });
+  } catch (error) {
+    if (error instanceof JournalDamaged) wrong('directory.readable', error.message);
+    else if (error instanceof DataFolderError) wrong('folder.parts', error.message);
+    else throw error;
+  }
+  return directory;
+}
+
+async function verifyOne(
+  folder: DataFolder,
+  number: number,
+  directory: Directory | null,
+  onFinding: (finding: Finding) => void,
+  onProgress: ReportProgress,
+) {
+  const { shards } = folder;
+  const known = new Set(directory?.organizations().map(({ id }) => id));
+  const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+  try {
+    return await readStoppedJournal({ dir, identity, indexRowsOf }, (journal) =>
+      verifyShard({
+        journal,
+        number,
+        shards,
+        knowsOrganization: (org) => directory === null || known.has(org),
+        onFinding: ({ subject, ...found }) => onFinding({ ...found, shard: number, advice: advice[subject] }),
+        onProgress: (what, done, all) => onProgress(`shard ${number + 1} of ${shards}: ${what}`, done, all),
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof JournalDamaged)) throw error;
+    const check = error instanceof ForeignPart ? 'shard.place' : 'shard.readable';
+    onFinding({ shard: number, object: null, check, what: error.message, advice: advice.damage });
+    return { records: 0, events: 0, responses: 0 };
+  }
+}

@@ -1,0 +1,257 @@
+// `payments verify` of one shard: every record against the invariants of the state machine, the events against the records,
+// the index rows of the checkpoint against its records, and the idempotency records against the stored responses. What is
+// read is the checkpoint with the rest of the log on top, as the shard itself would have it. Nothing is changed, and memory
+// does not grow with the number of records.
+
+import { kindOfId } from '../contract/id-prefixes.ts';
+import { idempotencyRetentionMs } from '../contract/limits.ts';
+import { AssertionFailure } from '../core/assert.ts';
+import { slotOfId } from '../core/ids.ts';
+import { slotOf } from '../core/slot.ts';
+import { StreamDifference } from '../core/stream-difference.ts';
+import { expectedEvents } from '../domain/expected-events.ts';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { faultsOf, subjectOf } from '../domain/invariants.ts';
+import type { EventRecord, RecordKind, StoredRecord } from '../domain/record.ts';
+import type { View } from '../domain/view.ts';
+import { type IdempotencyRecord, JournalDamaged, nowhere } from '../journal/journal.ts';
+import type { StoppedJournal } from '../journal/stopped-journal.ts';
+import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
+import { clockKey, readClock } from '../shard/small-values.ts';
+import { RecordStore } from '../store/record-store.ts';
+
+/** What a finding is about; it says what can be done (see verify-folder.ts). */
+export type Subject = 'record' | 'event' | 'index' | 'response' | 'damage' | 'place';
+
+export interface Found {
+  readonly subject: Subject;
+  /** The name of what does not hold. */
+  readonly check: string;
+  /** The id of the object, if it is about one. */
+  readonly object: string | null;
+  readonly what: string;
+}
+
+export interface ShardVerification {
+  readonly journal: StoppedJournal;
+  readonly number: number;
+  readonly shards: number;
+  readonly knowsOrganization: (org: string) => boolean;
+  readonly onFinding: (found: Found) => void;
+  /** Hears now and then how many records, or rows, were looked at. */
+  readonly onProgress: (what: string, done: number, total: number) => void;
+}
+
+export interface Verified {
+  readonly records: number;
+  readonly events: number;
+  readonly responses: number;
+}
+
+const cacheBytesMax = 64 * 1024 * 1024;
+const progressEvery = 16_384;
+
+export function verifyShard(verification: ShardVerification): Verified {
+  return new ShardVerifier(verification).run();
+}
+
+class ShardVerifier {
+  readonly #options: ShardVerification;
+  readonly #store: RecordStore;
+  /** The records that the log has a newer value of than the checkpoint. */
+  readonly #inLog = new Map<string, RecordKind>();
+  readonly #index = new StreamDifference();
+  readonly #events = new StreamDifference();
+  readonly #unknown = new Set<string>();
+  #isDamaged = false;
+  #serviceMs: number;
+  #recordCount = 0;
+  #eventCount = 0;
+
+  constructor(options: ShardVerification) {
+    this.#options = options;
+    const { checkpoint } = options.journal;
+    this.#store = new RecordStore(checkpoint, cacheBytesMax);
+    this.#serviceMs = readClock(checkpoint.getSmallValue(clockKey))?.clock.serviceMs ?? 0;
+  }
+
+  run(): Verified {
+    this.#replay();
+    for (const record of this.#stored((id, error) => this.#damaged(id, error))) {
+      for (const row of indexRowsOf(record)) this.#index.expect(this.#indexRows.keyTextOf(row));
+      if (!this.#inLog.has(record.id)) this.#verify(record);
+    }
+    for (const record of this.#ofLog()) this.#verify(record);
+    this.#compareIndex();
+    this.#compareEvents();
+    const responses = this.#verifyResponses();
+    return { records: this.#recordCount, events: this.#eventCount, responses };
+  }
+
+  get #indexRows() {
+    return this.#options.journal.checkpoint.indexRows;
+  }
+
+  #found(subject: Subject, check: string, object: string | null, what: string): void {
+    this.#options.onFinding({ subject, check, object, what });
+  }
+
+  #damaged(id: string | null, error: unknown): void {
+    if (!(error instanceof JournalDamaged || error instanceof AssertionFailure)) throw error;
+    this.#isDamaged = true;
+    this.#found('damage', 'readable', id, error.message);
+  }
+
+  #replay(): void {
+    try {
+      for (const { changes, timeMs } of this.#options.journal.replay()) {
+        this.#serviceMs = Math.max(this.#serviceMs, timeMs);
+        for (const change of changes) {
+          this.#inLog.set(change.id, change.kind);
+          this.#store.restore(change);
+        }
+      }
+    } catch (error) {
+      this.#damaged(null, error);
+    }
+  }
+
+  /** The records of the checkpoint, which the log may have newer values of. */
+  *#stored(onDamage: (id: string, error: Error) => void): Generator<StoredRecord> {
+    const { checkpoint } = this.#options.journal;
+    const total = checkpoint.recordCount;
+    let done = 0;
+    for (const record of checkpoint.records(onDamage)) {
+      if (done++ % progressEvery === 0) this.#options.onProgress('records', done, total);
+      yield record;
+    }
+  }
+
+  *#ofLog(): Generator<StoredRecord> {
+    for (const [id, kind] of this.#inLog) {
+      const record = this.#store.get(kind, id);
+      if (record !== undefined) yield record;
+    }
+  }
+
+  /** Every record as it is now. */
+  *#current(): Generator<StoredRecord> {
+    for (const record of this.#stored(() => {})) if (!this.#inLog.has(record.id)) yield record;
+    yield* this.#ofLog();
+  }
+
+  #verify(record: StoredRecord): void {
+    this.#recordCount++;
+    this.#takeEvents(record);
+    this.#verifyPlace(record);
+    try {
+      for (const { invariant, what } of faultsOf(record, this.#store))
+        this.#found('record', invariant, record.id, what);
+    } catch (error) {
+      this.#damaged(record.id, error);
+    }
+    if (record.kind === 'event') this.#eventCount++;
+  }
+
+  /** A record lies in the shard that owns its organization, which the directory knows. */
+  #verifyPlace({ id, org }: StoredRecord): void {
+    const { number, shards, knowsOrganization } = this.#options;
+    const slot = slotOfId(id);
+    if (shardOfOrganization(org, shards) !== number)
+      this.#found(
+        'place',
+        'shard',
+        id,
+        `belongs to ${org}, whose shard is ${shardOfOrganization(org, shards)}`,
+      );
+    if (slot >= 0 && slot !== slotOf(org))
+      this.#found('place', 'slot', id, `belongs to ${org}, and its id says another organization`);
+    if (knowsOrganization(org) || this.#unknown.has(org)) return;
+    this.#unknown.add(org);
+    this.#found('place', 'organization', org, `has records, such as ${id}, and is not in the directory`);
+  }
+
+  #takeEvents(record: StoredRecord): void {
+    if (record.kind === 'event') {
+      const object = subjectOf(record);
+      if (object !== null && !isSample(record, object, this.#store))
+        this.#events.find(`${record.type} ${object}`);
+    } else for (const [type, object] of expectedEvents(record)) this.#events.expect(`${type} ${object}`);
+  }
+
+  #compareIndex(): void {
+    const rows = this.#indexRows;
+    const findAll = () => {
+      for (const text of rows.keyTexts()) this.#index.find(text);
+    };
+    this.#options.onProgress('index rows', 0, 1);
+    findAll();
+    // A record that can't be read says nothing of its rows, and they are not to blame.
+    if (this.#isDamaged || !this.#index.isDifferent()) return;
+    const records = new Map<string, StoredRecord>();
+    for (const record of this.#stored(() => {}))
+      for (const row of indexRowsOf(record)) {
+        const text = rows.keyTextOf(row);
+        this.#index.expect(text);
+        if (this.#index.gathers(text)) records.set(text, record);
+      }
+    findAll();
+    for (const [text, surplus] of this.#index.differences()) {
+      const record = records.get(text);
+      const what = rows.describeKey(text);
+      if (surplus > 0) this.#found('index', 'row_missing', record?.id ?? null, `the index lacks ${what}`);
+      else this.#found('index', 'row_stray', null, `the index has ${what}, which no record asks for`);
+    }
+  }
+
+  #compareEvents(): void {
+    if (this.#isDamaged || !this.#events.isDifferent()) return;
+    for (const record of this.#current()) this.#takeEvents(record);
+    for (const [text, surplus] of this.#events.differences()) {
+      const [type, object] = text.split(' ') as [string, string];
+      const count = Math.abs(surplus);
+      if (surplus > 0) this.#found('event', 'event_missing', object, `lacks ${count} event of type ${type}`);
+      else this.#found('event', 'event_stray', object, `has ${count} event too many of type ${type}`);
+    }
+  }
+
+  /** Each idempotency record that is in force has its stored response, in the shard of its organization. */
+  #verifyResponses(): number {
+    const { journal, number, shards, onProgress } = this.#options;
+    let responses = 0;
+    try {
+      for (const record of journal.checkpoint.idempotencyRecords(this.#serviceMs - idempotencyRetentionMs)) {
+        const { keyDigest, location, slot } = record;
+        const key = Buffer.from(keyDigest).toString('hex');
+        if (responses++ % progressEvery === 0) onProgress('stored responses', responses, 0);
+        if (shardOfSlot(slot, shards) !== number)
+          this.#found('place', 'idempotency_record', key, `is of the slot ${slot}, whose shard is another`);
+        if (location.record === nowhere.record) continue;
+        const what = this.#responseFault(record);
+        if (what !== null) this.#found('response', 'stored_response', key, what);
+      }
+    } catch (error) {
+      this.#damaged(null, error);
+    }
+    return responses;
+  }
+
+  #responseFault({ location, keyDigest }: IdempotencyRecord): string | null {
+    try {
+      const response = this.#options.journal.readResponse(location, keyDigest);
+      return response === undefined
+        ? `its stored response is gone from the log record ${location.record}`
+        : null;
+    } catch (error) {
+      if (error instanceof JournalDamaged) return error.message;
+      throw error;
+    }
+  }
+}
+
+/** A sample that an operator sent in test mode is about an object that never was. */
+function isSample({ livemode }: EventRecord, object: string, view: View): boolean {
+  const kind = kindOfId(object);
+  if (livemode || kind === undefined || kind === 'organization' || kind === 'request') return false;
+  return view.get(kind, object) === undefined;
+}

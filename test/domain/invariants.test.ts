@@ -1,0 +1,215 @@
+// Every invariant holds for what the state machine makes, and each is broken by one change and told then.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expectedEvents } from '../../src/domain/expected-events.ts';
+import { faultsOf, invariants, subjectOf } from '../../src/domain/invariants.ts';
+import type { RecordKind, StoredRecord } from '../../src/domain/record.ts';
+import { openCharge, payByCard, scenes, typedCard } from './scenes.ts';
+import { Stage } from './stage.ts';
+
+/** What a row breaks: fields that a record gets, or another record that it loses. */
+type Broken = Partial<Record<string, unknown>>;
+
+interface Row {
+  readonly invariant: string;
+  /** Makes what is needed, and names the record with the fault. */
+  readonly given: (stage: Stage) => string;
+  /** Its new fields; a function may also remove what the record names. */
+  readonly broken: Broken | ((stage: Stage, record: StoredRecord) => Broken);
+}
+
+const missing = (kind: string) => `${kind}_${'0'.repeat(25)}`;
+const newestOf = (stage: Stage, kind: RecordKind): string =>
+  stage.world.log.flat().findLast((change) => change.kind === kind && !change.removed)!.id;
+
+const intentOf = (name: keyof typeof scenes) => (stage: Stage) => scenes[name](stage).intent;
+const chargeOf = (name: keyof typeof scenes) => (stage: Stage) => scenes[name](stage).charge;
+const sessionOf = (name: keyof typeof scenes) => (stage: Stage) => scenes[name](stage).session;
+const callOf = (name: 'opening' | 'authorizing') => (stage: Stage) => scenes[name](stage).call!.id;
+const customer = (stage: Stage): string => stage.given('create_customer', { email: 'a@shop.test' }).id;
+
+function refund(stage: Stage): string {
+  return stage.given('create_refund', { payment_intent: payByCard(stage).intent, amount: 500 }).id;
+}
+
+function review(stage: Stage): string {
+  stage.given('complete_charge', { amount: 77 }, scenes.open(stage).charge);
+  return newestOf(stage, 'review');
+}
+
+function delivery(stage: Stage): string {
+  stage.given('create_webhook_endpoint', { url: 'https://a.test', enabled_events: ['*'] });
+  payByCard(stage);
+  const id = newestOf(stage, 'delivery');
+  const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'refused', answer: '' };
+  stage.when('record_attempt', { delivery: id, number: 0, first: false, result });
+  return id;
+}
+
+function endpoint(stage: Stage): string {
+  delivery(stage);
+  return newestOf(stage, 'webhook_endpoint');
+}
+
+const newest = (kind: RecordKind) => (stage: Stage) => {
+  delivery(stage);
+  return newestOf(stage, kind);
+};
+
+const rows: readonly Row[] = [
+  { invariant: 'payment_intent.amount_received', given: intentOf('paid'), broken: { amount_received: 1 } },
+  { invariant: 'payment_intent.canceled_at', given: intentOf('canceled'), broken: { canceled_at: null } },
+  {
+    invariant: 'payment_intent.latest_charge',
+    given: intentOf('paid'),
+    broken: { latest_charge: missing('ch') },
+  },
+  { invariant: 'payment_intent.charges', given: intentOf('paid'), broken: { status: 'processing' } },
+  {
+    invariant: 'payment_intent.last_payment_error',
+    given: intentOf('declined'),
+    broken: (stage, record) => ({
+      last_payment_error: {
+        ...stage.get('payment_intent', record.id).last_payment_error!,
+        charge: missing('ch'),
+      },
+    }),
+  },
+  {
+    invariant: 'payment_intent.network_call',
+    given: intentOf('open'),
+    broken: { network_call: missing('op') },
+  },
+  { invariant: 'payment_intent.network_call', given: intentOf('opening'), broken: { status: 'processing' } },
+  {
+    invariant: 'payment_intent.checkout_session',
+    given: intentOf('fresh'),
+    broken: { checkout_session: missing('cs') },
+  },
+  { invariant: 'payment_intent.customer', given: intentOf('fresh'), broken: { customer: missing('cus') } },
+  { invariant: 'payment_intent.id', given: intentOf('fresh'), broken: { id: missing('ch') } },
+  { invariant: 'charge.payment_intent', given: chargeOf('paid'), broken: { amount: 1 } },
+  { invariant: 'charge.payment_intent', given: chargeOf('paid'), broken: { livemode: true } },
+  {
+    invariant: 'charge.refunds',
+    given: (stage) => stage.get('refund', refund(stage)).charge,
+    broken: { amount_refund_pending: 499 },
+  },
+  { invariant: 'charge.refunds', given: chargeOf('paid'), broken: { amount_refunded: 1 } },
+  { invariant: 'charge.refundable', given: chargeOf('paid'), broken: { amount_refunded: 20_001 } },
+  { invariant: 'charge.refundable', given: chargeOf('paid'), broken: { amount_refund_pending: -1 } },
+  { invariant: 'charge.failure', given: chargeOf('declined'), broken: { failure_code: null } },
+  { invariant: 'charge.challenge', given: chargeOf('paid'), broken: { challenge_token: 'tok' } },
+  {
+    invariant: 'charge.cash_code',
+    given: (stage) => {
+      const number = stage.get('charge', scenes.code(stage).charge).cash_number;
+      const other = scenes.code(stage).charge;
+      stage.world.state.apply({ ...stage.get('charge', other), cash_number: number });
+      return other;
+    },
+    broken: {},
+  },
+  { invariant: 'refund.charge', given: refund, broken: { charge: missing('ch') } },
+  { invariant: 'refund.amount', given: refund, broken: { amount: 0 } },
+  { invariant: 'refund.failure', given: refund, broken: { failure_reason: 'no' } },
+  {
+    invariant: 'checkout_session.payment_intent',
+    given: sessionOf('fresh'),
+    broken: { payment_intent: missing('pi') },
+  },
+  { invariant: 'checkout_session.status', given: sessionOf('paid'), broken: { status: 'open' } },
+  { invariant: 'checkout_session.customer', given: sessionOf('paid'), broken: { customer: missing('cus') } },
+  { invariant: 'customer.deleted', given: customer, broken: { deleted: true } },
+  { invariant: 'review.charge', given: review, broken: { amount_expected: 1 } },
+  { invariant: 'review.closed', given: review, broken: { open: false } },
+  {
+    invariant: 'event.object',
+    given: newest('event'),
+    broken: { object_json: '{"id":"pi_' },
+  },
+  { invariant: 'webhook_endpoint.deleted', given: endpoint, broken: { status: 'deleted' } },
+  { invariant: 'webhook_endpoint.deleted', given: endpoint, broken: { secrets: [] } },
+  { invariant: 'delivery.endpoint', given: delivery, broken: { endpoint: missing('we') } },
+  { invariant: 'delivery.event', given: delivery, broken: { event: missing('evt') } },
+  { invariant: 'delivery.status', given: delivery, broken: { due_at_ms: null } },
+  { invariant: 'delivery.attempts', given: delivery, broken: { attempt_count: 2 } },
+  {
+    invariant: 'attempt.delivery',
+    given: newest('attempt'),
+    broken: { delivery: missing('whd') },
+  },
+  {
+    invariant: 'network_call.payment_intent',
+    given: callOf('opening'),
+    broken: { payment_intent: missing('pi') },
+  },
+  { invariant: 'network_call.about', given: callOf('authorizing'), broken: { charge: null } },
+  { invariant: 'network_call.about', given: callOf('authorizing'), broken: { charge: missing('ch') } },
+  {
+    invariant: 'network_call.waited_for',
+    given: callOf('opening'),
+    broken: (stage, record) => {
+      const intent = stage.get('payment_intent', (record as { payment_intent?: string }).payment_intent!);
+      stage.world.state.apply({ ...intent, network_call: null });
+      return {};
+    },
+  },
+];
+
+function recordsOf(stage: Stage): Map<string, StoredRecord> {
+  const records = new Map<string, StoredRecord>();
+  for (const change of stage.world.log.flat())
+    if (change.removed) records.delete(change.id);
+    else records.set(change.id, change);
+  return records;
+}
+
+for (const { invariant, given, broken } of rows) {
+  test(`${invariant}: ${JSON.stringify(broken) ?? 'something else changes'}`, () => {
+    const stage = new Stage();
+    const id = given(stage);
+    const record = recordsOf(stage).get(id)!;
+    const isSound = typeof broken === 'function' || Object.keys(broken).length > 0;
+    if (isSound) assert.deepEqual(faultsOf(record, stage.world.state), []);
+    const after = { ...record, ...(typeof broken === 'function' ? broken(stage, record) : broken) };
+    const faults = faultsOf(after as StoredRecord, stage.world.state);
+    assert.ok(
+      faults.some((fault) => fault.invariant === invariant && fault.what.length > 0),
+      JSON.stringify(faults),
+    );
+  });
+}
+
+test('every invariant has a row that breaks it', () => {
+  const all = Object.entries(invariants).flatMap(([kind, checks]) =>
+    Object.keys(checks).map((name) => `${kind}.${name}`),
+  );
+  const broken = new Set(rows.map(({ invariant }) => invariant));
+  assert.deepEqual(
+    all.filter((name) => !broken.has(name)),
+    [],
+  );
+});
+
+test('the events of all records are those that happened, in every state', () => {
+  for (const name of Object.keys(scenes) as (keyof typeof scenes)[]) {
+    const stage = new Stage();
+    scenes[name](stage);
+    refund(stage);
+    stage.given('succeed_refund', {}, refund(stage));
+    stage.given('fail_refund', { failure_reason: 'expired_card' }, refund(stage));
+    review(stage);
+    stage.given('close_review', { as: 'approved' }, review(stage));
+    const abandoned = scenes.open(stage);
+    stage.given('abandon_charge', {}, abandoned.charge);
+    stage.settle(stage.calls('submit_card', typedCard, openCharge(stage, abandoned.intent)));
+    const records = [...recordsOf(stage).values()];
+    for (const record of records) assert.deepEqual(faultsOf(record, stage.world.state), [], record.id);
+    const happened = records.flatMap((each) =>
+      each.kind === 'event' ? [String([each.type, subjectOf(each)])] : [],
+    );
+    assert.deepEqual(happened.sort(), records.flatMap(expectedEvents).map(String).sort(), name);
+  }
+});
