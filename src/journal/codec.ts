@@ -5,8 +5,9 @@
 //   8  first sequence (f64)   16  last sequence (f64)   24  service time (f64)   32  wall time, Unix ms (f64)
 //  40  length of the body (u32)   44  length of the answers (u32)
 //  48  tag: whose batch it is (22 bytes, see identity.ts)
-//  70  body: for each entry the number of its changes (u16) and the offset of its stored response (u32, all ones: none),
-//      then each change: its length (u32) and its bytes (see record-layout.ts)
+//  70  body: for each entry the number of its changes (u16), the offset of its stored response (u32, all ones: none) and
+//      its cause (u8: the number of its kind from 1, and 128 when a name follows, with its length (u8)), then each
+//      change: its length (u32) and its bytes (see record-layout.ts)
 //   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), slot (u16), status (u16),
 //      lengths of the request id (u16), the defaults (u16) and the answer's body (u32), then these three; one after the other, so
 //      that one is read, and checked, from its offset alone
@@ -16,6 +17,7 @@
 
 import { crc32 } from 'node:zlib';
 import { assert } from '../core/assert.ts';
+import { type Cause, causeKinds, causes } from '../domain/cause.ts';
 import type { Change } from '../domain/record.ts';
 import type { PackedChanges } from '../store/packed-changes.ts';
 import { checksumBytes, writeWithChecksum } from './checksum.ts';
@@ -30,7 +32,7 @@ import {
 } from './journal.ts';
 import { decodeRecord, packRecord } from './record-layout.ts';
 
-const format = 5;
+const format = 6;
 const bodyLengthInHeaderAt = 40;
 const answersLengthAt = 44;
 const tagAt = 48;
@@ -57,7 +59,10 @@ export interface TurnHeader {
 
 type Idempotency = NonNullable<LogBatch['entries'][number]['idempotency']>;
 
-const entryHeadBytes = 6;
+const causeAt = 6;
+const entryHeadBytes = 7;
+const namedMark = 128;
+const nameBytesMax = 255;
 const lengthBytes = 4;
 const noAnswer = 0xffff_ffff;
 
@@ -75,14 +80,14 @@ export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
   const changes: Buffer[] = [];
   let bodyLength = 0;
   let answersLength = 0;
-  for (const { changes: records, idempotency } of entries) {
+  for (const { changes: records, idempotency, cause } of entries) {
     const shared = typeof idempotency?.body === 'string' ? idempotency.body : null;
     for (const record of records) {
       const change = packRecord(record, shared);
       changes.push(change);
       bodyLength += lengthBytes + checksumBytes + change.length;
     }
-    bodyLength += entryHeadBytes;
+    bodyLength += entryHeadBytes + nameBytes(cause);
     locations.push(idempotency === null ? null : { record: firstSequence, offset: answersLength });
     if (idempotency !== null) answersLength += answerBytes(idempotency);
   }
@@ -146,6 +151,7 @@ function writeEntries(
     const offset = locations[i]?.offset ?? noAnswer;
     at = bytes.writeUInt16LE(entry.changes.length, at);
     at = bytes.writeUInt32LE(offset, at);
+    at = writeCause(bytes, at, entry.cause);
     for (const end = next + entry.changes.length; next < end; next++) {
       const change = changes[next]!;
       places[2 * next] = at;
@@ -155,6 +161,37 @@ function writeEntries(
     }
   }
   return places;
+}
+
+/** What the name of a cause takes, cut off where it is too long. */
+function nameBytes(cause: Cause | null): number {
+  return cause === null || cause.name === null ? 0 : 1 + nameOf(cause.name).length;
+}
+
+function nameOf(name: string): Buffer {
+  return Buffer.from(name).subarray(0, nameBytesMax);
+}
+
+function writeCause(bytes: Buffer, at: number, cause: Cause | null): number {
+  if (cause === null) return bytes.writeUInt8(0, at);
+  const kind = causeKinds.indexOf(cause.by) + 1;
+  if (cause.name === null) return bytes.writeUInt8(kind, at);
+  const name = nameOf(cause.name);
+  bytes.writeUInt8(kind | namedMark, at);
+  bytes.writeUInt8(name.length, at + 1);
+  bytes.set(name, at + 2);
+  return at + 2 + name.length;
+}
+
+/** The cause at `at`, and where it ends. */
+function readCause(bytes: Buffer, at: number): { readonly cause: Cause | null; readonly end: number } {
+  const kind = bytes[at]!;
+  if (kind === 0) return { cause: null, end: at + 1 };
+  const by = causeKinds[(kind & ~namedMark) - 1];
+  assert(by !== undefined, `the kind ${kind} of a cause is known`);
+  if ((kind & namedMark) === 0) return { cause: causes[by], end: at + 1 };
+  const end = at + 2 + bytes[at + 1]!;
+  return { cause: { by, name: bytes.toString('utf8', at + 2, end) }, end };
 }
 
 function answerBytes({ requestId, defaults, body }: Idempotency): number {
@@ -217,7 +254,8 @@ export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
   for (let at = headerBytes; at < end; ) {
     const count = bytes.readUInt16LE(at);
     const offset = bytes.readUInt32LE(at + 2);
-    at += entryHeadBytes;
+    const { cause, end: start } = readCause(bytes, at + causeAt);
+    at = start;
     const changes: Change[] = [];
     for (let i = 0; i < count; i++) {
       changes.push(readChange(bytes, at, offset));
@@ -225,7 +263,7 @@ export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
     }
     const location = { record: firstSequence, offset };
     const idempotency = offset === noAnswer ? null : readIdempotencyRecord(bytes, location, timeMs);
-    entries.push({ sequence: firstSequence + entries.length, timeMs, changes, idempotency });
+    entries.push({ sequence: firstSequence + entries.length, timeMs, changes, idempotency, cause });
   }
   return entries;
 }

@@ -4,6 +4,7 @@
 // appended is replayed after a restart, on top of the newest checkpoint. A journal that failed once is finished:
 // every later append is refused, and the shard recovers from disk instead of going on.
 
+import type { Cause } from '../domain/cause.ts';
 import type { Change } from '../domain/record.ts';
 import type { ColdStore } from '../store/cold-store.ts';
 import type { PackedChanges } from '../store/packed-changes.ts';
@@ -59,6 +60,8 @@ export interface IdempotencyRecord {
 export interface Entry {
   readonly changes: readonly Change[];
   readonly idempotency: KeyedResponse | null;
+  /** A request without a name is the one that the response is stored for. Null: it is not known. */
+  readonly cause: Cause | null;
 }
 
 /** The record of one turn, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
@@ -77,6 +80,7 @@ export interface ReplayedEntry {
   readonly timeMs: number;
   readonly changes: readonly Change[];
   readonly idempotency: IdempotencyRecord | null;
+  readonly cause: Cause | null;
 }
 
 /** The write-ahead log of one shard. */

@@ -14,6 +14,14 @@ export interface Asker {
   readonly sudo_user: string | null;
 }
 
+/** Who it is in words; null when the client didn't say. */
+export function nameOfAsker(by: Asker | null): string | null {
+  if (by === null) return null;
+  const { user, uid, sudo_user: sudoUser } = by;
+  const name = user ?? `uid ${uid}`;
+  return sudoUser === null ? name : `${name} (sudo by ${sudoUser})`;
+}
+
 export interface OperatorRequest {
   readonly command: string;
   readonly params: unknown;

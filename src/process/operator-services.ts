@@ -24,7 +24,7 @@ export function operatorServices(options: {
   readonly metricsText: () => Promise<string>;
   readonly checks: OperatorServices['checks'];
   readonly status: OperatorServices['status'];
-}): OperatorServices {
+}): Omit<OperatorServices, 'asker'> {
   const { directory, supervisor, secrets, availability, config, metricsText, checks, status } = options;
   const { clients } = supervisor;
 

@@ -236,6 +236,7 @@ async function appendAnswers({ log, checkpoint }: OwnJournal, moving: readonly M
     const entries = turn.map(({ key, answer }) => ({
       changes: [],
       idempotency: answer && { ...key, ...answer },
+      cause: null,
     }));
     const appended = log.append({ firstSequence: log.nextSequence, timeMs, wallMs: timeMs, entries });
     durable.push(appended.durable);

@@ -5,6 +5,7 @@ import { randomFillSync } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { systemScheduler } from '../core/scheduler.ts';
+import { causes } from '../domain/cause.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
@@ -94,7 +95,13 @@ const runner = createRunner({
     logger.warn({ call: callId, err: error }, 'a network call is tried again'),
   settle: async (call, outcome) => {
     const params = { call, outcome };
-    const command = { operation: 'settle_network_call', id: call, params, language: 'en' } as const;
+    const command = {
+      operation: 'settle_network_call',
+      id: call,
+      params,
+      language: 'en',
+      cause: causes.network,
+    } as const;
     const answer = await shard.ask({ kind: 'command', ...command });
     // A call that is no longer open was settled before.
     if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);

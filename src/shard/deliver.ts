@@ -1,6 +1,7 @@
 // What a turn does for webhooks: it records reported attempts, leases due deliveries to the webhook thread, ends the
 // deliveries of deleted endpoints, and removes deliveries that are older than the retention time.
 
+import { causes } from '../domain/cause.ts';
 import { endedIndex, timeKey } from '../domain/indexes.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
 import { about, executeCommand } from './execute-command.ts';
@@ -36,7 +37,8 @@ export function takeReports(
     state.outbox.release(endpoint, report.delivery, report.number);
     turn.recorded.push({ endpoint, delivery: report.delivery, number: report.number });
     if (!isNew) continue;
-    const outcome = executeCommand(state, turn, about(state, turn, delivery, 'record_attempt', report), null);
+    const command = about(state, turn, delivery, 'record_attempt', report, causes.webhook);
+    const outcome = executeCommand(state, turn, command, null);
     if ('result' in outcome && outcome.result !== null) onOutcome(outcomeOf(outcome.result));
   }
 }
@@ -65,7 +67,8 @@ export function drainEndpoints(state: ShardState, turn: Turn): boolean {
   for (const [id, after] of draining) {
     const endpoint = state.records.get('webhook_endpoint', id)!;
     const params = after === undefined ? {} : { after };
-    const outcome = executeCommand(state, turn, about(state, turn, endpoint, 'drain_endpoint', params), null);
+    const command = about(state, turn, endpoint, 'drain_endpoint', params, causes.time);
+    const outcome = executeCommand(state, turn, command, null);
     if (draining.has(id) && 'result' in outcome) draining.set(id, outcome.result.after ?? undefined);
   }
   return draining.size > 0;
@@ -83,7 +86,7 @@ export function oldestEndedMs(state: ShardState): number {
 export function pruneDeliveries(state: ShardState, turn: Turn, endedBeforeMs: number): boolean {
   const before = timeKey(endedBeforeMs);
   for (const oldest of state.records.scan(endedIndex, { before, descending: false })) {
-    const command = about(state, turn, oldest, 'prune_deliveries', { endedBeforeMs });
+    const command = about(state, turn, oldest, 'prune_deliveries', { endedBeforeMs }, causes.time);
     const outcome = executeCommand(state, turn, command, null);
     return 'result' in outcome && outcome.result.more;
   }

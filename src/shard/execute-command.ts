@@ -5,6 +5,7 @@
 
 import { isStored, statusOf, unavailable } from '../contract/errors/table.ts';
 import { storedResponseBytesMax } from '../contract/limits.ts';
+import { type Cause, causes } from '../domain/cause.ts';
 import type { AnyCommand, CommandParams, Done } from '../domain/command.ts';
 import type { Outcome } from '../domain/decision.ts';
 import type { StoredRecord } from '../domain/record.ts';
@@ -15,17 +16,18 @@ import type { ShardState } from './shard-state.ts';
 import type { Turn } from './turn.ts';
 import type { Waiter } from './waiter.ts';
 
-/** A command about a record, on behalf of the organization that the record belongs to. */
+/** A command about a record that `cause` gave, on behalf of the organization that the record belongs to. */
 export function about<O extends AnyCommand>(
   state: ShardState,
   turn: Turn,
   record: StoredRecord,
   operation: O,
   params: CommandParams<O>,
+  cause: Cause,
 ): IssuedCommand<O> {
   const scope = state.scope(record.org, record.livemode, turn);
   const request = record.kind === 'network_call' ? record.request : null;
-  return { operation, id: record.id, params, scope, request, addressAllowed: null };
+  return { operation, id: record.id, params, scope, request, cause, addressAllowed: null };
 }
 
 /**
@@ -51,11 +53,12 @@ export function executeCommand<O extends AnyCommand>(
   state.apply(turn, decision);
   if ('waitsFor' in outcome) {
     state.waitFor(outcome.waitsFor, waiter);
-    turn.record(decision.changes, null);
+    turn.record(decision.changes, null, causeOf(command, null));
     return outcome;
   }
   const told = outcome as Outcome;
-  turn.record(decision.changes, recordFor(state, command, told));
+  const stored = recordFor(state, command, told);
+  turn.record(decision.changes, stored, causeOf(command, stored));
   if (command.operation === 'settle_network_call') settled(state, turn, command, waiter, told);
   else if (waiter !== null) answer(state, turn, waiter, told);
   return outcome;
@@ -76,6 +79,12 @@ function settled(
   const waiting = state.takeWaiting(id);
   if (waiting !== undefined) answer(state, turn, waiting, outcome);
   if (network !== null) answer(state, turn, network, applied);
+}
+
+/** Who gave the command, as its entry says it: a request is named by the response that is stored for it, if there is one. */
+function causeOf({ cause, request }: IssuedCommand, stored: Entry['idempotency']): Cause {
+  if (cause !== causes.request || stored !== null || request === null) return cause;
+  return { by: 'request', name: request.request_id };
 }
 
 /** The idempotency record of a request with its response; null when that says to try again or is too large. */

@@ -6,6 +6,7 @@ import { parseQuery } from '../contract/routes/query-string.ts';
 import { type ExportOperation, routeTable } from '../contract/routes/table.ts';
 import { fillDefaults } from '../contract/routes/validate.ts';
 import { assert } from '../core/assert.ts';
+import { causes } from '../domain/cause.ts';
 import { pendingDeliveries } from '../domain/deliveries.ts';
 import { dueRecords, nextDueMs } from '../domain/due.ts';
 import { eventJson } from '../domain/events.ts';
@@ -66,14 +67,14 @@ function subjectOf(state: ShardState, id: string): StoredRecord | undefined {
 }
 
 function commandOf(state: ShardState, turn: Turn, to: ReplyTo, request: Of<'command'>): void {
-  const { operation, id, params, language } = request;
+  const { operation, id, params, language, cause } = request;
   const waiter = { kind: 'message', to, language } as const;
   const subject = state.read(
     () => subjectOf(state, id) ?? { refusal: missing(id, null) },
     (refusal) => ({ refusal }),
   );
   if ('refusal' in subject) answer(state, turn, waiter, subject);
-  else executeCommand(state, turn, about(state, turn, subject, operation, params as object), waiter);
+  else executeCommand(state, turn, about(state, turn, subject, operation, params as object, cause), waiter);
 }
 
 const duePerTurnMax = 256;
@@ -82,7 +83,7 @@ const duePerTurnMax = 256;
 export function expireDue(state: ShardState, turn: Turn): boolean {
   const due = dueRecords(state.records, turn.serviceMs, duePerTurnMax);
   for (const record of due) {
-    executeCommand(state, turn, about(state, turn, record, 'expire_due', {}), null);
+    executeCommand(state, turn, about(state, turn, record, 'expire_due', {}, causes.time), null);
   }
   const [left] = dueRecords(state.records, turn.serviceMs, 1);
   const isNew = due.every(({ id }) => id !== left?.id);

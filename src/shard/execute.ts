@@ -11,6 +11,7 @@ import { type CommandOperation, type QueryOperation, routeTable } from '../contr
 import { fillDefaults, firstRefusal, type Params, validateParams } from '../contract/routes/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
 import { findCardNumber } from '../core/card-number.ts';
+import { causes } from '../domain/cause.ts';
 import { query } from '../domain/query.ts';
 import type { ApiRequest, ResolvedDefaults } from '../domain/record.ts';
 import { defaultsResolver } from '../domain/resolved-defaults.ts';
@@ -86,6 +87,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     params,
     scope,
     request: keyed,
+    cause: causes.request,
     addressAllowed: null,
   } as IssuedCommand;
   run(

@@ -4,6 +4,7 @@
 
 import type { ErrorCode } from '../contract/errors/table.ts';
 import type { Language } from '../contract/vocabulary.ts';
+import type { Cause } from '../domain/cause.ts';
 import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
@@ -16,6 +17,7 @@ export type InternalRequest =
       readonly id: string;
       readonly params: object;
       readonly language: Language;
+      readonly cause: Cause;
     }
   | { readonly kind: 'view_payment'; readonly id: string }
   | {

@@ -2,6 +2,7 @@
 // their answers, those of queries included, wait until it is on disk.
 
 import type { Now } from '../core/clock.ts';
+import type { Cause } from '../domain/cause.ts';
 import type { Change, NetworkCallRecord } from '../domain/record.ts';
 import type { Entry, StoredResponse } from '../journal/journal.ts';
 import { AnswerWriter } from './frames.ts';
@@ -72,14 +73,14 @@ export class Turn implements Now {
     this.#messages.push({ peer, message });
   }
 
-  /** Records the changes of one command, and the response that is stored for its idempotency key. */
-  record(changes: readonly Change[], idempotency: Entry['idempotency']): void {
+  /** Records the changes of one command, the response that is stored for its idempotency key, and who gave it. */
+  record(changes: readonly Change[], idempotency: Entry['idempotency'], cause: Cause): void {
     if (idempotency !== null)
       this.stored.set(keyOf(idempotency.keyDigest), {
         fingerprint: idempotency.fingerprint,
         answer: idempotency,
       });
-    if (changes.length > 0 || idempotency !== null) this.entries.push({ changes, idempotency });
+    if (changes.length > 0 || idempotency !== null) this.entries.push({ changes, idempotency, cause });
   }
 
   /** Sends all answers. Called once, when everything that they show is on disk. */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { slotCount } from '../../src/core/slot.ts';
+import { causeKinds, causes } from '../../src/domain/cause.ts';
 import type { Change } from '../../src/domain/record.ts';
 import { decodeTurn, encodeTurn, readResponse, readTurnHeader, turnDefect } from '../../src/journal/codec.ts';
 import { tagOf } from '../../src/journal/identity.ts';
@@ -54,6 +55,11 @@ const entries = fc.record({
       defaults: fc.oneof(fc.constant(''), text),
     }),
   ),
+  cause: nullable(
+    fc
+      .record({ by: fc.constantFrom(...causeKinds), name: nullable(fc.string({ maxLength: 60 })) })
+      .map(({ by, name }) => ({ by, name })),
+  ),
 });
 
 test('a turn comes back as it was', () => {
@@ -74,11 +80,12 @@ test('a turn comes back as it was', () => {
       });
       const decoded = decodeTurn(bytes);
       assert.equal(decoded.length, list.length);
-      for (const [index, { changes, idempotency }] of list.entries()) {
+      for (const [index, { changes, idempotency, cause }] of list.entries()) {
         const entry = decoded[index]!;
         const location = locations[index]!;
         assert.deepEqual([entry.sequence, entry.timeMs], [firstSequence + index, startMs]);
         assert.deepEqual(entry.changes, changes);
+        assert.deepEqual(entry.cause, cause);
         if (idempotency === null) {
           assert.deepEqual([entry.idempotency, location], [null, null]);
           continue;
@@ -114,7 +121,11 @@ test('an event about the object that was answered does not hold it a second time
   const intent = paymentIntent(1, { description: 'شكرا' });
   const event = paymentIntentCreated(intent);
   const { idempotency } = createEntry(1, true);
-  const entry = (body: string) => ({ changes: [intent, event], idempotency: { ...idempotency!, body } });
+  const entry = (body: string) => ({
+    changes: [intent, event],
+    idempotency: { ...idempotency!, body },
+    cause: causes.request,
+  });
   const encoded = (body: string) =>
     encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries: [entry(body)] }, tag).bytes;
   const [shared, apart] = [encoded(event.object_json), encoded(event.object_json.replace('1', '2'))];
@@ -193,7 +204,7 @@ test('the digests in a network call outlive the bytes that they were read from',
       api_version: '2026-11-01',
     },
   };
-  const entries = [{ changes: [call], idempotency: null }];
+  const entries = [{ changes: [call], idempotency: null, cause: null }];
   const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries }, tag);
   const record = encodeRecord(call);
   const decoded = [decodeTurn(bytes)[0]!.changes[0], decodeRecord(record)];

@@ -46,7 +46,11 @@ function cycledTurn(firstSequence: number, entries: number): LogBatch {
     firstSequence,
     timeMs: startMs,
     wallMs: startMs,
-    entries: sequences.map((sequence) => ({ changes: [cycledChange(sequence)], idempotency: null })),
+    entries: sequences.map((sequence) => ({
+      changes: [cycledChange(sequence)],
+      idempotency: null,
+      cause: null,
+    })),
   };
 }
 

@@ -38,6 +38,7 @@ const { locations, durable } = journal.log.append({
         body: Buffer.from('{}'),
         defaults: '',
       },
+      cause: null,
     },
   ],
 });

@@ -28,8 +28,8 @@ for (const { name } of folders) {
     assert.equal(log.nextSequence, goldenEntries.length + 1);
     const replayed = [...journal.replay()];
     assert.deepEqual(
-      replayed.map(({ changes }) => changes),
-      goldenEntries.slice(goldenCheckpointed).map(({ changes }) => changes),
+      replayed.map(({ changes, cause }) => ({ changes, cause })),
+      goldenEntries.slice(goldenCheckpointed).map(({ changes, cause }) => ({ changes, cause })),
     );
     const known = [...checkpoint.idempotencyRecords(0), ...replayed.map(({ idempotency }) => idempotency!)];
     for (const [i, { idempotency }] of goldenEntries.entries()) {

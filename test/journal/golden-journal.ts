@@ -4,6 +4,7 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { causes } from '../../src/domain/cause.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { Entry } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
@@ -16,6 +17,7 @@ export const goldenFolder = join(import.meta.dirname, 'golden');
 export const goldenEntries = Object.values(goldenRecords).map(
   (record, i): Entry => ({
     changes: [record],
+    cause: i % 2 === 0 ? causes.request : { by: 'operator', name: 'فاطمة' },
     idempotency: {
       keyDigest: digest(i + 1),
       fingerprint: digest(-i - 1),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { slotCount } from '../../src/core/slot.ts';
+import { causes } from '../../src/domain/cause.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
 import { type ShardIdentity, tagOf } from '../../src/journal/identity.ts';
@@ -81,7 +82,7 @@ export function createEntry(number: number, keep = false): Entry {
         defaults: number % 2 === 0 ? '' : JSON.stringify({ amount: number, name: 'é' }),
       }
     : null;
-  return { changes: [intent, paymentIntentCreated(intent)], idempotency };
+  return { changes: [intent, paymentIntentCreated(intent)], idempotency, cause: causes.request };
 }
 
 export function digest(number: number): Uint8Array {

@@ -259,11 +259,12 @@ class MemoryCheckpointer implements Checkpointer {
 
 function* entriesAfter({ turns }: Disk, after: number): Generator<ReplayedEntry> {
   for (const { firstSequence, timeMs, entries } of turns) {
-    for (const [offset, { changes, idempotency }] of entries.entries()) {
+    for (const [offset, { changes, idempotency, cause }] of entries.entries()) {
       const sequence = firstSequence + offset;
       if (sequence <= after) continue;
       const location = { record: firstSequence, offset };
-      yield { sequence, timeMs, changes, idempotency: idempotency && keyOf(idempotency, timeMs, location) };
+      const used = idempotency && keyOf(idempotency, timeMs, location);
+      yield { sequence, timeMs, changes, idempotency: used, cause };
     }
   }
 }

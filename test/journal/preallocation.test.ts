@@ -34,7 +34,7 @@ function largeTurn(sequence: number, bytes: number): LogBatch {
     firstSequence: sequence,
     timeMs: startMs,
     wallMs: startMs,
-    entries: [{ changes: [intent], idempotency: null }],
+    entries: [{ changes: [intent], idempotency: null, cause: null }],
   };
 }
 

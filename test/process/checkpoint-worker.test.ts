@@ -62,7 +62,11 @@ async function appendCycled({ log }: Journal, entries: number): Promise<number> 
   while (log.nextSequence <= last) {
     const firstSequence = log.nextSequence;
     const sequences = upTo(Math.min(last, firstSequence + 39), firstSequence);
-    const changed = sequences.map((sequence) => ({ changes: [cycledChange(sequence)], idempotency: null }));
+    const changed = sequences.map((sequence) => ({
+      changes: [cycledChange(sequence)],
+      idempotency: null,
+      cause: null,
+    }));
     durable = log.append({ firstSequence, timeMs: startMs, wallMs: startMs, entries: changed }).durable;
   }
   await durable;

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { languages } from '../../src/contract/vocabulary.ts';
 import { type Scheduler, systemScheduler } from '../../src/core/scheduler.ts';
+import { causes } from '../../src/domain/cause.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { NetworkCallRecord } from '../../src/domain/record.ts';
@@ -243,7 +244,13 @@ export class Actor {
   /** Reports the outcome of a network call, the last one unless another is given. */
   async settle(outcome: NetworkOutcome, call = this.networkCalls.at(-1)!.id): Promise<InternalAnswer> {
     const params = { call, outcome };
-    const command = { operation: 'settle_network_call', id: call, params, language: 'en' } as const;
+    const command = {
+      operation: 'settle_network_call',
+      id: call,
+      params,
+      language: 'en',
+      cause: causes.network,
+    } as const;
     const answer = this.shard.ask({ kind: 'command', ...command });
     await settled();
     return answer;

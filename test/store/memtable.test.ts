@@ -54,6 +54,7 @@ for (const [name, perTurn, customerOf] of [
       const entries = Array.from({ length: perTurn }, (_, i) => ({
         changes: created(n + i, customerOf(n + i)),
         idempotency: null,
+        cause: null,
       }));
       for (const change of entries.flatMap(({ changes }) => changes)) {
         table.put(change);

@@ -205,7 +205,7 @@ class Bench {
   /** The log takes a turn; each change was an entry. */
   pack(): void {
     if (this.turn.length === 0) return;
-    const entries = this.turn.map((record) => ({ changes: [record], idempotency: null }));
+    const entries = this.turn.map((record) => ({ changes: [record], idempotency: null, cause: null }));
     this.turn = [];
     const { changes } = encodeTurn({ firstSequence: 1, timeMs: 0, wallMs: 0, entries }, tag);
     this.state.pack(entries, changes);

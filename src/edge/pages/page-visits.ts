@@ -4,6 +4,7 @@
 import type { Refusal } from '../../contract/errors/table.ts';
 import { formBytesMax } from '../../contract/limits.ts';
 import { slotOfId } from '../../core/ids.ts';
+import { causes } from '../../domain/cause.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
 import { type Exchange, headerLines } from '../exchange.ts';
@@ -27,7 +28,8 @@ export function createPagePort(shards: readonly Pick<ShardClient, 'ask'>[]): Pag
       throw new Error(answer.message);
     },
     async command(operation, id, params, language) {
-      const answer = await shardOf(id)?.ask({ kind: 'command', operation, id, params, language });
+      const command = { kind: 'command', operation, id, params, language, cause: causes.customer } as const;
+      const answer = await shardOf(id)?.ask(command);
       if (answer === undefined) throw new Error('a command needs an id');
       if (answer.ok) return { ok: true, body: JSON.parse(answer.body) };
       return { ok: false, code: answer.code, message: answer.message };

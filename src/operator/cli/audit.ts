@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Asker } from '../protocol.ts';
+import { nameOfAsker } from '../protocol.ts';
 import { auditFolder, type OperatorRow, type RefusedKeyRow, readAudit } from '../server/audit.ts';
 import { type CliContext, CliFailure, type CommonOptions, wholeNumber } from './context.ts';
 import { formatTable, formatTime } from './table.ts';
@@ -62,7 +62,7 @@ function table(list: readonly AuditEntry[]): string {
     const at = formatTime(entry.at);
     if (entry.kind === 'operator') {
       const { by, action, params, object, outcome, message } = entry;
-      return [at, nameOf(by), action, object ?? firstOf(params), message ?? outcome];
+      return [at, nameOfAsker(by) ?? '-', action, object ?? firstOf(params), message ?? outcome];
     }
     const { address, code, key, prefix, digest, times } = entry;
     const shown = key ?? (digest === null ? 'others' : `${prefix ?? ''}… (${digest})`);
@@ -72,13 +72,6 @@ function table(list: readonly AuditEntry[]): string {
     ['at', 'who', 'what', 'on', 'outcome'],
     rows.map((row) => row.map(plain)),
   );
-}
-
-function nameOf(by: Asker | null): string {
-  if (by === null) return '-';
-  const { user, uid, sudo_user: sudoUser } = by;
-  const name = user ?? `uid ${uid}`;
-  return sudoUser === null ? name : `${name} (sudo by ${sudoUser})`;
 }
 
 /** The subject of an action whose row has no object: the first of its parameters. */

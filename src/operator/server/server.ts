@@ -9,6 +9,7 @@ import { JournalFailure } from '../../journal/journal.ts';
 import {
   type Asker,
   encodeLine,
+  nameOfAsker,
   type OperatorErrorKind,
   OperatorFailure,
   type OperatorRequest,
@@ -40,7 +41,7 @@ export interface OperatorServer {
  */
 export async function openOperatorServer(options: {
   readonly dataDir: string;
-  readonly services: OperatorServices;
+  readonly services: Omit<OperatorServices, 'asker'>;
   readonly audit: Pick<Audit, 'record'>;
   readonly commands?: readonly OperatorCommand[];
   readonly onFailure: (command: string, error: unknown) => void;
@@ -67,7 +68,12 @@ export async function openOperatorServer(options: {
             "the server doesn't know this command: is it of another version?",
           );
         }
-        const run = async () => settle(command.run(params, options.services, signal), socket, signal);
+        const run = async () =>
+          settle(
+            command.run(params, { ...options.services, asker: nameOfAsker(by) }, signal),
+            socket,
+            signal,
+          );
         return command.audited ? audit.record(by, name, params, run) : run();
       },
       options.onFailure,

@@ -9,6 +9,8 @@ import type { Availability } from '../../shard/account.ts';
 import type { InternalRequest } from '../../shard/protocol.ts';
 
 export interface OperatorServices {
+  /** Who gave the command: the user of the machine, and who became that user with sudo. Null: the client didn't say. */
+  readonly asker: string | null;
   readonly now: Clock;
   readonly directory: Directory;
   /** The payment methods that have a network, in each mode. Other methods can't be used, even if they are switched on. */

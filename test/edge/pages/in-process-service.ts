@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { type CommandOperation, routeTable } from '../../../src/contract/routes/table.ts';
+import { causes } from '../../../src/domain/cause.ts';
 import type { InternalOperation, InternalParams } from '../../../src/domain/command.ts';
 import { networkCallOf } from '../../../src/domain/network-call.ts';
 import { createPagePort } from '../../../src/edge/pages/page-visits.ts';
@@ -45,7 +46,13 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     networks: { test: simulator, live: { card: null, cash: null } },
     async settle(call, outcome) {
       const params = { call, outcome };
-      const command = { operation: 'settle_network_call', id: call, params, language: 'en' } as const;
+      const command = {
+        operation: 'settle_network_call',
+        id: call,
+        params,
+        language: 'en',
+        cause: causes.network,
+      } as const;
       const answer = await shard.ask({ kind: 'command', ...command });
       if (!answer.ok) throw new Error(answer.message);
     },
@@ -68,7 +75,14 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
 
   /** Runs a command of the pages; fails when it is refused. */
   async function run<O extends InternalOperation>(operation: O, params: InternalParams[O], id: string) {
-    const request = { kind: 'command', operation, id, params, language: 'en' } as const;
+    const request = {
+      kind: 'command',
+      operation,
+      id,
+      params,
+      language: 'en',
+      cause: causes.customer,
+    } as const;
     const answer = await shard.ask(request);
     if (!answer.ok) throw new Error(`${operation} was refused: ${answer.message}`);
   }

@@ -74,7 +74,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
   const directory = new Directory({ folder, part, now: clock.now });
   const reviews = new Map<string, ReviewRecord>();
   const failures: Fixture['failures'] = [];
-  const services: OperatorServices = {
+  const services: Omit<OperatorServices, 'asker'> = {
     now: clock.now,
     directory,
     secrets: { open: (sealed) => sealed },
