@@ -1,5 +1,5 @@
-// A checksum before a value: its CRC-32 (u32, little-endian). Values that are stored without another way to notice damage
-// have one: records in the log, the rows of the checkpoint, and those of the directory.
+// A stored value with its checksum (CRC-32: u32, little-endian) before it, by which damage is noticed. Records in the log,
+// the rows of the checkpoint and those of the directory have one.
 
 import { crc32 } from 'node:zlib';
 
@@ -11,14 +11,14 @@ export function withChecksum(content: Uint8Array): Buffer {
   return bytes;
 }
 
-/** Writes a checksum and its value into `bytes` at `at`, and returns where they end. */
+/** Writes the checksum and the value into `bytes` at `at`. Returns where the value ends. */
 export function writeWithChecksum(content: Uint8Array, bytes: Buffer, at: number): number {
   bytes.writeUInt32LE(crc32(content), at);
   bytes.set(content, at + checksumBytes);
   return at + checksumBytes + content.length;
 }
 
-/** The value, as a view; null when it does not match its checksum. */
+/** The value as a view of `bytes`; null when it does not match its checksum. */
 export function verifyChecksum(bytes: Buffer): Buffer | null {
   if (bytes.length <= checksumBytes) return null;
   const content = bytes.subarray(checksumBytes);

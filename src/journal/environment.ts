@@ -1,10 +1,10 @@
-// One LMDB environment: opening it, committing one transaction, and telling its errors apart. Called by the log (an
-// environment for each segment) and by the checkpoint; nothing else in the code knows that the engine is LMDB.
+// One LMDB environment: how it is created, opened and written, and what its errors mean. The log has an environment for each
+// segment, the checkpoint has one, and the directory's store has one. Nothing outside of `journal/` knows LMDB.
 //
-// `overlappingSync` is off, so a commit settles only after the pages and then the header page were synced to disk:
-// settled means durable. `eventTurnBatching` is off, because with it a failed commit also rejects a promise inside
-// the library that nobody can reach, and an unhandled rejection ends the process; here each transaction is explicit
-// instead. An environment that two threads have open is one to the library: each reads and writes through its own.
+// `overlappingSync` is off, so a commit settles only when its pages and then the header page were synced to disk: settled
+// means durable. `eventTurnBatching` is off, because with it a failed commit also rejects a promise inside the library that
+// no caller can handle, and an unhandled rejection ends the process; each transaction is explicit instead. Two threads of a
+// process may have the same environment open; each reads and writes through an object of its own.
 
 import { renameSync, rmSync, statfsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -20,14 +20,14 @@ export type Environment = RootDatabase<Buffer, number>;
 /** A named database of an environment, with keys in byte order. */
 export type Table = Database<Buffer, Uint8Array>;
 
-/** Where an environment's label lies. The log's own keys, its sequences, start after it. */
+/** The key of an environment's label. The keys of a log, which are sequences, come after it. */
 const labelKey = 0;
 
 export interface EnvironmentOptions {
   readonly folder: string;
-  /** What must lie there. */
+  /** The part that the folder must have. */
   readonly part: Part;
-  /** Address space reserved, bytes. LMDB grows it when a file outgrows it, which is slow. */
+  /** The address space to reserve, in bytes. LMDB enlarges it when the file outgrows it, which is slow. */
   readonly mapSize: number;
   readonly readOnly?: boolean;
   readonly check: CheckDepth;
@@ -35,7 +35,7 @@ export interface EnvironmentOptions {
 
 /**
  * Opens the environment that was created in `folder`. Throws `JournalDamaged` when its file is damaged, `ForeignPart`
- * when it is another part than the one that belongs there.
+ * when the folder has another part.
  */
 export function openEnvironment(options: EnvironmentOptions): Environment {
   const { folder, part } = options;
@@ -57,7 +57,7 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
   return environment;
 }
 
-/** Creates an environment with nothing but its label. The folder appears under its name when it is complete and on disk, or never. */
+/** Creates an environment that has only its label. The folder gets its name when it is complete and on disk. */
 export async function createEnvironment(folder: string, mapSize: number, part: Part): Promise<void> {
   const unfinished = `${folder}.new`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -72,7 +72,7 @@ export async function createEnvironment(folder: string, mapSize: number, part: P
 
 function openUnchecked(folder: string, mapSize: number, readOnly: boolean): Environment {
   return open<Buffer, number>({
-    // The file, not the folder: the library remembers the last environment of each base name for ever.
+    // The path of the file is given, because the library remembers the last environment of each base name for ever.
     path: dataFile(folder),
     noSubdir: true,
     mapSize,
@@ -89,7 +89,7 @@ export function openTable(environment: Environment, name: string): Table {
   return environment.openDB<Buffer, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' });
 }
 
-/** How much of its file an environment uses, bytes; the file may be longer. */
+/** The bytes of its file that an environment uses. The file may be longer. */
 export function usedBytes(environment: Environment): number {
   const { lastPageNumber, pageSize } = environment.getStats() as Stats;
   return (lastPageNumber + 1) * pageSize;
@@ -105,7 +105,7 @@ export function pageBytesOf(environment: Environment): number {
   return (environment.getStats() as Stats).pageSize;
 }
 
-/** What the library's types leave open. */
+/** The statistics that are used here, which the library's types don't describe. */
 interface Stats {
   readonly lastPageNumber: number;
   readonly pageSize: number;
@@ -118,8 +118,8 @@ export function dataFile(folder: string): string {
 }
 
 /**
- * Runs `write`, which puts and removes, as one transaction of this very thread: all of it is on disk when this returns,
- * or none of it ever is. Throws `JournalFailure`. The environment is then to be opened again.
+ * Runs `write`, which puts and removes rows, as one transaction on the calling thread. When this returns, all of it is on
+ * disk. Throws `JournalFailure`; the environment must then be opened again.
  */
 export function commit<K extends Key>(environment: RootDatabase<Buffer, K>, write: () => void): void {
   try {
@@ -130,8 +130,8 @@ export function commit<K extends Key>(environment: RootDatabase<Buffer, K>, writ
 }
 
 /**
- * Commits rows whose keys are greater than every key there is, off this thread: they are durable when this settles.
- * Rejects with `JournalFailure`.
+ * Commits rows whose keys are greater than every existing key. The library does this in a thread of its own; the rows are
+ * durable when this settles. Rejects with `JournalFailure`.
  */
 export async function commitAppended(
   environment: Environment,
@@ -156,11 +156,11 @@ export async function commitAppended(
   environment.resetReadTxn();
 }
 
-/** The library takes options here; its types know them for `putSync` only. */
+/** The library's `put` takes these options, although its types have them for `putSync` only. */
 type AppendingPut = (key: number, value: Buffer, options: { append: true }) => Promise<boolean>;
 
 async function asJournalFailure(error: unknown, environment: Environment): Promise<JournalFailure> {
-  // The commit's promise rejects without a cause; the cause is behind another promise.
+  // The commit's promise rejects without a cause. Another promise, `commitError`, rejects with it.
   const behind = (error as { commitError?: Promise<never> }).commitError;
   const cause = behind === undefined ? error : await behind.catch((reason: unknown) => reason);
   return journalFailure(cause, folderOf(environment));
@@ -179,7 +179,7 @@ export function journalFailure(cause: unknown, folder: string): JournalFailure {
 
 const { ENOSPC, EDQUOT, EFBIG, EIO } = constants.errno;
 const mapFull = -30792;
-/** Less free space than this is taken for a full disk: it may be too little for one transaction. */
+/** With less free space than this the disk counts as full, because it may be too little for one transaction. */
 const roomBytesMin = 16 << 20;
 
 function isDiskFull(cause: unknown, folder: string): boolean {
@@ -188,7 +188,7 @@ function isDiskFull(cause: unknown, folder: string): boolean {
   const number = typeof code === 'number' ? code : Math.abs(Number(errno));
   if (number === ENOSPC || number === EDQUOT || number === mapFull) return true;
   if (number !== EIO && number !== EFBIG) return false;
-  // LMDB reports a write that found too little room, a short write, as an I/O error.
+  // LMDB reports a write that found too little space (a short write) as an I/O error.
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize < roomBytesMin;
 }
@@ -203,7 +203,7 @@ const damageCodes = new Map([
   [-30782, 'MDB_BAD_TXN'],
 ]);
 
-/** Runs a read of the environment in `folder`; what LMDB finds damaged is thrown as `JournalDamaged`. */
+/** Runs a read of the environment in `folder`. Throws `JournalDamaged` when LMDB finds damage. */
 export function guardRead<T>(folder: string, read: () => T): T {
   try {
     return read();

@@ -1,10 +1,10 @@
-// Whose a part of a data folder is. Every environment carries a label: the id of its folder, the generation (how often
-// the folder was resharded), and which part it is. Every log batch carries the same as a short tag. So a part that was
-// put in the place of another one, from wherever, is told from the one that belongs there.
+// The identity of the parts of a data folder. Every environment has a label with the id of its folder, the generation (how
+// often the folder was resharded), and the name of the part. Every log batch has the same as a short tag. So a part that
+// was put in the place of another one is noticed, wherever it came from.
 
 import { JournalDamaged } from './journal.ts';
 
-/** Which shard of which data folder. */
+/** A shard of a data folder. */
 export interface ShardIdentity {
   /** The folder's id: 32 hexadecimal digits. */
   readonly folder: string;
@@ -12,14 +12,14 @@ export interface ShardIdentity {
   readonly shard: number;
 }
 
-/** Which part of which data folder, `directory`, `shard-0/log` or `shard-0/state`. */
+/** A part of a data folder: `directory`, `shard-0/log` or `shard-0/state`. */
 export interface Part {
   readonly folder: string;
   readonly generation: number;
   readonly part: string;
 }
 
-/** A part that does not belong where it lies: nothing is wrong with it, and nothing may be done with it there. */
+/** A part is in the place of another one. It may be whole, but it must not be used there. */
 export class ForeignPart extends JournalDamaged {
   override name = 'ForeignPart';
 }
@@ -31,7 +31,7 @@ export function partOf({ folder, generation, shard }: ShardIdentity, part: 'log'
 /** The bytes of a tag: folder (16), generation (u32), shard (u16), little-endian. */
 export const tagBytes = 22;
 
-/** What every batch of a shard's log carries. */
+/** The tag of every batch in a shard's log. */
 export function tagOf({ folder, generation, shard }: ShardIdentity): Buffer {
   const tag = Buffer.alloc(tagBytes);
   tag.write(folder, 'hex');

@@ -1,17 +1,16 @@
-// The keys of index rows in the checkpoint: the number of the list (1, 2 or 4 bytes), the value if the index has one, the
-// sort key. The name of an index is that of a list, of which an organization has few, and from its first `=` on a value,
-// of which there may be any number. So what is long and comes again and again, organization, mode and field, is written
-// once, with the number of the list (see index-table.ts).
+// The keys of index rows in the checkpoint: the number of the list (1, 2 or 4 bytes), the value if the index has one, and the
+// sort key. The name of an index has two parts. The part up to its first `=` names a list (organization, mode and field); it
+// is long, but an organization has few, so keys have a number in its place (see index-table.ts). The rest is the value.
 //
-// Sort keys are made of letters, digits and `_`: six bits a character, in the order of ASCII, so that the order of the
-// bytes is the order of the texts. A value is a length (u8) and its text, packed in the same way where that is possible
-// (then 128 is added to the length), or 255 and the SHA-256 of a text that is too long.
+// A sort key consists of letters, digits and `_`. It is packed with six bits for each character, in the order of ASCII, so
+// that the order of the bytes is the order of the texts. A value is its length (u8) and its text. Where the text can be packed
+// in the same way, it is, and 128 is added to the length. For a text that is too long, the value is 255 and its SHA-256.
 
 import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import type { ScanRange } from '../domain/view.ts';
 
-/** In the order of their codes: the code of `0` is 1, and 0 is the end of a text. */
+/** The characters in the order of their codes. The code of `0` is 1, because the code 0 ends a text. */
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 const codes = new Uint8Array(256);
 for (let i = 0; i < alphabet.length; i++) codes[alphabet.charCodeAt(i)] = i + 1;
@@ -22,19 +21,19 @@ const hashedMark = 255;
 /** Of a SHA-256. */
 const hashBytes = 32;
 
-/** The list that an index belongs to, and its value; null: it is the whole list. */
+/** The list that an index belongs to, and its value; null when the index is the whole list. */
 export function splitIndexName(index: string): { readonly list: string; readonly value: string | null } {
   const end = index.indexOf('=') + 1;
   return end === 0 ? { list: index, value: null } : { list: index.slice(0, end), value: index.slice(end) };
 }
 
-/** What the keys of all rows of an index begin with, and those of no other index. */
+/** The bytes with which the keys of an index begin, and of no other index. */
 export function indexPrefix(listNumber: number, value: string | null): Buffer {
   const number = numberBytes(listNumber);
   return value === null ? number : Buffer.concat([number, valueBytes(value)]);
 }
 
-/** How long it is shows in the first byte. */
+/** The number of a list. The first bits of the first byte tell how many bytes it has. */
 function numberBytes(number: number): Buffer {
   if (number < 0x80) return Buffer.of(number);
   const bytes = Buffer.allocUnsafe(number < 0x4000 ? 2 : 4);
@@ -66,7 +65,7 @@ function valueBytes(value: string): Buffer {
   return Buffer.concat([Buffer.of(packed === null ? bytes.length : packedMark + bytes.length), bytes]);
 }
 
-/** The key of the row with this sort key, of the index with this prefix. */
+/** The key of a row: the prefix of its index and its sort key. */
 export function rowKey(prefix: Uint8Array, sortKey: string): Buffer {
   assert(
     sortKey.length > 0 && sortKey.length <= sortKeyLengthMax,
@@ -78,7 +77,7 @@ export function rowKey(prefix: Uint8Array, sortKey: string): Buffer {
   return key;
 }
 
-/** A text as bytes in the same order, after `offset` bytes that are not written; null when it can't be packed. */
+/** Packs a text behind `offset` bytes that the caller fills. Null when the text has other characters. */
 export function packText(text: string, offset = 0): Buffer | null {
   const bytes = Buffer.allocUnsafe(offset + Math.ceil((text.length * 6) / 8));
   let at = offset;
@@ -98,7 +97,7 @@ export function packText(text: string, offset = 0): Buffer | null {
   return bytes;
 }
 
-/** The text whose bytes begin at `offset`. */
+/** The text that was packed behind `offset` bytes. */
 export function unpackText(bytes: Uint8Array, offset = 0): string {
   let text = '';
   let bits = 0;
@@ -124,13 +123,16 @@ export function scanBounds(prefix: Buffer, { after, before, descending }: ScanRa
     : { start: low, end: high, reverse: false, exclusiveStart: true };
 }
 
-/** Lies between the keys of the sort keys before `bound` and of those after it; is the key of `bound` if that can be one. */
+/**
+ * A key between those of the sort keys before `bound` and those after it. If `bound` can be a sort key, it is the key of
+ * `bound`.
+ */
 function boundKey(prefix: Buffer, bound: string): Buffer {
   const at = bound.search(/[^0-9A-Z_a-z]/);
   if (at < 0) return rowBound(prefix, bound);
   const before = [...alphabet].findLast((character) => character < bound[at]!);
   const start = bound.slice(0, at);
-  // Comes after whatever begins with the character before, or else directly after the start.
+  // It comes after everything that begins with the next smaller character; without one, directly after `start`.
   return before === undefined
     ? Buffer.concat([rowBound(prefix, start), Buffer.of(0)])
     : rowBound(prefix, start + before + alphabet.at(-1)!.repeat(sortKeyLengthMax));
@@ -140,7 +142,7 @@ function rowBound(prefix: Buffer, text: string): Buffer {
   return Buffer.concat([prefix, packText(text.slice(0, 2 * sortKeyLengthMax))!]);
 }
 
-/** The smallest key after all that begin with the prefix. */
+/** The smallest key after all keys that begin with the prefix. */
 function successor(prefix: Buffer): Buffer {
   const next = Buffer.from(prefix);
   let at = next.length - 1;

@@ -1,8 +1,8 @@
-// The index rows of the checkpoint, and the numbers that stand for the lists in their keys (see index-keys.ts). A list
-// gets the next number with its first row and keeps it. Rows are gathered, then written in one transaction.
+// The index rows of the checkpoint, and the numbers of the lists in their keys (see index-keys.ts). A list gets the next
+// number with its first row, and keeps it. Rows are gathered and then written in one transaction.
 //
-// LMDB splits a full page in the middle, and what is new comes mostly at the end of a list: written in order, it would
-// leave every page half empty. So a little more than every second row goes first, and the others then fill the pages.
+// LMDB splits a full page in the middle, and new rows mostly belong at the end of a list. Written in order, they would leave
+// every page half empty. So a little more than every second row is written first, and the others then fill the pages.
 
 import type { IndexRow, ScanRange } from '../domain/view.ts';
 import type { Table } from './environment.ts';
@@ -23,7 +23,7 @@ const nothing = Buffer.alloc(0);
 const knownMax = 100_000;
 const readKeysMax = 1_000;
 
-/** Rows of one index to write, or to remove. */
+/** The rows of one index to write or to remove. */
 interface Gathered {
   readonly prefix: Buffer;
   readonly rows: { readonly sortKey: string; readonly isRemoved: boolean }[];
@@ -33,12 +33,12 @@ export class IndexTable {
   readonly #rows: Table;
   readonly #lists: Table;
   readonly #read: Read;
-  /** The numbers of lists that were asked for lately. */
+  /** The numbers of the lists that were used lately. */
   readonly #known = new Map<string, number>();
   readonly #gathered = new Map<string, Gathered>();
-  /** Lists that get their number with the next transaction. */
+  /** The lists whose numbers the next transaction writes. */
   readonly #added = new Map<string, number>();
-  /** How many lists there are, once that matters. */
+  /** The number of lists; null until it is needed. */
   #count: number | null = null;
 
   /** `lists` holds the number of each list by its name. */
@@ -65,7 +65,7 @@ export class IndexTable {
     }
   }
 
-  /** The first name of a list after `text`, in the order of their bytes, among those that ever had a row. */
+  /** The first list after `text`, by the bytes of the names, of all lists that ever had a row. */
   listAfter(text: string): string | undefined {
     const range = { start: Buffer.from(text), exclusiveStart: true, limit: 1 };
     const [name] = this.#read(() => [...this.#lists.getKeys(range)]);
@@ -117,7 +117,7 @@ export class IndexTable {
     this.#known.set(list, number);
   }
 
-  /** Gathers what a record's rows become: those before are removed, unless they are among those after. */
+  /** Gathers the difference between a record's rows before and after a change. */
   change(before: readonly IndexRow[], after: readonly IndexRow[]): void {
     for (const row of before) if (!holds(after, row)) this.#gather(row, true);
     for (const row of after) if (!holds(before, row)) this.#gather(row, false);
@@ -162,7 +162,7 @@ export class IndexTable {
   }
 }
 
-/** So many of nine rows go first: they leave the pages half full, and the others fit in. */
+/** Of nine rows, those that are written first. They leave the pages half full, and the others fit in. */
 const firstOfNine = [true, false, true, false, true, false, true, false, true];
 
 /** The rows in the order in which they are written. */

@@ -1,6 +1,6 @@
-// The write-ahead log on LMDB: turns in, durable in order. Called by the shard through the port. One transaction is
-// in flight at a time and takes every turn that has gathered meanwhile: so a turn that failed can never be followed
-// on disk by one that did not, and what is on disk is always a prefix of what was appended.
+// The write-ahead log on LMDB, which the shard uses through the port. Turns become durable in the order in which they are
+// appended. One transaction is in flight at a time, and the next one has all turns that were appended meanwhile. So a turn
+// that failed is never followed on disk by a later one: the disk always has a prefix of what was appended.
 
 import { assert } from '../core/assert.ts';
 import { encodeTurn, readResponse } from './codec.ts';
@@ -19,11 +19,11 @@ import { readStoredResponse, type Segment, type Segments, turnTimeMs } from './s
 export interface LogOptions {
   readonly segments: Segments;
   readonly nextSequence: number;
-  /** Hears of a new segment before anything is written to it, and settles when that may be. */
+  /** Called with a new segment's first sequence. The segment is written to when this settles. */
   readonly onSegment: (firstSequence: number) => Promise<void>;
-  /** A segment that holds more is followed by a new one. */
+  /** A new segment begins when the newest one has more bytes than this. */
   readonly segmentBytesMax: number;
-  /** So is a segment whose first turn is this much older than the turn to append. */
+  /** It also begins when the newest one's first turn is older than this. */
   readonly segmentAgeMaxMs: number;
 }
 
@@ -37,7 +37,7 @@ interface Waiting {
 /** The segment that turns are appended to. */
 interface Active {
   readonly segment: Segment;
-  /** None where the segment is damaged: another one follows it. */
+  /** Null when the segment is damaged; then the next turn begins a new one. */
   readonly room: Preallocation | null;
   bytes: number;
   firstTimeMs: number;
@@ -111,14 +111,14 @@ export class SegmentedLog implements Log {
     }
   }
 
-  /** Writes the turns in one transaction, after starting a new segment when it is time to. */
+  /** Writes the turns in one transaction, in a new segment when one is due. */
   async #write(turns: readonly Waiting[]): Promise<void> {
     const [{ firstSequence, timeMs }] = turns as [Waiting];
     const active = this.#active;
     const isDue =
       active !== null &&
       (active.bytes > this.#segmentBytesMax || timeMs - active.firstTimeMs > this.#segmentAgeMaxMs);
-    // A segment may grow beyond its size: that is better than failing for want of descriptors.
+    // Without descriptors for a new segment, the newest one grows beyond its size, which is better than a failure.
     if (active === null || (isDue && this.#segments.canCreate)) {
       await active?.room?.finish();
       const segment = await this.#segments.create(firstSequence);
@@ -136,7 +136,7 @@ export class SegmentedLog implements Log {
     for (const turn of turns) target.bytes += turn.bytes.length;
   }
 
-  /** Fail-stop: nobody can tell what a disk that failed once has kept, so nothing is appended any more. */
+  /** Refuses every later turn, because nobody knows what is on a disk that failed once. */
   #fail(error: unknown): void {
     const failure = error instanceof JournalFailure ? error : journalFailure(error, this.#segments.folder);
     this.#failure = failure;
@@ -152,7 +152,7 @@ export class SegmentedLog implements Log {
     return readStoredResponse(this.#segments.open(segment), segment, location, keyDigest);
   }
 
-  /** Waits for what was appended, then closes. */
+  /** Closes the log when all appended turns are on disk. */
   async close(): Promise<void> {
     this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
     await this.#writing;
@@ -161,7 +161,7 @@ export class SegmentedLog implements Log {
   }
 }
 
-/** When the segment began; infinitely late when it is empty, infinitely early (so that it ends) when it is damaged. */
+/** When the segment's first turn was; Infinity when it is empty, -Infinity (so that a new one begins) when it is damaged. */
 function firstTimeMs(segments: Segments, segment: Segment): number {
   const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'first') ?? Number.POSITIVE_INFINITY);
   return timeMs ?? Number.NEGATIVE_INFINITY;

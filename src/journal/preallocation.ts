@@ -1,22 +1,22 @@
-// Room ahead of the log: the file of the newest segment is filled with zeros beyond what was written, so that the two
-// syncs of a commit find a file whose size and blocks don't change, which makes a commit faster. Called by the log
-// before each transaction; the zeros are written beside the transactions, off this thread, a piece at a time.
+// Fills the file of the log's newest segment with zeros ahead of what was written. The two syncs of a commit are faster on a
+// file whose size and blocks don't change. The log calls this before each transaction. The zeros are written a piece at a
+// time, beside the transactions and not on this thread.
 //
-// LMDB writes new pages into the same file, behind the last page that it has used. So only what no transaction can
-// have reached is filled, and a transaction that might reach what is being filled waits for that. Where the disk does
-// not take the zeros, LMDB makes the file longer itself, as it would without them.
+// LMDB writes new pages into the same file, behind the last page that it has used. So zeros are written only where no
+// transaction can have written, and a transaction that might reach the piece in writing waits for it. If the disk does not
+// take the zeros, LMDB itself makes the file longer.
 
 import { constants, statSync } from 'node:fs';
 import { open, truncate } from 'node:fs/promises';
 import { dataFile, type Environment, pageBytesOf, usedBytes } from './environment.ts';
 
-/** The file is filled by as much again as it holds, within these bounds: a small folder stays small. */
+/** As many bytes are filled ahead as are in use, within these bounds, so that a small folder stays small. */
 const aheadBytesMin = 256 * 1024;
 const aheadBytesMax = 4 * 1024 * 1024;
-/** So much is written and synced at once: a commit that comes meanwhile may wait for it. */
+/** The bytes that are written and synced at once. A commit that comes meanwhile may wait for them. */
 const pieceBytesMax = 1024 * 1024;
 const zeros = Buffer.alloc(pieceBytesMax);
-/** What a transaction may use besides the pages of its values: the way to its leaf, and the list of free pages. */
+/** The pages that a transaction may use besides those of its values: the path to its leaf, and the list of free pages. */
 const treePagesMax = 32;
 
 export class Preallocation {
@@ -24,14 +24,14 @@ export class Preallocation {
   readonly #environment: Environment;
   readonly #pageBytes: number;
   readonly #bytesMax: number;
-  /** How far LMDB may have used the file, at most, when the transaction that was admitted last is written. */
+  /** The most bytes of the file that LMDB may have used once the last admitted transaction is written. */
   #usedBytesMax: number;
-  /** The file is filled up to here, and while it is being filled no transaction goes beyond. */
+  /** The file is filled up to here. While a piece is being written, no transaction may reach beyond this. */
   #filledBytes: number;
   #filling: Promise<void> | null = null;
   #isOver = false;
 
-  /** For the environment in `folder`, whose file is filled up to `bytesMax` at most. */
+  /** `environment` is in `folder`. Its file is filled up to `bytesMax` at most. */
   constructor(folder: string, environment: Environment, bytesMax: number) {
     this.#file = dataFile(folder);
     this.#environment = environment;
@@ -41,7 +41,7 @@ export class Preallocation {
     this.#filledBytes = statSync(this.#file).size;
   }
 
-  /** Admits a transaction that puts these values: undefined when it may be written, or a promise that settles then. */
+  /** Admits a transaction that puts these values. Returns a promise if the transaction has to wait, and undefined if not. */
   admit(values: readonly { readonly bytes: Buffer }[]): Promise<void> | undefined {
     let pages = treePagesMax;
     // A value has pages of its own, or it lies in a leaf and may begin a new one.
@@ -51,7 +51,7 @@ export class Preallocation {
     const isFilling = this.#filling !== null;
     const isDone = this.#isOver || this.#filledBytes >= this.#bytesMax;
     if (this.#leftBytes >= (isFilling ? 0 : aheadBytesMax / 2) || (isDone && !isFilling)) return undefined;
-    // Transactions have used less than they might have.
+    // The estimate is corrected, because transactions mostly use less than they may.
     this.#usedBytesMax = usedBytes(this.#environment) + bytes;
     if (isFilling) return this.#leftBytes < 0 ? this.#filling! : undefined;
     const aheadBytes = Math.max(aheadBytesMin, Math.min(this.#usedBytesMax, aheadBytesMax));
@@ -87,17 +87,17 @@ export class Preallocation {
     }
   }
 
-  /** Settles when nothing is filled any more, and nothing will be. */
+  /** Ends the filling, and settles when nothing is being written any more. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#filling;
   }
 
-  /** Cuts off what is not used: nothing is written to the file any more. */
+  /** Cuts off the part of the file that is not used. The log writes to it no more. */
   async finish(): Promise<void> {
     await this.stop();
     const used = usedBytes(this.#environment);
-    // What stays takes room, and harms nothing.
+    // If it can't be cut, the zeros take room and do no harm.
     if (statSync(this.#file).size > used) await truncate(this.#file, used).catch(() => {});
   }
 }

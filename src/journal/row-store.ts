@@ -1,6 +1,6 @@
-// A small durable store of rows, text to bytes, for the directory: it changes seldom and is read as a whole. Each row has a
-// checksum (see checksum.ts). A write is on disk when it resolves. After a failed write LMDB refuses everything, so the store
-// is opened again, and its owner reads what the disk has, with the write or without it.
+// A small durable store of rows (a name and bytes) for the directory, which changes seldom and is read as a whole. Each row
+// has a checksum (see checksum.ts). A write is on disk when it resolves. LMDB refuses everything after a failed write, so the
+// store is opened again. The write may or may not be on disk then, so the owner reads the rows again.
 
 import type { RootDatabase } from 'lmdb';
 import { verifyChecksum, withChecksum } from './checksum.ts';
@@ -17,7 +17,7 @@ export function createRowStore(folder: string, part: Part): Promise<void> {
   return createEnvironment(folder, mapSize, part);
 }
 
-/** What must be there of a store that was created. */
+/** The paths that exist once a store was created. */
 export function partsOfRowStore(folder: string): string[] {
   return [folder, dataFile(folder)];
 }
@@ -27,7 +27,7 @@ export class RowStore {
   readonly #part: Part;
   #environment: Rows;
 
-  /** Opens a store. Throws `JournalDamaged` when it is damaged, `ForeignPart` when it is not the one to lie there. */
+  /** Opens a store. Throws `JournalDamaged` when it is damaged, `ForeignPart` when another part is in its place. */
   constructor(folder: string, part: Part) {
     this.#folder = folder;
     this.#part = part;
@@ -64,8 +64,8 @@ export class RowStore {
   }
 
   /**
-   * Writes rows, all of them or none. Rejects with `JournalFailure` when the disk did not take them and the store was
-   * opened again, with anything else when it can't be used any more.
+   * Writes all of the rows or none. Rejects with `JournalFailure` when the disk did not take them and the store was opened
+   * again. Any other error means that the store can't be used any more.
    */
   async write(rows: ReadonlyMap<string, Uint8Array>): Promise<void> {
     const environment = this.#environment;

@@ -1,10 +1,10 @@
-// Sealed secrets: what must not lie in the data folder as it is, because it is used again and so can't be a digest.
-// AES-256-GCM under a key that is kept elsewhere. A sealed text is bound to what it belongs to: put anywhere else it
-// doesn't open.
+// Seals (encrypts) the signing secrets of webhooks. They are needed as they are, so they can't be stored as digests. The
+// cipher is AES-256-GCM, with a key that is stored outside of the data folder. A sealed secret is bound to its endpoint and
+// organization, and opens only with them.
 //
 //   v1.<key id>.<base64url of: nonce (12 bytes), sealed text, tag (16)>
 //
-// There may be several keys, so that a new one can take over: the first seals, all of them open.
+// There may be several keys while a new one replaces an old one: the first one seals, and each opens what it sealed.
 
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 
@@ -13,28 +13,28 @@ const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** The endpoint and the organization that a signing secret is of. */
+/** The endpoint and the organization that a signing secret belongs to. */
 export interface SecretOwner {
   readonly id: string;
   readonly org: string;
 }
 
-/** A sealed text can't be opened with the keys there are, or was changed. Names no secret. */
+/** A sealed secret was changed, or none of the keys opens it. The message contains no secret. */
 export class SecretUnreadable extends Error {
   override name = 'SecretUnreadable';
 }
 
-/** A new key, as it stands in a key file. */
+/** A new key in the form of a line of a key file. */
 export function newSecretsKey(): string {
   return randomBytes(keyBytes).toString('base64');
 }
 
-/** What a key is called by: tells nothing of it. */
+/** The id of a key, which reveals nothing of the key. */
 export function idOfKey(key: string): string {
   return hash('sha256', Buffer.from(key, 'base64'), 'hex').slice(0, 12);
 }
 
-/** Whether a text is a key: 32 bytes in base 64. */
+/** Whether a text has the form of a key: 32 bytes in base 64. */
 export function isSecretsKey(text: string): boolean {
   return /^[A-Za-z0-9+/]{43}=$/.test(text);
 }
@@ -44,7 +44,7 @@ export class SecretBox {
   /** The id of the key that seals. */
   readonly keyId: string;
 
-  /** Keys as they stand in a key file, at least one. */
+  /** `keys` are the lines of a key file, at least one. */
   constructor(keys: readonly string[]) {
     for (const key of keys) this.#keys.set(idOfKey(key), Buffer.from(key, 'base64'));
     this.keyId = idOfKey(keys[0]!);
@@ -63,7 +63,7 @@ export class SecretBox {
     const [version, keyId = '', content = ''] = sealed.split('.');
     const key = this.#keys.get(keyId);
     if (version !== 'v1' || key === undefined)
-      throw new SecretUnreadable(`no key ${keyId} is there to open the signing secret of ${owner.id}`);
+      throw new SecretUnreadable(`the key ${keyId} of the signing secret of ${owner.id} is missing`);
     const bytes = Buffer.from(content, 'base64url');
     const nonce = bytes.subarray(0, nonceBytes);
     try {
@@ -73,7 +73,7 @@ export class SecretBox {
       const opened = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
       return Buffer.concat([opened, decipher.final()]).toString();
     } catch {
-      throw new SecretUnreadable(`the signing secret of ${owner.id} is not as it was sealed`);
+      throw new SecretUnreadable(`the sealed signing secret of ${owner.id} was changed`);
     }
   }
 }

@@ -1,6 +1,6 @@
-// The segments of the log: folders named after the first sequence that they hold, each its own LMDB environment, so
-// that dropping old records is deleting a folder. Called by the log and by its recovery. A folder appears under its
-// name only when it is complete, and leaves its name before it is deleted: a crash leaves no half segment behind.
+// The segments of the log. Each is a folder with an LMDB environment of its own, named after its first sequence, so that old
+// log batches are dropped by deleting a folder. A folder gets its name when it is complete and is renamed before it is
+// deleted, so a crash never leaves half a segment under that name.
 
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -18,28 +18,28 @@ export interface Segment {
   environment: Environment | null;
 }
 
-/** The log itself writes its newest segment; a follower, perhaps in another thread, reads what the log has made durable. */
+/** The log writes its newest segment. A follower, which may run in another thread, only reads. */
 export type Access = 'write' | 'read';
 
 const nameDigits = 16;
-/** Open at a time: the newest, and some older ones whose answers were read. */
+/** The environments that are open at a time: the newest one, and those from which stored responses were read. */
 const openMax = 4;
 
 export class Segments {
   readonly folder: string;
-  /** What every batch carries. */
+  /** The tag of every log batch. */
   readonly tag: Buffer;
   readonly #part: Part;
   readonly #mapSize: number;
   readonly #access: Access;
-  /** Ascending. */
+  /** In ascending order. */
   readonly #list: Segment[] = [];
-  /** Open ones, least recently used first. */
+  /** The open ones, the least recently used first. */
   readonly #open: Segment[] = [];
   readonly #closing = new Set<Promise<void>>();
   readonly #spares: SpareDescriptors;
 
-  /** Lists the segments in `logFolder`, which is the shard's. Whoever writes removes what a crash left unfinished. */
+  /** Lists the segments in `logFolder`, the log of the shard `identity`. A writer removes what a crash left unfinished. */
   constructor(logFolder: string, mapSize: number, identity: ShardIdentity, access: Access = 'write') {
     this.folder = logFolder;
     this.tag = tagOf(identity);
@@ -54,7 +54,7 @@ export class Segments {
     this.#find();
   }
 
-  /** Finds the segments that the log has begun since; of use to a reader only. */
+  /** Finds the segments that the log has begun since. A writer knows them already. */
   refresh(): void {
     if (this.#access === 'read') this.#find();
   }
@@ -73,17 +73,17 @@ export class Segments {
     return this.#list;
   }
 
-  /** Where the segment with this first sequence lies, or would. */
+  /** The folder of the segment with this first sequence, whether it exists or not. */
   folderOf(firstSequence: number): string {
     return join(this.folder, String(firstSequence).padStart(nameDigits, '0'));
   }
 
-  /** The segment that holds `sequence` if any does: the last that does not begin after it. */
+  /** The only segment that can have `sequence`: the last one that does not begin after it. */
   holding(sequence: number): Segment | undefined {
     return this.#list.findLast((segment) => segment.firstSequence <= sequence);
   }
 
-  /** Opens a segment, or finds it open; the newest for writing. Throws `JournalDamaged`. */
+  /** The environment of a segment, which is opened if need be: the newest one for writing. Throws `JournalDamaged`. */
   open(segment: Segment, check: CheckDepth = 'branches'): Environment {
     const position = this.#open.indexOf(segment);
     if (position >= 0) this.#open.splice(position, 1);
@@ -163,14 +163,14 @@ export class Segments {
   }
 }
 
-/** Whoever writes has checked what is read after the checkpoint, or made it; a file that is written looks damaged. */
+/** The newest file is not checked, because a file that is being written looks damaged. Its writer has checked it. */
 function readerCheck(isNewest: boolean): CheckDepth {
   return isNewest ? 'none' : 'branches';
 }
 
 /**
- * When the segment's file was last written, which is when its last turn was or later, Unix milliseconds; infinitely
- * early when there is no file.
+ * When the segment's file was last written, in Unix milliseconds, which is not before its last turn; -Infinity when there
+ * is no file.
  */
 export function writtenMs(segment: Segment): number {
   const stats = statSync(dataFile(segment.folder), { throwIfNoEntry: false });
@@ -178,7 +178,7 @@ export function writtenMs(segment: Segment): number {
 }
 
 /**
- * When the segment's first or last turn was, Unix milliseconds; undefined when it holds none. Throws `JournalDamaged`.
+ * When the segment's first or last turn was, in Unix milliseconds; undefined when it has none. Throws `JournalDamaged`.
  */
 export function turnTimeMs(
   segments: Segments,
@@ -192,17 +192,17 @@ export function turnTimeMs(
   });
 }
 
-/** The first sequence of the first or last turn in a segment's environment; undefined when it holds none. */
+/** The first sequence of the first or last log batch in a segment's environment; undefined when it has none. */
 function firstSequenceIn(environment: Environment, which: 'first' | 'last'): number | undefined {
-  // The label lies before all turns.
+  // The key of the label comes before those of all batches.
   const range = which === 'first' ? { start: 1, limit: 1 } : { end: 0, reverse: true, limit: 1 };
   const [key] = environment.getKeys(range);
   return key;
 }
 
 /**
- * The sequence that the log ends with: that of the newest turn, or the one before the newest segment; 0 when there is
- * none. A turn that is damaged counts as one entry. Throws `JournalDamaged`.
+ * The last sequence of the log. When the newest segment is empty it is the one before that segment; without any segment it is
+ * 0. A damaged batch counts as one entry. Throws `JournalDamaged`.
  */
 export function endOf(segments: Segments): number {
   const newest = segments.list.at(-1);
@@ -216,7 +216,7 @@ export function endOf(segments: Segments): number {
   });
 }
 
-/** A log record by its first sequence, checked. The bytes are good until the next read of any environment. */
+/** The log batch with this first sequence, checked. The bytes are valid until the next read of any environment. */
 export function readTurn(
   environment: Environment,
   segment: Segment,
@@ -229,7 +229,7 @@ export function readTurn(
   throw damaged(segment, sequence, defect);
 }
 
-/** The stored response of a key in a log batch. Only its own checksum is checked, because the batch's takes ten times as long. */
+/** The stored response of a key in a log batch. Only its own checksum is checked; the one of the batch takes ten times as long. */
 export function readStoredResponse(
   environment: Environment,
   segment: Segment,
@@ -240,17 +240,15 @@ export function readStoredResponse(
   if (bytes === undefined) return undefined;
   const answer = readResponse(bytes, offset, keyDigest);
   if (answer !== null) return answer;
-  throw damaged(segment, record, `there is no sound answer of that key at offset ${offset}`);
+  throw damaged(segment, record, `it has no readable stored response of that key at offset ${offset}`);
 }
 
 function borrowTurn(environment: Environment, segment: Segment, sequence: number): Buffer | undefined {
   const bytes = guardRead(segment.folder, () => environment.getBinaryFast(sequence));
-  // The library lends its own buffer and sets a property `length` on it; a view has the length in earnest.
+  // The library returns its own buffer, with a property `length` that is not the buffer's length. A view has the right one.
   return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 function damaged({ folder }: Segment, sequence: number, defect: string): JournalDamaged {
-  return new JournalDamaged(
-    `The log record ${sequence} in segment ${basename(folder)} is damaged: ${defect}`,
-  );
+  return new JournalDamaged(`The log batch ${sequence} in segment ${basename(folder)} is damaged: ${defect}`);
 }

@@ -1,22 +1,22 @@
-// Descriptors that the log holds ahead of need. Opening a segment takes some, and a process may have run out of them:
-// so these are given up for the moment in which it is opened, and taken again afterwards.
+// File descriptors that the log reserves, so that it can open a segment when the process has run out of them. They are
+// released just before a segment is opened, and taken again afterwards.
 
 import { closeSync, openSync } from 'node:fs';
 
-/** What LMDB takes for an environment (its file twice, its lock), twice over, because it is created and then opened. */
+/** LMDB takes three for an environment: its file twice, and its lock. A new segment is created and then opened. */
 const spareCount = 6;
 
 export class SpareDescriptors {
   readonly #folder: string;
   readonly #held: number[] = [];
 
-  /** Holds descriptors of `folder`, which has to be there. */
+  /** Reserves descriptors by opening `folder`, which must exist. */
   constructor(folder: string) {
     this.#folder = folder;
     this.refill();
   }
 
-  /** Takes those that are missing; false when the process has none left. */
+  /** Takes the descriptors that are missing. Returns false when the process has none left. */
   refill(): boolean {
     try {
       while (this.#held.length < spareCount) this.#held.push(openSync(this.#folder, 'r'));
@@ -28,7 +28,7 @@ export class SpareDescriptors {
     }
   }
 
-  /** Gives them up: what opens something next finds them free. */
+  /** Frees the descriptors for what is opened next. */
   release(): void {
     for (const descriptor of this.#held.splice(0)) closeSync(descriptor);
   }

@@ -1,9 +1,9 @@
-// Makes durable what was written without the journal: files, and the entries of folders. Called wherever a file is created
-// or replaced that has to be there after a crash of the machine.
+// Makes files and the entries of folders durable that were not written by the journal. It is called wherever a file is
+// created or replaced that must exist after a crash of the machine.
 
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** Makes what a file holds, or which entries a folder has, durable. */
+/** Makes the content of a file, or the entries of a folder, durable. */
 export function syncPath(path: string): void {
   const file = openSync(path, 'r');
   try {

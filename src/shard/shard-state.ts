@@ -264,7 +264,7 @@ export class ShardState {
       () => {
         const answer = this.#options.journal.log.readResponse(location, keyDigest);
         if (answer !== undefined) return answer;
-        throw new JournalDamaged(`the log record ${location.record} is missing`);
+        throw new JournalDamaged(`the log batch ${location.record} is missing`);
       },
       () => 'lost',
     );

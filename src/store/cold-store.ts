@@ -1,14 +1,14 @@
-// What lies behind the records in memory: the checkpoint. It is only read, synchronously.
+// The cold store is the checkpoint as the record store sees it: it is read synchronously, and never written.
 
 import type { StoredRecord } from '../domain/record.ts';
 import type { ScanRange } from '../domain/view.ts';
 
-/** Reads of what was checkpointed. */
+/** Reads of the checkpoint. */
 export interface ColdStore {
   get(id: string): StoredRecord | undefined;
   /**
-   * The sort keys of an index, ascending or descending, strictly inside the bounds. An index holds one row for each
-   * record that belongs to it; a sort key ends with the record's id.
+   * The sort keys of an index, ascending or descending, strictly between the bounds. An index has one row for each
+   * record that belongs to it; its sort key ends with the record's id.
    */
   scan(index: string, range: ScanRange): Iterable<string>;
 }

@@ -1,9 +1,9 @@
-// The memtable: the records that changed since a checkpoint began, with their index rows. It hides what the layers below it
-// hold of the same records.
+// The memtable holds the records that changed since the last flush began, with their index rows. It hides older values of
+// the same records in the layers below it.
 //
-// A changed record is an object until its turn was appended to the log, and the log batch's bytes from then on: nearly
-// everything that commands write is not read again before the checkpoint has it, and thousands of objects that live for
-// seconds are what costs the collector most. What is read is decoded, by its number among all that was packed.
+// A changed record is an object until its turn is appended to the log. Then the memtable replaces it with the bytes of the
+// log batch: commands rarely read again what they wrote, and thousands of objects that live for seconds are what costs the
+// garbage collector most. A packed record has a number, counted over all batches, by which it is found and decoded.
 
 import { objectBytes, textBytes } from '../core/heap-bytes.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
@@ -12,30 +12,30 @@ import type { IndexRow, ScanRange } from '../domain/view.ts';
 import type { PackedChanges } from './packed-changes.ts';
 import { SortedKeys } from './sorted-keys.ts';
 
-/** What is kept for each changed record besides its bytes: its id, and its place in the table. */
+/** What each changed record takes besides its bytes: its id, and its entry in the map. */
 const recordBytes = 120;
-/** A row of an index that has many. */
+/** What a row takes in an index that has many. */
 const rowBytes = 16;
-/** An index besides its name: most have one row only. */
+/** What an index takes besides its name. Most indexes have one row only. */
 const indexBytes = 400;
-/** A batch besides its bytes. */
+/** What a batch takes besides its bytes. */
 const batchBytes = 350;
 
 interface Batch {
   readonly changes: PackedChanges;
-  /** The number of its first change among all that was packed. */
+  /** The number of its first change. */
   readonly first: number;
 }
 
 export class Memtable {
-  /** By id: the object, or the number of the packed change. */
+  /** By id: the object, or the number of the packed record. */
   readonly #records = new Map<string, StoredRecord | number>();
   readonly #batches: Batch[] = [];
   #packed = 0;
   readonly #indexes = new Map<string, SortedKeys>();
   #bytes = 0;
 
-  /** About what all of it takes in memory, besides the objects of the turn under way. */
+  /** An estimate of the memory that the table takes, without the objects of the turn under way. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -58,7 +58,7 @@ export class Memtable {
     for (const row of rows) this.#addRow(row, id);
   }
 
-  /** Puts a change that was read from the log: nothing packs it, so it counts as the object that it is. */
+  /** Puts a change that was read from the log. It is never packed, so its object is counted. */
   putRestored(record: StoredRecord): void {
     this.put(record);
     this.#bytes += objectBytes(record);
@@ -74,7 +74,7 @@ export class Memtable {
     if (keys.add(sortKey)) this.#bytes += bytesOfRow(sortKey, id);
   }
 
-  /** An index that is empty now stays, and stays counted. */
+  /** Removes the rows that a record no longer has. An index that becomes empty stays, and is still counted. */
   #removeStale(id: string, before: readonly IndexRow[], after: readonly IndexRow[]): void {
     for (const { index, sortKey } of before) {
       if (after.some((row) => row.index === index && row.sortKey === sortKey)) continue;
@@ -82,20 +82,20 @@ export class Memtable {
     }
   }
 
-  /** Lets the objects of a turn go for the bytes that the log took of them, in the same order. */
+  /** Replaces the objects of a turn with the bytes of its log batch, which has them in the same order. */
   pack(entries: readonly { readonly changes: readonly Change[] }[], packed: PackedChanges): void {
     this.#batches.push({ changes: packed, first: this.#packed });
     this.#bytes += batchBytes + packed.bytes;
     for (const { changes } of entries) for (const { id } of changes) this.#records.set(id, this.#packed++);
   }
 
-  /** The record when it is still an object; else whether its bytes are here. */
+  /** The record if it is still an object, `packed` if the table has its bytes. */
   get(id: string): StoredRecord | 'packed' | undefined {
     const held = this.#records.get(id);
     return typeof held === 'number' ? 'packed' : held;
   }
 
-  /** The record, decoded if need be. */
+  /** The record, decoded if it is packed. */
   read(id: string): StoredRecord | undefined {
     const held = this.#records.get(id);
     return held === undefined ? undefined : this.#decoded(held);
@@ -120,7 +120,7 @@ export class Memtable {
   }
 }
 
-/** A sort key that is the record's id takes no more than its place. */
+/** A sort key that is the record's id shares the id's text. */
 function bytesOfRow(sortKey: string, id: string): number {
   return sortKey === id ? rowBytes : rowBytes + textBytes(sortKey);
 }

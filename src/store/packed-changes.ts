@@ -1,11 +1,12 @@
-// The changes of a log batch as the bytes that the log took. Memory holds them so until the checkpoint has them: some kilobytes
-// in one piece outside of the collector's sight, where objects would be copied and marked by it again and again.
+// The changes of a log batch as the bytes that the log has. Memory holds them in this form until the checkpoint has them:
+// they are some kilobytes in one piece outside of V8's heap, while objects would be marked and copied by the garbage
+// collector again and again.
 
 import type { Change } from '../domain/record.ts';
 
 export interface PackedChanges {
-  /** What it takes in memory. */
+  /** The memory that the batch takes. */
   readonly bytes: number;
-  /** The change with this number, counted from 0 over all entries of the batch, decoded anew. */
+  /** Decodes the change with this number. Changes are counted from 0 over all entries of the batch. */
   read(number: number): Change;
 }

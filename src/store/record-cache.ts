@@ -1,10 +1,10 @@
-// Records that were read lately, as objects, bounded in bytes: what was not used for longest is evicted first. It holds
-// the newest value of a record, or nothing of it.
+// The cache holds records that were read lately, as objects. Its size in bytes is bounded: the record that was not used for
+// the longest time is evicted first. It has the newest value of a record or none.
 
 import { objectBytes } from '../core/heap-bytes.ts';
 import type { StoredRecord } from '../domain/record.ts';
 
-/** The cache is that many generations, each of as many bytes. */
+/** The cache is divided into this many generations of equal size. */
 const generationsMax = 8;
 
 interface Generation {
@@ -12,9 +12,9 @@ interface Generation {
   bytes: number;
 }
 
-/** A record lies in one generation: one that is used moves to the youngest, and what is too much goes with the oldest. */
+/** A record that is used moves to the youngest generation. When the cache is full, the oldest generation is dropped whole. */
 export class RecordCache {
-  /** Youngest first; never empty. */
+  /** Youngest first. There is always at least one. */
   readonly #generations: Generation[] = [{ records: new Map(), bytes: 0 }];
   #bytes = 0;
   readonly #bytesMax: number;
@@ -46,7 +46,7 @@ export class RecordCache {
     return undefined;
   }
 
-  /** Takes a record in that it does not hold. */
+  /** Adds a record that the cache does not have. */
   put(record: StoredRecord): void {
     const bytes = objectBytes(record);
     if (this.#generations[0]!.bytes + bytes > this.#generationBytesMax)
@@ -58,7 +58,7 @@ export class RecordCache {
     this.#evict();
   }
 
-  /** A record has changed: whoever read it before is likely to read it again. */
+  /** Replaces a record that has changed, if the cache has it: a record that was read is likely to be read again. */
   changed(record: StoredRecord): void {
     for (const generation of this.#generations) {
       const before = generation.records.get(record.id);

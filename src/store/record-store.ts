@@ -1,11 +1,11 @@
-// The records of a shard, in layers: what changed since the last checkpoint began (the memtable), what a running checkpoint
-// is writing, and behind them the checkpoint itself, the cold store. A layer hides what lies below it for the records that
-// it holds. Beside them, a cache holds as objects what was read lately, whichever layer it is from. `apply` is the only
-// writer, live and in replay.
+// The records of a shard, in three layers: the memtable with what changed since the last flush began, the memtable that is
+// being flushed, and the cold store, which is the checkpoint. A record in a layer hides its older values in the layers
+// below. A cache beside the layers holds the records that were read lately as objects. Every change is applied here, live
+// and in replay.
 //
-// Memory is bounded in bytes: a checkpoint lets go of what it has written, and the cache evicts what was not used for
-// longest once it holds more than it may. What a checkpoint has not written yet can't be evicted: its owner begins
-// checkpoints in time, and takes no writes while `unwrittenBytes` is too much.
+// Memory is bounded in bytes: a flush frees its memtable when the checkpoint has it, and the cache evicts what was not used
+// for the longest time. What is not in the checkpoint yet can't be evicted, so the owner begins flushes in time and refuses
+// writes while `unwrittenBytes` is too much.
 
 import { assert } from '../core/assert.ts';
 import { idOfSortKey } from '../domain/indexes.ts';
@@ -29,22 +29,22 @@ export class RecordStore implements View {
     this.#cache = new RecordCache(cacheBytesMax);
   }
 
-  /** What changed since the last checkpoint began. */
+  /** The bytes of what changed since the last flush began. */
   get memtableBytes(): number {
     return this.#memtable.bytes;
   }
 
-  /** What changed and is not known to be in the checkpoint: all that can't be evicted. */
+  /** The bytes of what changed and may not be in the checkpoint yet. This can't be evicted. */
   get unwrittenBytes(): number {
     return this.#memtable.bytes + (this.#flushing?.bytes ?? 0);
   }
 
-  /** About what everything in memory takes. */
+  /** An estimate of all the memory that records take. */
   get residentBytes(): number {
     return this.unwrittenBytes + this.#cache.bytes;
   }
 
-  /** The number of records in memory, those twice that lie in two layers. */
+  /** The number of records in memory. One that lies in two layers is counted twice. */
   get residentCount(): number {
     return this.#memtable.size + (this.#flushing?.size ?? 0) + this.#cache.size;
   }
@@ -60,7 +60,7 @@ export class RecordStore implements View {
     this.#cache.changed(change);
   }
 
-  /** The log has taken what was applied since the last turn, as these bytes. */
+  /** Replaces the objects of a turn, which was appended to the log, with the bytes of its log batch. */
   pack(entries: readonly { readonly changes: readonly Change[] }[], packed: PackedChanges): void {
     this.#memtable.pack(entries, packed);
   }
@@ -88,7 +88,7 @@ export class RecordStore implements View {
     }
   }
 
-  /** How many records an index has; walks over all of its keys, but reads no record. */
+  /** The number of records in an index. It walks over all keys of the index, but reads no record. */
   count(index: string): number {
     let count = 0;
     for (const _key of this.#keys(index, { descending: false })) count++;
@@ -108,16 +108,16 @@ export class RecordStore implements View {
     return mergeSorted(layers, range.descending);
   }
 
-  /** A checkpoint begins to write what has changed, which stays readable in memory until `endFlush`. */
+  /** Begins a flush. The flushed records stay readable in memory until `endFlush`. */
   beginFlush(): void {
-    assert(this.#flushing === null, 'one checkpoint at a time');
+    assert(this.#flushing === null, 'a flush begins after the one before has ended');
     this.#flushing = this.#memtable;
     this.#memtable = new Memtable();
   }
 
-  /** The checkpoint now holds what it began to write. */
+  /** Ends the flush: the checkpoint now has its records. */
   endFlush(): void {
-    assert(this.#flushing !== null, 'no checkpoint is running');
+    assert(this.#flushing !== null, 'a flush that ends has begun');
     this.#flushing = null;
   }
 }
@@ -126,7 +126,7 @@ function* filter(keys: Iterable<string>, keep: (key: string) => boolean): Iterab
   for (const key of keys) if (keep(key)) yield key;
 }
 
-/** Merges sorted sequences of which no two hold the same key. */
+/** Merges sorted sequences that have no key in common. */
 function* mergeSorted(sources: readonly Iterable<string>[], descending: boolean): Iterable<string> {
   const iterators = sources.map((source) => source[Symbol.iterator]());
   try {

@@ -1,13 +1,12 @@
-// A sorted set of strings: the indexes in memory, whose keys arrive nearly in order because ids sort by creation. Keys
-// compare by UTF-16 code unit, which for ASCII is also the order of the bytes on disk.
+// A sorted set of strings, for the indexes in memory. Keys arrive nearly in order, because ids sort by creation. They are
+// compared by UTF-16 code unit, which for ASCII is also the order of the bytes on disk.
 //
-// The keys lie in blocks of at most 512, in order and never empty, so that a change in the middle or at the front moves
-// one block's keys and not all of them. A key beyond all others is appended to the last block; a key that falls into
-// the last block is found without a search over the blocks.
+// The keys are in blocks of at most 512, so that a change in the middle moves the keys of one block and not all of them. The
+// blocks are in order, and none is empty. A key in the last block, or after it, is found without a search over the blocks.
 
 const blockSize = 512;
 
-/** Bounds are exclusive; one that is left out does not bound. */
+/** Bounds are exclusive, and each may be left out. */
 export interface KeyRange {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
@@ -17,7 +16,7 @@ export interface KeyRange {
 export class SortedKeys {
   readonly #blocks: string[][] = [];
   #size = 0;
-  /** Counts changes, so that a scan under way notices that its position no longer holds. */
+  /** The number of changes, by which a scan notices that its position is no longer right. */
   #version = 0;
 
   get size(): number {
@@ -29,7 +28,7 @@ export class SortedKeys {
     return this.#blocks[b]?.[i] === key;
   }
 
-  /** Adds `key`; false when it was there already. */
+  /** Adds `key`. Returns false if the set had it already. */
   add(key: string): boolean {
     const [b, i] = this.#seek(key);
     const block = this.#blocks[b];
@@ -44,7 +43,7 @@ export class SortedKeys {
     return true;
   }
 
-  /** Removes `key`; false when it was not there. */
+  /** Removes `key`. Returns false if the set did not have it. */
   delete(key: string): boolean {
     const [b, i] = this.#seek(key);
     const block = this.#blocks[b];
@@ -61,8 +60,8 @@ export class SortedKeys {
   }
 
   /**
-   * The keys strictly between the bounds, found as they are asked for. Keys may be added and deleted meanwhile: each
-   * step goes to the nearest key beyond the last one given.
+   * The keys strictly between the bounds, lazily. Keys may be added and deleted meanwhile: each step goes to the nearest key
+   * beyond the last one returned.
    */
   *scan({ after, before, descending }: KeyRange): Generator<string, void, undefined> {
     const blocks = this.#blocks;
@@ -78,7 +77,7 @@ export class SortedKeys {
         version = this.#version;
         if (passed === undefined) [b, i] = descending ? [blocks.length, 0] : [0, 0];
         else [b, i] = this.#seek(passed);
-        // `seek` stops at the first key not below `passed`; the one wanted is strictly beyond it.
+        // `#seek` finds the first key that is not below `passed`; the next key must be strictly beyond it.
         if (descending || blocks[b]?.[i] === passed) i += step;
       }
       if (i < 0) i = (blocks[--b]?.length ?? 0) - 1;
@@ -91,7 +90,7 @@ export class SortedKeys {
     }
   }
 
-  /** Block and position of the first key that is not below `key`; one block past the last when there is none. */
+  /** The block and position of the first key that is not below `key`; the block after the last one if there is none. */
   #seek(key: string): [number, number] {
     const blocks = this.#blocks;
     const last = blocks.length - 1;
@@ -112,7 +111,7 @@ export class SortedKeys {
     else last.push(key);
   }
 
-  /** Makes one block of block `b` and the next when little is left of both: deletions leave no trail of tiny blocks. */
+  /** Joins block `b` with the next one when both together are small, so that deletions don't leave many tiny blocks. */
   #join(b: number): void {
     const block = this.#blocks[b];
     const next = this.#blocks[b + 1];

@@ -168,7 +168,7 @@ test('an answer is read only if it is as it was written, and for its own key', (
   }
 });
 
-test('what was read does not hold on to the log record', () => {
+test('what was read does not hold on to the log batch', () => {
   const { bytes } = encodeTurn(turnAt(1, 1), tag);
   const [entry] = decodeTurn(bytes);
   const answer = readResponse(bytes, entry!.idempotency!.location.offset, digest(1))!;

@@ -43,7 +43,7 @@ test('the stored response is replayed byte for byte, and nothing runs again', as
 });
 
 for (const [what, readResponse] of [
-  ['is damaged', () => assert.fail(new JournalDamaged('there is no sound answer at offset 0'))],
+  ['is damaged', () => assert.fail(new JournalDamaged('it has no readable stored response at offset 0'))],
   ['is gone with its segment', () => undefined],
 ] as const) {
   test(`a stored response that ${what}: the request does not run again, and all else goes on`, async () => {

@@ -213,7 +213,8 @@ test('with a lost answer its defaults are lost: whatever is sent, the request do
   const actor = new Actor();
   const scene = await scenes['the amount of a refund']!(actor);
   await first(actor, scene, undefined);
-  actor.readResponse = () => assert.fail(new JournalDamaged('there is no sound answer at offset 0'));
+  actor.readResponse = () =>
+    assert.fail(new JournalDamaged('it has no readable stored response at offset 0'));
   for (const value of [undefined, 12_000, 500]) assert.equal(await again(actor, scene, value), 'api_error');
 });
 

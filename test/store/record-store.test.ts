@@ -278,11 +278,11 @@ for (const record of sizes) {
   });
 }
 
-test('a checkpoint at a time, and none without a beginning', () => {
+test('a flush at a time, and no end without a beginning', () => {
   const state = new RecordStore();
-  assert.throws(() => state.endFlush(), /no checkpoint/);
+  assert.throws(() => state.endFlush(), /has begun/);
   state.beginFlush();
-  assert.throws(() => state.beginFlush(), /one checkpoint/);
+  assert.throws(() => state.beginFlush(), /after the one before/);
   state.endFlush();
   assert.equal(state.residentCount, 0);
 });
