@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** From the connection's address and `X-Forwarded-For`; null when the first is no address. */
+/** Finds the address from the connection's address and `X-Forwarded-For`. Null when the connection's is no address. */
 export type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
 
 /**
@@ -43,7 +43,7 @@ export function createIsTrusted(trustedProxies: readonly string[]): (address: st
   };
 }
 
-/** The client's address as text, for logs. Most connections need no look: their address is IPv4 and no proxy stands in between. */
+/** The client's address as text, for logs. An IPv4 address without proxies is used as it is, without being parsed. */
 export function createClientAddressText(
   trustedProxies: readonly string[],
 ): (remoteAddress: string, forwardedFor: string) => string {
@@ -54,7 +54,7 @@ export function createClientAddressText(
   };
 }
 
-/** An address, an IPv4-mapped IPv6 address as IPv4; null for any other text. */
+/** The address in a text; null when it is none. An IPv4-mapped IPv6 address becomes IPv4. */
 function readAddress(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null;
 }

@@ -1,9 +1,9 @@
-// How many connections there may be: in all, which keeps descriptors for the journal, webhooks and operators, and from
-// one address. Every edge asks here when a connection comes; one that is too many is closed at once.
+// Limits the connections: in all, so that the journal, webhooks and operators have descriptors, and from one address. Every
+// edge asks here when a connection opens. One that is too many is closed at once.
 //
-// What an address has open can be told from what it has opened and what has ended, as long as nothing has: nobody says
-// whose connection it was that has ended. So when it might be too much, it is counted in the kernel's table. Between two
-// counts an address may get as many too many as connections have ended, which the next count notices.
+// uWebSockets.js does not report whose connection has ended. So an edge only knows how many connections each address has
+// opened since the last count, and how many have ended in all. When an address may have too many, the connections are counted
+// in the kernel's table. Between two counts an address can have as many too many as have ended; the next count notices that.
 
 import type { MonotonicClock } from '../core/clock.ts';
 import { addressKey, type PeerCounts } from './peer-table.ts';
@@ -11,56 +11,56 @@ import { addressKey, type PeerCounts } from './peer-table.ts';
 export type ConnectionRefusal = 'all' | 'address';
 
 export interface ConnectionsOptions {
-  /** Connections at a time, to all edges. */
+  /** The most connections at a time, to all edges. */
   readonly max: number;
-  /** Of these, from one address. */
+  /** The most from one address. */
   readonly perAddressMax: number;
-  /** How many are open at all edges, which share the memory. */
+  /** The number of open connections, in memory that all edges share. */
   readonly open: Int32Array;
   readonly edges: number;
-  /** Whether the address is a proxy's that speaks for many. */
+  /** Whether the address is that of a trusted proxy, which has the connections of many clients. */
   readonly isExempt: (address: string) => boolean;
-  /** The connections that all edges have, by address; null where nobody can tell: then no address has a limit. */
+  /** Counts the connections to all edges by address; null on systems that can't. Then only the total is limited. */
   readonly countPeers: (() => PeerCounts) | null;
   readonly monotonic: MonotonicClock;
   readonly onRefused: (reason: ConnectionRefusal, address: string) => void;
 }
 
-/** A connection's other end, as uWebSockets.js gives it. */
+/** The other end of a connection. uWebSockets.js implements it. */
 export interface Peer {
   getRemoteAddress(): ArrayBuffer;
   getRemoteAddressAsText(): ArrayBuffer;
 }
 
-/** Counting takes the kernel milliseconds: at most this share of the time. */
+/** A count takes milliseconds. Counts take at most this share of the time. */
 const countingShare = 1 / 10;
 const countingIntervalMsMin = 5;
-/** Addresses remembered between two counts. */
+/** The most addresses in memory between two counts. */
 const addressesMax = 10_000;
 
 export class Connections {
   readonly #options: ConnectionsOptions;
-  /** What the last count found. */
+  /** The connections of each address at the last count. */
   #counted: Map<string, number> = new Map();
-  /** What was opened here since. */
+  /** The connections that each address has opened at this edge since. */
   readonly #opened = new Map<string, number>();
-  /** How many have ended here since. */
+  /** The connections that have ended at this edge since. */
   #ended = 0;
   #mayCountAtMs = 0;
   #here = 0;
-  /** Of these, refused, and ended in a moment. */
+  /** Those of them that were refused and are about to end. */
   #refused = 0;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
   }
 
-  /** Open at this edge. */
+  /** The open connections at this edge. */
   get here(): number {
     return this.#here;
   }
 
-  /** A connection has come: whether it may stay. Its end is told by `closed` in any case. */
+  /** Returns whether a new connection may stay. `closed` is called when it ends, also if it was refused. */
   opened(peer: Peer): boolean {
     const { max, onRefused } = this.#options;
     this.#here++;
@@ -84,12 +84,12 @@ export class Connections {
     if (countPeers === null) return false;
     const key = addressKey(new Uint8Array(peer.getRemoteAddress()));
     const opened = (this.#opened.get(key) ?? 0) + 1;
-    // Other edges are taken to see as many come and go.
+    // The other edges are assumed to have as many.
     const most = (this.#counted.get(key) ?? 0) + opened * edges;
     if (total > perAddressMax && most > perAddressMax && !isExempt(textOf(peer))) {
       const least = most - this.#ended * edges;
       if (least > perAddressMax) return true;
-      // This connection is among those that are counted now.
+      // This count includes the new connection.
       if (this.#count(countPeers)) return this.#isOneTooMany(key);
     }
     this.#opened.set(key, opened);
@@ -104,7 +104,7 @@ export class Connections {
     return true;
   }
 
-  /** Counts anew; false when the last count was too short a time ago. */
+  /** Counts again. Returns false when the last count was too recent. */
   #count(countPeers: () => PeerCounts): boolean {
     const { monotonic } = this.#options;
     const startedAt = monotonic();

@@ -1,8 +1,8 @@
-// The answers that clients have yet to take, in bytes: an answer that does not fit the buffers of its connection is held
-// by the edge for as long as its client takes. All of them together are bounded, and those of one holder (an organization)
-// to a part of that, so that its slow readers are in nobody's way but its own.
+// Counts the bytes of answers that clients have not taken yet. The edge holds an answer that does not fit the buffers of its
+// connection until its client has taken it. The bytes of all answers together are bounded. Each holder (an organization) may
+// have a part of them, so that its slow clients slow down nobody else.
 
-/** How much of all one holder may have. */
+/** The part of the bytes that one holder may have. */
 const holderShare = 1 / 8;
 
 export class HeldAnswers {
@@ -18,14 +18,14 @@ export class HeldAnswers {
     return this.#bytes;
   }
 
-  /** Whether an answer of this size may be held. The first one of a holder always may. */
+  /** Whether an answer of this size may be held. A holder's only answer may have any size. */
   hasRoom(holder: string, bytes: number): boolean {
     const held = this.#byHolder.get(holder);
     if (held === undefined) return this.#bytes < this.#bytesMax;
     return this.#bytes + bytes <= this.#bytesMax && held + bytes <= this.#bytesMax * holderShare;
   }
 
-  /** Counts bytes that are held from now on, or, negative, no longer. */
+  /** Counts bytes that are held from now on. A negative number counts bytes that are held no longer. */
   add(holder: string, bytes: number): void {
     this.#bytes += bytes;
     const held = (this.#byHolder.get(holder) ?? 0) + bytes;

@@ -7,20 +7,20 @@ import { cardBrand, luhnValid } from '../core/card-number.ts';
 const plainPath = /^\/[\w./~-]{0,199}$/;
 /** The service's keys and secrets, plain or as the start of Basic credentials in base 64. */
 const ourSecrets = /svc_|c3ZjX/i;
-/** Thirteen digits or more, with at most one character between two of them that is neither digit nor letter. */
+/** Thirteen digits or more. Between two of them there is at most one character, which is neither a digit nor a letter. */
 const digitRuns = /\d(?:[^0-9A-Za-z]?\d){12,}/g;
 const cardDigitsMin = 13;
 const cardDigitsMax = 19;
 
 const mayHoldDigits = /\d(?:[^0-9A-Za-z]?\d){12}/;
 
-/** The path without its query, or null when it may not be written. */
+/** The path (without its query string); null when it must not be logged. */
 export function loggablePath(path: string): string | null {
   if (path.length <= plainLengthMax && path.startsWith('/') && isPlain(path)) return path;
   return plainPath.test(path) && isHarmless(path) ? path : null;
 }
 
-/** An `Idempotency-Key` as it was sent, or null when there is none or it may not be written. */
+/** The `Idempotency-Key` of a request; null when there is none or it must not be logged. */
 export function loggableIdempotencyKey(key: string | undefined): string | null {
   if (key === undefined) return null;
   if (key !== '' && key.length <= plainLengthMax && isPlain(key)) return key;
@@ -38,8 +38,8 @@ const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
 });
 
 /**
- * Whether a text is of letters, of what separates words, and of too few digits for a card number, and nothing like our
- * secrets: most paths and keys are, and one look at each character tells.
+ * Whether a text has only letters, digits and separators, too few digits for a card number, and nothing like our secrets.
+ * This is true of most paths and keys, and is found by looking at each character once.
  */
 function isPlain(text: string): boolean {
   let digits = 0;
@@ -56,7 +56,7 @@ function isHarmless(text: string): boolean {
   return !mayHoldDigits.test(text) || !text.match(digitRuns)!.some(holdsCardNumber);
 }
 
-/** Whether a part of the digits is a card number. */
+/** Whether some of the digits in a row are a card number. */
 function holdsCardNumber(run: string): boolean {
   const digits = run.replace(/\D/g, '');
   for (let start = 0; start + cardDigitsMin <= digits.length; start++) {

@@ -1,5 +1,6 @@
-// An edge: one uWebSockets.js app. It reads heads, sorts API requests from everything else, and sees to it that every
-// exchange ends: a throw in a native handler would end the process, and after the head nobody but us keeps time.
+// The HTTP server of an edge, a uWebSockets.js app. It reads the heads of requests, separates API requests from all others,
+// and makes sure that every exchange ends: uWebSockets.js has no timeout after the head, and an exception in one of its
+// handlers would end the process.
 
 import * as uws from 'uWebSockets.js';
 import type { Clock } from '../core/clock.ts';
@@ -19,39 +20,39 @@ export interface ServerOptions {
   readonly port: number;
   readonly tls: TlsFiles | null;
   readonly clock: Clock;
-  /** A new id for a request that came at `nowMs`. */
+  /** A new id for a request that arrived at `nowMs`. */
   readonly newRequestId: (nowMs: number) => string;
-  /** An exchange that has no answer after this time is told to give up. */
+  /** An exchange that has no answer after this time times out. */
   readonly requestTimeoutMs: number;
-  /** Customers reach the service over https: browsers are told to keep to it. */
+  /** Customers reach the service over https, so browsers are told to use nothing else. */
   readonly httpsOnly: boolean;
-  /** Time in which a client must take some of a large answer: one that is slower is cut. */
+  /** The time in which a client must take some of a large answer. The connection of a slower one is cut. */
   readonly slowClientMs: number;
   readonly held: HeldAnswers;
   readonly onApi: (exchange: Exchange, head: RequestHead) => void;
-  /** Everything outside `/v1`. */
+  /** Takes the requests outside of `/v1`. */
   readonly onSite: (exchange: Exchange, head: RequestHead) => void;
-  /** How many connections there may be. */
+  /** Limits the connections. */
   readonly connections: Pick<Connections, 'opened' | 'closed'>;
-  /** A handler threw: a bug. The exchange is cut. */
+  /** Called with an exception of a handler, which is a bug. The exchange is cut. */
   readonly onBug: (error: unknown) => void;
 }
 
 export interface Server {
   readonly port: number;
   readonly exchanges: Exchanges;
-  /** Reads these files for new connections; those that are open stay as they are. Throws when they can't be used. */
+  /** Uses these files for new connections. Those that are open stay as they are. Throws when the files can't be used. */
   useCertificate(files: TlsFiles): void;
   /**
-   * Takes no new connections, waits up to `graceMs` for the exchanges under way and for requests that are on their way
-   * on connections there are, then closes.
+   * Takes no new connections, waits up to `graceMs` for the exchanges under way and for requests that are arriving on open
+   * connections, then closes.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/** For a year; no subdomains, which may be somebody else's. */
+/** The header is valid for a year. It does not include subdomains, which may belong to somebody else. */
 const strictTransport = '\r\nStrict-Transport-Security: max-age=31536000';
-/** For TLS 1.2: forward secrecy and authenticated encryption. TLS 1.3 has nothing else, and 1.1 is never spoken. */
+/** TLS 1.2 with forward secrecy and authenticated encryption, which TLS 1.3 always has. TLS 1.1 is refused. */
 const ciphers = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .flatMap((keys) => [`${keys}-AES128-GCM-SHA256`, `${keys}-AES256-GCM-SHA384`, `${keys}-CHACHA20-POLY1305`])
   .join(':');
@@ -59,14 +60,14 @@ const sweepMs = 500;
 const quietTurns = 10;
 const quietTurnMs = 10;
 
-/** What uWebSockets.js can do besides what its types say: apps hand the connections that they accept to others. */
+/** An app can pass the connections that it accepts to others. The types of uWebSockets.js leave these methods out. */
 interface App extends uws.TemplatedApp {
   getDescriptor(): number;
   addChildAppDescriptor(descriptor: number): void;
   removeChildAppDescriptor(descriptor: number): void;
 }
 
-/** Listens; rejects when the address can't be had. */
+/** Starts a server. Rejects when it can't listen on the address. */
 export function listen(options: ServerOptions): Promise<Server> {
   const exchanges: Exchanges = {
     open: new Set(),
@@ -102,8 +103,8 @@ export function listen(options: ServerOptions): Promise<Server> {
       };
       const useCertificate = (files: TlsFiles) => {
         const renewed = createApp(files);
-        // An app reads its certificate once. So the one that listens hands new connections to another, which has them
-        // from then on; one that was replaced stays for its own until the service stops.
+        // An app reads its certificate once. So the app that listens passes new connections to another app. An app that was
+        // replaced keeps its connections until the service stops.
         app.addChildAppDescriptor(renewed.getDescriptor());
         const replaced = apps.at(-1)!;
         if (replaced !== app) app.removeChildAppDescriptor(replaced.getDescriptor());
@@ -122,7 +123,7 @@ function openTls({ certFile, keyFile }: TlsFiles): uws.TemplatedApp {
   }
 }
 
-/** A connection has come (`change` is 1) or has ended (-1). */
+/** Handles a connection that was opened (`change` is 1) or has ended (-1). */
 function admit(response: uws.HttpResponse, change: number, { connections, onBug }: ServerOptions): void {
   try {
     if (change < 0) connections.closed();
@@ -132,7 +133,7 @@ function admit(response: uws.HttpResponse, change: number, { connections, onBug 
   }
 }
 
-/** A request has come. */
+/** Handles a request whose head has arrived. */
 function take(
   response: uws.HttpResponse,
   request: uws.HttpRequest,
@@ -149,7 +150,7 @@ function take(
   });
 }
 
-/** The oldest exchanges come first: the sweep ends at the first one that is young enough. */
+/** Times out old exchanges and cuts slow clients. The oldest exchanges come first, so the first young one ends the search. */
 function sweep(exchanges: Exchanges, options: ServerOptions): void {
   const oldest = performance.now() - options.requestTimeoutMs;
   for (const exchange of exchanges.open) {
@@ -163,8 +164,8 @@ function sweep(exchanges: Exchanges, options: ServerOptions): void {
 }
 
 /**
- * Settles when no exchange was open for some turns of the event loop: what had been sent on a connection when its client
- * could not know of the stop is read by then.
+ * Settles when no exchange was open for some turns of the event loop. By then everything is read that a client sent before
+ * it could know of the stop.
  */
 async function quiet(exchanges: Exchanges, graceMs: number): Promise<void> {
   const deadline = performance.now() + graceMs;

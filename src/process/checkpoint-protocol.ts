@@ -1,12 +1,12 @@
-// What a shard's thread and its checkpoint thread say to each other. Each task has one answer with the same number; the
-// tasks are those of the journal's `Checkpointer`. Nothing is said before the shard has opened its journal.
+// The messages between a shard's thread and its checkpoint thread. The tasks are those of the journal's `Checkpointer`, and
+// each has one answer with the same number. The shard sends none before it has opened its journal.
 
 import type { ShardIdentity } from '../journal/identity.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import type { Config } from './config-schema.ts';
 import type { ThreadGauge } from './thread-time.ts';
 
-/** What a checkpoint thread is for. */
+/** The shard whose checkpoint a thread writes. */
 export interface CheckpointTarget {
   readonly number: number;
   readonly dir: string;
@@ -16,7 +16,7 @@ export interface CheckpointTarget {
 
 /** How a checkpoint thread is started. */
 export interface CheckpointThreadData extends CheckpointTarget {
-  /** The memory of the gate that its tasks go through, see task-gate.ts. */
+  /** The memory of the gate for its tasks, see task-gate.ts. */
   readonly gate: SharedArrayBuffer;
 }
 
@@ -31,14 +31,14 @@ export type Task =
 
 export type NumberedTask = Task & { readonly number: number };
 
-/** To the shard: what a task came to, 0 where there is nothing to tell. */
+/** To the shard: the result of a task, which is 0 for a task without one. */
 export type FromCheckpointThread =
-  /** First of all: how the thread is measured. */
+  /** The first message. */
   | { readonly gauge: ThreadGauge }
   | { readonly number: number; readonly result: number }
   | { readonly number: number; readonly failure: TaskFailure };
 
-/** An error, which loses its class on the way between threads. */
+/** An error as plain data, because it loses its class on the way between threads. */
 export interface TaskFailure {
   readonly name: string;
   readonly message: string;

@@ -1,6 +1,6 @@
-// The entry of a shard's checkpoint thread: keeps the shard's checkpoint up to date from the log that the shard writes,
-// and does so in its own time. What it can't do it answers with the failure; the shard then ends, and with it this
-// thread, and both are started again from what is on disk.
+// The entry of a shard's checkpoint thread, which brings the checkpoint up to date from the log that the shard writes. It
+// answers a task that fails with the failure. The shard then ends, and this thread with it, and both are started again from
+// what is on disk.
 
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -23,7 +23,7 @@ const answer = (message: FromCheckpointThread) => shard.postMessage(message);
 const logger = await createLogger({ level: config.logLevel, thread: `checkpoint-${number}` });
 logConsole(logger);
 
-/** Requests go first where processors are short. On Linux this is the thread's alone, elsewhere the process's. */
+/** Requests go first when processors are busy. Only on Linux is a priority that of a thread and not of the process. */
 const niceness = 5;
 if (process.platform === 'linux') setPriority(niceness);
 
@@ -31,7 +31,7 @@ answer({ gauge: gaugeThisThread() });
 
 let opened: ReturnType<typeof openFollower> | null = null;
 
-/** Opened with the first task: from then on the shard writes none of what is read and written here. */
+/** The follower is opened by the first task. From then on the shard does not write the checkpoint itself. */
 function follower() {
   const { segmentBytesMax } = config.journal;
   opened ??= openFollower({ dir, identity, indexRowsOf, segmentBytesMax });
@@ -63,6 +63,6 @@ shard.on('message', async (task: NumberedTask) => {
   } catch (error) {
     answer({ number, failure: failureOf(error) });
   }
-  // Nothing else keeps this thread.
+  // Only the port keeps this thread alive.
   if (task.type === 'close') shard.close();
 });

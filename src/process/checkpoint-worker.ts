@@ -1,5 +1,5 @@
-// The checkpoint thread as its shard sees it: the journal's `Checkpointer`, whose tasks run over there. A thread that ends
-// although nobody told it to fails whatever it was asked, and says so at once: a shard without one must not go on.
+// The checkpoint thread as its shard sees it: the journal's `Checkpointer`, whose tasks run in that thread. When the thread
+// ends unexpectedly, its tasks fail and the shard is told at once, because a shard must not go on without it.
 
 import { Worker } from 'node:worker_threads';
 import { type Checkpointer, JournalFailure } from '../journal/journal.ts';
@@ -25,7 +25,7 @@ export class CheckpointWorker implements Checkpointer {
   #failure: Error | null = null;
   #isClosing = false;
 
-  /** Starts the thread. `onEnded` hears why it has ended, unless it was closed. */
+  /** Starts the thread. `onEnded` is called with the reason when it ends without having been closed. */
   constructor(target: CheckpointTarget, onEnded: (error: Error) => void) {
     const gate = TaskGate.memory();
     this.#gate = new TaskGate(gate);
@@ -55,7 +55,7 @@ export class CheckpointWorker implements Checkpointer {
     });
   }
 
-  /** How the thread is measured, once it runs. */
+  /** Measures the thread. Resolves once it runs. */
   get gauge(): Promise<ThreadGauge> {
     return this.#gauge.promise;
   }
@@ -86,8 +86,8 @@ export class CheckpointWorker implements Checkpointer {
   }
 
   /**
-   * To be called by a thread that is about to end, which ends the checkpoint thread, too: blocks until that has finished
-   * its task, `msMax` at most, and lets it begin no other.
+   * To be called when this thread is about to end, because that ends the checkpoint thread, too. Blocks for at most `msMax`
+   * until the checkpoint thread has finished its task. It begins no other.
    */
   finishTask(msMax: number): void {
     this.#gate.shut(msMax);

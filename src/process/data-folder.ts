@@ -1,13 +1,13 @@
-// The data folder: what is in it, whose it is, and how many shards it is laid out for. One process at a time uses it.
+// The data folder: what is in it, which service it belongs to, and its number of shards. One process at a time uses it.
 //
-//   format.json   whose folder it is; names its id, the number of shards, the generation of their folders, and the
+//   format.json   the service that it belongs to, its id, the number of shards, the generation of their folders, and the
 //                 layouts of the records in it
 //   directory/    organizations and keys
-//   shard-0 …     the shards' folders; after a reshard they lie in a folder of their own, `generation-1/shard-0` …
+//   shard-0 …     the shards' folders; after a reshard they are in a folder of their own, `generation-1/shard-0` …
 //
-// Which generation is in force changes with format.json, which is replaced in one step: whatever generation it does
-// not name is unfinished or left over, and removed by the next process that opens the folder. Every part says on its own
-// which folder, generation and place it belongs to (see journal/identity.ts). Nobody but the owner can read any of it.
+// The generation in force is the one that format.json names, and format.json is replaced in one step. Any other generation
+// is unfinished or left over, and is removed by the next process that opens the folder. Every part is labelled with its
+// folder, generation and place (see journal/identity.ts). Only the owner can read anything in the folder.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -31,7 +31,7 @@ import { createJournal, layoutVersions, partsOfJournal } from '../journal/open-j
 import { partsOfRowStore } from '../journal/row-store.ts';
 import { syncPath } from '../journal/sync-path.ts';
 
-/** What is wrong with the data folder, in one line. */
+/** The data folder can't be used. The message is one line. */
 export class DataFolderError extends Error {
   override name = 'DataFolderError';
 }
@@ -39,21 +39,21 @@ export class DataFolderError extends Error {
 interface Format {
   readonly service: 'payments-service';
   readonly version: 2;
-  /** The folder's own id, 32 hexadecimal digits: a copy has it, too. */
+  /** 32 hexadecimal digits. A copy of the folder has the same id. */
   readonly id: string;
   readonly shards: number;
   /** How often the folder was resharded. */
   readonly generation: number;
-  /** False until all parts have been made: from then on one that is missing was lost. */
+  /** Whether all parts have been made. A part that is missing after that was lost. */
   readonly complete: boolean;
-  /** The newest version of each kind of record that may lie in it: an older service can't read those. */
+  /** The newest layout version of each kind of record in the folder. An older service may not be able to read it. */
   readonly layouts: Layouts;
 }
 
 type Layouts = Readonly<Record<string, number>>;
 
 const formatFile = 'format.json';
-/** What may lie in a folder that is to become one: an attempt to do so, and what file systems put there. */
+/** Names that may be in a folder that is to become a data folder: those of a start that was killed, or of a file system. */
 const harmless = ['format.json.new', 'lost+found'];
 
 export interface DataFolder {
@@ -63,27 +63,27 @@ export interface DataFolder {
   readonly generation: number;
   /** Organizations and keys. */
   readonly directory: string;
-  /** What the directory must say that it is: no reshard changes it. */
+  /** The label that the directory must have. A reshard does not change it. */
   readonly directoryPart: Part;
   shardDir(number: number): string;
-  /** What a shard's parts must say that they are. */
+  /** The identity that a shard's parts must have. */
   shardIdentity(number: number): ShardIdentity;
 }
 
 /**
- * Takes the folder for this process, making it if need be, until the returned function is called or the process ends,
- * however it does. Throws `DataFolderError` when another process has it.
+ * Locks the folder for this process, and creates it if it does not exist. The lock ends when the returned function is called,
+ * or with the process, however that ends. Throws `DataFolderError` when another process has the lock.
  */
 export async function lockDataFolder(path: string): Promise<() => Promise<void>> {
-  // Files that this process makes from now on are for its owner alone.
+  // Only the owner can read the files that this process makes from now on.
   process.umask(0o077);
   makeFolder(path);
   makePrivate(path);
   if (process.platform !== 'linux') return async () => {};
-  // A name in Linux's abstract namespace: taken by one process at a time, free again the moment that it ends. The
-  // operators' socket also tells whether a server runs, on every system, but two that start at once may both miss it.
+  // One process at a time can have a name in Linux's abstract namespace, and it is free as soon as that process ends. The
+  // operators' socket tells on every system whether a server runs, but two that start at once may both miss each other.
   const { dev, ino } = statSync(path);
-  // Such a name has no permissions: whoever on this machine connects to it is sent away at once.
+  // Such a name has no permissions, so connections to it are closed at once.
   const server = createServer((visitor) => visitor.destroy()).unref();
   const listening = Promise.withResolvers<void>();
   server.once('error', listening.reject).listen(`\0payments-service-${dev}-${ino}`, listening.resolve);
@@ -96,8 +96,8 @@ export async function lockDataFolder(path: string): Promise<() => Promise<void>>
 }
 
 /**
- * Opens the folder that this process has taken. `configuredShards` 0 takes what the folder is laid out for, or
- * `defaultShards` for a new one. Throws `DataFolderError`.
+ * Opens the folder, which this process has locked. With `configuredShards` 0 the folder keeps its number of shards, and a new
+ * one gets `defaultShards`. Throws `DataFolderError`.
  */
 export async function openDataFolder(
   path: string,
@@ -121,14 +121,14 @@ export async function openDataFolder(
   return folder;
 }
 
-/** Notes that records are written in this version's layouts from now on, durably: call it before any is. */
+/** Makes durable that the folder has records in this version's layouts. To be called before any record is written. */
 export function noteLayouts(folder: DataFolder): void {
   const { layouts } = readFormat(folder.path)!;
   if (Object.entries(layoutVersions).some(([kind, version]) => layouts[kind] !== version))
     writeFormat(folder, true);
 }
 
-/** A record in a newer layout would only be noticed when it is read, which can be long after the start. */
+/** Refuses a folder with newer layouts. Otherwise they would be noticed when a record is read, long after the start. */
 function refuseNewer(path: string, layouts: Layouts): void {
   const newer = Object.keys(layouts).filter((kind) => layouts[kind]! > (layoutVersions[kind] ?? 0));
   if (newer.length === 0) return;
@@ -146,10 +146,10 @@ export function openDirectory(
   return new Directory({ folder, part, now: Date.now, ...(onFailure && { onFailure }) });
 }
 
-/** Makes all parts, or those that an earlier start had no time to make. */
+/** Makes the parts of a new folder. An earlier start may have made some of them. */
 async function makeParts(folder: DataFolder): Promise<void> {
   writeFormat(folder, false);
-  // Half a directory is none: nothing was ever in it.
+  // A directory that is there may be half made. It has no organization yet, so it is made again.
   rmSync(folder.directory, { recursive: true, force: true });
   await createDirectory(folder.directory, folder.directoryPart);
   for (let number = 0; number < folder.shards; number++)
@@ -157,12 +157,12 @@ async function makeParts(folder: DataFolder): Promise<void> {
   writeFormat(folder, true);
 }
 
-/** Nothing is put in the place of what was lost: an empty directory would lock all merchants out, an empty shard forget. */
+/** Refuses a folder that has lost a part. An empty one in its place would forget payments or lock all merchants out. */
 function refuseIncomplete(folder: DataFolder): void {
   const { path, directory, shards, shardDir } = folder;
   if (existsSync(shardDir(shards))) {
     throw new DataFolderError(
-      `${join(path, formatFile)} names ${shards} shards and there is ${shardDir(shards)}: restore all of ${path} from a backup`,
+      `${join(path, formatFile)} names ${shards} shards, but ${shardDir(shards)} exists: restore all of ${path} from a backup`,
     );
   }
   const parts = [...partsOfRowStore(directory), ...shardDirsOf(folder).flatMap(partsOfJournal)];
@@ -176,24 +176,24 @@ function shardDirsOf({ shards, shardDir }: DataFolder): string[] {
   return Array.from({ length: shards }, (_, number) => shardDir(number));
 }
 
-/** The layout of a folder that exists, whatever is configured. Throws `DataFolderError`. */
+/** Opens a folder that must exist, with the number of shards that it has. Throws `DataFolderError`. */
 export async function existingDataFolder(path: string): Promise<DataFolder> {
   const format = existsSync(path) ? readFormat(path) : null;
   if (format === null) throw new DataFolderError(`${path} is no data folder of this service`);
   return openDataFolder(path, 0, format.shards);
 }
 
-/** The id of the folder that lies there now; null when none does. Throws `DataFolderError`. */
+/** The id of the data folder that is at `path` now; null when there is none. Throws `DataFolderError`. */
 export function folderIdOf(path: string): string | null {
   return existsSync(path) ? (readFormat(path)?.id ?? null) : null;
 }
 
-/** The folder with the next generation of shards, not in force yet. */
+/** The folder with its next generation of shards, which is not in force yet. */
 export function nextGeneration({ path, id, generation }: DataFolder, shards: number): DataFolder {
   return folderOf(path, id, shards, generation + 1);
 }
 
-/** Puts a generation in force, durably and in one step, and removes the others. */
+/** Puts a generation in force in one durable step, and removes the others. */
 export function putInForce(folder: DataFolder): void {
   syncPath(folder.path);
   writeFormat(folder, true);
@@ -237,7 +237,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Takes away what others than the owner may do with what lies in the folder, put back by a restore for example. */
+/** Removes the permissions of everybody but the owner, which a restore may have brought back. */
 function makePrivate(path: string): void {
   const entries = readdirSync(path, { recursive: true, withFileTypes: true });
   const paths = entries.map((entry) => join(entry.parentPath, entry.name));
@@ -247,12 +247,12 @@ function makePrivate(path: string): void {
     try {
       chmodSync(each, mode & 0o700);
     } catch {
-      // Whose it is decides, and this process may use it all the same.
+      // Only the file's owner can change its permissions. This process may be able to use it in any case.
     }
   }
 }
 
-/** Makes the folder and those above it, durably. Node's own way to do that never ends below /proc. */
+/** Makes the folder and its parents durably. Node's recursive `mkdir` never ends below /proc. */
 function make(path: string): void {
   if (existsSync(path)) return;
   make(dirname(path));
@@ -267,7 +267,7 @@ function readFormat(path: string): Format | null {
     const foreign = readdirSync(path).find(isForeign);
     if (foreign === undefined) return null;
     throw new DataFolderError(
-      `${path} holds ${foreign} and no ${formatFile}: it is not a data folder of this service. Choose an empty one with PAYMENTS_DATA_DIR`,
+      `${path} has ${foreign} and no ${formatFile}: it is not a data folder of this service. Choose an empty one with PAYMENTS_DATA_DIR`,
     );
   }
   let format: Partial<Format> | null;

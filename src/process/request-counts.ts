@@ -1,5 +1,5 @@
-// What an edge counts of its requests. Every request is counted, and the counts are read a few times a minute: so they
-// are plain numbers here, and become metrics when somebody asks for them.
+// The counts of an edge's requests. Every request is counted, but the counts are read a few times a minute. So they are plain
+// numbers here, and become metrics when somebody asks for them.
 
 import {
   Counter,
@@ -14,7 +14,7 @@ const durationMetric = 'payments_request_duration_seconds';
 
 interface RouteCounts {
   readonly byStatus: Map<number, number>;
-  /** How many took longer than the bound before and not longer than this one; the last ones took longer than all. */
+  /** The number of requests in each bucket; the last bucket has those that took longer than every bound. */
   readonly durations: number[];
   durationMsSum: number;
 }
@@ -24,7 +24,7 @@ export class RequestCounts {
   readonly #routes = new Map<string | null, RouteCounts>();
   readonly #refused = new Map<string, number>();
 
-  /** `buckets`: the upper bounds of durations, in seconds. */
+  /** `buckets` are the upper bounds of the durations, in seconds. */
   constructor(registry: Registry, buckets: readonly number[]) {
     this.#bucketsMs = buckets.map((seconds) => seconds * 1000);
     const registers = [registry];
@@ -49,7 +49,7 @@ export class RequestCounts {
         for (const [code, count] of refusedCounts()) this.inc({ code }, count);
       },
     });
-    // The library's histogram takes one observation at a time.
+    // The library's histogram can't be set from counts, so this stands in for one.
     const durations = { name: durationMetric, get: async () => this.#durations(), reset() {} };
     registry.registerMetric(durations as unknown as Metric);
   }
@@ -76,7 +76,7 @@ export class RequestCounts {
 
   readonly refusedCounts = (): Iterable<[code: string, count: number]> => this.#refused;
 
-  /** In the form that the library's histograms have, which counts cumulatively. */
+  /** The durations in the form of the library's histograms, whose counts are cumulative. */
   #durations(): MetricObjectWithValues<MetricValue<string>> {
     const values = [...this.#routes].flatMap(([name, { durations, durationMsSum }]) => {
       const route = nameOf(name);

@@ -1,14 +1,13 @@
-// The log's line for an answered request. By far the most lines are of this kind, and an edge writes one for each
-// answer: so it is put together here, in the form that the logger gives its lines. Most of it was not sent by a client
-// and need not be escaped or scrubbed: ids that the service made, names from its own tables, numbers. What was sent
-// passes `edge/loggable.ts`.
+// The log line of an answered request. Nearly all lines are of this kind, so it is built here directly, in the form that the
+// logger gives its lines. Ids that the service made, names from its tables and numbers need not be escaped or scrubbed. What
+// a client sent is checked by `edge/loggable.ts`.
 
 import pino from 'pino';
 import type { Answered } from '../edge/api.ts';
 import { loggableIdempotencyKey, loggablePath } from '../edge/loggable.ts';
 import type { Logger } from './logger.ts';
 
-/** Gives the function that logs a request, in step with the lines of `logger`, the logger of `thread`. */
+/** Returns the function that logs a request, in order with the other lines of `logger`, which is the logger of `thread`. */
 export function createRequestLog(logger: Logger, thread: string): (answered: Answered) => void {
   const stream = (logger as unknown as { [pino.symbols.streamSym]: pino.DestinationStream })[
     pino.symbols.streamSym
@@ -31,7 +30,7 @@ export function createRequestLog(logger: Logger, thread: string): (answered: Ans
   };
 }
 
-/** The path of a route without an id is from our own table. */
+/** The path of a route without an id is in the table of routes, so it need not be checked. */
 function pathOf({ route, path }: Answered): string | null {
   return route?.endsWith(path) ? path : loggablePath(path);
 }

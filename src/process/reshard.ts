@@ -1,9 +1,9 @@
-// Lays a data folder out for another number of shards, while no service runs on it. The new shards are built beside
-// the old ones, checked and made durable; then one step puts them in force, and the old ones are removed. A process
-// that is killed on the way leaves the folder as it was, or as it is to be.
+// Changes the number of shards of a data folder while no service runs on it. The new shards are built beside the old ones,
+// checked and made durable. Then one step puts them in force, and the old ones are removed. When the process is killed, the
+// folder has either the old layout or the new one.
 //
-// Records, rate-limit counts and stored responses go to the one shard that owns their organization from then on: records
-// and counts name it, a stored response says its slot.
+// Records, rate-limit counts and stored responses move to the shard that will own their organization. Records and counts
+// name the organization, and a stored response has its slot.
 
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -59,7 +59,7 @@ export interface ReshardOptions {
   readonly warn: (message: string, fields: object) => void;
 }
 
-/** The command: reshards the configured folder. Throws `CliFailure`, one clear line. */
+/** Carries out `payments reshard` on the configured folder. Throws `CliFailure`, whose message is one line. */
 export async function reshardStopped(config: Config, shards: number): Promise<Resharded> {
   const { dataDir, journal } = config;
   const warn = (message: string, fields: object) =>
@@ -81,9 +81,9 @@ export async function reshardStopped(config: Config, shards: number): Promise<Re
 const batchSize = 1_000;
 
 /**
- * Reshards the folder and settles when the new layout is in force. Throws `DataFolderError` when the folder can't be
- * used or has too little room, `JournalDamaged` or `JournalFailure` when a shard can't be read or written; the folder
- * is then as it was.
+ * Reshards the folder and settles when the new layout is in force. Rejects with `DataFolderError` when the folder can't be
+ * used or has too little room, with `JournalDamaged` or `JournalFailure` when a shard can't be read or written. The folder
+ * is then as before.
  */
 export async function reshard(options: ReshardOptions): Promise<Resharded> {
   await refuseRunning(options.dataDir);
@@ -99,7 +99,7 @@ export async function reshard(options: ReshardOptions): Promise<Resharded> {
   }
 }
 
-/** Builds the new shards and puts them in force; what it leaves open is in `journals`. */
+/** Builds the new shards and puts them in force. Journals that are still open when this ends are in `journals`. */
 async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJournal[]): Promise<Resharded> {
   const { shards: to } = options;
   if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
@@ -132,7 +132,7 @@ async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJou
   return { from: old.shards, to, ...moved };
 }
 
-/** The lock says the same on this machine; the socket does so across containers that share the folder. */
+/** Refuses when a service runs on the folder. The lock shows that on one machine, the socket also between containers. */
 export async function refuseRunning(dataDir: string): Promise<void> {
   if (!existsSync(dataDir)) throw new DataFolderError(`there is no data folder ${dataDir}`);
   const isRunning = await callOperator(dataDir, 'config', {}).then(
@@ -142,14 +142,14 @@ export async function refuseRunning(dataDir: string): Promise<void> {
   if (isRunning) throw new DataFolderError(`the service runs on ${dataDir}: stop it first`);
 }
 
-/** Parts that don't belong together must not be mixed for good. */
+/** Refuses a folder whose parts don't belong together, because a reshard would mix them for good. */
 async function refuseMixed(folder: DataFolder): Promise<void> {
   const directory = openDirectory(folder);
   const warn = (message: string) => console.warn(`payments: ${message}`);
   await checkFolder({ folder, directory, acceptLoss: false, warn }).finally(() => directory.closeStore());
 }
 
-/** The new shards need as much room as the old ones. */
+/** Refuses when there is too little room: the new shards need as much as the old ones. */
 function refuseWithoutRoom(old: DataFolder): void {
   let needed = freeBytesMin;
   for (let number = 0; number < old.shards; number++) needed += bytesBelow(old.shardDir(number));
@@ -171,7 +171,7 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
   return { records, answers };
 }
 
-/** Brings the checkpoint up to the end of the log, as the shard would have done next; returns the shard's last time. */
+/** Brings the checkpoint up to the end of the log. Returns the clock of the shard as it was at its last turn. */
 export async function completeCheckpoint(journal: OwnJournal): Promise<ClockState> {
   const { log, checkpoint, checkpointer } = journal;
   const { clock, ids } = readClock(checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
@@ -185,15 +185,15 @@ export async function completeCheckpoint(journal: OwnJournal): Promise<ClockStat
   return { clock: { ...clock, serviceMs }, ids: { ...ids, lastMs } };
 }
 
-/** A key, and its answer; null when that is lost. */
+/** An idempotency record with its stored response, which is null when it is lost. */
 interface Moving {
   readonly key: IdempotencyRecord;
   readonly answer: StoredResponse | null;
 }
 
 /**
- * Appends every stored response to the log of the shard that owns it now, in the order in which they were
- * given. A key whose answer is lost moves along: its request must not run again.
+ * Appends every stored response to the log of the shard that will own it, in the order in which they were given. A key whose
+ * response is lost moves, too, because its request must not run again.
  */
 async function moveAnswers(sources: readonly OwnJournal[], targets: readonly OwnJournal[], sinceMs: number) {
   let answers = 0;
@@ -210,7 +210,7 @@ async function moveAnswers(sources: readonly OwnJournal[], targets: readonly Own
   return answers;
 }
 
-/** The idempotency records of all sources, each of which has its own in order. */
+/** The idempotency records of all sources in the order of their time. Each source has its own in that order. */
 function* inOrderOfTime(sources: readonly OwnJournal[], sinceMs: number) {
   const heads = sources.map((source) => {
     const keys = source.checkpoint.idempotencyRecords(sinceMs)[Symbol.iterator]();
@@ -229,7 +229,7 @@ async function appendAnswers({ log, checkpoint }: OwnJournal, moving: readonly M
   const durable: Promise<void>[] = [];
   const idempotencyRecords: IdempotencyRecord[] = [];
   for (let start = 0, end = 0; start < moving.length; start = end) {
-    // A turn has one time. Nothing tells the wall time of a key's use, which is about the same.
+    // A turn has one service time. The wall time of a key's use is not stored, and is about the same.
     const timeMs = moving[start]!.key.usedAtMs;
     while (moving[end]?.key.usedAtMs === timeMs) end++;
     const turn = moving.slice(start, end);
@@ -269,7 +269,7 @@ async function moveRecords(sources: readonly OwnJournal[], targets: readonly Own
   for (const number of targets.keys()) await flush(number);
   let arrived = 0;
   for (const target of targets) for (const _ of target.checkpoint.records()) arrived++;
-  assert(arrived === records, `${arrived} of ${records} records have arrived`);
+  assert(arrived === records, `all records have arrived (${arrived} of ${records})`);
   return records;
 }
 

@@ -1,6 +1,6 @@
-// Rolls the key that the webhook signing secrets are sealed with, while no service runs. The new key is in the key file,
-// beside the old ones, before anything is sealed with it, and the old ones leave it when nothing needs them any more: a
-// process that is killed on the way leaves a file whose keys open everything, and the command can be run again.
+// Rolls the key that seals the webhook signing secrets, while no service runs. The new key is added to the key file before
+// anything is sealed with it, and the old keys are removed from the file when nothing needs them any more. So when the
+// process is killed, the keys in the file open everything, and the command can be run again.
 
 import { endpointIndex, indexRowsOf } from '../domain/indexes.ts';
 import type { Change, WebhookEndpointRecord } from '../domain/record.ts';
@@ -25,7 +25,7 @@ import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } fro
 
 const clearErrors = [ConfigError, DataFolderError, JournalDamaged, JournalFailure, SecretUnreadable];
 
-/** The command: rolls the key of the configured folder. Throws `CliFailure`, one clear line. */
+/** Carries out `payments secrets roll-key` on the configured folder. Throws `CliFailure`, whose message is one line. */
 export async function rollSecretsKey(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
   try {
     return await roll(config, environment);
@@ -63,7 +63,7 @@ async function rollIn(
     const file = secretsKeyFileOf(config, environment);
     const old = await openSecretsKeys(config, environment, directory);
     const keys = [newSecretsKey(), ...old];
-    // Backups that were made until now need it.
+    // Earlier backups need the old keys.
     const kept = `${file}.${idOfKey(old[0]!)}`;
     writeKeyFile(kept, old);
     writeKeyFile(file, keys);
@@ -78,13 +78,13 @@ async function rollIn(
   }
 }
 
-/** Seals the secrets of a shard with the first key; returns how many there were. */
+/** Seals the secrets of a shard with the first key. Returns how many there are. */
 async function reseal(folder: DataFolder, number: number, box: SecretBox): Promise<number> {
   const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
   const journal = await openJournal({ dir, identity, indexRowsOf, warn });
   try {
     const { checkpoint } = journal;
-    // The log's own records are not replayed any more then.
+    // After this the log's records, which have the old seals, are not replayed again.
     await completeCheckpoint(journal);
     const records = new Map<string, Change>();
     let secrets = 0;

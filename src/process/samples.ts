@@ -1,4 +1,4 @@
-// The numbers that all threads count, added up, for those who read single ones: `payments doctor` and `payments status`.
+// The metrics of all threads, added up, as plain numbers: for `payments doctor` and `payments status`.
 
 import { AggregatorRegistry } from 'prom-client';
 
@@ -7,7 +7,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What a metric's samples are; none when nobody has counted it yet. A histogram has them as `…_sum` and `…_count`. */
+/** Returns the samples of a metric; none before its first count. The samples of a histogram are `…_sum` and `…_count`. */
 export type Samples = (name: string) => readonly Sample[];
 
 /** Adds up the registries of all threads, as `getMetricsAsJSON` gave them. */

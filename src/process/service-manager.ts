@@ -1,6 +1,6 @@
-// What the service tells systemd, when that has started it (`Type=notify`): that it listens, that it stops, and, as often
-// as the watchdog wants, that all of its threads answer. Node has no UNIX datagram sockets, so the words go through
-// systemd's own helper, a process a message, which needs `NotifyAccess=all` in the unit. Elsewhere nothing is said.
+// Tells systemd, if it started the service with `Type=notify`, that the service is ready, that it stops, and, as often as the
+// watchdog wants, that all of its threads answer. Node has no UNIX datagram sockets, so each message is sent by systemd's own
+// helper, which needs `NotifyAccess=all` in the unit.
 
 import { execFile } from 'node:child_process';
 import type { Logger } from './logger.ts';
@@ -12,9 +12,9 @@ const helperMsMax = 10_000;
 export interface ServiceManagerOptions {
   readonly pid: number;
   readonly logger: Pick<Logger, 'warn'>;
-  /** Passes a message on; for tests. */
+  /** Sends a message. Tests replace it. */
   readonly tell?: (words: readonly string[]) => Promise<void>;
-  /** Calls something again and again, until what it returns is called; for tests. */
+  /** Calls `run` repeatedly until the returned function is called. Tests replace it. */
   readonly every?: (ms: number, run: () => void) => () => void;
 }
 
@@ -22,9 +22,9 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 export class ServiceManager {
   readonly #options: ServiceManagerOptions;
-  /** Whether there is one. */
+  /** Whether systemd wants messages. */
   readonly #listens: boolean;
-  /** It wants to hear of us within this time, again and again; null: it does not. */
+  /** The watchdog restarts the service when it hears nothing for this time; null without a watchdog. */
   readonly #watchdogMs: number | null;
 
   constructor(env: Variables, options: ServiceManagerOptions) {
@@ -45,8 +45,8 @@ export class ServiceManager {
   }
 
   /**
-   * Tells the watchdog that the service lives, each time after `alive` has settled: when a thread hangs it never does,
-   * and the watchdog has the service started again. Returns what ends that.
+   * Repeatedly tells the watchdog that the service is alive, each time after `alive` has settled. When a thread hangs, it
+   * never settles, and systemd restarts the service. Returns the function that ends this.
    */
   watch(alive: () => Promise<unknown>): () => Promise<void> {
     if (this.#watchdogMs === null) return async () => {};
@@ -71,7 +71,7 @@ export class ServiceManager {
     await tell(words).catch((error: Error) =>
       logger.warn(
         { err: error },
-        `systemd could not be told (${words.join(' ')}): see that ${helper} can be run, and that the unit has NotifyAccess=all`,
+        `systemd could not be told (${words.join(' ')}): make sure that ${helper} can be run and that the unit has NotifyAccess=all`,
       ),
     );
   }

@@ -1,5 +1,5 @@
-// What `payments status` shows: two looks at what all threads count, a second apart, and the sizes of the folders. Rates
-// are differences between the two; so nothing has to be sampled while nobody asks.
+// The status that `payments status` shows: the metrics of all threads, read twice with a second between, and the sizes of
+// the folders. Rates are the differences between the two readings, so nothing is sampled while nobody asks.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
@@ -10,7 +10,7 @@ import type { DataFolder } from './data-folder.ts';
 import { bytesBelow, freeBytesIn } from './disk-space.ts';
 import { type Samples, samplesOf, sum } from './samples.ts';
 
-/** What does not change while the service runs. */
+/** The values that do not change while the service runs. */
 export interface StatusOptions {
   readonly folder: DataFolder;
   readonly url: string;
@@ -53,7 +53,7 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
 type Counted = Pick<Status, 'shards' | 'requests' | 'webhooks' | 'threads'>;
 type Sizes = Pick<ShardStatus, 'log_bytes' | 'checkpoint_bytes'>;
 
-/** What the samples of two moments say, which are some seconds apart. */
+/** The part of the status that comes from the metrics at two moments, which are `seconds` apart. */
 export function countedStatus(
   before: Samples,
   after: Samples,
@@ -101,7 +101,7 @@ function shardStatus(
   const found = (samples: Samples, name: string) =>
     samples(name).find(({ labels }) => Number(labels.shard) === shard)?.value ?? null;
   const now = (name: string) => found(after, name);
-  /** A shard that was started anew counts from nothing. */
+  /** A shard that was started again counts from 0, so a difference may be negative. */
   const grown = (name: string) => Math.max(0, (now(name) ?? 0) - (found(before, name) ?? now(name) ?? 0));
   const commits = grown('payments_commit_duration_seconds_count');
   return {

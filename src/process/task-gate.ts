@@ -1,9 +1,9 @@
-// A gate between a thread and the one that it started, in shared memory. When a thread ends, Node stops those that it
-// started wherever they are. LMDB's library can't be stopped in the middle of a transaction, or while it opens a file: its
-// thread then waits for a lock of its own for ever, or the process ends. So a task goes through the gate, and who is about
-// to end shuts it first, which waits for the task that is under way.
+// A gate in shared memory between a thread and the one that it started. When a thread ends, Node stops the threads that it
+// started, wherever they are. LMDB's library must not be stopped in the middle of a transaction or while it opens a file,
+// because its thread then waits for its own lock for ever, or the process ends. So each task passes the gate, and the
+// starting thread shuts the gate before it ends, which waits for the task under way.
 
-/** The word holds the number of tasks under way, less this once the gate is shut. */
+/** The word is the number of tasks under way. Shutting the gate subtracts this from it. */
 const shutBy = 2 ** 30;
 
 export class TaskGate {
@@ -13,7 +13,7 @@ export class TaskGate {
     this.#word = new Int32Array(memory);
   }
 
-  /** Shared memory for a gate. */
+  /** Allocates the shared memory of a gate. */
   static memory(): SharedArrayBuffer {
     return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   }
@@ -29,7 +29,7 @@ export class TaskGate {
     }
   }
 
-  /** Blocks this thread until no task is under way, and lets none begin any more. False: `msMax` was not enough. */
+  /** Lets no task begin, and blocks this thread until none is under way. Returns false if that takes longer than `msMax`. */
   shut(msMax: number): boolean {
     const endMs = performance.now() + msMax;
     let word = Atomics.sub(this.#word, 0, shutBy) - shutBy;

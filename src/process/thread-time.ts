@@ -1,6 +1,6 @@
 // Metrics of the processor time of each thread, from Linux's scheduler, and of the time for which the garbage collector
-// stopped it: the first question about a slow service is which thread is busy. The rest of the process's time is that of
-// the storage engine's commits and of V8's helper threads, which do most of the collector's work.
+// stopped it. They tell which thread of a slow service is busy. The rest of the process's time is that of the storage
+// engine's commit threads and of V8's helper threads, which do most of the garbage collector's work.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';

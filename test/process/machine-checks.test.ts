@@ -25,7 +25,7 @@ const good: MachineFacts = {
   syncs: [0.5, 0.25, 9],
   limits: { open_files: 65_536 },
   connectionsMax: 10_000,
-  clockKept: true,
+  clockSynchronized: true,
   node: '22.23.2',
   nodePinned: '22.23.2',
   binaryFault: null,
@@ -33,9 +33,9 @@ const good: MachineFacts = {
 
 const well = {
   'file system': 'ok ext4',
-  sync: 'ok 0.50 ms in the middle, 9.00 at most',
+  sync: 'ok 0.50 ms in the median, 9.00 ms at most',
   limits: 'ok 65536 open files, 10000 connections',
-  time: 'ok the system says that its clock is kept',
+  time: 'ok the clock is synchronized',
   node: 'ok 22.23.2',
   binary: 'ok the HTTP server is the one that this project was built with',
 };
@@ -66,19 +66,21 @@ const rows: readonly [string, Partial<MachineFacts>, Partial<typeof well>][] = [
   [
     'a system that is not Linux',
     { fileSystem: null },
-    { 'file system': 'ok this system does not tell its type' },
+    { 'file system': 'ok not known: this system does not tell its type' },
   ],
   [
     'a slow disk',
     { syncs: [25, 30, 20.5] },
     {
-      sync: 'WRONG 25.00 ms in the middle, 30.00 at most: every write waits for two; take a faster disk',
+      sync: 'WRONG 25.00 ms in the median, 30.00 ms at most: every write waits for two syncs, so use a faster disk',
     },
   ],
   [
     'a folder that takes no file',
     { syncs: 'EACCES' },
-    { sync: "WRONG a file can't be written and synced (EACCES): see whose the folder is" },
+    {
+      sync: "WRONG a file can't be written and synced (EACCES): check the owner and the permissions of the folder",
+    },
   ],
   [
     'few open files',
@@ -97,15 +99,15 @@ const rows: readonly [string, Partial<MachineFacts>, Partial<typeof well>][] = [
     },
   ],
   [
-    'nothing keeps the clock',
-    { clockKept: false },
-    { time: 'WRONG nothing keeps the clock: run chrony or systemd-timesyncd' },
+    'the clock is not synchronized',
+    { clockSynchronized: false },
+    { time: 'WRONG the clock is not synchronized: run chrony or systemd-timesyncd' },
   ],
   [
     'nothing tells of the clock',
-    { clockKept: null },
+    { clockSynchronized: null },
     {
-      time: 'ok the system does not tell whether its clock is kept: see that chrony or systemd-timesyncd runs',
+      time: 'ok the system does not tell whether its clock is synchronized: make sure that chrony or systemd-timesyncd runs',
     },
   ],
   [
@@ -125,7 +127,7 @@ test('this machine can be looked at, and nothing of it stays in the folder', asy
   const folder = temporaryFolder();
   const found = inWords(await examineMachine(folder, 10_000));
   assert.deepEqual(Object.keys(found), Object.keys(well));
-  assert.match(found.sync!, /^(ok|WRONG) \d+\.\d\d ms in the middle, \d+\.\d\d at most/);
+  assert.match(found.sync!, /^(ok|WRONG) \d+\.\d\d ms in the median, \d+\.\d\d ms at most/);
   assert.match(found.node!, /^ok 22\./);
   assert.equal(found.binary, well.binary);
   assert.deepEqual(readdirSync(folder), []);

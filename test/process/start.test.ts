@@ -98,7 +98,7 @@ describe('a start is refused', () => {
     writeFileSync(join(dataDir, 'photo.jpg'), '');
     await assertRefused(
       { PAYMENTS_DATA_DIR: dataDir },
-      /holds photo\.jpg .* not a data folder of this service/,
+      /has photo\.jpg .* not a data folder of this service/,
     );
     assert.deepEqual(readdirSync(dataDir), ['photo.jpg']);
     rmSync(join(dataDir, 'photo.jpg'));
@@ -162,7 +162,7 @@ describe('a start is refused', () => {
     const dataDir = await usedFolder('2');
     const format = join(dataDir, 'format.json');
     writeFileSync(format, readFileSync(format, 'utf8').replace('"shards":2', '"shards":1'));
-    const expected = /format\.json names 1 shards and there is .*shard-1: restore all of .* from a backup/;
+    const expected = /format\.json names 1 shards, but .*shard-1 exists: restore all of .* from a backup/;
     await assertRefused({ PAYMENTS_DATA_DIR: dataDir }, expected);
   });
 
