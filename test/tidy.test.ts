@@ -135,6 +135,9 @@ test('the journal is a port: what lies above imports only what these files offer
   const port = [
     'journal/journal.ts',
     'journal/open-journal.ts',
+    'journal/archive-file.ts',
+    'journal/copy-journal.ts',
+    'journal/log-files.ts',
     'journal/inspect-journal.ts',
     'journal/stopped-journal.ts',
     'journal/identity.ts',

@@ -17,6 +17,7 @@ import type { Part } from '../journal/identity.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { createRowStore, RowStore } from '../journal/row-store.ts';
 import { type ApiKey, digestOf, type KeyKind, keyKinds, newKey, revoked, rolled } from './api-key.ts';
+import { changeRowOf, encodeChange, expiredChanges } from './change-log.ts';
 import {
   activate,
   close,
@@ -57,6 +58,12 @@ function notedRow(generation: number, shard: number): string {
   return `noted/${generation}/${shard}`;
 }
 
+/** How many changes were made to the directory in a store. */
+export function revisionOf(store: RowStore): number {
+  const bytes = store.get(revisionRow);
+  return bytes === undefined ? 0 : (unpack(bytes) as number);
+}
+
 /** Creates an empty directory. */
 export async function createDirectory(folder: string, part: Part): Promise<void> {
   await createRowStore(folder, part);
@@ -74,12 +81,15 @@ export interface DirectoryOptions {
    * be used any more.
    */
   readonly onFailure?: (error: unknown, fatal: boolean) => void;
+  /** Up to which revision nobody needs the log of changes any more; without it its age alone decides. */
+  readonly archivedRevision?: () => number;
 }
 
 export class Directory {
   readonly #store: RowStore;
   readonly #now: Clock;
   readonly #onFailure: NonNullable<DirectoryOptions['onFailure']>;
+  readonly #archivedRevision: NonNullable<DirectoryOptions['archivedRevision']>;
   readonly #randomText = createRandomText(randomFillSync);
   readonly #organizations = new Map<string, Organization>();
   readonly #keys = new Map<string, ApiKey>();
@@ -91,8 +101,15 @@ export class Directory {
   #lastWrite: Promise<unknown> = Promise.resolve();
 
   /** Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used as it is. */
-  constructor({ folder, part, now, onFailure = () => {} }: DirectoryOptions) {
+  constructor({
+    folder,
+    part,
+    now,
+    onFailure = () => {},
+    archivedRevision = () => Number.POSITIVE_INFINITY,
+  }: DirectoryOptions) {
     this.#now = now;
+    this.#archivedRevision = archivedRevision;
     this.#onFailure = onFailure;
     this.#store = new RowStore(folder, part);
     if (this.#number(formatRow) !== format)
@@ -103,7 +120,7 @@ export class Directory {
   /** Reads everything from the disk. */
   #load(): void {
     for (const map of [this.#organizations, this.#keys, this.#keysByDigest, this.#keyIdsOf]) map.clear();
-    this.#revision = this.#number(revisionRow);
+    this.#revision = revisionOf(this.#store);
     for (const row of this.#store.rows(`${idPrefixes.organization}_`))
       this.#remember(unpack(row) as Organization, []);
     for (const row of this.#store.rows('key_')) this.#rememberKey(unpack(row) as ApiKey);
@@ -150,8 +167,12 @@ export class Directory {
 
   /** Continues the count of changes at `revision`, up to which the shards know of changes that this directory has lost. */
   async skipTo(revision: number): Promise<void> {
+    const rows: [string, Buffer][] = [[revisionRow, pack(revision)]];
     await this.#write(
-      () => new Map([[revisionRow, pack(revision)]]),
+      () => {
+        const change = { revision, after: this.#revision, timeMs: this.#now(), rows };
+        return new Map([...rows, [changeRowOf(revision), encodeChange(change)]]);
+      },
       () => {
         this.#revision = revision;
       },
@@ -308,8 +329,12 @@ export class Directory {
     const makeRows = () => {
       change = decide();
       const entries = [change.organization, ...change.keys];
-      const rows = entries.map((entry): [string, Buffer] => [entry.id, pack(entry)]);
-      return new Map([...rows, [revisionRow, pack(this.#revision + 1)]]);
+      const revision = this.#revision + 1;
+      const rows: [string, Buffer][] = entries.map((entry) => [entry.id, pack(entry)]);
+      rows.push([revisionRow, pack(revision)]);
+      const logged = encodeChange({ revision, after: this.#revision, timeMs: this.#now(), rows });
+      const expired = expiredChanges(this.#store, this.#now(), this.#archivedRevision());
+      return new Map<string, Buffer | null>([...rows, [changeRowOf(revision), logged], ...expired]);
     };
     try {
       await this.#write(makeRows, () => {
@@ -326,7 +351,7 @@ export class Directory {
   }
 
   /** Writes rows after the last write. They are made then, and `onWritten` is called when they are on disk. */
-  #write(make: () => ReadonlyMap<string, Uint8Array>, onWritten = () => {}): Promise<void> {
+  #write(make: () => ReadonlyMap<string, Uint8Array | null>, onWritten = () => {}): Promise<void> {
     const written = this.#lastWrite.then(async () => {
       const rows = make();
       try {

@@ -86,6 +86,7 @@ export class CheckpointFollower implements Checkpointer {
   }
 
   async drop(olderThanMs: number): Promise<number> {
+    this.#checkpoint.forgetDeadReaders();
     this.#checkpoint.dropIdempotencyRecords(olderThanMs);
     this.#segments.refresh();
     const { list } = this.#segments;

@@ -36,9 +36,13 @@ import { type OnDamage, RecordTables } from './record-table.ts';
 const format = 2;
 /** LMDB's own limit. */
 const keyBytesMax = 1_978;
-const sequenceKey = Buffer.from('sequence');
+/** The table of what the checkpoint says of itself. */
+export const metaTable = 'meta';
+/** The row of that table with the sequence that the checkpoint reflects. */
+export const sequenceKey = Buffer.from('sequence');
 const formatKey = Buffer.from('format');
-const segmentKey = Buffer.from('segment');
+/** The row with the log's newest segment: all others are about the checkpoint alone. */
+export const segmentKey = Buffer.from('segment');
 
 /** The rows of all indexes that a record belongs to. */
 export type IndexRowsOf = (record: Change) => readonly IndexRow[];
@@ -70,7 +74,7 @@ export class LmdbCheckpoint implements WritableCheckpoint {
     this.#indexRowsOf = indexRowsOf;
     const environment = openEnvironment({ folder, part, mapSize, check: isShared ? 'none' : 'branches' });
     this.#environment = environment;
-    this.#meta = openTable(environment, 'meta');
+    this.#meta = openTable(environment, metaTable);
     const stored = this.#read(() => this.#meta.get(formatKey))?.readUInt8(0);
     if (stored !== undefined && stored !== format)
       throw new JournalDamaged(
@@ -96,6 +100,11 @@ export class LmdbCheckpoint implements WritableCheckpoint {
 
   get sequence(): number {
     return this.#sequence;
+  }
+
+  /** Lets the pages be used again that a process which has ended, such as a backup that was killed, was still reading. */
+  forgetDeadReaders(): void {
+    this.#read(() => this.#environment.readerCheck());
   }
 
   /** The first sequence of the newest segment that the log ever had, as far as it was noted; 0: none. */

@@ -25,6 +25,7 @@ import { tagBytes } from './identity.ts';
 import {
   digestBytes,
   type IdempotencyRecord,
+  type KeyedResponse,
   type LogBatch,
   type ReplayedEntry,
   type ResponseLocation,
@@ -244,6 +245,36 @@ export function readTurnHeader(bytes: Buffer): TurnHeader {
     timeMs: bytes.readDoubleLE(24),
     wallMs: bytes.readDoubleLE(32),
   };
+}
+
+/** The log record as one of the shard with this tag, for a folder that was made from another one's log. */
+export function retagged(bytes: Buffer, tag: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  copy.set(tag, tagAt);
+  copy.writeUInt32LE(crc32(copy.subarray(8)), 4);
+  return copy;
+}
+
+/** The log record with its entries up to `lastSequence` only. */
+export function cutAfter(bytes: Buffer, lastSequence: number, tag: Buffer): Buffer {
+  const { firstSequence, timeMs, wallMs } = readTurnHeader(bytes);
+  const entries = decodeTurn(bytes)
+    .filter(({ sequence }) => sequence <= lastSequence)
+    .map(({ cause, changes, idempotency }) => ({
+      cause,
+      changes,
+      idempotency: responseOf(bytes, idempotency),
+    }));
+  return encodeTurn({ firstSequence, timeMs, wallMs, entries }, tag).bytes;
+}
+
+/** The stored response that belongs to an idempotency record of this log record. */
+export function responseOf(bytes: Buffer, idempotency: IdempotencyRecord | null): KeyedResponse | null {
+  if (idempotency === null) return null;
+  const response = readResponse(bytes, idempotency.location.offset, idempotency.keyDigest);
+  assert(response !== null, 'a log record without a defect holds the responses of its entries');
+  // As text, so that an event about the same object is written without it again.
+  return { ...idempotency, ...response, body: Buffer.from(response.body).toString() };
 }
 
 /** Decodes a log record that has no defect. */

@@ -9,6 +9,8 @@ import type { Part } from './identity.ts';
 import { JournalDamaged } from './journal.ts';
 
 const mapSize = 2 ** 30;
+/** No name comes before it; the environment's label does. */
+const firstRow = '\u0001';
 
 type Rows = RootDatabase<Buffer, string>;
 
@@ -25,18 +27,25 @@ export function partsOfRowStore(folder: string): string[] {
 export class RowStore {
   readonly #folder: string;
   readonly #part: Part;
+  readonly #readOnly: boolean;
   #environment: Rows;
 
-  /** Opens a store. Throws `JournalDamaged` when it is damaged, `ForeignPart` when another part is in its place. */
-  constructor(folder: string, part: Part) {
+  /**
+   * Opens a store; `readOnly` when another thread or process has it and may write it. Throws `JournalDamaged` when it is
+   * damaged, `ForeignPart` when another part is in its place.
+   */
+  constructor(folder: string, part: Part, readOnly = false) {
     this.#folder = folder;
     this.#part = part;
+    this.#readOnly = readOnly;
     this.#environment = this.#open();
   }
 
   #open(): Rows {
     try {
-      const options = { folder: this.#folder, part: this.#part, mapSize, check: 'leaves' as const };
+      // A file that is written looks damaged, and whoever writes it has checked it.
+      const check = this.#readOnly ? ('none' as const) : ('leaves' as const);
+      const options = { folder: this.#folder, part: this.#part, mapSize, readOnly: this.#readOnly, check };
       return openEnvironment(options) as unknown as Rows;
     } catch (error) {
       if (!(error instanceof JournalDamaged) || error.name !== 'JournalDamaged') throw error;
@@ -51,8 +60,13 @@ export class RowStore {
 
   /** The rows whose names begin with `prefix`. */
   *rows(prefix: string): Generator<Buffer> {
-    const range = { start: prefix, end: `${prefix}\uffff` };
-    for (const { key, value } of this.#environment.getRange(range)) yield this.#verified(key, value);
+    for (const [, content] of this.rowsFrom(prefix, prefix)) yield content;
+  }
+
+  /** The rows whose names begin with `prefix` and are not before `start`, with their names, in order. */
+  *rowsFrom(prefix: string, start: string): Generator<[row: string, content: Buffer]> {
+    const range = { start: start === '' ? firstRow : start, end: `${prefix}\uffff` };
+    for (const { key, value } of this.#environment.getRange(range)) yield [key, this.#verified(key, value)];
   }
 
   #verified(row: string, bytes: Buffer): Buffer {
@@ -64,14 +78,17 @@ export class RowStore {
   }
 
   /**
-   * Writes all of the rows or none. Rejects with `JournalFailure` when the disk did not take them and the store was opened
-   * again. Any other error means that the store can't be used any more.
+   * Writes all of the rows or none; null removes a row. Rejects with `JournalFailure` when the disk did not take them and
+   * the store was opened again. Any other error means that the store can't be used any more.
    */
-  async write(rows: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  async write(rows: ReadonlyMap<string, Uint8Array | null>): Promise<void> {
     const environment = this.#environment;
     try {
       commit(environment, () => {
-        for (const [row, content] of rows) environment.putSync(row, withChecksum(content));
+        for (const [row, content] of rows) {
+          if (content === null) environment.removeSync(row);
+          else environment.putSync(row, withChecksum(content));
+        }
       });
     } catch (error) {
       await environment.close();

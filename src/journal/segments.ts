@@ -2,7 +2,7 @@
 // log batches are dropped by deleting a folder. A folder gets its name when it is complete and is renamed before it is
 // deleted, so a crash never leaves half a segment under that name.
 
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { readResponse, readTurnHeader, turnDefect } from './codec.ts';
@@ -136,6 +136,11 @@ export class Segments {
   /** Closes the segments before this one, which a follower has dropped. */
   async forgetBefore(firstSequence: number): Promise<void> {
     while (this.#list.length > 1 && this.#list[0]!.firstSequence < firstSequence) await this.#forgetOldest();
+  }
+
+  /** Closes the oldest segments that were dropped meanwhile; of use to a reader only. */
+  async forgetDropped(): Promise<void> {
+    while (this.#list.length > 1 && !existsSync(this.#list[0]!.folder)) await this.#forgetOldest();
   }
 
   async #forgetOldest(): Promise<Segment> {

@@ -48,9 +48,21 @@ interface Format {
   readonly complete: boolean;
   /** The newest layout version of each kind of record in the folder. An older service may not be able to read it. */
   readonly layouts: Layouts;
+  /** Why the folder is paused; absent when it is not. */
+  readonly paused?: Paused | null;
 }
 
-type Layouts = Readonly<Record<string, number>>;
+/**
+ * A folder that was restored is paused: what it holds may be in the past, so its service changes nothing, sends no webhooks
+ * and calls no networks until an operator resumes it.
+ */
+export interface Paused {
+  /** ISO 8601. */
+  readonly since: string;
+  readonly reason: string;
+}
+
+export type Layouts = Readonly<Record<string, number>>;
 
 const formatFile = 'format.json';
 /** Names that may be in a folder that is to become a data folder: those of a start that was killed, or of a file system. */
@@ -61,6 +73,7 @@ export interface DataFolder {
   readonly id: string;
   readonly shards: number;
   readonly generation: number;
+  readonly paused: Paused | null;
   /** Organizations and keys. */
   readonly directory: string;
   /** The label that the directory must have. A reshard does not change it. */
@@ -113,8 +126,8 @@ export async function openDataFolder(
   }
   if (format !== null) refuseNewer(path, format.layouts);
   const shards = format?.shards ?? (configuredShards || defaultShards);
-  const id = format?.id ?? randomBytes(16).toString('hex');
-  const folder = folderOf(path, id, shards, format?.generation ?? 0);
+  const id = format?.id ?? newId();
+  const folder = folderOf(path, id, shards, format?.generation ?? 0, format?.paused ?? null);
   if (format?.complete) refuseIncomplete(folder);
   else await makeParts(folder);
   removeOtherGenerations(path, folder.generation);
@@ -129,7 +142,7 @@ export function noteLayouts(folder: DataFolder): void {
 }
 
 /** Refuses a folder with newer layouts. Otherwise they would be noticed when a record is read, long after the start. */
-function refuseNewer(path: string, layouts: Layouts): void {
+export function refuseNewer(path: string, layouts: Layouts): void {
   const newer = Object.keys(layouts).filter((kind) => layouts[kind]! > (layoutVersions[kind] ?? 0));
   if (newer.length === 0) return;
   throw new DataFolderError(
@@ -189,8 +202,8 @@ export function folderIdOf(path: string): string | null {
 }
 
 /** The folder with its next generation of shards, which is not in force yet. */
-export function nextGeneration({ path, id, generation }: DataFolder, shards: number): DataFolder {
-  return folderOf(path, id, shards, generation + 1);
+export function nextGeneration({ path, id, generation, paused }: DataFolder, shards: number): DataFolder {
+  return folderOf(path, id, shards, generation + 1, paused);
 }
 
 /** Puts a generation in force in one durable step, and removes the others. */
@@ -200,7 +213,36 @@ export function putInForce(folder: DataFolder): void {
   removeOtherGenerations(folder.path, folder.generation);
 }
 
-function folderOf(path: string, id: string, shards: number, generation: number): DataFolder {
+/**
+ * A folder to be, with an id of its own, that is paused as soon as it is in force. Throws `DataFolderError` when something
+ * lies there.
+ */
+export function newDataFolder(path: string, shards: number, paused: Paused): DataFolder {
+  if (existsSync(path) && readdirSync(path).some((name) => !harmless.includes(name)))
+    throw new DataFolderError(`${path} is not empty: name a folder that does not exist yet`);
+  makeFolder(path);
+  return folderOf(path, newId(), shards, 0, paused);
+}
+
+/** The layout of a folder as it is in force, for a look that changes nothing. Throws `DataFolderError`. */
+export function lookAtDataFolder(path: string): DataFolder {
+  const format = existsSync(path) ? readFormat(path) : null;
+  if (format === null) throw new DataFolderError(`${path} is no data folder of this service`);
+  return folderOf(path, format.id, format.shards, format.generation, format.paused ?? null);
+}
+
+/** Ends the pause of a folder, durably. */
+export function endPause(folder: DataFolder): void {
+  writeFormat({ ...folder, paused: null }, true);
+}
+
+function folderOf(
+  path: string,
+  id: string,
+  shards: number,
+  generation: number,
+  paused: Paused | null,
+): DataFolder {
   const parent = generation === 0 ? path : join(path, `generation-${generation}`);
   const shardDir = (number: number) => join(parent, `shard-${number}`);
   return {
@@ -208,6 +250,7 @@ function folderOf(path: string, id: string, shards: number, generation: number):
     id,
     shards,
     generation,
+    paused,
     directory: join(path, 'directory'),
     directoryPart: { folder: id, generation: 0, part: 'directory' },
     shardDir,
@@ -276,18 +319,31 @@ function readFormat(path: string): Format | null {
   } catch {
     throw new DataFolderError(`${file} can't be read: restore all of ${path} from a backup`);
   }
-  const { service, version, id, shards, generation = 0, complete = true, layouts = {} } = format ?? {};
+  const {
+    service,
+    version,
+    id,
+    shards,
+    generation = 0,
+    complete = true,
+    layouts = {},
+    paused,
+  } = format ?? {};
   if (service !== 'payments-service' || version !== 2 || !Number.isInteger(shards) || !isId(id)) {
     throw new DataFolderError(`${file} was written by another program or version: use the one that wrote it`);
   }
-  return { service, version, id, shards: shards!, generation, complete, layouts };
+  return { service, version, id, shards: shards!, generation, complete, layouts, paused: paused ?? null };
+}
+
+function newId(): string {
+  return randomBytes(16).toString('hex');
 }
 
 function isId(id: unknown): id is string {
   return typeof id === 'string' && /^[0-9a-f]{32}$/.test(id);
 }
 
-function writeFormat({ path, id, shards, generation }: DataFolder, complete: boolean): void {
+function writeFormat({ path, id, shards, generation, paused }: DataFolder, complete: boolean): void {
   const layouts = layoutVersions;
   const format: Format = {
     service: 'payments-service',
@@ -297,6 +353,7 @@ function writeFormat({ path, id, shards, generation }: DataFolder, complete: boo
     generation,
     complete,
     layouts,
+    ...(paused !== null && { paused }),
   };
   const file = join(path, formatFile);
   writeFileSync(`${file}.new`, `${JSON.stringify(format)}\n`, { flush: true });

@@ -65,6 +65,11 @@ const host: CliHost = {
     const { verifyDataFolder } = await import('./verify-folder.ts');
     return verifyDataFolder(dataDir, showProgress).finally(endProgress);
   },
+  async backup(dataDir, options) {
+    const config = configFor(dataDir);
+    const { backUpConfigured } = await import('./backup-command.ts');
+    return backUpConfigured(config, options, showProgress).finally(endProgress);
+  },
   async rollSecretsKey(dataDir) {
     const config = configFor(dataDir);
     const { rollSecretsKey } = await import('./roll-secrets-key.ts');

@@ -161,7 +161,7 @@ test('an answer is read only if it is as it was written, and for its own key', (
   const { offset } = locations[2]!;
   assert.equal(readResponse(bytes, offset, digest(9))?.status, 200);
   assert.equal(readResponse(bytes, offset, digest(7)), null);
-  for (let position = 62 + bytes.readUInt32LE(32) + offset; position < bytes.length; position++) {
+  for (let position = 70 + bytes.readUInt32LE(40) + offset; position < bytes.length; position++) {
     const damaged = Buffer.from(bytes);
     damaged[position] = damaged[position]! ^ 0x10;
     assert.equal(readResponse(damaged, offset, digest(9)), null, `byte ${position}`);

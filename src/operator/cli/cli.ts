@@ -7,6 +7,7 @@ import { Command, CommanderError } from 'commander';
 import { OperatorFailure } from '../protocol.ts';
 import type { ConfigLine } from '../server/services.ts';
 import { addAuditCommand } from './audit.ts';
+import { addBackupCommand } from './backup.ts';
 import {
   type CliContext,
   CliFailure,
@@ -42,6 +43,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addStatusCommand,
   addDoctorCommand,
   addReshardCommand,
+  addBackupCommand,
   addSecretsCommands,
   addVerifyCommand,
 ];

@@ -30,8 +30,28 @@ export interface CliHost {
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
   /** Checks everything in a data folder. Throws `CliFailure` when it can't be looked at. */
   verify(dataDir: string): Promise<Verification>;
+  /** Makes a backup of the data folder, or goes on with one. Throws `CliFailure`. */
+  backup(dataDir: string | undefined, options: BackupOptions): Promise<BackedUp>;
   /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */
   rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
+}
+
+export interface BackupOptions {
+  readonly to: string;
+  /** Public keys of age; without any the backup is not encrypted. */
+  readonly recipients: readonly string[];
+  readonly mibPerSecond: number;
+}
+
+/** A finished backup. */
+export interface BackedUp {
+  readonly to: string;
+  /** As of when it is, ISO 8601. */
+  readonly moment: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly encrypted: boolean;
 }
 
 /** The result of a reshard, which does nothing when `from` is `to`. */

@@ -34,6 +34,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     examine: () => assert.fail('nothing is examined'),
     reshard: () => assert.fail('nothing is resharded'),
     verify: () => assert.fail('no folder is verified'),
+    backup: () => assert.fail('no backup is made'),
     rollSecretsKey: () => assert.fail('no key is rolled'),
     ...host,
   });

@@ -1,0 +1,116 @@
+// A look at a shard's journal that disturbs nobody: the checkpoint as of one moment, and the log up to its end, while the
+// shard goes on, in this process or in another one. Called by backups, by the log archive and by the log's tools.
+//
+// LMDB keeps the pages of a moment for as long as somebody reads there. So the checkpoint's rows are read within one
+// transaction, however long that takes; its file grows meanwhile by what changes. The rows of all tables are copied as they
+// are: nothing here knows what they mean.
+
+import { pack } from 'msgpackr';
+import type { Frame } from './archive-file.ts';
+import { metaTable, sequenceKey } from './checkpoint.ts';
+import { type Environment, guardRead, openEnvironment, openTable } from './environment.ts';
+import { follow, type StoredBatch } from './follow.ts';
+import { partOf, type ShardIdentity } from './identity.ts';
+import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
+import { endOf, Segments } from './segments.ts';
+
+const rowsAtOnce = 500;
+
+export interface CopyOptions {
+  /** The shard's folder. */
+  readonly dir: string;
+  readonly identity: ShardIdentity;
+  readonly segmentBytesMax: number;
+}
+
+export class JournalCopy {
+  readonly #options: CopyOptions;
+  readonly #segments: Segments;
+
+  /** Opens the log of a journal. */
+  constructor(options: CopyOptions) {
+    this.#options = options;
+    const { log } = foldersOfJournal(options.dir);
+    this.#segments = new Segments(log, mapSizesOf(options).log, options.identity, 'read');
+  }
+
+  /** The sequence that the log ends with: everything up to it is durable. Throws `JournalDamaged`. */
+  get logEnd(): number {
+    this.#segments.refresh();
+    return endOf(this.#segments);
+  }
+
+  /** The first sequence of the oldest segment; one more than `logEnd` when there is none. */
+  get logStart(): number {
+    return this.#segments.list[0]?.firstSequence ?? 1;
+  }
+
+  /** The batches after `after`, some at a time, copied: whoever asks may wait in between. Throws `DamagedLog`. */
+  async *batches(after: number, upTo: number): AsyncGenerator<StoredBatch> {
+    for (let next = after; next < upTo; ) {
+      this.#segments.refresh();
+      await this.#segments.forgetDropped();
+      const some: StoredBatch[] = [];
+      for (const batch of follow(this.#segments, next, upTo)) {
+        some.push({ ...batch, bytes: Buffer.from(batch.bytes) });
+        if (some.length === rowsAtOnce) break;
+      }
+      if (some.length === 0) return;
+      yield* some;
+      next = some.at(-1)!.lastSequence;
+    }
+  }
+
+  /** The checkpoint as it is now, and the sequence that it reflects. Close it when its rows are read. */
+  checkpoint(): { readonly sequence: number; rows(): AsyncGenerator<Frame>; close(): Promise<void> } {
+    const { dir, identity } = this.#options;
+    const folder = foldersOfJournal(dir).checkpoint;
+    const environment = openEnvironment({
+      folder,
+      part: partOf(identity, 'state'),
+      mapSize: mapSizesOf(this.#options).state,
+      readOnly: true,
+      // Whoever writes it has checked it, and a file that is written looks damaged.
+      check: 'none',
+    });
+    const tables = guardRead(folder, () => tablesIn(environment));
+    const transaction = environment.useReadTransaction();
+    const meta = tables.get(metaTable)?.get(sequenceKey, { transaction });
+    return {
+      sequence: meta?.readDoubleLE(0) ?? 0,
+      async *rows() {
+        for (const [name, table] of tables) {
+          for (let start: Uint8Array | undefined; ; ) {
+            const range = {
+              transaction,
+              limit: rowsAtOnce,
+              ...(start !== undefined && { start, exclusiveStart: true }),
+            };
+            const rows = guardRead(folder, () => [...table.getRange(range)]);
+            if (rows.length > 0) {
+              const flat = rows.flatMap(({ key, value }) => [Buffer.from(key), value]);
+              yield { type: 'rows', bytes: pack([name, ...flat]) };
+            }
+            if (rows.length < rowsAtOnce) break;
+            start = rows.at(-1)!.key;
+          }
+        }
+      },
+      async close() {
+        transaction.done();
+        await environment.close();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#segments.close();
+  }
+}
+
+/** The named tables of an environment. */
+function tablesIn(environment: Environment) {
+  // The names lie in the environment's own table, beside the label.
+  const names = [...(environment.getKeys({}) as Iterable<unknown>)].filter((key) => typeof key === 'string');
+  return new Map(names.map((name) => [name, openTable(environment, name)]));
+}
