@@ -26,6 +26,8 @@ export class ServiceManager {
   readonly #listens: boolean;
   /** The watchdog restarts the service when it hears nothing for this time; null without a watchdog. */
   readonly #watchdogMs: number | null;
+  /** The last message was sent. */
+  #told: Promise<void> = Promise.resolve();
 
   constructor(env: Variables, options: ServiceManagerOptions) {
     this.#options = options;
@@ -65,15 +67,19 @@ export class ServiceManager {
     return async () => end();
   }
 
-  async #tell(...words: string[]): Promise<void> {
-    if (!this.#listens) return;
+  /** Sends a message after those before it: each has a helper of its own, and one helper could overtake another. */
+  #tell(...words: string[]): Promise<void> {
+    if (!this.#listens) return Promise.resolve();
     const { tell = runHelper, logger } = this.#options;
-    await tell(words).catch((error: Error) =>
-      logger.warn(
-        { err: error },
-        `systemd could not be told (${words.join(' ')}): make sure that ${helper} can be run and that the unit has NotifyAccess=all`,
-      ),
-    );
+    this.#told = this.#told
+      .then(() => tell(words))
+      .catch((error: Error) =>
+        logger.warn(
+          { err: error },
+          `systemd could not be told (${words.join(' ')}): make sure that ${helper} can be run and that the unit has NotifyAccess=all`,
+        ),
+      );
+    return this.#told;
   }
 }
 

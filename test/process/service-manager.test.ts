@@ -57,9 +57,29 @@ test('systemd hears of the start, three times in the watchdog’s time that all 
   await ticks[0]!.run();
   await ticks[0]!.run();
   manager.stopping();
+  await new Promise(setImmediate);
   assert.deepEqual(told, ['--ready --status=listening', 'WATCHDOG=1', 'WATCHDOG=1', 'STOPPING=1']);
   await end();
   assert.ok(ticks[0]!.ended);
+});
+
+test('systemd gets the words in order, however long one of them takes', async () => {
+  const told: string[] = [];
+  const slow = Promise.withResolvers<void>();
+  const manager = new ServiceManager(socket, {
+    pid: 7,
+    logger: { warn() {} } as never,
+    async tell([word]) {
+      if (word === '--ready') await slow.promise;
+      told.push(word!);
+    },
+  });
+  manager.ready('listening');
+  manager.stopping();
+  await new Promise(setImmediate);
+  slow.resolve();
+  await new Promise(setImmediate);
+  assert.deepEqual(told, ['--ready', 'STOPPING=1']);
 });
 
 test('while a thread hangs the watchdog hears nothing', async () => {
@@ -128,7 +148,11 @@ while True:
   ]);
   await once(listener.stdout, 'data');
   const output = textOf(listener.stdout);
+  const isReady = new Promise<void>((resolve) =>
+    listener.stdout.on('data', (words) => /READY=1/.test(String(words)) && resolve()),
+  );
   const service = await startService({ env: { NOTIFY_SOCKET: path } });
+  await isReady;
   await service.stop();
   const words = await output;
   assert.match(words, /^READY=1$/m);
