@@ -138,6 +138,8 @@ test('the journal is a port: what lies above imports only what these files offer
     'journal/archive-file.ts',
     'journal/copy-journal.ts',
     'journal/log-files.ts',
+    'journal/log-reader.ts',
+    'journal/checkpoint-reader.ts',
     'journal/inspect-journal.ts',
     'journal/stopped-journal.ts',
     'journal/identity.ts',

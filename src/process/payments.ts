@@ -61,6 +61,10 @@ const host: CliHost = {
     const { reshardStopped } = await import('./reshard.ts');
     return reshardStopped(config, shards);
   },
+  async openLog(dataDir) {
+    const { logOfDataFolder } = await import('./log-folders.ts');
+    return logOfDataFolder(dataDir);
+  },
   async verify(dataDir) {
     const { verifyDataFolder } = await import('./verify-folder.ts');
     return verifyDataFolder(dataDir, showProgress).finally(endProgress);

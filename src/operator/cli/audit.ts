@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { nameOfAsker } from '../protocol.ts';
 import { auditFolder, type OperatorRow, type RefusedKeyRow, readAudit } from '../server/audit.ts';
 import { type CliContext, CliFailure, type CommonOptions, wholeNumber } from './context.ts';
-import { formatTable, formatTime } from './table.ts';
+import { formatTable, formatTime, plain } from './table.ts';
 
 const shownMax = 100_000;
 const shownUnlessTold = 100;
@@ -78,9 +78,4 @@ function table(list: readonly AuditEntry[]): string {
 function firstOf(params: unknown): string {
   const [first] = Object.values((params ?? {}) as Record<string, unknown>);
   return typeof first === 'string' ? first : '-';
-}
-
-/** A text without control sequences for the terminal. */
-function plain(cell: string): string {
-  return cell.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }

@@ -20,6 +20,7 @@ import { addDoctorCommand } from './doctor.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLimitCommands } from './limits.ts';
 import { addListenCommand } from './listen.ts';
+import { addLogCommands } from './log.ts';
 import { NoServer } from './operator-client.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addReshardCommand } from './reshard.ts';
@@ -46,6 +47,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addBackupCommand,
   addSecretsCommands,
   addVerifyCommand,
+  addLogCommands,
 ];
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */

@@ -3,6 +3,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { modes } from '../../contract/vocabulary.ts';
+import type { LogFolder } from '../../journal/log-reader.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
 import type { Check, ConfigLine } from '../server/services.ts';
 import { callOperator } from './operator-client.ts';
@@ -28,6 +29,8 @@ export interface CliHost {
   examine(dataDir: string | undefined): Promise<readonly Check[]>;
   /** Changes the data folder's number of shards. When it throws `CliFailure` the folder is as before. */
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
+  /** The log of a data folder, of a running service, too. Throws `CliFailure`. */
+  openLog(dataDir: string): Promise<LogFolder>;
   /** Checks everything in a data folder. Throws `CliFailure` when it can't be looked at. */
   verify(dataDir: string): Promise<Verification>;
   /** Makes a backup of the data folder, or goes on with one. Throws `CliFailure`. */

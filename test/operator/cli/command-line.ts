@@ -35,6 +35,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     reshard: () => assert.fail('nothing is resharded'),
     verify: () => assert.fail('no folder is verified'),
     backup: () => assert.fail('no backup is made'),
+    openLog: () => assert.fail('no log is read'),
     rollSecretsKey: () => assert.fail('no key is rolled'),
     ...host,
   });

@@ -1,0 +1,334 @@
+// The log of a shard read from outside: a folder with segments, of a running or a stopped service, of a backup or an
+// archive. The files are only read (see lmdb-file.ts), so a service that writes them notices nothing. Every batch is checked
+// before it is given out; what is damaged or missing is given out in its place as a defect that says where it is. So a
+// reader goes on behind damage, which recovery never does (see follow.ts).
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeTurn, readResponse, readTurnHeader, type TurnHeader, turnDefect } from './codec.ts';
+import { dataFile } from './environment.ts';
+import { checkLabel, ForeignPart, partOf, type ShardIdentity, tagOf } from './identity.ts';
+import type { ReplayedEntry, StoredResponse } from './journal.ts';
+import { FileDamage, type FileRow, LmdbFile } from './lmdb-file.ts';
+
+/** Where something lies in the log. */
+export interface LogPlace {
+  readonly shard: number;
+  readonly file: string;
+  /** The first sequence of the segment. */
+  readonly segment: number;
+  /** The byte of the file, as far as it is known. */
+  readonly byte: number | null;
+}
+
+/** A batch that is as it was written. */
+export interface FoundBatch extends TurnHeader, LogPlace {
+  readonly bytes: Buffer;
+}
+
+/** What is not as it was written. */
+export interface LogDefect extends LogPlace {
+  readonly defect: string;
+  /** The entries that it takes away, as far as they are known. */
+  readonly fromSequence: number;
+  readonly toSequence: number | null;
+}
+
+/** An entry with the response that is stored for its idempotency key. */
+export interface FoundEntry extends ReplayedEntry {
+  readonly shard: number;
+  readonly wallMs: number;
+  readonly response: StoredResponse | null;
+}
+
+export interface LogRange {
+  /** Only what comes after this sequence. */
+  readonly after?: number;
+  /** Nothing after the batch that holds this sequence. */
+  readonly upTo?: number;
+  /** The newest first; gaps are not looked for. */
+  readonly reverse?: boolean;
+}
+
+/** The log of one shard, as the log's tools read it, wherever it lies. */
+export interface LogSource {
+  readonly identity: ShardIdentity;
+  /** Where it lies. */
+  readonly name: string;
+  read(range?: LogRange): Iterable<FoundBatch | LogDefect> | AsyncIterable<FoundBatch | LogDefect>;
+  /** A sequence to read after, so that nothing is left out that was written at or after a time. */
+  sequenceBefore(wallMs: number): number;
+  /** The sequence that it begins with; null when it is empty. */
+  firstSequence(): number | null;
+  /** The last sequence that the checkpoint beside it has; null when there is none. */
+  checkpointSequence(): number | null;
+}
+
+/** The log of a folder, of a backup or of an archive. */
+export interface LogFolder {
+  /** What it is, in words. */
+  readonly name: string;
+  /** Of each shard, by its number. */
+  readonly shards: readonly LogSource[];
+}
+
+export interface SegmentFile {
+  readonly firstSequence: number;
+  readonly file: string;
+}
+
+export class LogReader implements LogSource {
+  readonly name: string;
+  readonly identity: ShardIdentity;
+  readonly checkpointSequence: () => number | null;
+  readonly #tag: Buffer;
+
+  /** `folder` holds a folder for each segment, named by its first sequence; the log must be that of `identity`. */
+  constructor(
+    folder: string,
+    identity: ShardIdentity,
+    checkpointSequence: LogSource['checkpointSequence'] = () => null,
+  ) {
+    this.name = folder;
+    this.identity = identity;
+    this.checkpointSequence = checkpointSequence;
+    this.#tag = tagOf(identity);
+  }
+
+  /** The segments that lie there now, oldest first. */
+  segments(): SegmentFile[] {
+    return readdirSync(this.name)
+      .filter((name) => /^\d{16}$/.test(name))
+      .sort()
+      .map((name) => ({ firstSequence: Number(name), file: dataFile(join(this.name, name)) }));
+  }
+
+  firstSequence(): number | null {
+    return this.segments()[0]?.firstSequence ?? null;
+  }
+
+  /** The sequence before the first batch of the last segment that began at or before `wallMs`: a place to start from. */
+  sequenceBefore(wallMs: number): number {
+    const start = this.segments().findLast((segment) => {
+      const [first] = this.#batchesOf(segment, {});
+      return first !== undefined && !isDefect(first) && first.wallMs <= wallMs;
+    });
+    return start === undefined ? 0 : start.firstSequence - 1;
+  }
+
+  *read({
+    after = 0,
+    upTo = Number.POSITIVE_INFINITY,
+    reverse = false,
+  }: LogRange = {}): Generator<FoundBatch | LogDefect> {
+    const all = this.segments();
+    const start = Math.max(
+      0,
+      all.findLastIndex(({ firstSequence }) => firstSequence <= after + 1),
+    );
+    const list = all.slice(start).filter(({ firstSequence }) => firstSequence <= upTo);
+    // A service drops its oldest segments at any time.
+    const isDropped = (sequence: number) => (this.segments()[0]?.firstSequence ?? 0) > sequence;
+    const gaps = new Gaps(after, isDropped);
+    for (const segment of reverse ? list.toReversed() : list) {
+      for (const found of this.#batchesOf(segment, { after, reverse })) {
+        if (isDefect(found)) {
+          if (reverse) yield found;
+          else gaps.hold(found);
+          continue;
+        }
+        if (found.firstSequence > upTo || found.lastSequence <= after) continue;
+        if (!reverse) yield* gaps.before(found);
+        yield found;
+      }
+    }
+    yield* gaps.rest();
+  }
+
+  #batchesOf(
+    segment: SegmentFile,
+    range: Pick<LogRange, 'after' | 'reverse'>,
+  ): Generator<FoundBatch | LogDefect> {
+    return batchesOf(segment, this.identity, this.#tag, range);
+  }
+}
+
+/** Tells what comes between two batches: nothing, a gap, or damage that was met on the way. */
+class Gaps {
+  #next: number;
+  #isFirst = true;
+  readonly #isDropped: (sequence: number) => boolean;
+  #held: LogDefect[] = [];
+
+  constructor(after: number, isDropped: (sequence: number) => boolean) {
+    this.#next = after + 1;
+    this.#isDropped = isDropped;
+  }
+
+  hold(defect: LogDefect): void {
+    this.#held.push(defect);
+    if (defect.toSequence !== null) this.#next = defect.toSequence + 1;
+    else if (this.#isFirst) this.#next = defect.fromSequence;
+    this.#isFirst = false;
+  }
+
+  *before({ firstSequence, lastSequence, ...place }: FoundBatch): Generator<LogDefect> {
+    // The log begins where its oldest segment does.
+    const missing = this.#isFirst ? 0 : firstSequence - this.#next;
+    const [from, to] = [this.#next, firstSequence - 1];
+    const open = this.#held.filter(({ toSequence }) => toSequence === null);
+    for (const defect of this.#held)
+      yield defect.toSequence === null && missing > 0
+        ? { ...defect, fromSequence: from, toSequence: to }
+        : defect;
+    if (missing > 0 && open.length === 0 && !this.#isDropped(to)) {
+      const { shard, file, segment } = place;
+      const defect = `there is no batch with the entries ${from} to ${to}`;
+      yield { shard, file, segment, byte: null, defect, fromSequence: from, toSequence: to };
+    }
+    this.#held = [];
+    this.#isFirst = false;
+    this.#next = Math.max(this.#next, lastSequence + 1);
+  }
+
+  *rest(): Generator<LogDefect> {
+    yield* this.#held;
+  }
+}
+
+function* batchesOf(
+  { firstSequence: segment, file: path }: SegmentFile,
+  identity: ShardIdentity,
+  tag: Buffer,
+  { after = 0, reverse = false }: Pick<LogRange, 'after' | 'reverse'>,
+): Generator<FoundBatch | LogDefect> {
+  const place = { shard: identity.shard, file: path, segment };
+  const damaged = (
+    defect: string,
+    byte: number | null,
+    fromSequence: number,
+    toSequence: number | null = null,
+  ) => ({ ...place, byte, defect, fromSequence, toSequence }) satisfies LogDefect;
+  const file = openFile(path);
+  if (file === undefined) return;
+  if (file instanceof FileDamage) return yield damaged(file.message, file.at, segment);
+  try {
+    const label = labelDefect(file, identity);
+    if (label !== null) return yield damaged(label.message, label.at, segment);
+    // The batch that holds the entry after `after` begins there or before.
+    const floor = reverse ? undefined : floorKey(file, after + 1);
+    let next = Math.max(segment, after + 1);
+    for (const row of file.rows(null, {
+      after: floor ?? labelKey,
+      reverse: false,
+      ...(reverse && { after: undefined, reverse }),
+    })) {
+      if (row instanceof FileDamage) {
+        yield damaged(row.message, row.at, next);
+        continue;
+      }
+      if (row.key.equals(labelKey)) continue;
+      const sequence = sequenceOf(row.key);
+      const bytes = readValue(row);
+      if (bytes instanceof FileDamage) {
+        yield damaged(bytes.message, bytes.at, sequence);
+        continue;
+      }
+      const defect = turnDefect(bytes, sequence, tag);
+      if (defect !== null) {
+        yield damaged(`the batch that begins with ${sequence}: ${defect}`, row.at, sequence);
+        continue;
+      }
+      const header = readTurnHeader(bytes);
+      next = header.lastSequence + 1;
+      yield { ...place, byte: row.at, bytes, ...header };
+    }
+  } finally {
+    file.close();
+  }
+}
+
+/** Undefined: the segment's folder was dropped. */
+function openFile(path: string): LmdbFile | FileDamage | undefined {
+  try {
+    return new LmdbFile(path);
+  } catch (error) {
+    if (error instanceof FileDamage) return error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return existsSync(join(path, '..')) ? new FileDamage(0, 'the file is missing') : undefined;
+  }
+}
+
+function readValue(row: FileRow): Buffer | FileDamage {
+  try {
+    return row.read();
+  } catch (error) {
+    if (error instanceof FileDamage) return error;
+    throw error;
+  }
+}
+
+/** Why the file is not a segment of this log; null: it is. */
+function labelDefect(file: LmdbFile, identity: ShardIdentity) {
+  try {
+    checkLabel(file.path, file.get(null, labelKey), partOf(identity, 'log'));
+    return null;
+  } catch (error) {
+    if (error instanceof FileDamage) return error;
+    if (error instanceof ForeignPart) return { message: error.message, at: null };
+    throw error;
+  }
+}
+
+/** The key to go on after, so that the batch that holds `sequence` comes first. */
+function floorKey(file: LmdbFile, sequence: number): Buffer | undefined {
+  let isNext = false;
+  for (const row of file.rows(null, { after: keyOf(sequence + 0.5), reverse: true })) {
+    if (row instanceof FileDamage) return undefined;
+    if (isNext) return row.key;
+    isNext = true;
+  }
+  return undefined;
+}
+
+export function isDefect(found: FoundBatch | LogDefect): found is LogDefect {
+  return 'defect' in found;
+}
+
+/** The entries of a batch that come after `after`, as they can be shown. */
+export function entriesOf(batch: FoundBatch, after = 0): FoundEntry[] {
+  const { shard, wallMs, bytes } = batch;
+  return decodeTurn(bytes)
+    .filter(({ sequence }) => sequence > after)
+    .map((entry) => {
+      const { idempotency } = entry;
+      const response = idempotency && readResponse(bytes, idempotency.location.offset, idempotency.keyDigest);
+      return { ...entry, shard, wallMs, response };
+    });
+}
+
+// A key is the bits of the number as a double, four bits further down, big-endian, without the zeros at its end: the
+// library's own encoding of positive numbers.
+
+function keyOf(sequence: number): Buffer {
+  const bytes = Buffer.alloc(9);
+  const double = Buffer.alloc(8);
+  double.writeDoubleBE(sequence);
+  const bits = double.readBigUInt64BE();
+  bytes.writeBigUInt64BE((bits >> 4n) | (1n << 60n));
+  bytes[8] = Number(bits & 15n) << 4;
+  const length = [4, 6, 8].find((end) => bytes.subarray(end).every((byte) => byte === 0)) ?? 9;
+  return bytes.subarray(0, length);
+}
+
+function sequenceOf(key: Buffer): number {
+  const bytes = Buffer.alloc(9);
+  key.copy(bytes);
+  const bits = (bytes.readBigUInt64BE() << 4n) | BigInt(bytes[8]! >> 4);
+  const double = Buffer.alloc(8);
+  double.writeBigUInt64BE(BigInt.asUintN(64, bits) & ((1n << 63n) - 1n));
+  return double.readDoubleBE();
+}
+
+/** Where an environment's label lies, see environment.ts. */
+const labelKey = keyOf(0);

@@ -1,0 +1,230 @@
+// Which entries of the log a command asks for, and reading them: of all shards of a folder in the order of their times, or of
+// one where the organization or the object tells the shard. Damage that is met on the way comes in its place.
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Mode, modes } from '../../contract/vocabulary.ts';
+import { slotOfId } from '../../core/ids.ts';
+import { slotOf } from '../../core/slot.ts';
+import { scopeOf } from '../../domain/indexes.ts';
+import {
+  entriesOf,
+  type FoundEntry,
+  isDefect,
+  type LogDefect,
+  type LogFolder,
+  type LogSource,
+} from '../../journal/log-reader.ts';
+import { digestKey } from '../../shard/fingerprint.ts';
+import { shardOfSlot } from '../../shard/shard-map.ts';
+import { CliFailure, isoTime, wholeNumber } from './context.ts';
+
+/** What the options of a command say. */
+export interface LogOptions {
+  readonly since?: number;
+  readonly until?: number;
+  readonly sequence?: SequenceRange;
+  readonly shard?: number;
+  readonly org?: string;
+  readonly object?: string;
+  readonly request?: string;
+  readonly key?: string;
+  readonly mode?: Mode;
+}
+
+export interface SequenceRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Wall time may have stepped back: entries that are out of order by this much are found all the same. */
+const disorderMs = 3_600_000;
+
+const millisecondsOf: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Adds the options that select entries. */
+export function selecting(command: Command): Command {
+  return command
+    .addOption(
+      timeOption(
+        '--since <time>',
+        'entries from this time on: ISO 8601, or how long ago, such as 90s, 15m, 2h or 3d',
+      ),
+    )
+    .addOption(timeOption('--until <time>', 'entries up to this time'))
+    .option('--sequence <range>', 'entries with these sequences: 17, 17-90 or 17-', sequenceRange)
+    .option('--shard <number>', 'entries of this shard', wholeNumber(0, 65_535))
+    .option('--org <id>', 'entries of this organization')
+    .option('--object <id>', 'entries that change this object, or one that names it')
+    .option('--request <id>', 'the entries of this request')
+    .option('--key <key>', 'the entries of this idempotency key: with --org and --mode')
+    .addOption(new Option('--mode <mode>', 'entries of this mode').choices(modes));
+}
+
+function timeOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser(timeOf);
+}
+
+/** A time, or a duration before now, in Unix milliseconds. */
+export function timeOf(text: string): number {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  if (unit !== undefined) return Date.now() - Number(count) * millisecondsOf[unit]!;
+  try {
+    return isoTime(text);
+  } catch {
+    throw new InvalidArgumentError(
+      'It must be a time such as 2026-12-31T18:00:00Z, or how long ago, such as 90s, 15m, 2h or 3d.',
+    );
+  }
+}
+
+function sequenceRange(text: string): SequenceRange {
+  const [, from, rest, to] = /^(\d+)(-(\d+)?)?$/.exec(text) ?? [];
+  const range = {
+    from: Number(from),
+    to: rest === undefined ? Number(from) : to === undefined ? Number.MAX_SAFE_INTEGER : Number(to),
+  };
+  if (from !== undefined && range.from <= range.to) return range;
+  throw new InvalidArgumentError('It must be a sequence such as 17, or a range such as 17-90 or 17-.');
+}
+
+/** The shards that may hold what is selected. Throws `CliFailure` when there is no such shard. */
+export function shardsOf({ name, shards }: LogFolder, options: LogOptions): readonly LogSource[] {
+  const { shard, org, object } = options;
+  const slot = org !== undefined ? slotOf(org) : object !== undefined ? slotOfId(object) : -1;
+  const number = shard ?? (slot < 0 ? undefined : shardOfSlot(slot, shards.length));
+  if (number === undefined) return shards;
+  const found = shards.find(({ identity }) => identity.shard === number);
+  if (found === undefined)
+    throw new CliFailure(`${name} has no shard ${number}: its shards are 0 to ${shards.length - 1}`);
+  return [found];
+}
+
+/** Whether an entry is one of those selected. */
+export function matcherOf(options: LogOptions): (entry: FoundEntry) => boolean {
+  const {
+    since = Number.NEGATIVE_INFINITY,
+    until = Number.POSITIVE_INFINITY,
+    sequence,
+    org,
+    object,
+    request,
+    mode,
+  } = options;
+  const digest = digestOf(options);
+  const tests: ((entry: FoundEntry) => boolean)[] = [({ wallMs }) => wallMs >= since && wallMs <= until];
+  if (sequence !== undefined)
+    tests.push((entry) => entry.sequence >= sequence.from && entry.sequence <= sequence.to);
+  if (org !== undefined) tests.push((entry) => isOf(entry, org));
+  if (mode !== undefined && digest === null)
+    tests.push(({ changes }) => changes.some(({ livemode }) => livemode === (mode === 'live')));
+  if (object !== undefined)
+    tests.push(({ changes }) => changes.some((change) => Object.values(change).includes(object)));
+  if (request !== undefined) tests.push((entry) => requestsOf(entry).includes(request));
+  if (digest !== null)
+    tests.push(
+      ({ idempotency }) => idempotency !== null && Buffer.compare(idempotency.keyDigest, digest) === 0,
+    );
+  return (entry) => tests.every((test) => test(entry));
+}
+
+/** An entry without changes, a refusal that is stored, tells the slot of its organization only. */
+function isOf({ changes, idempotency }: FoundEntry, org: string): boolean {
+  return changes.length > 0
+    ? changes.some((change) => change.org === org)
+    : idempotency?.slot === slotOf(org);
+}
+
+function digestOf({ key, org, mode }: LogOptions): Uint8Array | null {
+  if (key === undefined) return null;
+  if (org !== undefined && mode !== undefined) return digestKey(scopeOf(org, mode === 'live'), key);
+  throw new CliFailure('a key is told by its digest, which needs --org and --mode, too');
+}
+
+/** The requests that an entry is about: the one that caused it, and those that its events and network calls name. */
+export function requestsOf({ cause, response, changes }: FoundEntry): string[] {
+  const found = new Set<string>();
+  if (cause?.by === 'request' && cause.name !== null) found.add(cause.name);
+  if (response !== null) found.add(response.requestId);
+  for (const change of changes) {
+    if (change.kind === 'event' && change.request_id !== null) found.add(change.request_id);
+    if (change.kind === 'network_call' && change.request !== null) found.add(change.request.request_id);
+  }
+  return [...found];
+}
+
+/** The entries that are selected, and damage, oldest first; of several shards in the order of their times. */
+export async function* selected(
+  folder: LogFolder,
+  options: LogOptions,
+): AsyncGenerator<FoundEntry | LogDefect> {
+  const streams = shardsOf(folder, options).map((source) => entriesIn(source, options, false));
+  yield* inOrder(streams);
+}
+
+/** The newest entries that are selected, oldest first, and the damage that was met. */
+export async function newest(
+  folder: LogFolder,
+  options: LogOptions,
+  count: number,
+): Promise<(FoundEntry | LogDefect)[]> {
+  const entries: FoundEntry[] = [];
+  const defects: LogDefect[] = [];
+  for (const source of shardsOf(folder, options)) {
+    let left = count;
+    for await (const found of entriesIn(source, options, true)) {
+      if ('defect' in found) defects.push(found);
+      else if (left-- > 0) entries.push(found);
+      if (left <= 0) break;
+    }
+  }
+  entries.sort((a, b) => a.wallMs - b.wallMs || a.shard - b.shard || a.sequence - b.sequence);
+  return [...defects, ...entries.slice(-count)];
+}
+
+async function* entriesIn(
+  source: LogSource,
+  options: LogOptions,
+  reverse: boolean,
+): AsyncGenerator<FoundEntry | LogDefect> {
+  const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY, sequence } = options;
+  const isSelected = matcherOf(options);
+  const from =
+    sequence !== undefined ? sequence.from - 1 : since > 0 ? source.sequenceBefore(since - disorderMs) : 0;
+  for await (const found of source.read({
+    after: Math.max(0, from),
+    upTo: sequence?.to ?? Number.POSITIVE_INFINITY,
+    reverse,
+  })) {
+    if (isDefect(found)) {
+      yield found;
+      continue;
+    }
+    const { wallMs } = found;
+    if (reverse ? wallMs < since - disorderMs : wallMs > until + disorderMs) return;
+    if (wallMs < since || wallMs > until) continue;
+    const entries = entriesOf(found).filter(isSelected);
+    yield* reverse ? entries.reverse() : entries;
+  }
+}
+
+/** Merges streams by the time of what each gives next. */
+async function* inOrder(
+  streams: readonly AsyncGenerator<FoundEntry | LogDefect>[],
+): AsyncGenerator<FoundEntry | LogDefect> {
+  const heads = await Promise.all(streams.map((stream) => stream.next()));
+  for (;;) {
+    let first = -1;
+    for (const [i, { done, value }] of heads.entries()) {
+      if (done === true) continue;
+      if (first < 0 || timeOfFound(value) < timeOfFound(heads[first]!.value)) first = i;
+    }
+    if (first < 0) return;
+    yield heads[first]!.value;
+    heads[first] = await streams[first]!.next();
+  }
+}
+
+/** Damage comes at once. */
+function timeOfFound(found: FoundEntry | LogDefect): number {
+  return 'defect' in found ? Number.NEGATIVE_INFINITY : found.wallMs;
+}

@@ -1,0 +1,151 @@
+// `payments log verify` reads all of a log and says whether it is as it was written: every checksum, whose each segment and
+// each batch is, and that no entry is missing. What is wrong comes with its place, and with what to do.
+
+import type { Command } from 'commander';
+import { isDefect, type LogDefect, type LogFolder, type LogSource } from '../../journal/log-reader.ts';
+import { type CliContext, CliFailure, type CliHost } from './context.ts';
+import { defectLine } from './log-entry.ts';
+import { formatTable, formatTime } from './table.ts';
+
+/** What one shard's log was found to be. */
+interface ShardLog {
+  readonly shard: number;
+  readonly files: number;
+  readonly batches: number;
+  readonly entries: number;
+  readonly bytes: number;
+  readonly first_sequence: number | null;
+  readonly last_sequence: number | null;
+  readonly first_time: string | null;
+  readonly last_time: string | null;
+  /** The last entry that the checkpoint has; null where there is no checkpoint beside the log. */
+  readonly checkpoint_sequence: number | null;
+}
+
+interface Finding {
+  readonly shard: number;
+  readonly file: string;
+  readonly byte: number | null;
+  readonly from_sequence: number;
+  readonly to_sequence: number | null;
+  readonly defect: string;
+  readonly advice: string;
+  readonly line: string;
+}
+
+export function addLogVerifyCommand(
+  verify: Command,
+  { host, print }: CliContext,
+  openedBy: (command: Command, host: CliHost) => Promise<LogFolder>,
+): void {
+  verify
+    .description(
+      'check every checksum, whose each part is, and that no entry is missing; exits with 1 when something is wrong',
+    )
+    .action(async (_, command: Command) => {
+      const folder = await openedBy(command, host);
+      const shards: ShardLog[] = [];
+      const findings: Finding[] = [];
+      for (const source of folder.shards)
+        shards.push(await verified(source, (defect) => findings.push(defect)));
+      const shown = findings.map(({ line: _line, ...finding }) => finding);
+      print(command, { folder: folder.name, shards, findings: shown }, () =>
+        inWords(folder, shards, findings),
+      );
+      if (findings.length === 0) return;
+      throw new CliFailure(
+        `the log is damaged in ${findings.length} ${findings.length === 1 ? 'place' : 'places'}`,
+      );
+    });
+}
+
+async function verified(source: LogSource, onFinding: (finding: Finding) => void): Promise<ShardLog> {
+  const { shard } = source.identity;
+  // Before the log is read: a running service goes on.
+  const checkpoint = source.checkpointSequence();
+  const found = { batches: 0, entries: 0, bytes: 0 };
+  const files = new Set<string>();
+  let first: { sequence: number; wallMs: number } | null = null;
+  let last: { sequence: number; wallMs: number } | null = null;
+  for await (const batch of source.read()) {
+    files.add(batch.file);
+    if (isDefect(batch)) {
+      onFinding(findingOf(batch, checkpoint));
+      continue;
+    }
+    const { firstSequence, lastSequence, wallMs, bytes } = batch;
+    first ??= { sequence: firstSequence, wallMs };
+    last = { sequence: lastSequence, wallMs };
+    found.batches++;
+    found.entries += lastSequence - firstSequence + 1;
+    found.bytes += bytes.length;
+  }
+  if (checkpoint !== null && (last?.sequence ?? 0) < checkpoint) {
+    const [from, to] = [(last?.sequence ?? 0) + 1, checkpoint];
+    const defect = `the checkpoint has the entries up to ${to}, and the log ends with ${from - 1}`;
+    const place = { shard, file: source.name, segment: from, byte: null };
+    onFinding(findingOf({ ...place, defect, fromSequence: from, toSequence: to }, checkpoint));
+  }
+  const iso = (end: typeof first) => (end === null ? null : new Date(end.wallMs).toISOString());
+  return {
+    shard,
+    files: files.size,
+    ...found,
+    first_sequence: first?.sequence ?? null,
+    last_sequence: last?.sequence ?? null,
+    first_time: iso(first),
+    last_time: iso(last),
+    checkpoint_sequence: checkpoint,
+  };
+}
+
+function findingOf(found: LogDefect, checkpoint: number | null): Finding {
+  const { shard, file, byte, defect, fromSequence, toSequence } = found;
+  const place = { shard, file, byte, from_sequence: fromSequence, to_sequence: toSequence };
+  return { ...place, defect, advice: adviceFor(found, checkpoint), line: defectLine(found) };
+}
+
+function adviceFor({ toSequence }: LogDefect, checkpoint: number | null): string {
+  if (checkpoint === null)
+    return 'this copy can bring nothing back from there on: make another one while the original is good';
+  if (toSequence !== null && toSequence <= checkpoint)
+    return (
+      'the checkpoint has what these entries changed, so the service starts and goes on; retries whose stored responses were ' +
+      'there get 500 api_error until their keys are 24 hours old. Make a backup now, and find out what is wrong with the disk'
+    );
+  return 'a start refuses this shard: restore the data folder from a backup, or accept the loss ("When a shard does not start" in docs/operations.md)';
+}
+
+function inWords({ name }: LogFolder, shards: readonly ShardLog[], findings: readonly Finding[]): string {
+  const headings = [
+    'shard',
+    'files',
+    'batches',
+    'entries',
+    'bytes',
+    'from',
+    'to',
+    'since',
+    'until',
+    'checkpoint',
+  ];
+  const rows = shards.map((log) => [
+    log.shard,
+    log.files,
+    log.batches,
+    log.entries,
+    log.bytes,
+    log.first_sequence ?? '-',
+    log.last_sequence ?? '-',
+    formatTime(log.first_time),
+    formatTime(log.last_time),
+    log.checkpoint_sequence ?? '-',
+  ]);
+  const table = formatTable(
+    headings,
+    rows.map((row) => row.map(String)),
+  );
+  const told = findings.map(({ line, advice }) => `damaged: ${line}.\n  What to do: ${advice}.`);
+  const end = findings.length === 0 ? [`The log in ${name} is as it was written.`] : told;
+  return [table, '', ...end].join('\n');
+}

@@ -1,0 +1,289 @@
+// The log read from outside: beside the journal that writes it, and with damage of every kind in it.
+
+import assert from 'node:assert/strict';
+import { cpSync, openSync, readFileSync, renameSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import {
+  entriesOf,
+  type FoundBatch,
+  isDefect,
+  type LogDefect,
+  LogReader,
+} from '../../src/journal/log-reader.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import {
+  appendTurns,
+  digest,
+  failOnWarning,
+  identity,
+  indexRowsOf,
+  startMs,
+  temporaryFolder,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
+
+const segmentBytesMax = 64 * 1024;
+
+function open(dir: string) {
+  const mapSizes = { log: 1 << 24, state: 1 << 24 };
+  return openJournal({ dir, identity, indexRowsOf, mapSizes, segmentBytesMax, warn: failOnWarning });
+}
+
+/** A closed journal with some segments: 60 turns of one to five entries. */
+async function written(context: TestContext): Promise<LogReader> {
+  const dir = temporaryFolder(context);
+  const journal = await open(dir);
+  for (let turn = 0; turn < 60; turn++) await appendTurns(journal, [1 + (turn % 5)], startMs + turn * 1_000);
+  await journal.close();
+  return new LogReader(join(dir, 'log'), identity);
+}
+
+const last = 180;
+
+function readAll(files: LogReader, range = {}): { batches: FoundBatch[]; defects: LogDefect[] } {
+  const found = [...files.read(range)];
+  return {
+    batches: found.filter((each): each is FoundBatch => !isDefect(each)),
+    defects: found.filter(isDefect),
+  };
+}
+
+function sequencesIn(batches: readonly FoundBatch[]): number[] {
+  return batches.flatMap((batch) => entriesOf(batch).map(({ sequence }) => sequence));
+}
+
+function overwrite(file: string, at: number, bytes: Buffer): void {
+  writeSync(openSync(file, 'r+'), bytes, 0, bytes.length, at);
+}
+
+function flip(file: string, at: number): void {
+  overwrite(file, at, Buffer.of(readFileSync(file)[at]! ^ 0xff));
+}
+
+test('all of a log is read in order, with its times and stored responses', async (context) => {
+  const files = await written(context);
+  assert(files.segments().length > 3, String(files.segments().length));
+  const { batches, defects } = readAll(files);
+  assert.deepEqual(defects, []);
+  const entries = batches.flatMap((batch) => entriesOf(batch));
+  assert.deepEqual(
+    entries.map(({ sequence }) => sequence),
+    upTo(last),
+  );
+  for (const { sequence, changes, response, wallMs, shard } of entries) {
+    assert.equal(shard, identity.shard);
+    const turn = turnAt(sequence, 1);
+    assert.deepEqual(changes, turn.entries[0]!.changes);
+    const kept = turn.entries[0]!.idempotency;
+    assert.equal(response?.requestId, kept?.requestId);
+    assert.equal((wallMs - startMs) % 1_000, 0);
+  }
+});
+
+test('a batch says the byte of the file at which it lies', async (context) => {
+  const files = await written(context);
+  for (const { file, byte, bytes } of readAll(files).batches) {
+    assert(
+      readFileSync(file)
+        .subarray(byte!, byte! + bytes.length)
+        .equals(bytes),
+    );
+  }
+});
+
+test('a part of a log begins and ends with the batches that hold its bounds', async (context) => {
+  const files = await written(context);
+  const whole = readAll(files).batches;
+  for (const after of [0, 1, 7, 50, 51, 52, 53, 120, last - 1, last, last + 5]) {
+    for (const end of [after + 1, after + 30, last, Number.POSITIVE_INFINITY]) {
+      const expected = whole.filter((batch) => batch.lastSequence > after && batch.firstSequence <= end);
+      const { batches, defects } = readAll(files, { after, upTo: end });
+      assert.deepEqual(sequencesIn(batches), sequencesIn(expected), `${after} ${end}`);
+      assert.deepEqual(defects, []);
+    }
+  }
+  assert.deepEqual(
+    readAll(files, { reverse: true }).batches.map(({ firstSequence }) => firstSequence),
+    whole.map(({ firstSequence }) => firstSequence).reverse(),
+  );
+  const at = files.sequenceBefore(startMs + 30_500);
+  const next = readAll(files, { after: at }).batches[0]!;
+  assert(next.wallMs <= startMs + 30_000 && at > 0, `${at}`);
+});
+
+test('a log is read while it is written, and nothing that is durable is left out', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await open(dir);
+  const files = new LogReader(join(dir, 'log'), identity);
+  await appendTurns(journal, [1]);
+  let isOver = false;
+  const writing = (async () => {
+    for (let turn = 0; turn < 400; turn++) await appendTurns(journal, [1 + (turn % 3)]);
+    isOver = true;
+  })();
+  let reads = 0;
+  for (let seen = 0; !isOver || seen < journal.log.nextSequence - 1; reads++) {
+    const durable = seen;
+    const { batches, defects } = readAll(files, { after: seen });
+    assert.deepEqual(defects, []);
+    const found = batches.flatMap((batch) => entriesOf(batch, durable).map(({ sequence }) => sequence));
+    assert.deepEqual(found, upTo(durable + found.length, durable + 1));
+    seen += found.length;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await writing;
+  assert(reads > 10);
+  await journal.close();
+});
+
+interface Damage {
+  readonly name: string;
+  /** Damages the log, of which these are the batches; says what must be told. */
+  readonly damage: (files: LogReader, batches: readonly FoundBatch[]) => Partial<LogDefect>;
+  readonly defect: RegExp;
+}
+
+const bad = 20;
+const damages: readonly Damage[] = [
+  {
+    name: 'a byte of a batch',
+    damage(_, batches) {
+      const { file, byte, bytes, firstSequence, lastSequence } = batches[bad]!;
+      flip(file, byte! + bytes.length - 1);
+      return { file, byte, fromSequence: firstSequence, toSequence: lastSequence };
+    },
+    defect: /begins with \d+: its checksum does not match/,
+  },
+  {
+    name: 'a page of the file',
+    damage(files, batches) {
+      const { file, segment } = batches[bad]!;
+      const next = files.segments().find(({ firstSequence }) => firstSequence > segment)!.firstSequence;
+      // The root of the tree is the page that its header names.
+      const bytes = readFileSync(file);
+      const metas = [0, 4096].map((at) => bytes.subarray(at, at + 4096));
+      const newest = metas[0]!.readBigUInt64LE(152) > metas[1]!.readBigUInt64LE(152) ? metas[0]! : metas[1]!;
+      const root = Number(newest.readBigUInt64LE(96 + 40)) * 4096;
+      overwrite(file, root, Buffer.alloc(4096));
+      return { file, byte: root, fromSequence: segment, toSequence: next - 1 };
+    },
+    defect: /page \d+ is overwritten/,
+  },
+  {
+    name: 'the header pages of a file',
+    damage(files, batches) {
+      const { file, segment } = batches[bad]!;
+      const next = files.segments().find(({ firstSequence }) => firstSequence > segment)!.firstSequence;
+      overwrite(file, 0, Buffer.alloc(8192));
+      return { file, byte: 0, fromSequence: segment, toSequence: next - 1 };
+    },
+    defect: /both of its header pages are overwritten/,
+  },
+  {
+    name: 'a file that was cut short',
+    damage(_, batches) {
+      const { file, segment } = batches[bad]!;
+      truncateSync(file, 8192);
+      return { file, fromSequence: segment };
+    },
+    defect: /lies outside of the file/,
+  },
+  {
+    name: 'a segment that is missing',
+    damage(files) {
+      const [, second, third] = files.segments();
+      rmSync(join(second!.file, '..'), { recursive: true });
+      return {
+        file: third!.file,
+        fromSequence: second!.firstSequence,
+        toSequence: third!.firstSequence - 1,
+      };
+    },
+    defect: /there is no batch with the entries \d+ to \d+/,
+  },
+  {
+    name: 'a file that is missing',
+    damage(files) {
+      const [, second, third] = files.segments();
+      rmSync(second!.file);
+      return {
+        file: second!.file,
+        fromSequence: second!.firstSequence,
+        toSequence: third!.firstSequence - 1,
+      };
+    },
+    defect: /the file is missing/,
+  },
+];
+
+for (const { name, damage, defect } of damages) {
+  test(`${name} is told with its place, and the rest is read`, async (context) => {
+    const files = await written(context);
+    const before = readAll(files).batches;
+    const expected = damage(files, before);
+    const { batches, defects } = readAll(files);
+    assert.equal(defects.length, 1, JSON.stringify(defects));
+    const [told] = defects as [LogDefect];
+    assert.match(told.defect, defect);
+    assert.deepEqual({ ...told, ...expected }, told);
+    const gone = ({ firstSequence }: FoundBatch) =>
+      firstSequence >= told.fromSequence && firstSequence <= told.toSequence!;
+    assert.deepEqual(
+      batches.map(({ firstSequence }) => firstSequence),
+      before.filter((batch) => !gone(batch)).map(({ firstSequence }) => firstSequence),
+    );
+    assert(batches.length < before.length);
+  });
+}
+
+test('a segment of another shard, folder or generation is not taken for one of this log', async (context) => {
+  const files = await written(context);
+  for (const [field, value, message] of [
+    ['shard', 2, /is shard-1\/log of this data folder/],
+    ['generation', 3, /is from before a reshard/],
+    ['folder', 'f'.repeat(32), /belongs to another data folder/],
+  ] as const) {
+    const { batches, defects } = readAll(new LogReader(files.name, { ...identity, [field]: value }));
+    assert.equal(batches.length, 0);
+    assert.equal(defects.length, files.segments().length);
+    assert.match(defects[0]!.defect, message);
+  }
+  // The label says one thing, and the batches another.
+  const foreign = temporaryFolder(context);
+  const other = { ...identity, shard: 2 };
+  const journal = await openJournal({ dir: foreign, identity: other, indexRowsOf, warn: failOnWarning });
+  await appendTurns(journal, [1]);
+  await journal.close();
+  const [mine] = files.segments();
+  const [theirs] = new LogReader(join(foreign, 'log'), other).segments();
+  const label = Buffer.from('shard-1/log');
+  const bytes = readFileSync(theirs!.file);
+  for (let at = bytes.indexOf('shard-2/log'); at >= 0; at = bytes.indexOf('shard-2/log'))
+    label.copy(bytes, at);
+  overwrite(theirs!.file, 0, bytes);
+  cpSync(theirs!.file, mine!.file);
+  assert.match(readAll(files).defects[0]!.defect, /it is of another shard, or data folder/);
+});
+
+test('what a service drops while its log is read is not missed', async (context) => {
+  const files = await written(context);
+  const dropped = files.segments().slice(0, 2);
+  const reading = files.read();
+  const batch = reading.next().value as FoundBatch;
+  assert.equal(batch.segment, dropped[0]!.firstSequence);
+  for (const { file, firstSequence } of dropped)
+    renameSync(join(file, '..'), join(files.name, `${firstSequence}.dropped`));
+  const rest = [...reading];
+  assert.deepEqual(rest.filter(isDefect), []);
+  assert.equal((rest.at(-1) as FoundBatch).lastSequence, last);
+});
+
+test('an entry gives its response back with the digest that it is found by', async (context) => {
+  const files = await written(context);
+  const found = readAll(files).batches.flatMap((batch) => entriesOf(batch));
+  const key = Buffer.from(digest(7));
+  const [entry] = found.filter(({ idempotency }) => idempotency && key.equals(idempotency.keyDigest));
+  assert.equal(entry?.sequence, 7);
+});
