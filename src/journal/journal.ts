@@ -163,7 +163,11 @@ export interface Journal {
   readonly log: Log;
   readonly checkpoint: Checkpoint;
   readonly checkpointer: Checkpointer;
-  /** Replays the log after the checkpoint, in order. Call it once, before the first append. */
+  /**
+   * Reads the log after the checkpoint, once: each turn is checked, then its entries are given out, in order. Read them to
+   * the end before the thread does anything else, and before the log is used; a journal that has just been created needs
+   * that not. Throws `JournalDamaged`: the journal can't be used then.
+   */
   replay(): Iterable<ReplayedEntry>;
   close(): Promise<void>;
 }

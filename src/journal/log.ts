@@ -14,11 +14,10 @@ import {
   unlessDamaged,
 } from './journal.ts';
 import { Preallocation } from './preallocation.ts';
-import { readStoredResponse, type Segment, type Segments, turnTimeMs } from './segments.ts';
+import { endOf, readStoredResponse, type Segment, type Segments, turnTimeMs } from './segments.ts';
 
 export interface LogOptions {
   readonly segments: Segments;
-  readonly nextSequence: number;
   /** Called with a new segment's first sequence. The segment is written to when this settles. */
   readonly onSegment: (firstSequence: number) => Promise<void>;
   /** A new segment begins when the newest one has more bytes than this. */
@@ -48,7 +47,8 @@ export class SegmentedLog implements Log {
   readonly #onSegment: LogOptions['onSegment'];
   readonly #segmentBytesMax: number;
   readonly #segmentAgeMaxMs: number;
-  #nextSequence: number;
+  /** Null until `start`. */
+  #nextSequence: number | null = null;
   #active: Active | null = null;
   /** Turns that are not on disk yet, by first sequence, oldest first. */
   readonly #waiting = new Map<number, Waiting>();
@@ -57,14 +57,18 @@ export class SegmentedLog implements Log {
 
   constructor(options: LogOptions) {
     this.#segments = options.segments;
-    this.#nextSequence = options.nextSequence;
     this.#onSegment = options.onSegment;
     this.#segmentBytesMax = options.segmentBytesMax;
     this.#segmentAgeMaxMs = options.segmentAgeMaxMs;
+  }
+
+  /** The next entry has this sequence. It goes into the newest segment if the log ends right before it, else into a new one. */
+  start(nextSequence: number): void {
+    this.#nextSequence = nextSequence;
     const newest = this.#segments.list.at(-1);
-    if (newest === undefined) return;
-    const startMs = firstTimeMs(this.#segments, newest);
-    this.#active = this.#activate(newest, startMs);
+    // What was lost at the log's end lies in the checkpoint: a new segment says from where on the log goes on.
+    if (newest === undefined || logEnd(this.#segments) < nextSequence - 1) return;
+    this.#active = this.#activate(newest, firstTimeMs(this.#segments, newest));
   }
 
   #activate(segment: Segment, firstTimeMs: number): Active {
@@ -76,16 +80,17 @@ export class SegmentedLog implements Log {
   }
 
   get nextSequence(): number {
+    assert(this.#nextSequence !== null, 'the log is replayed before anything else');
     return this.#nextSequence;
   }
 
   append(turn: LogBatch): ReturnType<Log['append']> {
     assert(turn.entries.length > 0, 'a turn has entries');
-    assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
+    assert(turn.firstSequence === this.nextSequence, 'a turn follows the one before');
     const { bytes, locations, changes } = encodeTurn(turn, this.#segments.tag);
     if (this.#failure !== null) return { locations, changes, durable: Promise.reject(this.#failure) };
-    this.#nextSequence += turn.entries.length;
     const { firstSequence, timeMs } = turn;
+    this.#nextSequence = firstSequence + turn.entries.length;
     const durable = new Promise<void>((resolve, reject) => {
       const settle = (failure: JournalFailure | null) => (failure === null ? resolve() : reject(failure));
       this.#waiting.set(firstSequence, { firstSequence, timeMs, bytes, settle });
@@ -165,4 +170,9 @@ export class SegmentedLog implements Log {
 function firstTimeMs(segments: Segments, segment: Segment): number {
   const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'first') ?? Number.POSITIVE_INFINITY);
   return timeMs ?? Number.NEGATIVE_INFINITY;
+}
+
+/** The sequence that the log ends with. A damaged segment ends where recovery has left it. */
+function logEnd(segments: Segments): number {
+  return unlessDamaged(() => endOf(segments)) ?? Number.POSITIVE_INFINITY;
 }

@@ -1,18 +1,17 @@
-// Opens what one shard keeps on disk: `<dir>/log` and `<dir>/state`. Called by the shard when it starts and after a
-// failure. Everything that the log holds beyond the checkpoint is checked before this settles; `replay` then reads it.
+// Opens what one shard keeps on disk: `<dir>/log` and `<dir>/state`. The shard does so when it starts, and after a
+// failure. What the log holds beyond the checkpoint is read by `replay`, which checks it.
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { assert } from '../core/assert.ts';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
 import { CheckpointFollower } from './checkpoint-follower.ts';
 import { createEnvironment, dataFile } from './environment.ts';
 import { ForeignPart, partOf, type ShardIdentity } from './identity.ts';
-import { type Checkpointer, JournalDamaged, type OwnJournal, unlessDamaged } from './journal.ts';
+import { type Checkpointer, JournalDamaged, type OwnJournal } from './journal.ts';
 import { SegmentedLog } from './log.ts';
-import { recoverLog, replayLog, type Warn } from './recover-log.ts';
-import { endOf, Segments } from './segments.ts';
+import { recoverLog, type Warn } from './recover-log.ts';
+import { Segments } from './segments.ts';
 import { syncPath } from './sync-path.ts';
 
 /** A folder notes in which versions its records may be, so that an older service does not open it. */
@@ -68,7 +67,7 @@ export function partsOfJournal(dir: string): string[] {
   return [dir, log, checkpoint, dataFile(checkpoint)];
 }
 
-/** Opens a shard's journal and recovers it. Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
+/** Opens a shard's journal. Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
 export async function openJournal(options: JournalOptions): Promise<OwnJournal> {
   const { dir, identity, warn } = options;
   const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
@@ -77,26 +76,20 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
   const checkpoint = openCheckpoint(dir, identity, mapSize, options.indexRowsOf);
   const segments = new Segments(join(dir, 'log'), logMapSize, identity);
   try {
-    const afterSequence = checkpoint.sequence;
-    const recovered = recoverLog(segments, afterSequence, warn);
-    const { nextSequence } = recovered;
     noticeLoss(segments, checkpoint, warn);
-    // What was lost at the log's end lies in the checkpoint: a new segment says from where on the log goes on.
-    if (logEnd(segments) < nextSequence - 1) await segments.create(nextSequence);
     const follower =
       options.checkpointer ??
       new CheckpointFollower(segments, checkpoint, options.scheduler ?? systemScheduler);
     const checkpointer = inStep(follower, segments, checkpoint);
     const onSegment = (firstSequence: number) => checkpointer.noteSegment(firstSequence);
-    const limits = { segmentBytesMax, segmentAgeMaxMs: dayMs };
-    const log = new SegmentedLog({ segments, nextSequence, onSegment, ...limits });
+    const log = new SegmentedLog({ segments, onSegment, segmentBytesMax, segmentAgeMaxMs: dayMs });
+    if (segments.list.length === 0) log.start(checkpoint.sequence + 1);
     return {
       log,
       checkpoint,
       checkpointer,
       *replay() {
-        assert(log.nextSequence === nextSequence, 'the log is replayed before the first append');
-        yield* replayLog(segments, recovered, afterSequence);
+        log.start(yield* recoverLog(segments, checkpoint.sequence, warn));
       },
       async close() {
         await log.close();
@@ -144,11 +137,6 @@ function inStep(follower: Checkpointer, segments: Segments, checkpoint: LmdbChec
     noteSegment: (firstSequence) => follower.noteSegment(firstSequence),
     close: () => follower.close(),
   };
-}
-
-/** The sequence that the log ends with. A damaged segment ends where recovery has left it. */
-function logEnd(segments: Segments): number {
-  return unlessDamaged(() => endOf(segments)) ?? Number.POSITIVE_INFINITY;
 }
 
 /** A newest segment that is gone leaves no other trace: what comes before it is whole. Told once. */

@@ -1,38 +1,36 @@
-// Recovery of the log: finds the records that the checkpoint doesn't reflect yet, checks all of them before anything
-// is applied, and tells where the log goes on. Called once, when a journal opens. A damaged record at the very end is
-// removed; damage anywhere before it, or a gap, is never stepped over: `JournalDamaged` says what an operator can do.
+// Recovery of the log: reads what the checkpoint does not reflect yet, once, from its first batch to its end. Each batch is
+// checked, and then its entries are given out. The journal runs this before the first append. A damaged batch at the very
+// end of the log is removed. Damage anywhere before that, or a gap, is never stepped over: `JournalDamaged` says what an
+// operator can do.
 
-import { decodeTurn } from './codec.ts';
 import { commit } from './environment.ts';
-import { type BadTail, DamagedLog, follow } from './follow.ts';
+import { type BadTail, DamagedLog, entriesAfter, follow } from './follow.ts';
 import type { ReplayedEntry } from './journal.ts';
-import { readTurn, type Segment, type Segments } from './segments.ts';
+import type { Segments } from './segments.ts';
 
 /** Tells an operator what happened. */
 export type Warn = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
-/** What recovery found. */
-export interface RecoveredLog {
-  /** The sequence of the next entry to append. */
-  readonly nextSequence: number;
-  /** Where the log records to replay are: their first sequences, in order. */
-  readonly records: readonly { readonly segment: Segment; readonly key: number }[];
-}
-
-/** Checks every log record after `afterSequence`. Throws `JournalDamaged`. */
-export function recoverLog(segments: Segments, afterSequence: number, warn: Warn): RecoveredLog {
-  const records: { segment: Segment; key: number }[] = [];
+/**
+ * The entries after `afterSequence`. Read them to the end before the thread does anything else. Returns the sequence of the
+ * next entry to append. Throws `JournalDamaged`: the entries that were given out before are then of no use.
+ */
+export function* recoverLog(
+  segments: Segments,
+  afterSequence: number,
+  warn: Warn,
+): Generator<ReplayedEntry, number> {
   let nextSequence = afterSequence + 1;
   try {
-    for (const { segment, firstSequence, lastSequence } of follow(segments, afterSequence)) {
-      records.push({ segment, key: firstSequence });
-      nextSequence = Math.max(nextSequence, lastSequence + 1);
+    for (const batch of follow(segments, afterSequence)) {
+      nextSequence = Math.max(nextSequence, batch.lastSequence + 1);
+      yield* entriesAfter(batch, afterSequence);
     }
   } catch (error) {
     if (!(error instanceof DamagedLog) || error.tail === null) throw error;
     removeTail(segments, error.tail, warn);
   }
-  return { nextSequence, records };
+  return nextSequence;
 }
 
 function removeTail(segments: Segments, { sequence, bytes, defect }: BadTail, warn: Warn): void {
@@ -45,17 +43,4 @@ function removeTail(segments: Segments, { sequence, bytes, defect }: BadTail, wa
     bytes,
     defect,
   });
-}
-
-/** Replays what recovery found. Reads one record at a time. */
-export function* replayLog(
-  segments: Segments,
-  recovered: RecoveredLog,
-  afterSequence: number,
-): Generator<ReplayedEntry> {
-  for (const { segment, key } of recovered.records) {
-    // Opened anew for each record: whoever replays may let the event loop go on, and read answers, in between.
-    const bytes = readTurn(segments.open(segment), segment, key, segments.tag)!;
-    for (const entry of decodeTurn(bytes)) if (entry.sequence > afterSequence) yield entry;
-  }
 }

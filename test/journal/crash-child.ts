@@ -11,7 +11,15 @@ import type { LogBatch } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { CheckpointWorker } from '../../src/process/checkpoint-worker.ts';
 import type { Config } from '../../src/process/config-schema.ts';
-import { cycledChange, failOnWarning, identity, startMs, turnAt, upTo } from './journal-fixtures.ts';
+import {
+  cycledChange,
+  failOnWarning,
+  identity,
+  recovered,
+  startMs,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
 
 const [dir, mode] = process.argv.slice(2) as [string, 'appends' | 'checkpoints'];
 const segmentBytesMax = 300_000;
@@ -26,6 +34,7 @@ const journal = await openJournal({
   checkpointer: follower,
 });
 const { log, checkpoint, checkpointer } = journal;
+recovered(journal);
 let durable = log.nextSequence - 1;
 let isOver = false;
 

@@ -65,10 +65,10 @@ test('a process killed while it writes checkpoints leaves state that replay comp
   for (const lines of [1, 2, 5, 9]) {
     const { durable, checkpoint } = await runAndKill(dir, 'checkpoints', 'checkpoint', lines);
     const journal = await open(dir);
-    const reached = journal.log.nextSequence - 1;
-    assert(reached >= durable && journal.checkpoint.sequence >= checkpoint);
     const replayed = new Map<string, unknown>();
     for (const { changes } of journal.replay()) for (const change of changes) replayed.set(change.id, change);
+    const reached = journal.log.nextSequence - 1;
+    assert(reached >= durable && journal.checkpoint.sequence >= checkpoint);
     const rows = { succeeded: new Set<string>(), requires_payment_method: new Set<string>() };
     const scope = scopeOf(paymentIntent(0).org, false);
     for (const status of ['succeeded', 'requires_payment_method'] as const) {

@@ -135,6 +135,12 @@ export function recordsById(records: readonly Change[]): Map<string, Change> {
   return new Map(records.map((record) => [record.id, record]));
 }
 
+/** Replays a journal that was opened again, so that it can be appended to. */
+export function recovered<J extends Journal>(journal: J): J {
+  for (const _ of journal.replay());
+  return journal;
+}
+
 export function sequencesOf(replayed: Iterable<ReplayedEntry>): number[] {
   return [...replayed].map((entry) => entry.sequence);
 }

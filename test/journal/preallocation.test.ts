@@ -14,6 +14,7 @@ import {
   identity,
   indexRowsOf,
   paymentIntent,
+  recovered,
   sequencesOf,
   startMs,
   temporaryFolder,
@@ -54,7 +55,7 @@ test('the newest segment is filled ahead, by as much as it holds', async (contex
   await journal.close();
   const small = sizes(dir);
   assert(small.file > 128 * kilobyte && small.file < 1024 * kilobyte, JSON.stringify(small));
-  journal = await open(dir);
+  journal = recovered(await open(dir));
   for (let sequence = 2; sequence < 100; sequence++)
     await journal.log.append(largeTurn(sequence, 40 * kilobyte)).durable;
   await journal.close();
@@ -103,7 +104,7 @@ test('a file that a crash left while it was being filled is used as it is', asyn
   await journal.close();
   appendFileSync(dataFile(join(dir, 'log', '0000000000000001')), Buffer.alloc(12_345));
   for (let round = 0; round < 20; round++) {
-    journal = await open(dir);
+    journal = recovered(await open(dir));
     await journal.log.append(turnAt(journal.log.nextSequence, 40)).durable;
     await journal.close();
   }
