@@ -20,8 +20,12 @@ export interface Visit {
 }
 
 export interface Page {
-  readonly status: number;
+  /** 200 unless it is given. */
+  readonly status?: number;
+  /** Also the page's heading. */
   readonly title: string;
+  /** Stands above the heading. */
+  readonly alert?: Html | null;
   readonly body: readonly (Html | null)[];
   /** The payment that the page is about. */
   readonly payment: ShownPayment | null;
@@ -98,13 +102,13 @@ ${page.goTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${p
 ${page.payment?.livemode === false && html`<header class="test"><p>${say('test_mode', language)}</p></header>`}
 <main><div class="sheet stack">
 ${page.payment && bill(page.payment, visit)}
-${page.body.filter((part) => part !== null)}
+${page.alert ?? null}<h1>${page.title}</h1>${page.body.filter((part) => part !== null)}
 </div></main>
 ${languageLinks(visit)}
 </body>
 </html>
 `;
-  return { status: page.status, headers, body: document.markup };
+  return { status: page.status ?? 200, headers, body: document.markup };
 }
 
 function bill(payment: ShownPayment, visit: Visit): Html {

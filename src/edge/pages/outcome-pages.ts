@@ -14,14 +14,11 @@ const reloadSeconds = 5;
 export const comingFromForm = 'done=1';
 
 export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening' | 'processing'): Page {
-  const title = say(`${name}_title`, visit.language);
   return {
-    status: 200,
-    title,
+    title: say(`${name}_title`, visit.language),
     payment,
     reloadSeconds,
     body: [
-      html`<h1>${title}</h1>`,
       name === 'processing' ? paragraph(say('processing_text', visit.language)) : null,
       html`<p><a href="${linkTo(visit, visit.path, comingFromForm)}">${say('check_again', visit.language)}</a></p>`,
     ],
@@ -30,55 +27,48 @@ export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening'
 
 /** `leaves`: the customer has just paid and goes back to the merchant without another click. */
 export function paidPage(payment: ShownPayment, visit: Visit, leaves: boolean): Page {
-  const title = say('paid_title', visit.language);
   const back = afterPayment(payment);
   const goesBack = leaves && back !== null;
   return {
-    status: 200,
-    title,
+    title: say('paid_title', visit.language),
     payment,
     ...(goesBack ? { goTo: back } : {}),
     body: [
-      html`<h1>${title}</h1>`,
       paragraph(sayOf(visit, payment, 'paid_text')),
       goesBack ? paragraph(sayOf(visit, payment, 'going_back')) : null,
-      back === null ? null : button(back, sayOf(visit, payment, 'return_to')),
+      returnTo(back, payment, visit),
     ],
   };
 }
 
 /** Only the merchant can begin another charge, or nobody can. */
 export function failedPage(payment: ShownPayment, visit: Visit): Page {
-  const title = say('failed_title', visit.language);
-  const back = afterGivingUp(payment);
   return {
-    status: 200,
-    title,
+    title: say('failed_title', visit.language),
     payment,
     body: [
-      html`<h1>${title}</h1>`,
       payment.intent.methods_left.length === 0
         ? notice(visit, say('charges_used_up', visit.language))
         : failureNotice(payment, visit),
       paragraph(sayOf(visit, payment, 'failed_text')),
-      back === null ? null : button(back, sayOf(visit, payment, 'return_to')),
+      returnTo(afterGivingUp(payment), payment, visit),
     ],
   };
 }
 
 export function overPage(payment: ShownPayment, visit: Visit): Page {
-  const title = say('over_title', visit.language);
-  const back = afterGivingUp(payment);
   return {
     status: 410,
-    title,
+    title: say('over_title', visit.language),
     payment,
-    body: [
-      html`<h1>${title}</h1>`,
-      paragraph(sayOf(visit, payment, 'over_text')),
-      back === null ? null : button(back, sayOf(visit, payment, 'return_to')),
-    ],
+    body: [paragraph(sayOf(visit, payment, 'over_text')), returnTo(afterGivingUp(payment), payment, visit)],
   };
+}
+
+/** The button to the merchant's address `back`; null when there is none. */
+function returnTo(back: string | null, payment: ShownPayment, visit: Visit): Html | null {
+  if (back === null) return null;
+  return html`<p><a class="button" href="${back}">${sayOf(visit, payment, 'return_to')}</a></p>`;
 }
 
 /** Why the latest charge failed, in the customer's language; null when it did not fail or the customer ended it. */
@@ -125,13 +115,7 @@ export function tooManyPage(visit: Visit, seconds: number): Page {
 
 export function methodNotAllowedPage(visit: Visit, allowed: string): Page {
   const title = say('method_not_allowed', visit.language);
-  return {
-    status: 405,
-    title,
-    payment: null,
-    headers: [['allow', allowed]],
-    body: [html`<h1>${title}</h1>`],
-  };
+  return { status: 405, title, payment: null, headers: [['allow', allowed]], body: [] };
 }
 
 function plainPage(
@@ -142,11 +126,13 @@ function plainPage(
   values = {},
 ): Page {
   const text = (key: PageMessage) => say(key, visit.language, values);
-  const title = text(`${name}_title`);
-  const body = [html`<h1>${title}</h1>`, paragraph(text(`${name}_text`)), more];
-  return { status, title, payment: null, body };
+  return {
+    status,
+    title: text(`${name}_title`),
+    payment: null,
+    body: [paragraph(text(`${name}_text`)), more],
+  };
 }
 
 const paragraph = (text: string) => html`<p>${text}</p>`;
 const link = (href: string, text: string) => html`<p><a href="${href}">${text}</a></p>`;
-const button = (href: string, text: string) => html`<p><a class="button" href="${href}">${text}</a></p>`;

@@ -41,9 +41,8 @@ export function choicePage(
     title: text('choose_title'),
     payment,
     error: problem !== null,
+    alert: said === null ? failureNotice(payment, visit) : notice(visit, text(said)),
     body: [
-      said === null ? failureNotice(payment, visit) : notice(visit, text(said)),
-      html`<h1>${text('choose_title')}</h1>`,
       html`<form method="post" action="${linkTo(visit, visit.path)}" class="choices">${field}${choices}</form>`,
       givingUp(payment, visit),
     ],
@@ -74,9 +73,8 @@ ${isWrong && html`<span class="wrong" id="${name}-wrong">${wrong(name)}</span>`}
     title: say('pay_by_card', language),
     payment,
     error: problems.length > 0,
+    alert: problems.length === 0 ? null : notice(visit, html`<ul>${list}</ul>`),
     body: [
-      problems.length === 0 ? null : notice(visit, html`<ul>${list}</ul>`),
-      html`<h1>${say('pay_by_card', language)}</h1>`,
       html`<form method="post" action="${linkTo(visit, visit.path)}" class="stack" novalidate>${field}
 ${input('number', null, html` autocomplete="cc-number" maxlength="40"`)}
 <div class="pair">${input('expiry', 'card_expiry_hint', html` autocomplete="cc-exp" maxlength="12"`)}
@@ -104,13 +102,10 @@ function testCardList(language: Language): Html {
 export function challengePage(payment: ShownPayment, visit: Visit, field: Html): Page {
   const { language } = visit;
   const { id, card } = payment.charge!;
-  const title = say('challenge_title', language);
   return {
-    status: 200,
-    title,
+    title: say('challenge_title', language),
     payment,
     body: [
-      html`<h1>${title}</h1>`,
       html`<p>${say('challenge_text', language, { last4: card?.last4 ?? '' })}</p>`,
       payment.livemode ? null : html`<p class="muted">${say('challenge_test', language)}</p>`,
       html`<form method="post" action="${linkTo(visit, challengePath(id))}" class="choices">${field}
@@ -126,15 +121,12 @@ export function voucherPage(payment: ShownPayment, visit: Visit, field: Html): P
   const { language } = visit;
   const charge = payment.charge!;
   const number = charge.cash_number!;
-  const title = say('pay_cash', language);
   const back = afterPayment(payment);
   const change = changing(payment, visit, field);
   return {
-    status: 200,
-    title,
+    title: say('pay_cash', language),
     payment,
     body: [
-      html`<h1>${title}</h1>`,
       html`<p>${say('voucher_text', language)}</p>`,
       html`<dl><div><dt>${say('voucher_code', language)}</dt><dd class="code"><bdi dir="ltr">${grouped(number, [4, 4, 4])}</bdi></dd></div>
 <div><dt>${say('voucher_amount', language)}</dt><dd>${formatAmount(payment.amount, payment.currency, language)}</dd></div>
