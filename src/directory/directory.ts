@@ -165,6 +165,11 @@ export class Directory {
     }
   }
 
+  /** Puts an organization and its keys as another directory had them. */
+  async restore(entry: DirectoryChange): Promise<void> {
+    await this.#change(() => entry);
+  }
+
   /** Continues the count of changes at `revision`, up to which the shards know of changes that this directory has lost. */
   async skipTo(revision: number): Promise<void> {
     const rows: [string, Buffer][] = [[revisionRow, pack(revision)]];

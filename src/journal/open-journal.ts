@@ -15,7 +15,7 @@ import { Segments } from './segments.ts';
 import { syncPath } from './sync-path.ts';
 
 /** A folder notes in which versions its records may be, so that an older service does not open it. */
-export { layoutVersions } from './record-layout.ts';
+export { layoutVersions, recordFields } from './record-layout.ts';
 
 export interface JournalOptions {
   /** The shard's folder; created if need be. */

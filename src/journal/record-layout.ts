@@ -242,6 +242,11 @@ for (const kind of Object.keys(layouts) as RecordKind[]) {
   byNumber[number] = compiled;
 }
 
+/** The names of the fields of each kind of record. */
+export const recordFields: ReadonlyMap<string, readonly string[]> = new Map(
+  [...byKind].map(([kind, { names }]) => [kind, names]),
+);
+
 /** The version that records of each kind are written in. */
 export const layoutVersions: Readonly<Record<string, number>> = Object.fromEntries(
   [...byKind].map(([kind, { upcasters }]) => [kind, upcasters.length + 1]),

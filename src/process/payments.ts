@@ -74,6 +74,14 @@ const host: CliHost = {
     const { backUpConfigured } = await import('./backup-command.ts');
     return backUpConfigured(config, options, showProgress).finally(endProgress);
   },
+  async exportFolder(dataDir, to) {
+    const { exportDataFolder } = await import('./export-folder.ts');
+    return exportDataFolder(dataDir, to, showProgress).finally(endProgress);
+  },
+  async importFolder(from, dataDir, shards) {
+    const { importDataFolder } = await import('./import-folder.ts');
+    return importDataFolder({ from, dataDir, shards, onProgress: showProgress }).finally(endProgress);
+  },
   async rollSecretsKey(dataDir) {
     const config = configFor(dataDir);
     const { rollSecretsKey } = await import('./roll-secrets-key.ts');

@@ -11,21 +11,11 @@ import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import type { Change } from '../domain/record.ts';
-import {
-  type IdempotencyRecord,
-  JournalDamaged,
-  JournalFailure,
-  nowhere,
-  type OwnJournal,
-  type StoredResponse,
-  unlessDamaged,
-} from '../journal/journal.ts';
+import { JournalDamaged, JournalFailure, type OwnJournal, unlessDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { syncPath } from '../journal/sync-path.ts';
 import { CliFailure, type Resharded } from '../operator/cli/context.ts';
 import { callOperator, NoServer } from '../operator/cli/operator-client.ts';
-import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 import {
   type ClockState,
   clockKey,
@@ -34,8 +24,6 @@ import {
   latestClock,
   readClock,
   readRevision,
-  writeClock,
-  writeRevision,
 } from '../shard/small-values.ts';
 import type { Config } from './config-schema.ts';
 import {
@@ -50,6 +38,7 @@ import {
 } from './data-folder.ts';
 import { bytesBelow, freeBytesIn, freeBytesMin } from './disk-space.ts';
 import { checkFolder } from './folder-check.ts';
+import { inOrderOfTime, NewShards } from './new-shards.ts';
 import { recordOffline } from './offline-audit.ts';
 
 export interface ReshardOptions {
@@ -77,8 +66,6 @@ export async function reshardStopped(config: Config, shards: number): Promise<Re
     throw isClear ? new CliFailure(error.message) : error;
   }
 }
-
-const batchSize = 1_000;
 
 /**
  * Reshards the folder and settles when the new layout is in force. Rejects with `DataFolderError` when the folder can't be
@@ -165,9 +152,26 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
   const clocks: ClockState[] = [];
   for (const source of sources) clocks.push(await completeCheckpoint(source));
   const latest = latestClock(clocks)!;
-  const answers = await moveAnswers(sources, targets, latest.clock.serviceMs - idempotencyRetentionMs);
-  const records = await moveRecords(sources, targets);
-  await moveSmallValues(sources, targets, latest);
+  const sinceMs = latest.clock.serviceMs - idempotencyRetentionMs;
+  const shards = new NewShards(targets);
+  const keys = sources.map((source) => [source, source.checkpoint.idempotencyRecords(sinceMs)] as const);
+  for (const { key, source } of inOrderOfTime(keys)) {
+    const answer = unlessDamaged(() => source.log.readResponse(key.location, key.keyDigest)) ?? null;
+    await shards.putAnswer(key, answer);
+  }
+  const revisions: number[] = [];
+  for (const { checkpoint } of sources) {
+    for (const record of checkpoint.records()) await shards.putRecord(record);
+    for (const [name, value] of checkpoint.smallValues()) {
+      if (name === directoryRevisionKey) revisions.push(readRevision(value));
+      else if (name !== clockKey) shards.putSmallValue(name, value);
+    }
+  }
+  await shards.finish(latest, Math.max(0, ...revisions));
+  const { records, answers } = shards;
+  let arrived = 0;
+  for (const target of targets) for (const _ of target.checkpoint.records()) arrived++;
+  assert(arrived === records, `${arrived} of ${records} records have arrived`);
   return { records, answers };
 }
 
@@ -183,119 +187,4 @@ export async function completeCheckpoint(journal: OwnJournal): Promise<ClockStat
   }
   await checkpointer.write(Math.max(checkpoint.sequence, log.nextSequence - 1));
   return { clock: { ...clock, serviceMs }, ids: { ...ids, lastMs } };
-}
-
-/** An idempotency record with its stored response, which is null when it is lost. */
-interface Moving {
-  readonly key: IdempotencyRecord;
-  readonly answer: StoredResponse | null;
-}
-
-/**
- * Appends every stored response to the log of the shard that will own it, in the order in which they were given. A key whose
- * response is lost moves, too, because its request must not run again.
- */
-async function moveAnswers(sources: readonly OwnJournal[], targets: readonly OwnJournal[], sinceMs: number) {
-  let answers = 0;
-  const batches = targets.map((): Moving[] => []);
-  const flush = async (number: number) => appendAnswers(targets[number]!, batches[number]!.splice(0));
-  for (const { key, source } of inOrderOfTime(sources, sinceMs)) {
-    const answer = unlessDamaged(() => source.log.readResponse(key.location, key.keyDigest)) ?? null;
-    const number = shardOfSlot(key.slot, targets.length);
-    batches[number]!.push({ key, answer });
-    if (answer !== null) answers++;
-    if (batches[number]!.length === batchSize) await flush(number);
-  }
-  for (const number of targets.keys()) await flush(number);
-  return answers;
-}
-
-/** The idempotency records of all sources in the order of their time. Each source has its own in that order. */
-function* inOrderOfTime(sources: readonly OwnJournal[], sinceMs: number) {
-  const heads = sources.map((source) => {
-    const keys = source.checkpoint.idempotencyRecords(sinceMs)[Symbol.iterator]();
-    return { source, keys, next: keys.next() };
-  });
-  for (;;) {
-    const waiting = heads.filter(({ next }) => !next.done);
-    if (waiting.length === 0) return;
-    const first = waiting.reduce((a, b) => (b.next.value.usedAtMs < a.next.value.usedAtMs ? b : a));
-    yield { key: first.next.value as IdempotencyRecord, source: first.source };
-    first.next = first.keys.next();
-  }
-}
-
-async function appendAnswers({ log, checkpoint }: OwnJournal, moving: readonly Moving[]): Promise<void> {
-  const durable: Promise<void>[] = [];
-  const idempotencyRecords: IdempotencyRecord[] = [];
-  for (let start = 0, end = 0; start < moving.length; start = end) {
-    // A turn has one service time. The wall time of a key's use is not stored, and is about the same.
-    const timeMs = moving[start]!.key.usedAtMs;
-    while (moving[end]?.key.usedAtMs === timeMs) end++;
-    const turn = moving.slice(start, end);
-    const entries = turn.map(({ key, answer }) => ({
-      changes: [],
-      idempotency: answer && { ...key, ...answer },
-      cause: null,
-    }));
-    const appended = log.append({ firstSequence: log.nextSequence, timeMs, wallMs: timeMs, entries });
-    durable.push(appended.durable);
-    for (const [i, { key }] of turn.entries()) {
-      idempotencyRecords.push({ ...key, location: appended.locations[i] ?? nowhere });
-    }
-  }
-  await Promise.all(durable);
-  if (idempotencyRecords.length === 0) return;
-  await checkpoint.write({ records: new Map(), sequence: log.nextSequence - 1, idempotencyRecords });
-}
-
-async function moveRecords(sources: readonly OwnJournal[], targets: readonly OwnJournal[]): Promise<number> {
-  const batches = targets.map(() => new Map<string, Change>());
-  const flush = async (number: number) => {
-    const { log, checkpoint } = targets[number]!;
-    const records = batches[number]!;
-    batches[number] = new Map();
-    await checkpoint.write({ records, sequence: log.nextSequence - 1, idempotencyRecords: [] });
-  };
-  let records = 0;
-  for (const source of sources) {
-    for (const record of source.checkpoint.records()) {
-      const number = shardOfOrganization(record.org, targets.length);
-      batches[number]!.set(record.id, record);
-      records++;
-      if (batches[number]!.size === batchSize) await flush(number);
-    }
-  }
-  for (const number of targets.keys()) await flush(number);
-  let arrived = 0;
-  for (const target of targets) for (const _ of target.checkpoint.records()) arrived++;
-  assert(arrived === records, `all records have arrived (${arrived} of ${records})`);
-  return records;
-}
-
-async function moveSmallValues(
-  sources: readonly OwnJournal[],
-  targets: readonly OwnJournal[],
-  clock: ClockState,
-) {
-  const revisions = sources.map(({ checkpoint }) =>
-    readRevision(checkpoint.getSmallValue(directoryRevisionKey)),
-  );
-  const revision = writeRevision(Math.max(...revisions));
-  const values = targets.map(
-    () =>
-      new Map<string, Uint8Array>([
-        [clockKey, writeClock(clock)],
-        [directoryRevisionKey, revision],
-      ]),
-  );
-  for (const source of sources) {
-    for (const [name, value] of source.checkpoint.smallValues()) {
-      if (name === clockKey || name === directoryRevisionKey) continue;
-      const org = name.slice(0, name.indexOf('/'));
-      values[shardOfOrganization(org, targets.length)]!.set(name, value);
-    }
-  }
-  for (const [number, { checkpointer }] of targets.entries())
-    await checkpointer.putSmallValues(values[number]!);
 }

@@ -4,7 +4,6 @@
 // does not grow with the number of records.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
-import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { AssertionFailure } from '../core/assert.ts';
 import { slotOfId } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
@@ -12,13 +11,12 @@ import { StreamDifference } from '../core/stream-difference.ts';
 import { expectedEvents } from '../domain/expected-events.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { faultsOf, subjectOf } from '../domain/invariants.ts';
-import type { EventRecord, RecordKind, StoredRecord } from '../domain/record.ts';
+import type { EventRecord, StoredRecord } from '../domain/record.ts';
 import type { View } from '../domain/view.ts';
 import { type IdempotencyRecord, JournalDamaged, nowhere } from '../journal/journal.ts';
 import type { StoppedJournal } from '../journal/stopped-journal.ts';
 import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
-import { clockKey, readClock } from '../shard/small-values.ts';
-import { RecordStore } from '../store/record-store.ts';
+import { StoppedShard } from './stopped-shard.ts';
 
 /** What a finding is about; it says what can be done (see verify-folder.ts). */
 export type Subject = 'record' | 'event' | 'index' | 'response' | 'damage' | 'place';
@@ -48,7 +46,6 @@ export interface Verified {
   readonly responses: number;
 }
 
-const cacheBytesMax = 64 * 1024 * 1024;
 const progressEvery = 16_384;
 
 export function verifyShard(verification: ShardVerification): Verified {
@@ -57,31 +54,30 @@ export function verifyShard(verification: ShardVerification): Verified {
 
 class ShardVerifier {
   readonly #options: ShardVerification;
-  readonly #store: RecordStore;
-  /** The records that the log has a newer value of than the checkpoint. */
-  readonly #inLog = new Map<string, RecordKind>();
+  readonly #shard: StoppedShard;
   readonly #index = new StreamDifference();
   readonly #events = new StreamDifference();
   readonly #unknown = new Set<string>();
   #isDamaged = false;
-  #serviceMs: number;
   #recordCount = 0;
   #eventCount = 0;
 
   constructor(options: ShardVerification) {
     this.#options = options;
-    const { checkpoint } = options.journal;
-    this.#store = new RecordStore(checkpoint, cacheBytesMax);
-    this.#serviceMs = readClock(checkpoint.getSmallValue(clockKey))?.clock.serviceMs ?? 0;
+    this.#shard = new StoppedShard(options.journal);
   }
 
   run(): Verified {
-    this.#replay();
+    try {
+      this.#shard.replay();
+    } catch (error) {
+      this.#damaged(null, error);
+    }
     for (const record of this.#stored((id, error) => this.#damaged(id, error))) {
       for (const row of indexRowsOf(record)) this.#index.expect(this.#indexRows.keyTextOf(row));
-      if (!this.#inLog.has(record.id)) this.#verify(record);
+      if (!this.#shard.isInLog(record.id)) this.#verify(record);
     }
-    for (const record of this.#ofLog()) this.#verify(record);
+    for (const record of this.#shard.changedInLog()) this.#verify(record);
     this.#compareIndex();
     this.#compareEvents();
     const responses = this.#verifyResponses();
@@ -102,20 +98,6 @@ class ShardVerifier {
     this.#found('damage', 'readable', id, error.message);
   }
 
-  #replay(): void {
-    try {
-      for (const { changes, timeMs } of this.#options.journal.replay()) {
-        this.#serviceMs = Math.max(this.#serviceMs, timeMs);
-        for (const change of changes) {
-          this.#inLog.set(change.id, change.kind);
-          this.#store.restore(change);
-        }
-      }
-    } catch (error) {
-      this.#damaged(null, error);
-    }
-  }
-
   /** The records of the checkpoint, which the log may have newer values of. */
   *#stored(onDamage: (id: string, error: Error) => void): Generator<StoredRecord> {
     const { checkpoint } = this.#options.journal;
@@ -127,25 +109,12 @@ class ShardVerifier {
     }
   }
 
-  *#ofLog(): Generator<StoredRecord> {
-    for (const [id, kind] of this.#inLog) {
-      const record = this.#store.get(kind, id);
-      if (record !== undefined) yield record;
-    }
-  }
-
-  /** Every record as it is now. */
-  *#current(): Generator<StoredRecord> {
-    for (const record of this.#stored(() => {})) if (!this.#inLog.has(record.id)) yield record;
-    yield* this.#ofLog();
-  }
-
   #verify(record: StoredRecord): void {
     this.#recordCount++;
     this.#takeEvents(record);
     this.#verifyPlace(record);
     try {
-      for (const { invariant, what } of faultsOf(record, this.#store))
+      for (const { invariant, what } of faultsOf(record, this.#shard.records))
         this.#found('record', invariant, record.id, what);
     } catch (error) {
       this.#damaged(record.id, error);
@@ -174,7 +143,7 @@ class ShardVerifier {
   #takeEvents(record: StoredRecord): void {
     if (record.kind === 'event') {
       const object = subjectOf(record);
-      if (object !== null && !isSample(record, object, this.#store))
+      if (object !== null && !isSample(record, object, this.#shard.records))
         this.#events.find(`${record.type} ${object}`);
     } else for (const [type, object] of expectedEvents(record)) this.#events.expect(`${type} ${object}`);
   }
@@ -206,7 +175,7 @@ class ShardVerifier {
 
   #compareEvents(): void {
     if (this.#isDamaged || !this.#events.isDifferent()) return;
-    for (const record of this.#current()) this.#takeEvents(record);
+    for (const record of this.#shard.all(() => {})) this.#takeEvents(record);
     for (const [text, surplus] of this.#events.differences()) {
       const [type, object] = text.split(' ') as [string, string];
       const count = Math.abs(surplus);
@@ -217,10 +186,10 @@ class ShardVerifier {
 
   /** Each idempotency record that is in force has its stored response, in the shard of its organization. */
   #verifyResponses(): number {
-    const { journal, number, shards, onProgress } = this.#options;
+    const { number, shards, onProgress } = this.#options;
     let responses = 0;
     try {
-      for (const record of journal.checkpoint.idempotencyRecords(this.#serviceMs - idempotencyRetentionMs)) {
+      for (const record of this.#shard.idempotencyRecords()) {
         const { keyDigest, location, slot } = record;
         const key = Buffer.from(keyDigest).toString('hex');
         if (responses++ % progressEvery === 0) onProgress('stored responses', responses, 0);

@@ -28,6 +28,7 @@ import { addReviewCommands } from './reviews.ts';
 import { addSecretsCommands } from './secrets.ts';
 import { addStatusCommand } from './status.ts';
 import { formatTable } from './table.ts';
+import { addTransferCommands } from './transfer.ts';
 import { addVerifyCommand } from './verify.ts';
 import { addWebhookCommands } from './webhooks.ts';
 
@@ -48,6 +49,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addSecretsCommands,
   addVerifyCommand,
   addLogCommands,
+  addTransferCommands,
 ];
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */

@@ -7,6 +7,7 @@ import type { LogFolder } from '../../journal/log-reader.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
 import type { Check, ConfigLine } from '../server/services.ts';
 import { callOperator } from './operator-client.ts';
+import type { Imported, Transferred } from './transferred.ts';
 import type { Verification } from './verification.ts';
 
 /** What the command line uses of the process that it runs in. */
@@ -35,6 +36,10 @@ export interface CliHost {
   verify(dataDir: string): Promise<Verification>;
   /** Makes a backup of the data folder, or goes on with one. Throws `CliFailure`. */
   backup(dataDir: string | undefined, options: BackupOptions): Promise<BackedUp>;
+  /** Writes everything in a data folder to a file. Throws `CliFailure`. */
+  exportFolder(dataDir: string, to: string): Promise<Transferred>;
+  /** Makes a data folder of such a file. Throws `CliFailure`. */
+  importFolder(from: string, dataDir: string, shards: number): Promise<Imported>;
   /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */
   rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
 }

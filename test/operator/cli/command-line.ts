@@ -33,6 +33,8 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     serve: () => assert.fail('nothing is served'),
     examine: () => assert.fail('nothing is examined'),
     reshard: () => assert.fail('nothing is resharded'),
+    exportFolder: () => assert.fail('nothing is exported'),
+    importFolder: () => assert.fail('nothing is imported'),
     verify: () => assert.fail('no folder is verified'),
     backup: () => assert.fail('no backup is made'),
     openLog: () => assert.fail('no log is read'),

@@ -1,0 +1,200 @@
+// `payments export`: writes everything in a data folder to one file (folder-lines.ts), while no service runs on it. The file
+// appears under its name when it is whole. The key that `listen` signs with is left out, because it is not sealed: a folder
+// that is made of the file gets another one.
+
+import { createHash, type Hash } from 'node:crypto';
+import { createWriteStream, existsSync, renameSync, rmSync, type WriteStream } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { finished } from 'node:stream/promises';
+import manifest from '../../package.json' with { type: 'json' };
+import type { Directory } from '../directory/directory.ts';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { JournalDamaged, unlessDamaged } from '../journal/journal.ts';
+import { layoutVersions } from '../journal/open-journal.ts';
+import { readStoppedJournal } from '../journal/stopped-journal.ts';
+import { syncPath } from '../journal/sync-path.ts';
+import { CliFailure } from '../operator/cli/context.ts';
+import type { Transferred } from '../operator/cli/transferred.ts';
+import type { ReportProgress } from '../operator/cli/verification.ts';
+import { clockKey, directoryRevisionKey, latestClock } from '../shard/small-values.ts';
+import {
+  type DataFolder,
+  DataFolderError,
+  existingDataFolder,
+  lockDataFolder,
+  openDirectory,
+} from './data-folder.ts';
+import { checkFolder } from './folder-check.ts';
+import { type Counts, type Head, type Line, linesFormat, recordLine, responseLine } from './folder-lines.ts';
+import { inOrderOfTime } from './new-shards.ts';
+import { recordOffline } from './offline-audit.ts';
+import { refuseRunning } from './reshard.ts';
+import { StoppedShard } from './stopped-shard.ts';
+
+const progressEvery = 16_384;
+
+const warn = (message: string, fields: object = {}) =>
+  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
+
+/** The command. Throws `CliFailure`, one clear line; there is no file then. */
+export async function exportDataFolder(
+  dataDir: string,
+  file: string,
+  onProgress: ReportProgress,
+): Promise<Transferred> {
+  const to = resolve(file);
+  if (existsSync(to)) throw new CliFailure(`${to} exists: name another file`);
+  try {
+    await refuseRunning(dataDir);
+    const release = await lockDataFolder(dataDir);
+    try {
+      const folder = await existingDataFolder(dataDir);
+      return await recordOffline(folder.path, 'export', { to }, warn, () => exportTo(to, folder, onProgress));
+    } finally {
+      await release();
+    }
+  } catch (error) {
+    const isClear =
+      error instanceof DataFolderError ||
+      error instanceof JournalDamaged ||
+      (error as { code?: string }).code;
+    throw isClear ? new CliFailure((error as Error).message) : error;
+  }
+}
+
+async function exportTo(to: string, folder: DataFolder, onProgress: ReportProgress): Promise<Transferred> {
+  const unfinished = `${to}.unfinished`;
+  const file = new LineFile(unfinished);
+  try {
+    const directory = openDirectory(folder);
+    try {
+      await checkFolder({ folder, directory, acceptLoss: false, warn });
+      await withShards(folder, [], (shards) => writeAll(file, folder, directory, shards, onProgress));
+    } finally {
+      await directory.closeStore();
+    }
+    const counts = await file.end();
+    renameSync(unfinished, to);
+    syncPath(dirname(to));
+    return { file: to, folder: folder.path, ...counts };
+  } catch (error) {
+    await file.abandon();
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+}
+
+/** Opens the shards one within the other, so that all of them can be read at the same time. */
+async function withShards<T>(
+  folder: DataFolder,
+  opened: readonly StoppedShard[],
+  use: (shards: readonly StoppedShard[]) => Promise<T>,
+): Promise<T> {
+  const number = opened.length;
+  if (number === folder.shards) return use(opened);
+  const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+  return readStoppedJournal({ dir, identity, indexRowsOf }, (journal) => {
+    const shard = new StoppedShard(journal);
+    shard.replay();
+    return withShards(folder, [...opened, shard], use);
+  });
+}
+
+async function writeAll(
+  file: LineFile,
+  folder: DataFolder,
+  directory: Directory,
+  shards: readonly StoppedShard[],
+  onProgress: ReportProgress,
+): Promise<void> {
+  const { id, generation } = folder;
+  const head: Head = {
+    export: 'payments-service',
+    format: linesFormat,
+    version: manifest.version,
+    written: new Date().toISOString(),
+    folder: { id, generation, shards: folder.shards },
+    layouts: layoutVersions,
+    revision: directory.revision,
+    secrets_key_check: directory.keyCheckValue,
+    clock: latestClock(shards.map(({ clock }) => clock))!,
+  };
+  await file.write(head);
+  for (const { organization, keys } of directory.snapshot()) {
+    await file.put('organizations', { organization });
+    for (const api_key of keys) await file.put('api_keys', { api_key });
+  }
+  const total = shards.reduce((sum, { journal }) => sum + journal.checkpoint.recordCount, 0);
+  for (const shard of shards)
+    for (const record of shard.all()) {
+      if (file.counts.records % progressEvery === 0) onProgress('records', file.counts.records, total);
+      await file.put('records', { record: recordLine(record) });
+    }
+  const keys = shards.map((shard) => [shard, shard.idempotencyRecords()] as const);
+  for (const { key, source } of inOrderOfTime(keys)) {
+    if (file.counts.responses % progressEvery === 0) onProgress('stored responses', file.counts.responses, 0);
+    const answer = unlessDamaged(() => source.journal.readResponse(key.location, key.keyDigest)) ?? null;
+    await file.put('responses', { response: responseLine(key, answer) });
+  }
+  for (const { journal } of shards)
+    for (const [name, value] of journal.checkpoint.smallValues())
+      if (name !== clockKey && name !== directoryRevisionKey)
+        await file.put('small_values', {
+          small_value: { name, base64: Buffer.from(value).toString('base64') },
+        });
+}
+
+const flushBytes = 1024 * 1024;
+
+/** A file of lines, with a digest of them. */
+class LineFile {
+  readonly counts: { -readonly [K in keyof Counts]: Counts[K] } = {
+    organizations: 0,
+    api_keys: 0,
+    records: 0,
+    responses: 0,
+    small_values: 0,
+  };
+  readonly #stream: WriteStream;
+  readonly #hash: Hash = createHash('sha256');
+  #text = '';
+
+  constructor(path: string) {
+    this.#stream = createWriteStream(path, { flags: 'w', mode: 0o600, flush: true });
+    // It is thrown by whoever writes next.
+    this.#stream.on('error', () => {});
+  }
+
+  async put(counted: keyof Counts, line: Line): Promise<void> {
+    this.counts[counted]++;
+    await this.write(line);
+  }
+
+  async write(line: object): Promise<void> {
+    this.#text += `${JSON.stringify(line)}\n`;
+    if (this.#text.length >= flushBytes) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = Buffer.from(this.#text);
+    this.#text = '';
+    this.#hash.update(bytes);
+    await new Promise<void>((settle, fail) => {
+      this.#stream.write(bytes, (error) => (error ? fail(error) : settle()));
+    });
+  }
+
+  /** Writes the last line, and settles when all of it is on disk. */
+  async end(): Promise<Counts> {
+    await this.#flush();
+    const end = { ...this.counts, sha256: this.#hash.digest('hex') };
+    this.#stream.end(`${JSON.stringify({ end })}\n`);
+    await finished(this.#stream);
+    return this.counts;
+  }
+
+  async abandon(): Promise<void> {
+    this.#stream.destroy();
+    await finished(this.#stream).catch(() => {});
+  }
+}

@@ -1,0 +1,134 @@
+// A whole data folder as lines of JSON, which `payments export` writes and `payments import` reads: a head, the directory,
+// every record, the stored responses that may still be replayed, the small values, and an end with counts and a digest.
+// Records have the names of their fields. Signing secrets are sealed and API keys are digests, as in the folder.
+
+import type { ApiKey } from '../directory/api-key.ts';
+import type { Organization } from '../directory/organization.ts';
+import type { ApiRequest, Change, StoredRecord } from '../domain/record.ts';
+import { type IdempotencyRecord, nowhere, type StoredResponse } from '../journal/journal.ts';
+import type { ClockState } from '../shard/small-values.ts';
+
+/** The form of these lines. */
+export const linesFormat = 1;
+
+/** The first line: what it is, what wrote it, and what it was. */
+export interface Head {
+  readonly export: 'payments-service';
+  readonly format: number;
+  readonly version: string;
+  /** When it was written, ISO 8601. */
+  readonly written: string;
+  readonly folder: { readonly id: string; readonly generation: number; readonly shards: number };
+  /** The version of each kind of record. */
+  readonly layouts: Readonly<Record<string, number>>;
+  /** How many changes of the directory there were. */
+  readonly revision: number;
+  /** A sealed value by which the secrets key is recognized. */
+  readonly secrets_key_check: string | null;
+  readonly clock: ClockState;
+}
+
+export interface Counts {
+  readonly organizations: number;
+  readonly api_keys: number;
+  readonly records: number;
+  readonly responses: number;
+  readonly small_values: number;
+}
+
+/** A stored response; without `answer` it is lost, and its key stays used. */
+export interface ResponseLine {
+  readonly key_digest: string;
+  readonly fingerprint: string;
+  readonly slot: number;
+  readonly used_at_ms: number;
+  readonly answer: {
+    readonly status: number;
+    readonly request_id: string;
+    readonly defaults: string;
+    readonly body: string;
+  } | null;
+}
+
+/** A line between the first and the last. */
+export type Line =
+  | { readonly organization: Organization }
+  | { readonly api_key: ApiKey }
+  | { readonly record: object }
+  | { readonly response: ResponseLine }
+  | { readonly small_value: { readonly name: string; readonly base64: string } };
+
+/** The last line. The digest is the SHA-256 of everything before it. */
+export interface End {
+  readonly end: Counts & { readonly sha256: string };
+}
+
+/** The only bytes in a record are the digests that a network call keeps of its request. */
+export function recordLine(record: StoredRecord): object {
+  if (record.kind !== 'network_call' || record.request === null) return record;
+  const { key_digest, fingerprint } = record.request;
+  return {
+    ...record,
+    request: { ...record.request, key_digest: hex(key_digest), fingerprint: hex(fingerprint) },
+  };
+}
+
+/** `fields` are those of each kind of record. Throws `SyntaxError` for what is no record. */
+export function recordOfLine(line: object, fields: ReadonlyMap<string, readonly string[]>): Change {
+  const { kind } = line as { kind?: unknown };
+  const expected = typeof kind === 'string' ? fields.get(kind) : undefined;
+  if (expected === undefined) throw new SyntaxError(`there is no kind of record ${JSON.stringify(kind)}`);
+  const missing = expected.find((name) => !(name in line));
+  if (missing !== undefined) throw new SyntaxError(`the ${kind} has no ${missing}`);
+  const unknown = Object.keys(line).find((name) => name !== 'kind' && !expected.includes(name));
+  if (unknown !== undefined) throw new SyntaxError(`a ${kind} has no field ${unknown}`);
+  const record = line as Change;
+  if (record.kind !== 'network_call' || record.request === null) return record;
+  const { key_digest, fingerprint } = record.request as unknown as Record<string, string | null>;
+  const request: ApiRequest = {
+    ...record.request,
+    key_digest: bytesOf(key_digest ?? null),
+    fingerprint: bytesOf(fingerprint ?? null),
+  };
+  return { ...record, request };
+}
+
+export function responseLine(key: IdempotencyRecord, answer: StoredResponse | null): ResponseLine {
+  return {
+    key_digest: hex(key.keyDigest)!,
+    fingerprint: hex(key.fingerprint)!,
+    slot: key.slot,
+    used_at_ms: key.usedAtMs,
+    answer: answer && {
+      status: answer.status,
+      request_id: answer.requestId,
+      defaults: answer.defaults,
+      body: typeof answer.body === 'string' ? answer.body : Buffer.from(answer.body).toString(),
+    },
+  };
+}
+
+export function responseOfLine(line: ResponseLine): {
+  key: IdempotencyRecord;
+  answer: StoredResponse | null;
+} {
+  const { key_digest, fingerprint, slot, used_at_ms, answer } = line;
+  const key = {
+    keyDigest: bytesOf(key_digest)!,
+    fingerprint: bytesOf(fingerprint)!,
+    slot,
+    usedAtMs: used_at_ms,
+    location: nowhere,
+  };
+  if (answer === null) return { key, answer: null };
+  const { status, request_id: requestId, defaults, body } = answer;
+  return { key, answer: { status, requestId, defaults, body } };
+}
+
+function hex(bytes: Uint8Array | null): string | null {
+  return bytes && Buffer.from(bytes).toString('hex');
+}
+
+function bytesOf(text: string | null): Uint8Array | null {
+  return text === null ? null : Uint8Array.from(Buffer.from(text, 'hex'));
+}

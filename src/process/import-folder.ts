@@ -1,0 +1,229 @@
+// `payments import`: makes a data folder of a file that `payments export` wrote. The folder is built beside its place, holds
+// everything or is removed again, and is verified before it is put there. It is another folder than the one that was
+// exported: it has an id of its own, and as many shards as one wants.
+
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { ApiKey } from '../directory/api-key.ts';
+import type { Directory } from '../directory/directory.ts';
+import type { Organization } from '../directory/organization.ts';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { JournalFailure, type OwnJournal } from '../journal/journal.ts';
+import { layoutVersions, openJournal, recordFields } from '../journal/open-journal.ts';
+import { syncPath } from '../journal/sync-path.ts';
+import { CliFailure } from '../operator/cli/context.ts';
+import type { Imported } from '../operator/cli/transferred.ts';
+import type { ReportProgress } from '../operator/cli/verification.ts';
+import {
+  type DataFolder,
+  DataFolderError,
+  lockDataFolder,
+  openDataFolder,
+  openDirectory,
+} from './data-folder.ts';
+import {
+  type Counts,
+  type End,
+  type Head,
+  type Line,
+  linesFormat,
+  recordOfLine,
+  responseOfLine,
+} from './folder-lines.ts';
+import { NewShards } from './new-shards.ts';
+import { recordOffline } from './offline-audit.ts';
+import { verifyFolder } from './verify-folder.ts';
+
+export interface ImportOptions {
+  readonly from: string;
+  readonly dataDir: string;
+  readonly shards: number;
+  readonly onProgress: ReportProgress;
+}
+
+const warn = (message: string, fields: object = {}) =>
+  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
+
+/** The command. Throws `CliFailure`, one clear line; there is no folder then. */
+export async function importDataFolder(options: ImportOptions): Promise<Imported> {
+  const from = resolve(options.from);
+  const to = resolve(options.dataDir);
+  if (!existsSync(from)) throw new CliFailure(`there is no file ${from}`);
+  if (existsSync(to) && readdirSync(to).length > 0)
+    throw new CliFailure(`${to} is not empty: name a folder that is, or that does not exist`);
+  const unfinished = `${to}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  try {
+    const release = await lockDataFolder(unfinished);
+    try {
+      const folder = await openDataFolder(unfinished, options.shards, options.shards);
+      const imported = await recordOffline(unfinished, 'import', { from }, warn, () =>
+        importInto(folder, from, options.onProgress),
+      );
+      const { findings, unlisted } = await verifyFolder(folder, options.onProgress);
+      syncPath(unfinished);
+      if (existsSync(to)) rmSync(to, { recursive: true });
+      renameSync(unfinished, to);
+      syncPath(dirname(to));
+      return { file: from, folder: to, shards: folder.shards, ...imported, findings, unlisted };
+    } finally {
+      await release();
+    }
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    const isClear =
+      error instanceof SyntaxError ||
+      error instanceof DataFolderError ||
+      error instanceof JournalFailure ||
+      'errno' in (error as Error);
+    throw isClear ? new CliFailure((error as Error).message) : error;
+  }
+}
+
+async function importInto(folder: DataFolder, from: string, onProgress: ReportProgress): Promise<Counts> {
+  const journals: OwnJournal[] = [];
+  const directory = openDirectory(folder);
+  try {
+    for (let number = 0; number < folder.shards; number++) {
+      const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+      journals.push(await openJournal({ dir, identity, indexRowsOf, warn }));
+    }
+    return await new Import(directory, new NewShards(journals)).run(from, onProgress);
+  } finally {
+    for (const journal of journals) await journal.close();
+    await directory.closeStore();
+  }
+}
+
+const wrote = 'import it with the version of the service that wrote it, and upgrade the folder afterwards';
+
+/** Takes the lines of one file. What is wrong with it is thrown as a `SyntaxError` that names the line. */
+class Import {
+  readonly #directory: Directory;
+  readonly #shards: NewShards;
+  readonly #counts: { -readonly [K in keyof Counts]: Counts[K] } = {
+    organizations: 0,
+    api_keys: 0,
+    records: 0,
+    responses: 0,
+    small_values: 0,
+  };
+  /** An organization is written with all of its keys, which follow it. */
+  #organization: { readonly organization: Organization; readonly keys: ApiKey[] } | null = null;
+
+  constructor(directory: Directory, shards: NewShards) {
+    this.#directory = directory;
+    this.#shards = shards;
+  }
+
+  async run(path: string, onProgress: ReportProgress): Promise<Counts> {
+    const { size } = statSync(path);
+    let head: Head | null = null;
+    let end: End['end'] | null = null;
+    let number = 0;
+    let bytes = 0;
+    const hash = createHash('sha256');
+    for await (const line of linesOf(path)) {
+      number++;
+      bytes += line.length + 1;
+      if (number % 4_096 === 0) onProgress('import', bytes, size);
+      const value = parsed(line, number);
+      if (end !== null) throw new SyntaxError(`line ${number} follows the end`);
+      if (head === null) head = headOf(value);
+      else if ('end' in value) {
+        end = (value as End).end;
+        continue;
+      } else await this.#take(value as Line, number);
+      hash.update(line).update('\n');
+    }
+    if (head === null || end === null) throw new SyntaxError(`${path} is cut off: it has no end`);
+    await this.#putOrganization();
+    if (end.sha256 !== hash.digest('hex'))
+      throw new SyntaxError(`${path} is not as it was written: its digest differs`);
+    for (const name of Object.keys(this.#counts) as (keyof Counts)[])
+      if (end[name] !== this.#counts[name])
+        throw new SyntaxError(`${path} has ${this.#counts[name]} ${name} and its end says ${end[name]}`);
+    const { clock, revision, secrets_key_check } = head;
+    await this.#shards.finish(clock, revision);
+    await this.#directory.skipTo(Math.max(revision, this.#directory.revision));
+    if (secrets_key_check !== null) await this.#directory.putKeyCheckValue(secrets_key_check);
+    return this.#counts;
+  }
+
+  async #take(line: Line, number: number): Promise<void> {
+    try {
+      await this.#put(line);
+    } catch (error) {
+      if (error instanceof JournalFailure) throw error;
+      throw new SyntaxError(`line ${number}: ${(error as Error).message}`);
+    }
+  }
+
+  async #put(line: Line): Promise<void> {
+    if ('organization' in line) {
+      await this.#putOrganization();
+      this.#organization = { organization: line.organization, keys: [] };
+      this.#counts.organizations++;
+    } else if ('api_key' in line) {
+      if (this.#organization?.organization.id !== line.api_key.org)
+        throw new SyntaxError(`the key ${line.api_key.id} does not follow its organization`);
+      this.#organization.keys.push(line.api_key);
+      this.#counts.api_keys++;
+    } else if ('record' in line) {
+      await this.#shards.putRecord(recordOfLine(line.record, recordFields));
+      this.#counts.records++;
+    } else if ('response' in line) {
+      const { key, answer } = responseOfLine(line.response);
+      await this.#shards.putAnswer(key, answer);
+      this.#counts.responses++;
+    } else if ('small_value' in line) {
+      const { name, base64 } = line.small_value;
+      this.#shards.putSmallValue(name, Buffer.from(base64, 'base64'));
+      this.#counts.small_values++;
+    } else throw new SyntaxError('it is none of the lines that an export has');
+  }
+
+  async #putOrganization(): Promise<void> {
+    if (this.#organization !== null) await this.#directory.restore(this.#organization);
+    this.#organization = null;
+  }
+}
+
+function parsed(line: Buffer, number: number): object {
+  try {
+    const value: unknown = JSON.parse(line.toString());
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // It is no JSON.
+  }
+  throw new SyntaxError(`line ${number} is not a line of an export`);
+}
+
+function headOf(value: object): Head {
+  const head = value as Head;
+  if (head.export !== 'payments-service')
+    throw new SyntaxError('line 1: the file was not written by "payments export"');
+  if (head.format !== linesFormat)
+    throw new SyntaxError(`line 1: the format ${head.format} is unknown: ${wrote}`);
+  const other = Object.keys(layoutVersions).find((kind) => head.layouts[kind] !== layoutVersions[kind]);
+  if (other !== undefined)
+    throw new SyntaxError(`line 1: another version had another layout of ${other}: ${wrote}`);
+  return head;
+}
+
+/** The lines of a file without their ends; the last one may lack its own. */
+async function* linesOf(path: string): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      const line = chunk.subarray(start, end);
+      yield rest.length === 0 ? line : Buffer.concat([rest, line]);
+      rest = Buffer.alloc(0);
+      start = end + 1;
+    }
+    if (start < chunk.length) rest = Buffer.concat([rest, chunk.subarray(start)]);
+  }
+  if (rest.length > 0) yield rest;
+}
