@@ -228,7 +228,10 @@ export class Exchange {
     }
   }
 
-  /** Answers. `headers` are those that not every answer has, as `headerLines` gives them. */
+  /**
+   * Answers. `headers` are those that not every answer has, as `headerLines` gives them. The body's bytes are not needed
+   * after the call.
+   */
   answer(status: number, headers: string, body: string | Uint8Array): void {
     const response = this.#response;
     if (response === null || this.#streaming) return;
@@ -236,7 +239,9 @@ export class Exchange {
     if (this.isHead) {
       this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
     } else if (this.isChunked || this.#exchanges.closing) {
-      this.#afterParsing((last) => last.cork(() => last.writeStatus(head).end(body, true)));
+      // The body may be a view of what is used again after this call.
+      const kept = typeof body === 'string' ? body : Buffer.from(body);
+      this.#afterParsing((last) => last.cork(() => last.writeStatus(head).end(kept, true)));
     } else if (body.length > wholeBytesMax) {
       this.#answerInParts(response, head, typeof body === 'string' ? Buffer.from(body) : body);
     } else {

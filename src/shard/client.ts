@@ -7,7 +7,7 @@
 // `bytesMax` of it is refused here, before any work was done for it.
 
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
-import { type AnswerFrame, type RequestFrame, RequestWriter, readAnswers } from './frames.ts';
+import { type AnswerFrame, type RequestFrame, RequestWriter, readAnswers, SpareBuffers } from './frames.ts';
 import type { FromShard, InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
 
 /** The port of a MessageChannel, as far as it is used. */
@@ -18,7 +18,10 @@ export interface Port {
   close(): void;
 }
 
-/** Gets the answer to a public request; null when the shard went away before it answered, or has too much to do. */
+/**
+ * Gets the answer to a public request; null when the shard went away before it answered, or has too much to do. The
+ * answer's body is good during the call only.
+ */
 export type OnAnswer = (answer: AnswerFrame | null) => void;
 
 const away: InternalAnswer = {
@@ -35,7 +38,8 @@ export const requestsForFreeShard = 16;
 
 export class ShardClient {
   #port: Port | null = null;
-  readonly #writer = new RequestWriter();
+  readonly #spare = new SpareBuffers();
+  readonly #writer = new RequestWriter(this.#spare);
   readonly #waiting = new Map<number, OnAnswer>();
   readonly #waitingInternal = new Map<number, (answer: InternalAnswer) => void>();
   /** Bytes of the large bodies among what waits, and each one's. */
@@ -162,6 +166,7 @@ export class ShardClient {
         if (this.#largeBytes > 0) this.#takenOff(answer.correlation);
         onAnswer?.(answer);
       });
+      this.#spare.give(message);
     } else if ('answer' in message) {
       const settle = this.#waitingInternal.get(message.correlation);
       this.#waitingInternal.delete(message.correlation);

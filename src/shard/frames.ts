@@ -1,7 +1,9 @@
 // The binary frames between edges and shards. In one tick an edge packs its requests for a shard into one buffer and
-// transfers it without a copy; the answers of a turn come back the same way.
+// transfers it without a copy; the answers of a turn come back the same way. Whoever has read a batch writes its own next
+// one into the same buffer: a new buffer for each would be memory outside of V8's heap that only its collector frees, and
+// so much of that makes it collect the whole heap again and again.
 //
-//   batch:    u32 bytes used (this field included), then frames
+//   batch:    u32 bytes used (both fields included) · u32 number of frames, then frames
 //   request:  u32 length · u32 correlation · u8 route · u8 flags · u8 language · u8 version
 //             · u16 length and bytes of: organization, request id, id in the path, query, idempotency key
 //             · body (the rest)
@@ -31,7 +33,7 @@ export interface RequestFrame {
   readonly query: string;
   /** Meaningless unless the flag says that the header was sent. */
   readonly idempotencyKey: string;
-  /** A view into the batch. */
+  /** A view into the batch, whose buffer is used again once it was read. */
   readonly body: Buffer;
 }
 
@@ -46,23 +48,46 @@ export interface AnswerFrame {
   readonly retryAfterSeconds: number;
   /** Id of the first request, on a replay. */
   readonly originalRequest: string;
-  /** A view into the batch. */
+  /** A view into the batch, whose buffer is used again once it was read. */
   readonly body: Buffer;
 }
 
-const headerBytes = 4;
+const headerBytes = 8;
 const requestFixedBytes = 12;
 const answerFixedBytes = 28;
-const firstBatchBytes = 16 * 1024;
-const reusedBatchBytesMax = 1024 * 1024;
+const bufferBytesMin = 16 * 1024;
+const spareBytesMax = 1024 * 1024;
+const spareMax = 8;
 /** The most UTF-8 bytes that a UTF-16 unit can take. */
 const bytesPerUnitMax = 3;
 
+/** The buffers of batches that this end has read, for the batches that it writes. */
+export class SpareBuffers {
+  readonly #buffers: ArrayBuffer[] = [];
+
+  /** Takes a buffer in. Nothing views it any more. */
+  give(buffer: ArrayBuffer): void {
+    if (this.#buffers.length < spareMax && buffer.byteLength <= spareBytesMax) this.#buffers.push(buffer);
+  }
+
+  /** A buffer of at least this size. A spare one that is too small is let go, so that those in use become large enough. */
+  take(bytes: number): Buffer {
+    for (let spare = this.#buffers.pop(); spare !== undefined; spare = this.#buffers.pop())
+      if (spare.byteLength >= bytes) return Buffer.from(spare);
+    return Buffer.allocUnsafeSlow(Math.max(bufferBytesMin, bytes));
+  }
+}
+
 /** Packs frames into one buffer, which `take` hands out. */
 class BatchWriter {
+  readonly #spare: SpareBuffers;
   #buffer: Buffer | null = null;
   #used = headerBytes;
-  #firstBytes = firstBatchBytes;
+  #count = 0;
+
+  constructor(spare = new SpareBuffers()) {
+    this.#spare = spare;
+  }
 
   get empty(): boolean {
     return this.#buffer === null;
@@ -72,31 +97,32 @@ class BatchWriter {
     return this.#used;
   }
 
-  /** Makes room for a frame of at most `bytes` and gives where it starts. */
-  protected reserve(bytes: number): { buffer: Buffer; start: number } {
-    if (this.#buffer === null) {
-      this.#buffer = Buffer.allocUnsafeSlow(Math.max(this.#firstBytes, headerBytes + bytes));
-      this.#used = headerBytes;
-    } else if (this.#used + bytes > this.#buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, this.#used + bytes));
-      this.#buffer.copy(larger, 0, 0, this.#used);
+  /** Makes room for a frame of at most `bytes` behind the last one, and gives the buffer. */
+  protected reserve(bytes: number): Buffer {
+    const used = this.#used;
+    if (this.#buffer === null) this.#buffer = this.#spare.take(used + bytes);
+    else if (used + bytes > this.#buffer.length) {
+      const larger = this.#spare.take(Math.max(this.#buffer.length * 2, used + bytes));
+      this.#buffer.copy(larger, 0, 0, used);
       this.#buffer = larger;
     }
-    return { buffer: this.#buffer, start: this.#used };
+    return this.#buffer;
   }
 
-  protected finish(start: number, end: number): void {
-    this.#buffer!.writeUInt32LE(end - start, start);
+  protected finish(end: number): void {
+    this.#buffer!.writeUInt32LE(end - this.#used, this.#used);
     this.#used = end;
+    this.#count++;
   }
 
-  /** The batch, to be transferred; the writer starts afresh, as large as this batch needed. */
+  /** The batch, to be transferred. The writer starts afresh. */
   take(): ArrayBuffer {
     const buffer = this.#buffer!;
     buffer.writeUInt32LE(this.#used, 0);
-    this.#firstBytes = Math.max(firstBatchBytes, Math.min(this.#used, reusedBatchBytesMax));
+    buffer.writeUInt32LE(this.#count, 4);
     this.#buffer = null;
     this.#used = headerBytes;
+    this.#count = 0;
     return buffer.buffer as ArrayBuffer;
   }
 }
@@ -112,7 +138,8 @@ export class RequestWriter extends BatchWriter {
   put(correlation: number, frame: Omit<RequestFrame, 'correlation'>): void {
     const { org, requestId, id, query, idempotencyKey, body } = frame;
     const units = org.length + requestId.length + id.length + query.length + idempotencyKey.length;
-    const { buffer, start } = this.reserve(requestFixedBytes + 10 + units * bytesPerUnitMax + body.length);
+    const start = this.bytes;
+    const buffer = this.reserve(requestFixedBytes + 10 + units * bytesPerUnitMax + body.length);
     buffer.writeUInt32LE(correlation, start + 4);
     buffer[start + 8] = frame.route;
     buffer[start + 9] = frame.flags;
@@ -124,7 +151,7 @@ export class RequestWriter extends BatchWriter {
     at = putText(buffer, query, at);
     at = putText(buffer, idempotencyKey, at);
     buffer.set(body, at);
-    this.finish(start, at + body.length);
+    this.finish(at + body.length);
   }
 }
 
@@ -133,7 +160,8 @@ export class AnswerWriter extends BatchWriter {
   put(frame: Omit<AnswerFrame, 'body'>, body: string | Uint8Array): void {
     const bodyBytesMax = typeof body === 'string' ? body.length * bytesPerUnitMax : body.length;
     const originalMax = frame.originalRequest.length * bytesPerUnitMax;
-    const { buffer, start } = this.reserve(answerFixedBytes + 2 + originalMax + bodyBytesMax);
+    const start = this.bytes;
+    const buffer = this.reserve(answerFixedBytes + 2 + originalMax + bodyBytesMax);
     buffer.writeUInt32LE(frame.correlation, start + 4);
     buffer.writeUInt16LE(frame.status, start + 8);
     buffer[start + 10] = frame.flags;
@@ -149,50 +177,80 @@ export class AnswerWriter extends BatchWriter {
       buffer.set(body, at);
       at += body.length;
     }
-    this.finish(start, at);
+    this.finish(at);
   }
 }
 
-/** Calls `each` with every frame of a batch, in order. */
-function readFrames(batch: ArrayBuffer, each: (buffer: Buffer, start: number, end: number) => void): void {
-  const buffer = Buffer.from(batch);
-  const used = buffer.readUInt32LE(0);
-  for (let start = headerBytes; start < used; ) {
-    const end = start + buffer.readUInt32LE(start);
-    each(buffer, start, end);
-    start = end;
+/** Reads a batch frame by frame, in order. */
+class BatchReader {
+  readonly bytes: ArrayBuffer;
+  protected readonly buffer: Buffer;
+  /** The frames that were not read yet. */
+  #left: number;
+  #at = headerBytes;
+
+  constructor(batch: ArrayBuffer) {
+    this.bytes = batch;
+    this.buffer = Buffer.from(batch);
+    this.#left = this.buffer.readUInt32LE(4);
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Where the next frame begins, which counts as read. */
+  protected step(): number {
+    const start = this.#at;
+    this.#at += this.buffer.readUInt32LE(start);
+    this.#left--;
+    return start;
+  }
+
+  /** Where the frame ends that was read last. */
+  protected get end(): number {
+    return this.#at;
   }
 }
 
-export function readRequests(batch: ArrayBuffer, each: (frame: RequestFrame) => void): void {
-  readFrames(batch, (buffer, start, end) => {
-    let at = start + requestFixedBytes;
-    const text = () => {
-      const length = buffer.readUInt16LE(at);
-      at += 2 + length;
-      return length === 0 ? '' : buffer.toString('utf8', at - length, at);
-    };
-    each({
+export class RequestReader extends BatchReader {
+  /** Where the text that is read now begins. */
+  #textAt = 0;
+
+  next(): RequestFrame {
+    const { buffer } = this;
+    const start = this.step();
+    this.#textAt = start + requestFixedBytes;
+    return {
       correlation: buffer.readUInt32LE(start + 4),
       route: buffer[start + 8]!,
       flags: buffer[start + 9]!,
       language: buffer[start + 10]!,
       version: buffer[start + 11]!,
-      org: text(),
-      requestId: text(),
-      id: text(),
-      query: text(),
-      idempotencyKey: text(),
-      body: buffer.subarray(at, end),
-    });
-  });
+      org: this.#text(),
+      requestId: this.#text(),
+      id: this.#text(),
+      query: this.#text(),
+      idempotencyKey: this.#text(),
+      body: buffer.subarray(this.#textAt, this.end),
+    };
+  }
+
+  #text(): string {
+    const start = this.#textAt + 2;
+    const length = this.buffer.readUInt16LE(this.#textAt);
+    this.#textAt = start + length;
+    return length === 0 ? '' : this.buffer.toString('utf8', start, start + length);
+  }
 }
 
-export function readAnswers(batch: ArrayBuffer, each: (frame: AnswerFrame) => void): void {
-  readFrames(batch, (buffer, start, end) => {
+export class AnswerReader extends BatchReader {
+  next(): AnswerFrame {
+    const { buffer } = this;
+    const start = this.step();
     const originalLength = buffer.readUInt16LE(start + answerFixedBytes);
     const bodyStart = start + answerFixedBytes + 2 + originalLength;
-    each({
+    return {
       correlation: buffer.readUInt32LE(start + 4),
       status: buffer.readUInt16LE(start + 8),
       flags: buffer[start + 10]!,
@@ -203,7 +261,17 @@ export function readAnswers(batch: ArrayBuffer, each: (frame: AnswerFrame) => vo
       retryAfterSeconds: buffer.readUInt32LE(start + 24),
       originalRequest:
         originalLength === 0 ? '' : buffer.toString('latin1', start + answerFixedBytes + 2, bodyStart),
-      body: buffer.subarray(bodyStart, end),
-    });
-  });
+      body: buffer.subarray(bodyStart, this.end),
+    };
+  }
+}
+
+/** Calls `each` with every request of a batch, in order. */
+export function readRequests(batch: ArrayBuffer, each: (frame: RequestFrame) => void): void {
+  for (const reader = new RequestReader(batch); reader.left > 0; ) each(reader.next());
+}
+
+/** Calls `each` with every answer of a batch, in order. */
+export function readAnswers(batch: ArrayBuffer, each: (frame: AnswerFrame) => void): void {
+  for (const reader = new AnswerReader(batch); reader.left > 0; ) each(reader.next());
 }

@@ -7,7 +7,6 @@
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import type { Now } from '../core/clock.ts';
-import { FixedQueue } from '../core/fixed-queue.ts';
 import { breath } from '../core/scheduler.ts';
 import type { ServiceClock } from '../core/service-clock.ts';
 import { dueRecords } from '../domain/due.ts';
@@ -20,27 +19,17 @@ import { leaseDeliveries, takeReports } from './deliver.ts';
 import { execute } from './execute.ts';
 import { executeCommand } from './execute-command.ts';
 import { executeInternal } from './execute-internal.ts';
-import { type RequestFrame, readRequests } from './frames.ts';
+import { SpareBuffers } from './frames.ts';
 import type { IssuedCommand } from './issued-command.ts';
-import type { InternalAnswer, InternalRequest, OutboxMessage, ToShard } from './protocol.ts';
+import { type Mail, Mailbox } from './mailbox.ts';
+import type { InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
 import { openNetworkCalls, recover } from './recover.ts';
 import type { ShardOptions } from './shard-options.ts';
 import { ShardState } from './shard-state.ts';
 import { clockKey, encodeCounts, writeClock } from './small-values.ts';
-import { type Peer, type ReplyTo, Turn } from './turn.ts';
+import { type Peer, Turn } from './turn.ts';
 import { Upkeep } from './upkeep.ts';
 import type { Waiter } from './waiter.ts';
-
-type Mail =
-  | { readonly kind: 'request'; readonly to: ReplyTo; readonly frame: RequestFrame }
-  | { readonly kind: 'internal'; readonly to: ReplyTo; readonly request: InternalRequest }
-  | { readonly kind: 'outbox'; readonly peer: Peer; readonly message: OutboxMessage }
-  | {
-      readonly kind: 'address';
-      readonly command: IssuedCommand;
-      readonly waiter: Waiter | null;
-      readonly allowed: boolean | null;
-    };
 
 /** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
 const turnSizeMax = 512;
@@ -57,7 +46,8 @@ export class Shard {
   readonly state: ShardState;
   readonly #options: ShardOptions;
   readonly #journal: Journal;
-  readonly #mailbox = new FixedQueue<Mail>();
+  readonly #spare = new SpareBuffers();
+  readonly #mailbox = new Mailbox(this.#spare);
   readonly #clock: ServiceClock;
   #turnsInFlight = 0;
   #scheduled = false;
@@ -95,9 +85,7 @@ export class Shard {
   /** Takes a message of a peer. */
   receive(message: ToShard, peer: Peer): void {
     if (message instanceof ArrayBuffer) {
-      readRequests(message, (frame) => {
-        this.#mailbox.push({ kind: 'request', to: { peer, correlation: frame.correlation }, frame });
-      });
+      this.#mailbox.pushBatch(message, peer);
     } else if ('outbox' in message) {
       this.#mailbox.push({ kind: 'outbox', peer, message: message.outbox });
     } else {
@@ -173,7 +161,7 @@ export class Shard {
   }
 
   #takeTurn(): void {
-    const turn = new Turn(this.now());
+    const turn = new Turn(this.now(), this.#spare);
     const isUpkeep = this.#upkeepQueued || this.#upkeep.isDue(turn.serviceMs);
     this.#upkeepQueued = false;
     if (isUpkeep && this.#upkeep.run(turn)) this.#queueUpkeep();
@@ -190,7 +178,7 @@ export class Shard {
   #takeMail(turn: Turn): number {
     let taken = 0;
     while (taken < turnSizeMax && turn.bytes < this.#options.memory.turnBytesMax) {
-      const mail = this.#mailbox.shift();
+      const mail = this.#mailbox.take();
       if (mail === undefined) break;
       this.#handle(turn, mail);
       taken++;

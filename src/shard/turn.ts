@@ -5,7 +5,7 @@ import type { Now } from '../core/clock.ts';
 import type { Cause } from '../domain/cause.ts';
 import type { Change, NetworkCallRecord } from '../domain/record.ts';
 import type { Entry, StoredResponse } from '../journal/journal.ts';
-import { AnswerWriter } from './frames.ts';
+import { AnswerWriter, type SpareBuffers } from './frames.ts';
 import type { FromShard, InternalAnswer, OutboxBatch } from './protocol.ts';
 
 /** A sender of requests to a shard: an edge, the webhook thread, or the main thread. */
@@ -40,9 +40,13 @@ export class Turn implements Now {
   #messageBytes = 0;
   readonly #messages: { readonly peer: Peer; readonly message: FromShard }[] = [];
 
-  constructor({ nowMs, serviceMs }: Now) {
+  readonly #spare: SpareBuffers | undefined;
+
+  /** `spare`: buffers for its answers. */
+  constructor({ nowMs, serviceMs }: Now, spare?: SpareBuffers) {
     this.nowMs = nowMs;
     this.serviceMs = serviceMs;
+    this.#spare = spare;
   }
 
   /** About how many bytes the turn holds until it is durable: its requests and its answers. */
@@ -56,7 +60,7 @@ export class Turn implements Now {
   answersTo(peer: Peer): AnswerWriter {
     let writer = this.#frames.get(peer);
     if (writer === undefined) {
-      writer = new AnswerWriter();
+      writer = new AnswerWriter(this.#spare);
       this.#frames.set(peer, writer);
     }
     return writer;

@@ -28,7 +28,12 @@ const start = () =>
     held,
     connections: unlimited,
     onBug: (error) => bugs.push((error as Error).message),
-    onApi: (exchange) => exchange.answer(200, '', 'ok'),
+    onApi: (exchange) => {
+      const body = Buffer.from('ok');
+      exchange.answer(200, '', body);
+      // The buffer of a batch of answers is used again as soon as all of them were given.
+      body.fill('x');
+    },
     onSite: (exchange, { path }) => {
       if (path === '/throws') throw new Error('at once');
       exchange.guard(async () => {
@@ -72,6 +77,7 @@ test('a stop answers what was sent on connections before they could know of it, 
   const ask = async (socket: Socket) => {
     socket.write(request);
     const [chunk] = await once(socket, 'data');
+    assert.match(String(chunk), /ok$/);
     return String(chunk);
   };
   const sockets = Array.from({ length: 8 }, () => connect(stopping.port, '127.0.0.1'));

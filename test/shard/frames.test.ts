@@ -11,6 +11,7 @@ import {
   RequestWriter,
   readAnswers,
   readRequests,
+  SpareBuffers,
 } from '../../src/shard/frames.ts';
 
 const request: RequestFrame = {
@@ -43,6 +44,12 @@ function passRequests(frames: readonly RequestFrame[], writer = new RequestWrite
   const read: RequestFrame[] = [];
   readRequests(writer.take(), (frame) => read.push(frame));
   return read;
+}
+
+function passedOn(frames: readonly RequestFrame[]): ArrayBuffer {
+  const writer = new RequestWriter();
+  for (const { correlation, ...frame } of frames) writer.put(correlation, frame);
+  return writer.take();
 }
 
 function passAnswers(frames: readonly AnswerFrame[], asText: boolean): AnswerFrame[] {
@@ -142,13 +149,41 @@ test('a writer starts afresh after each batch, also after one that had to grow',
   assert.deepEqual(passRequests([request], writer), [request]);
 });
 
+test('a batch is written into the buffer of one that was read', () => {
+  const spare = new SpareBuffers();
+  const writer = new AnswerWriter(spare);
+  const asked = passedOn([request]);
+  spare.give(asked);
+  writer.put(answer, 'a body');
+  const batch = writer.take();
+  assert.equal(batch, asked);
+  const read: AnswerFrame[] = [];
+  readAnswers(batch, (frame) => read.push(frame));
+  assert.deepEqual(read, [{ ...answer, body: Buffer.from('a body') }]);
+  writer.put(answer, 'another');
+  assert.notEqual(writer.take(), asked, 'it was handed out');
+});
+
+test('a spare buffer that is too small makes room for larger ones', () => {
+  const spare = new SpareBuffers();
+  const writer = new RequestWriter(spare);
+  const large = { ...request, body: Buffer.alloc(50_000, 'x') };
+  const [small, wide] = [passedOn([request]), passedOn([large])];
+  spare.give(wide);
+  spare.give(small);
+  writer.put(1, large);
+  assert.equal(writer.take(), wide);
+  writer.put(1, request);
+  assert.notEqual(writer.take(), small);
+});
+
 test('one huge batch does not make all later ones huge', () => {
-  const writer = new RequestWriter();
-  passRequests([{ ...request, body: Buffer.alloc(30_000_000) }], writer);
+  const spare = new SpareBuffers();
+  const writer = new RequestWriter(spare);
+  writer.put(1, { ...request, body: Buffer.alloc(30_000_000) });
+  spare.give(writer.take());
   writer.put(1, request);
-  assert.ok(writer.take().byteLength <= 1024 * 1024);
-  writer.put(1, request);
-  assert.ok(writer.take().byteLength <= 16 * 1024, 'the size follows what the last batch needed');
+  assert.ok(writer.take().byteLength <= 16 * 1024);
 });
 
 test('a batch can be handed over: it owns all of its memory', () => {
