@@ -196,19 +196,27 @@ function isDiskFull(cause: unknown, folder: string): boolean {
 const damageCodes = new Map([
   [-30797, 'MDB_PAGE_NOTFOUND'],
   [-30796, 'MDB_CORRUPTED'],
-  [-30795, 'MDB_PANIC'],
   [-30794, 'MDB_VERSION_MISMATCH'],
   [-30793, 'MDB_INVALID'],
   [-30784, 'MDB_INCOMPATIBLE'],
   [-30782, 'MDB_BAD_TXN'],
 ]);
 
-/** Runs a read of the environment in `folder`. Throws `JournalDamaged` when LMDB finds damage. */
+/** What LMDB answers to everything, reads too, after a commit that failed, until all have closed the environment. */
+const panicCode = -30795;
+
+/**
+ * Runs a read of the environment in `folder`. What LMDB finds damaged is thrown as `JournalDamaged`; a read that it refuses
+ * because a commit has failed, perhaps of another thread, as `JournalFailure`: nothing is damaged, and opening it again helps.
+ */
 export function guardRead<T>(folder: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const name = damageCodes.get((error as { code: number }).code);
+    const { code } = error as { code: number };
+    if (code === panicCode)
+      throw new JournalFailure(`A commit to ${folder} has failed`, { diskFull: false, cause: error });
+    const name = damageCodes.get(code);
     if (name === undefined) throw error;
     throw new JournalDamaged(`${dataFile(folder)} is damaged: ${name}`, { cause: error });
   }
