@@ -1,0 +1,34 @@
+// Silent corruption: one bit of one stored value turns, on the disk and in what is read from it. The service has a checksum on
+// each of these values.
+
+import type { Random } from '../kernel/random.ts';
+import type { Table } from './contents.ts';
+import type { Volume } from './volume.ts';
+
+/** The tables with checksums: the log's and the directory's own, and these of a checkpoint. */
+const checkedTables = ['', 'records', 'unchanging', 'kept'];
+
+/** Turns a bit somewhere and says where; null when there is nothing to damage. */
+export function damageSomething(volume: Volume, random: Random): string | null {
+  const places = volume.environments().flatMap(({ path, file }) =>
+    checkedTables.flatMap((name) => {
+      const table = file.contents.tables.get(name);
+      // The first row of an environment's own table says whose it is.
+      const first = name === '' ? 1 : 0;
+      return table === undefined || table.keys.length <= first ? [] : [{ path, file, name, table, first }];
+    }),
+  );
+  if (places.length === 0) return null;
+  const { path, file, name, table, first } = random.pick(places);
+  const at = random.between(first, table.keys.length - 1);
+  const damaged = Buffer.from(table.values[at]!);
+  if (damaged.length === 0) return null;
+  damaged[random.below(damaged.length)]! ^= 1 << random.below(8);
+  const values = table.values.with(at, damaged);
+  file.history = file.history.map((contents) => {
+    if (contents.tables.get(name) !== table) return contents;
+    const changed: Table = { keys: table.keys, values };
+    return { ...contents, tables: new Map([...contents.tables, [name, changed]]) };
+  });
+  return `${path} ${name || 'rows'} ${at}`;
+}

@@ -1,0 +1,307 @@
+// Stands in for the storage library `lmdb` in the sources: the part of it that they use, on the simulated disk, with the
+// library's promises and no more. A transaction is on disk, data first and then the page that names it, when the call or the
+// promise says so; in between it may be seen and lost. A handle reads what was committed when its event turn began. What
+// `getBinaryFast` lends is overwritten by the next such call. After a commit that failed an environment may refuse
+// everything until all have closed it.
+
+import {
+  type Contents,
+  pageBytes,
+  pagesOf,
+  placeOf,
+  type Table,
+  Transaction,
+  tableOf,
+  valueAt,
+} from './contents.ts';
+import { type CommitFault, diskError, type Machine, theMachine } from './machine.ts';
+import { EnvironmentFile, Folder } from './volume.ts';
+
+type Key = number | string | Uint8Array;
+interface Range {
+  readonly start?: Key;
+  readonly end?: Key;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+  readonly exclusiveStart?: boolean;
+}
+
+const panic = -30795;
+/** The library lends one buffer. */
+const lent = Buffer.alloc(1 << 20);
+
+/** Numbers come before texts, and a table has keys of one kind only. */
+function textOf(key: Key): string {
+  if (typeof key === 'number') return `\u0001${String(key).padStart(16, '0')}`;
+  if (typeof key === 'string') return `\u0002${key}`;
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1');
+}
+
+function keyOf(text: string, isBinary: boolean): Key {
+  if (isBinary) return Buffer.from(text, 'latin1');
+  return text[0] === '\u0001' ? Number(text.slice(1)) : text.slice(1);
+}
+
+/** What all databases of one handle share. */
+class Handle {
+  readonly machine: Machine = theMachine();
+  readonly file: EnvironmentFile;
+  readonly path: string;
+  readonly isReadOnly: boolean;
+  readonly close: () => void;
+  transaction: Transaction | null = null;
+  /** Puts that `batch` gathers. */
+  gathered: ((transaction: Transaction) => void)[] | null = null;
+  isClosed = false;
+  #seen: Contents | null = null;
+  #seenUntil = 0;
+
+  constructor(path: string, file: EnvironmentFile, isReadOnly: boolean) {
+    this.path = path;
+    this.file = file;
+    this.isReadOnly = isReadOnly;
+    file.handles++;
+    this.close = this.machine.opened(() => {
+      this.isClosed = true;
+      file.handles = Math.max(0, file.handles - 1);
+      if (file.handles === 0) file.isPoisoned = false;
+    });
+  }
+
+  check(): void {
+    this.machine.step();
+    if (this.isClosed) throw new Error(`${this.path} is closed`);
+    if (this.file.isPoisoned) throw Object.assign(new Error('MDB_PANIC'), { code: panic });
+  }
+
+  renew(): void {
+    this.#seen = null;
+  }
+
+  table(name: string): Table {
+    if (this.transaction !== null) return this.transaction.table(name);
+    const { tasks } = this.machine.simulation;
+    if (this.#seen === null || tasks > this.#seenUntil) {
+      this.#seen = this.file.contents;
+      this.#seenUntil = tasks + this.machine.random.below(3);
+    }
+    return tableOf(this.#seen, name);
+  }
+
+  /** Writes a transaction now, or fails as the fault says. */
+  write(transaction: Transaction, fault: CommitFault | undefined): void {
+    if (fault === undefined || fault.isWritten) this.file.write(transaction.finish());
+    if (fault === undefined) return;
+    if (fault.isWritten) this.file.sync();
+    this.file.isPoisoned = fault.poisons;
+    this.renew();
+    throw diskError(fault.fault);
+  }
+}
+
+class Database {
+  readonly #handle: Handle;
+  readonly #name: string;
+  readonly #isBinary: boolean;
+
+  constructor(handle: Handle, name: string, isBinary: boolean) {
+    this.#handle = handle;
+    this.#name = name;
+    this.#isBinary = isBinary;
+  }
+
+  get path(): string {
+    return this.#handle.path;
+  }
+
+  openDB({ name, keyEncoding }: { name: string; keyEncoding?: string }): Database {
+    this.#handle.check();
+    return new Database(this.#handle, name, keyEncoding === 'binary');
+  }
+
+  #table(): Table {
+    this.#handle.check();
+    return this.#handle.table(this.#name);
+  }
+
+  get(key: Key): Buffer | undefined {
+    const value = valueAt(this.#table(), textOf(key));
+    return value && Buffer.from(value);
+  }
+
+  getBinaryFast(key: Key): Buffer | undefined {
+    const value = valueAt(this.#table(), textOf(key));
+    if (value === undefined || value.length > lent.length) return value && Buffer.from(value);
+    lent.fill(0xdb, 0, Math.min(lent.length, value.length + 256));
+    value.copy(lent);
+    return lent.subarray(0, value.length);
+  }
+
+  *#rows({
+    start,
+    end,
+    reverse = false,
+    limit = Infinity,
+    exclusiveStart = false,
+  }: Range): Generator<number> {
+    const { keys } = this.#table();
+    const first = start === undefined ? undefined : textOf(start);
+    const last = end === undefined ? undefined : textOf(end);
+    let at = reverse ? keys.length - 1 : 0;
+    if (first !== undefined) {
+      at = placeOf({ keys, values: [] }, first);
+      const isAt = keys[at] === first;
+      if (reverse) at = isAt && !exclusiveStart ? at : at - 1;
+      else if (isAt && exclusiveStart) at++;
+    }
+    for (let count = 0; count < limit && at >= 0 && at < keys.length; count++, at += reverse ? -1 : 1) {
+      const key = keys[at]!;
+      if (last !== undefined && (reverse ? key <= last : key >= last)) return;
+      yield at;
+    }
+  }
+
+  *getKeys(range: Range = {}): Generator<Key> {
+    const { keys } = this.#table();
+    for (const at of this.#rows(range)) yield keyOf(keys[at]!, this.#isBinary);
+  }
+
+  *getRange(range: Range = {}): Generator<{ readonly key: Key; readonly value: Buffer }> {
+    const { keys, values } = this.#table();
+    for (const at of this.#rows(range))
+      yield { key: keyOf(keys[at]!, this.#isBinary), value: Buffer.from(values[at]!) };
+  }
+
+  getCount(range: Range = {}): number {
+    let count = 0;
+    for (const _at of this.#rows(range)) count++;
+    return count;
+  }
+
+  put(key: Key, value: Uint8Array, options: { append?: boolean } = {}): Promise<boolean> {
+    const handle = this.#handle;
+    const { gathered } = handle;
+    if (gathered === null) throw new Error('the sources put within a batch only');
+    const bytes = Buffer.from(value);
+    return new Promise((resolve) => {
+      gathered.push((transaction) =>
+        resolve(transaction.put(this.#name, textOf(key), bytes, options.append === true)),
+      );
+    });
+  }
+
+  putSync(key: Key, value: Uint8Array, options: { append?: boolean } = {}): boolean {
+    return this.transactionSync(() =>
+      this.#handle.transaction!.put(this.#name, textOf(key), Buffer.from(value), options.append === true),
+    );
+  }
+
+  removeSync(key: Key): boolean {
+    return this.transactionSync(() => this.#handle.transaction!.remove(this.#name, textOf(key)));
+  }
+
+  /** One transaction of this very thread. */
+  transactionSync<T>(run: () => T): T {
+    const handle = this.#handle;
+    if (handle.transaction !== null) return run();
+    handle.check();
+    if (handle.isReadOnly) throw Object.assign(new Error('Permission denied'), { code: 13 });
+    const transaction = new Transaction(handle.file.contents);
+    handle.transaction = transaction;
+    let result: T;
+    try {
+      result = run();
+    } finally {
+      handle.transaction = null;
+    }
+    handle.machine.step();
+    handle.write(transaction, handle.machine.takeFault(handle.path));
+    handle.machine.step();
+    handle.file.sync();
+    handle.renew();
+    return result;
+  }
+
+  /** One transaction of a thread of the library's own: data, then the page that names it, each synced. */
+  batch(gather: () => void): Promise<boolean> {
+    const handle = this.#handle;
+    const { machine } = handle;
+    handle.check();
+    const puts: ((transaction: Transaction) => void)[] = [];
+    handle.gathered = puts;
+    gather();
+    handle.gathered = null;
+    const { simulation } = machine;
+    const lane = simulation.current;
+    const write = () => {
+      const transaction = new Transaction(handle.file.contents);
+      for (const put of puts) put(transaction);
+      return transaction;
+    };
+    return new Promise((resolve, reject) => {
+      const pending = {
+        lane,
+        finish(isSynced: boolean) {
+          handle.file.write(write().finish());
+          if (isSynced) handle.file.sync();
+        },
+      };
+      const settle = (after: () => void) => simulation.after(lane, machine.writeMs(), after);
+      machine.pending.add(pending);
+      settle(() => {
+        if (!machine.pending.delete(pending)) return;
+        try {
+          handle.write(write(), machine.takeFault(handle.path));
+        } catch (error) {
+          const commitError = Promise.reject(error);
+          commitError.catch(() => {});
+          reject(Object.assign(new Error('Commit failed'), { commitError }));
+          return;
+        }
+        settle(() => {
+          handle.file.sync();
+          resolve(true);
+        });
+      });
+    });
+  }
+
+  resetReadTxn(): void {
+    this.#handle.renew();
+  }
+
+  /** Nobody dies here without being known to be dead. */
+  readerCheck(): number {
+    this.#handle.check();
+    return 0;
+  }
+
+  getStats(): { readonly lastPageNumber: number; readonly pageSize: number } {
+    this.#handle.check();
+    return { lastPageNumber: pagesOf(this.#handle.file.contents) - 1, pageSize: pageBytes };
+  }
+
+  async close(): Promise<void> {
+    this.#handle.close();
+  }
+}
+
+export interface OpenOptions {
+  readonly path: string;
+  readonly readOnly?: boolean;
+}
+
+export function open({ path, readOnly = false }: OpenOptions): Database {
+  const machine = theMachine();
+  machine.step();
+  let file = machine.volume.find(path);
+  if (file === undefined) {
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    if (machine.volume.find(folder) === undefined) machine.volume.put(folder, new Folder());
+    if (machine.volume.isFull) throw diskError('full');
+    file = new EnvironmentFile();
+    machine.volume.put(path, file);
+  }
+  if (!(file instanceof EnvironmentFile)) throw new Error(`${path} is no environment`);
+  return new Database(new Handle(path, file, readOnly), '', false);
+}

@@ -1,0 +1,199 @@
+// Stands in for `node:fs` in the sources: the same functions, as far as they are used, on the simulated disk. Every call is
+// an operation in the middle of which the process may end.
+
+import { diskError, systemError, theMachine } from './machine.ts';
+import { EnvironmentFile, Folder, type Node, PlainFile } from './volume.ts';
+
+// What is not below is not used on the data folder by what the simulator runs.
+export * from 'node:fs';
+
+interface Descriptor {
+  readonly path: string;
+  readonly node: Node;
+  position: number;
+}
+
+const firstDescriptor = 1000;
+const descriptors = new Map<number, Descriptor>();
+let lastDescriptor = firstDescriptor;
+
+function nodeAt(path: string): Node {
+  const node = theMachine().volume.find(path);
+  if (node === undefined) throw systemError('ENOENT', path);
+  return node;
+}
+
+function described(descriptor: number): Descriptor {
+  const found = descriptors.get(descriptor);
+  if (found === undefined) throw systemError('EBADF', String(descriptor));
+  return found;
+}
+
+function refuseFull(): void {
+  if (theMachine().volume.isFull) throw Object.assign(diskError('full'), { code: 'ENOSPC' });
+}
+
+export function existsSync(path: string): boolean {
+  theMachine().step();
+  return theMachine().volume.find(path) !== undefined;
+}
+
+export function mkdirSync(path: string, options: { recursive?: boolean } = {}): void {
+  theMachine().step();
+  const { volume } = theMachine();
+  if (volume.find(path) instanceof Folder) {
+    if (options.recursive) return;
+    throw systemError('EEXIST', path);
+  }
+  const parent = path.slice(0, path.lastIndexOf('/'));
+  if (options.recursive && parent !== '' && volume.find(parent) === undefined) mkdirSync(parent, options);
+  refuseFull();
+  volume.put(path, new Folder());
+}
+
+export function openSync(path: string, flags = 'r'): number {
+  const machine = theMachine();
+  machine.step();
+  let node = machine.volume.find(path);
+  if (flags === 'w') {
+    refuseFull();
+    if (node instanceof PlainFile) node.history.push(Buffer.alloc(0));
+    else {
+      node = new PlainFile();
+      machine.volume.put(path, node);
+    }
+  }
+  if (node === undefined) throw systemError('ENOENT', path);
+  const descriptor = ++lastDescriptor;
+  descriptors.set(descriptor, { path, node, position: 0 });
+  return descriptor;
+}
+
+export function closeSync(descriptor: number): void {
+  descriptors.delete(descriptor);
+}
+
+export function fsyncSync(descriptor: number): void {
+  theMachine().step();
+  const { node } = described(descriptor);
+  node.history.splice(0, node.history.length - 1);
+}
+
+export function fstatSync(descriptor: number): { readonly size: number } {
+  theMachine().step();
+  return { size: sizeOf(described(descriptor).node) };
+}
+
+function sizeOf(node: Node): number {
+  if (node instanceof EnvironmentFile) return Math.max(node.size, 2 * 4096);
+  return node instanceof PlainFile ? node.bytes.length : 4096;
+}
+
+export function readSync(
+  descriptor: number,
+  bytes: Buffer,
+  offset: number,
+  length: number,
+  position: number,
+): number {
+  theMachine().step();
+  const { node } = described(descriptor);
+  if (node instanceof EnvironmentFile) return node.read(position, length).copy(bytes, offset);
+  if (!(node instanceof PlainFile)) throw systemError('EISDIR', String(descriptor));
+  return node.bytes.copy(bytes, offset, position, position + length);
+}
+
+export function writeSync(descriptor: number, bytes: Buffer): number {
+  theMachine().step();
+  refuseFull();
+  const open = described(descriptor);
+  const { node } = open;
+  if (!(node instanceof PlainFile)) throw systemError('EBADF', open.path);
+  node.history.push(Buffer.concat([node.bytes.subarray(0, open.position), bytes]));
+  open.position += bytes.length;
+  return bytes.length;
+}
+
+export function readdirSync(path: string): string[] {
+  theMachine().step();
+  const node = nodeAt(path);
+  if (!(node instanceof Folder)) throw systemError('ENOTDIR', path);
+  return [...node.entries.keys()];
+}
+
+export function renameSync(from: string, to: string): void {
+  theMachine().step();
+  const { volume } = theMachine();
+  const node = nodeAt(from);
+  const [source, target] = [volume.parent(from)!, volume.parent(to)];
+  if (target === undefined) throw systemError('ENOENT', to);
+  if (source.folder !== target.folder) {
+    volume.put(to, node);
+    volume.remove(from);
+    return;
+  }
+  source.folder.change((entries) => {
+    entries.delete(source.name);
+    entries.set(target.name, node);
+  });
+}
+
+export function rmSync(path: string, options: { force?: boolean; recursive?: boolean } = {}): void {
+  theMachine().step();
+  const { volume } = theMachine();
+  const node = volume.find(path);
+  if (node === undefined) {
+    if (options.force) return;
+    throw systemError('ENOENT', path);
+  }
+  if (node instanceof Folder) {
+    if (!options.recursive) throw systemError('EISDIR', path);
+    for (const name of node.entries.keys()) rmSync(`${path}/${name}`, options);
+  }
+  theMachine().step();
+  volume.remove(path);
+}
+
+export function statSync(path: string, options: { throwIfNoEntry?: boolean } = {}) {
+  theMachine().step();
+  const node = theMachine().volume.find(path);
+  if (node === undefined) {
+    if (options.throwIfNoEntry === false) return undefined;
+    throw systemError('ENOENT', path);
+  }
+  const size = sizeOf(node);
+  return {
+    size,
+    blocks: Math.ceil(size / 512),
+    mtimeMs: theMachine().simulation.nowMs,
+    mode: 0o700,
+    dev: 1,
+    ino: 1,
+  };
+}
+
+export function statfsSync(_path: string): { readonly bavail: number; readonly bsize: number } {
+  theMachine().step();
+  return { bavail: theMachine().volume.isFull ? 0 : 1_000_000, bsize: 4096 };
+}
+
+export function accessSync(path: string): void {
+  theMachine().step();
+  nodeAt(path);
+}
+
+export function chmodSync(): void {}
+
+export function readFileSync(path: string, encoding: 'utf8'): string {
+  theMachine().step();
+  const node = nodeAt(path);
+  if (!(node instanceof PlainFile)) throw systemError('EISDIR', path);
+  return node.bytes.toString(encoding);
+}
+
+export function writeFileSync(path: string, text: string, options: { flush?: boolean } = {}): void {
+  const descriptor = openSync(path, 'w');
+  writeSync(descriptor, Buffer.from(text));
+  if (options.flush) fsyncSync(descriptor);
+  closeSync(descriptor);
+}

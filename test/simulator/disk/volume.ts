@@ -1,0 +1,158 @@
+// The simulated disk: folders, files, and the environments of the storage library, with what a power cut leaves of them.
+//
+// Everything has a history: the state that is on disk for certain, then the states that were written since and are not
+// synced. The last one is what the machine's memory shows. A sync leaves the last one only. A power cut leaves any one of
+// them, chosen for each folder and file apart: so unsynced writes are lost, and writes to different files are reordered. A
+// plain file may be torn besides. A process that is killed loses nothing that was written.
+
+import type { Random } from '../kernel/random.ts';
+import { type Contents, emptyContents, firstBytes, pagesOf } from './contents.ts';
+
+/** What hits a disk operation, as the service sees it. */
+export type DiskFault = 'io-error' | 'full';
+
+/** The machine or the process ends in the middle of an operation: whatever calls the disk meanwhile gets this. */
+export class MachineDown extends Error {
+  override name = 'MachineDown';
+}
+
+export class Folder {
+  history: ReadonlyMap<string, Node>[] = [new Map()];
+
+  get entries(): ReadonlyMap<string, Node> {
+    return this.history.at(-1)!;
+  }
+
+  change(change: (entries: Map<string, Node>) => void): void {
+    const entries = new Map(this.entries);
+    change(entries);
+    this.history.push(entries);
+  }
+}
+
+/** A plain file. */
+export class PlainFile {
+  history: Buffer[] = [Buffer.alloc(0)];
+
+  get bytes(): Buffer {
+    return this.history.at(-1)!;
+  }
+}
+
+/** The file of an environment. */
+export class EnvironmentFile {
+  history: Contents[] = [emptyContents];
+  /** The length of the file, which may be longer than what is used. */
+  size = 0;
+  /** Handles that are open. */
+  handles = 0;
+  /** A commit has failed: the library refuses everything until all handles are closed. */
+  isPoisoned = false;
+
+  get contents(): Contents {
+    return this.history.at(-1)!;
+  }
+
+  /** A transaction is written; not synced yet. */
+  write(contents: Contents): void {
+    this.history.push(contents);
+    this.size = Math.max(this.size, pagesOf(contents) * 4096);
+  }
+
+  sync(): void {
+    this.history = [this.contents];
+  }
+
+  /** What someone who looks at the bytes of the file finds: two header pages, of an environment without any page. */
+  read(position: number, length: number): Buffer {
+    const bytes = Buffer.alloc(length);
+    firstBytes(this.contents).copy(bytes, 0, position, position + length);
+    return bytes;
+  }
+}
+
+export type Node = Folder | PlainFile | EnvironmentFile;
+
+export class Volume {
+  root = new Folder();
+  /** Nothing more can be written. */
+  isFull = false;
+
+  find(path: string): Node | undefined {
+    let node: Node | undefined = this.root;
+    for (const name of namesIn(path)) {
+      if (!(node instanceof Folder)) return undefined;
+      node = node.entries.get(name);
+    }
+    return node;
+  }
+
+  /** The folder that `path` lies in, and its name there. */
+  parent(path: string): { readonly folder: Folder; readonly name: string } | undefined {
+    const names = namesIn(path);
+    const name = names.pop();
+    const folder = this.find(`/${names.join('/')}`);
+    return name !== undefined && folder instanceof Folder ? { folder, name } : undefined;
+  }
+
+  put(path: string, node: Node): void {
+    const place = this.parent(path);
+    if (place === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
+    place.folder.change((entries) => entries.set(place.name, node));
+  }
+
+  remove(path: string): void {
+    const place = this.parent(path);
+    place?.folder.change((entries) => entries.delete(place.name));
+  }
+
+  /** Every environment and its path. */
+  environments(): { readonly path: string; readonly file: EnvironmentFile }[] {
+    const found: { path: string; file: EnvironmentFile }[] = [];
+    const visit = (path: string, node: Node): void => {
+      if (node instanceof EnvironmentFile) found.push({ path, file: node });
+      else if (node instanceof Folder)
+        for (const [name, child] of node.entries) visit(`${path}/${name}`, child);
+    };
+    visit('', this.root);
+    return found;
+  }
+
+  /** The process ends: nothing is open any more. */
+  release(): void {
+    for (const { file } of this.environments()) {
+      file.handles = 0;
+      file.isPoisoned = false;
+    }
+  }
+
+  /** The power fails: of each folder and file one of its unsynced states is left. Returns how many lost something. */
+  cutPower(random: Random): number {
+    let lost = 0;
+    const settle = <T>(node: { history: T[] }): T => {
+      const at = random.below(node.history.length);
+      if (at < node.history.length - 1) lost++;
+      const left = node.history[at]!;
+      node.history = [left];
+      return left;
+    };
+    const visit = (node: Node): void => {
+      if (node instanceof Folder)
+        for (const child of settle<ReadonlyMap<string, Node>>(node).values()) visit(child);
+      else if (node instanceof EnvironmentFile) settle<Contents>(node);
+      else {
+        const isSynced = node.history.length === 1;
+        const bytes = settle<Buffer>(node);
+        if (!isSynced && random.chance(0.5))
+          node.history = [bytes.subarray(0, random.below(bytes.length + 1))];
+      }
+    };
+    visit(this.root);
+    this.release();
+    return lost;
+  }
+}
+
+function namesIn(path: string): string[] {
+  return path.split('/').filter((name) => name !== '' && name !== '.');
+}

@@ -1,0 +1,80 @@
+// What a run looks for: each assertion has a name, and is counted when it is reached. A finding is an assertion that does
+// not hold; the first one ends the run.
+
+export const assertions = [
+  'nothing acknowledged is lost',
+  'nothing runs twice',
+  'a replay is byte for byte',
+  'money is conserved',
+  'records agree with each other',
+  'indexes equal records',
+  'what a list shows is what was made',
+  'memory is what the disk replays to',
+  'every organization sees only its own',
+  'limits are never exceeded',
+  'every event is there once',
+  'every event is delivered',
+  'at most five flights to an endpoint',
+  'a delivery is tried as often as its schedule says',
+  'a network call has one effect',
+  'a directory change that was acknowledged is kept',
+  'a key that was revoked opens nothing',
+  'the service starts on what a crash leaves',
+  'the service fails of what failed, and of nothing else',
+  'damage is noticed',
+  'whatever was asked is answered in the end',
+] as const;
+export type Assertion = (typeof assertions)[number];
+
+export class Finding extends Error {
+  override name = 'Finding';
+  readonly assertion: Assertion;
+
+  constructor(assertion: Assertion, what: string) {
+    super(what);
+    this.assertion = assertion;
+  }
+}
+
+/** Counts by name: assertions that were reached, faults that were injected, things that happened. */
+export class Counts {
+  readonly #counts = new Map<string, number>();
+
+  add(name: string, count = 1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + count);
+  }
+
+  get(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  addAll(other: Counts): void {
+    for (const [name, count] of other.entries()) this.add(name, count);
+  }
+
+  entries(): [string, number][] {
+    return [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+}
+
+/** Holds a run's assertions and its first finding. */
+export class Judge {
+  readonly reached = new Counts();
+  finding: Finding | null = null;
+  readonly #isOff: () => boolean;
+
+  /** `isOff`: a process that has ended in the middle of an operation is not judged by what it does until its task is over. */
+  constructor(isOff: () => boolean) {
+    this.#isOff = isOff;
+  }
+
+  /** Checks one assertion; `what` says what was found instead. Goes on, as the caller may be anywhere. */
+  check(assertion: Assertion, holds: boolean, what: () => string): void {
+    this.reached.add(assertion);
+    if (!holds) this.found(new Finding(assertion, what()));
+  }
+
+  found(finding: Finding): void {
+    if (!this.#isOff()) this.finding ??= finding;
+  }
+}

@@ -1,0 +1,123 @@
+// The clockwork of a run: one thread, virtual time, and a scheduler that decides by chance what runs next.
+//
+// Whatever would be a thread of the service, or a program beside it, is a lane. A lane runs its tasks in the order in which
+// they were given, as an event loop does; which lane goes next is random. Time passes only when no lane has anything to do:
+// then it is the time of the next timer. A lane that is cut never runs again, and whatever it waits for never comes.
+
+import { Random } from './random.ts';
+import { TimerHeap } from './timer-heap.ts';
+
+export class Lane {
+  readonly name: string;
+  readonly ready: (() => void)[] = [];
+  isCut = false;
+  /** Hears what a task throws. */
+  onError: (error: unknown) => void;
+
+  constructor(name: string, onError: (error: unknown) => void) {
+    this.name = name;
+    this.onError = onError;
+  }
+}
+
+export class Simulation {
+  /** Milliseconds since the run began, with fractions. Nothing in the service sees this clock. */
+  nowMs = 0;
+  /** The lane whose task runs. What a task leaves behind in promises runs before the next task. */
+  current: Lane;
+  /** Tasks that were run. */
+  tasks = 0;
+  readonly seed: string;
+  readonly #onError: (error: unknown) => void;
+  readonly #order: Random;
+  /** Whoever looks on between two tasks. */
+  readonly #outside: Lane;
+  readonly #lanes: Lane[] = [];
+  readonly #timers = new TimerHeap<{ readonly lane: Lane; readonly action: () => void }>();
+
+  /** `onError` hears what tasks throw on lanes that have nobody else to hear it. */
+  constructor(seed: string, onError: (error: unknown) => void) {
+    this.seed = seed;
+    this.#onError = onError;
+    this.#order = this.random('order');
+    this.#outside = this.lane('outside');
+    this.current = this.#outside;
+  }
+
+  /** A stream of chance of its own. */
+  random(name: string): Random {
+    return new Random(`${this.seed}/${name}`);
+  }
+
+  lane(name: string): Lane {
+    const lane = new Lane(name, this.#onError);
+    this.#lanes.push(lane);
+    return lane;
+  }
+
+  /** Ends a lane. */
+  cut(lane: Lane): void {
+    lane.isCut = true;
+    lane.ready.length = 0;
+    const at = this.#lanes.indexOf(lane);
+    if (at >= 0) this.#lanes.splice(at, 1);
+  }
+
+  /** Gives a lane a task. */
+  soon(lane: Lane, action: () => void): void {
+    if (!lane.isCut) lane.ready.push(action);
+  }
+
+  /** Gives a lane a task when so many milliseconds have passed; returns the function that takes it back. */
+  after(lane: Lane, delayMs: number, action: () => void): () => void {
+    return this.#timers.add(this.nowMs + Math.max(0, delayMs), { lane, action });
+  }
+
+  /** A promise of the current lane that is settled by a task of that lane, `delayMs` from now. */
+  wait(delayMs: number): Promise<void> {
+    const lane = this.current;
+    return new Promise((resolve) => void this.after(lane, delayMs, resolve));
+  }
+
+  /**
+   * Runs until `untilMs`, or until `isOver` says so between two tasks; false when nothing is left to run. `onTask` is
+   * called after each task, when what it left in promises has run, too.
+   */
+  async run(untilMs: number, isOver: () => boolean, onTask: () => void): Promise<boolean> {
+    while (!isOver()) {
+      const waiting = this.#lanes.filter(({ ready }) => ready.length > 0);
+      if (waiting.length === 0) {
+        const next = this.#timers.next;
+        if (next === undefined) return false;
+        if (next.atMs > untilMs) {
+          this.nowMs = Math.max(this.nowMs, untilMs);
+          return true;
+        }
+        this.#timers.take();
+        this.nowMs = Math.max(this.nowMs, next.atMs);
+        this.soon(next.value.lane, next.value.action);
+        continue;
+      }
+      this.current = waiting.length === 1 ? waiting[0]! : this.#order.pick(waiting);
+      this.tasks++;
+      this.#runTask(this.current);
+      await settled();
+      this.current = this.#outside;
+      onTask();
+    }
+    return true;
+  }
+
+  #runTask(lane: Lane): void {
+    try {
+      lane.ready.shift()!();
+    } catch (error) {
+      lane.onError(error);
+    }
+  }
+}
+
+/** Settles when the promises of a task have run. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}

@@ -1,0 +1,12 @@
+// The command: runs seeds, prints what it reached, and for a seed that finds something the shortest trace that it can make.
+//
+//   npm run simulate -- --seed 7              one seed, with its trace where it finds something
+//   npm run simulate -- --seeds 1..2000       many; stops at the first finding
+//   npm run simulate -- --seeds 1.. --time 60 as many as fit into so many seconds
+//   npm run simulate -- --planted             each planted bug, until it is found
+//   npm run simulate -- --seed 7 --trace      the whole trace
+
+import './stand-ins.ts';
+
+const { command } = await import('./command.ts');
+process.exitCode = await command(process.argv.slice(2));

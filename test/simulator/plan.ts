@@ -1,0 +1,179 @@
+// What is done to the service in a run: its settings and its steps, made from the seed before the run begins. A step says
+// when and what; whom it concerns follows from its own number and from what is there by then. So a step can be left out and
+// the others still mean something, which is how a trace is made shorter.
+
+import { Random } from './kernel/random.ts';
+
+/** What a run injects; each seed has some of them only, so that no fault always hides another one. */
+export const faultKinds = [
+  'kill',
+  'kill in the middle',
+  'power cut',
+  'power cut in the middle',
+  'failed commit',
+  'full disk',
+  'slow disk',
+  'dead shard thread',
+  'stop',
+  'clock set',
+  'suspended',
+  'dead webhook thread',
+  'damage',
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+/** What clients, customers and operators do. */
+export const actKinds = [
+  'create intent',
+  'create session',
+  'create customer',
+  'create endpoint',
+  'confirm',
+  'pay by card',
+  'choose method',
+  'abandon charge',
+  'complete charge',
+  'fail charge',
+  'pay cash',
+  'update intent',
+  'cancel intent',
+  'expire session',
+  'update customer',
+  'delete customer',
+  'refund',
+  'decide refund',
+  'change endpoint',
+  'delete endpoint',
+  'retrieve',
+  'list',
+  'send again',
+  'reach for another',
+  'flood',
+  'operator',
+] as const;
+export type ActKind = (typeof actKinds)[number];
+
+export interface Step {
+  readonly atMs: number;
+  readonly kind: 'act' | 'fault';
+  readonly what: ActKind | FaultKind;
+  /** Where the step's own chance comes from. */
+  readonly number: number;
+}
+
+export interface Settings {
+  readonly shards: number;
+  readonly organizations: number;
+  readonly checkpointIntervalMs: number;
+  readonly segmentBytesMax: number;
+  /** Shares of the memory: small ones make evictions and checkpoints frequent. */
+  readonly cacheBytesMax: number;
+  readonly checkpointBytes: number;
+  readonly unwrittenBytesMax: number;
+  /** How fast the clocks run wrong. */
+  readonly drift: number;
+  /** How often a message between a client and the service is lost. */
+  readonly lossRate: number;
+  /** How often a call to a network goes wrong. */
+  readonly bankTroubleRate: number;
+  /** How often a receiver of webhooks fails. */
+  readonly receiverTroubleRate: number;
+}
+
+export interface Plan {
+  readonly seed: string;
+  readonly settings: Settings;
+  readonly steps: readonly Step[];
+}
+
+const acts: readonly (readonly [weight: number, what: ActKind])[] = [
+  [14, 'create intent'],
+  [4, 'create session'],
+  [3, 'create customer'],
+  [2, 'create endpoint'],
+  [12, 'confirm'],
+  [9, 'pay by card'],
+  [3, 'choose method'],
+  [2, 'abandon charge'],
+  [6, 'complete charge'],
+  [2, 'fail charge'],
+  [2, 'pay cash'],
+  [6, 'update intent'],
+  [3, 'cancel intent'],
+  [1, 'expire session'],
+  [2, 'update customer'],
+  [1, 'delete customer'],
+  [9, 'refund'],
+  [3, 'decide refund'],
+  [2, 'change endpoint'],
+  [1, 'delete endpoint'],
+  [6, 'retrieve'],
+  [5, 'list'],
+  [6, 'send again'],
+  [2, 'reach for another'],
+  [1, 'flood'],
+  [3, 'operator'],
+];
+
+const faultWeights: Readonly<Record<FaultKind, number>> = {
+  kill: 3,
+  'kill in the middle': 4,
+  'power cut': 3,
+  'power cut in the middle': 4,
+  'failed commit': 3,
+  'full disk': 1,
+  'slow disk': 1,
+  'dead shard thread': 2,
+  stop: 1,
+  'clock set': 2,
+  suspended: 1,
+  'dead webhook thread': 1,
+  damage: 1,
+};
+
+export function planOf(seed: string): Plan {
+  const random = new Random(`${seed}/plan`);
+  const sometimes = (probability: number, value: number) => (random.chance(probability) ? value : 0);
+  const settings: Settings = {
+    shards: random.between(1, 3),
+    organizations: random.between(1, 3),
+    checkpointIntervalMs: Math.floor(random.skewed(150, 8_000)),
+    segmentBytesMax: Math.floor(random.skewed(30_000, 400_000)),
+    cacheBytesMax: Math.floor(random.skewed(4_000, 4_000_000)),
+    checkpointBytes: Math.floor(random.skewed(10_000, 1_000_000)),
+    unwrittenBytesMax: Math.floor(random.skewed(150_000, 4_000_000)),
+    drift: sometimes(0.5, (random.unit() - 0.5) * 0.002),
+    lossRate: sometimes(0.6, random.unit() * 0.15),
+    bankTroubleRate: sometimes(0.7, random.unit() * 0.4),
+    receiverTroubleRate: sometimes(0.7, random.unit() * 0.5),
+  };
+  return { seed, settings, steps: stepsOf(random) };
+}
+
+function stepsOf(random: Random): Step[] {
+  const lengthMs = random.between(4_000, 40_000);
+  const steps: Step[] = [];
+  let number = 0;
+  const add = (kind: Step['kind'], what: Step['what'], atMs: number) =>
+    steps.push({ atMs: Math.floor(atMs), kind, what, number: number++ });
+  // Something to begin with, so that few steps are for nothing.
+  for (let i = random.between(0, 3); i > 0; i--) add('act', 'create endpoint', random.below(1_000));
+  for (let i = random.between(30, 110); i > 0; i--)
+    add('act', weighted(random, acts), random.below(lengthMs));
+  const allowed = faultKinds.filter((kind) => random.chance(kind === 'damage' ? 0.06 : 0.45));
+  const weights = allowed.map((kind) => [faultWeights[kind], kind] as const);
+  if (weights.length > 0) {
+    for (let i = random.between(0, 9); i > 0; i--)
+      add('fault', weighted(random, weights), random.below(lengthMs));
+  }
+  return steps.sort((a, b) => a.atMs - b.atMs || a.number - b.number);
+}
+
+function weighted<T>(random: Random, choices: readonly (readonly [weight: number, what: T])[]): T {
+  let left = random.unit() * choices.reduce((sum, [weight]) => sum + weight, 0);
+  for (const [weight, what] of choices) {
+    left -= weight;
+    if (left < 0) return what;
+  }
+  return choices[0]![1];
+}

@@ -1,0 +1,150 @@
+// One run: plays a plan against the service on the simulated machine, restarts what crashes, and in the end heals everything
+// and looks whether all is there. The same plan gives the same run, to the last byte of its trace.
+
+import { type Counts, Finding } from './kernel/findings.ts';
+import type { ActKind, FaultKind } from './plan.ts';
+import { type Plan, planOf } from './plan.ts';
+import { type ActContext, act } from './world/acts.ts';
+import { auditAnswers, auditRecordsAtEnd } from './world/audit-end.ts';
+import { Clients, type Shop } from './world/clients.ts';
+import { inject } from './world/faults.ts';
+import { Host } from './world/host.ts';
+import { Operators } from './world/operators.ts';
+import { resetRequestIds } from './world/service.ts';
+import { World } from './world/world.ts';
+
+export interface Outcome {
+  readonly plan: Plan;
+  readonly finding: Finding | null;
+  readonly digest: string;
+  readonly reached: Counts;
+  readonly happened: Counts;
+  readonly tasks: number;
+  readonly lines: readonly string[];
+}
+
+const setUpMs = 30_000;
+/** The time in which everything that was asked, owed and begun must be done once nothing is injected any more. */
+const healingMs = 600_000;
+const methodsOn = { card: true, cash: true };
+
+/** Plays a plan. With `isKept` the trace is kept. */
+export async function run(plan: Plan = planOf('0'), isKept = false): Promise<Outcome> {
+  resetRequestIds();
+  const world = new World(plan.seed, plan.settings, isKept);
+  const strays = (error: unknown) => {
+    if ((error as Error).name === 'MachineDown') return;
+    const what = `nobody takes ${(error as Error).stack ?? error}`;
+    world.judge.found(new Finding('the service fails of what failed, and of nothing else', what));
+  };
+  process.on('unhandledRejection', strays);
+  try {
+    await play(world, plan);
+  } catch (error) {
+    world.judge.found(
+      new Finding('the service fails of what failed, and of nothing else', (error as Error).stack!),
+    );
+  } finally {
+    process.off('unhandledRejection', strays);
+  }
+  const { judge, happened, trace, simulation } = world;
+  if (judge.finding !== null) world.note(`FOUND: ${judge.finding.assertion}: ${judge.finding.message}`);
+  const { finding, reached } = judge;
+  return {
+    plan,
+    finding,
+    digest: trace.digest,
+    reached,
+    happened,
+    tasks: simulation.tasks,
+    lines: trace.lines,
+  };
+}
+
+async function play(world: World, plan: Plan): Promise<void> {
+  const { simulation, judge } = world;
+  const host = new Host(world);
+  const service = () => host.service;
+  const clients = new Clients(world, service);
+  const operators = new Operators(world, clients, service);
+  const until = (untilMs: number, isDone: () => boolean) =>
+    simulation.run(
+      untilMs,
+      () => judge.finding !== null || isDone(),
+      () => host.afterTask(),
+    );
+  host.start();
+  await until(setUpMs, () => host.isReady);
+  const shops: Shop[] = [];
+  clients.run(async () => {
+    for (let i = 0; i < plan.settings.organizations; i++) shops.push(...(await openShops(operators, i)));
+  });
+  await until(setUpMs, () => clients.outstanding === 0);
+  const beganMs = simulation.nowMs;
+  const context: ActContext = { world, clients, operators, shops, service };
+  const lane = simulation.lane('plan');
+  for (const { atMs, kind, what, number } of plan.steps) {
+    simulation.after(lane, atMs, () => {
+      world.note(`step ${number}: ${what}`);
+      if (kind === 'act') act(context, what as ActKind, number);
+      else inject(world, host, what as FaultKind, number);
+    });
+  }
+  await until(beganMs + (plan.steps.at(-1)?.atMs ?? 0) + 1_000, () => false);
+  await heal(world, host, clients, operators, shops, until);
+}
+
+/** An organization with both modes on, and a key for each. */
+async function openShops(operators: Operators, i: number): Promise<Shop[]> {
+  const made = await operators.run((directory) =>
+    directory.createOrganization(`Shop ${i}`, ['test', 'live']),
+  );
+  const { organization, keys } = made!;
+  await operators.run((directory) => directory.activate(organization.id));
+  await operators.run((directory) => directory.setMethods(organization.id, 'live', methodsOn));
+  return [
+    { org: organization.id, livemode: false, apiKey: keys.test.secret },
+    { org: organization.id, livemode: true, apiKey: keys.live.secret },
+  ];
+}
+
+async function heal(
+  world: World,
+  host: Host,
+  clients: Clients,
+  operators: Operators,
+  shops: readonly Shop[],
+  until: (untilMs: number, isDone: () => boolean) => Promise<boolean>,
+): Promise<void> {
+  const { simulation, judge } = world;
+  world.note('everything is healed');
+  world.isHealed = true;
+  world.machine.slowness = 1;
+  world.machine.volume.isFull = false;
+  world.machine.faults.length = 0;
+  world.clocks.correct();
+  const endMs = simulation.nowMs + healingMs;
+  await until(endMs, () => clients.outstanding === 0 && host.isReady);
+  const isDown = () => world.isDamaged && !host.isReady;
+  if (judge.finding !== null || isDown()) return;
+  judge.check('whatever was asked is answered in the end', clients.outstanding === 0 && host.isReady, () =>
+    host.isReady ? `${clients.outstanding} requests have no answer` : 'the service does not start',
+  );
+  if (world.isDamaged) return;
+  await until(endMs, () => host.isIdle);
+  judge.check(
+    'whatever was asked is answered in the end',
+    host.isIdle,
+    () => `${host.openWork} are open still`,
+  );
+  clients.run(() => auditAnswers(world, clients, operators, shops));
+  await until(endMs + healingMs, () => clients.outstanding === 0);
+  await until(endMs + healingMs, () => host.isIdle);
+  if (judge.finding === null) auditRecordsAtEnd(world, clients, host.records());
+  // Once more as it is left: all that was told must be there after a stop and a start.
+  host.stop();
+  await until(simulation.nowMs + healingMs, () => host.isReady && host.starts > 1);
+  if (judge.finding === null)
+    judge.check('the service starts on what a crash leaves', host.isReady, () => 'it does not start again');
+  host.end();
+}

@@ -1,0 +1,28 @@
+// Gives the sources of the service their stand-ins: what they import of the storage library, of `node:fs` and of
+// `node:crypto` is the simulated disk and chance from the seed. Nothing in the sources knows. To be imported before them.
+
+import { registerHooks } from 'node:module';
+import { edited } from './planted/edits.ts';
+
+const sources = new URL('../../src/', import.meta.url).href;
+const standIns: Readonly<Record<string, string>> = {
+  lmdb: './disk/lmdb.ts',
+  'node:fs': './disk/node-fs.ts',
+  'node:fs/promises': './disk/node-fs-promises.ts',
+  'node:crypto': './disk/node-crypto.ts',
+};
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const standIn = context.parentURL?.startsWith(sources) ? standIns[specifier] : undefined;
+    return standIn === undefined
+      ? next(specifier, context)
+      : next(new URL(standIn, import.meta.url).href, context);
+  },
+  load(url, context, next) {
+    const loaded = next(url, context);
+    if (!url.startsWith(sources)) return loaded;
+    const text = edited(url.slice(sources.length), () => String(loaded.source));
+    return text === null ? loaded : { ...loaded, source: text };
+  },
+});

@@ -1,0 +1,291 @@
+// What clients, customers and operators do, one function for each kind of step. Whom it concerns is chosen among what is
+// known by then; where there is nothing suitable, the step makes something or comes to nothing.
+
+import { causes } from '../../../src/domain/cause.ts';
+import type { PageOperation } from '../../../src/edge/pages/page-port.ts';
+import { testCards } from '../../../src/networks/test-cards.ts';
+import { Random } from '../kernel/random.ts';
+import type { ActKind } from '../plan.ts';
+import type { Clients, Shop } from './clients.ts';
+import type { Fact } from './facts.ts';
+import type { Operators } from './operators.ts';
+import type { Service } from './service.ts';
+import type { World } from './world.ts';
+
+export interface ActContext {
+  readonly world: World;
+  readonly clients: Clients;
+  readonly operators: Operators;
+  readonly shops: readonly Shop[];
+  readonly service: () => Service | null;
+}
+
+interface Act extends ActContext {
+  readonly random: Random;
+  readonly shop: Shop;
+}
+
+/** Begins what a step says. */
+export function act(context: ActContext, what: ActKind, number: number): void {
+  const random = new Random(`${context.world.simulation.seed}/act ${number}`);
+  const shop = random.pick(context.shops);
+  context.clients.run(() => acts[what]({ ...context, random, shop }));
+}
+
+/** An object that the shop knows and that is as wanted. */
+function known(
+  { world, shop, random }: Act,
+  object: string,
+  isWanted: (fact: Fact) => boolean = () => true,
+): Fact | null {
+  const facts = world.facts.of(shop.org, shop.livemode, object).filter(isWanted);
+  // Mostly one of the newest: there is more to do with those.
+  return facts.length === 0 ? null : random.pick(random.chance(0.7) ? facts.slice(-6) : facts);
+}
+
+const amountOf = (random: Random) => random.between(10_000, 90_000);
+
+async function createIntent(acting: Act): Promise<void> {
+  const { clients, shop, random } = acting;
+  const customer = random.chance(0.3) ? known(acting, 'customer', ({ end }) => end === null) : null;
+  const methods = random.pick([['card'], ['card', 'cash'], ['card', 'cash']]);
+  const params = {
+    amount: amountOf(random),
+    currency: 'mad',
+    payment_method_types: methods,
+    ...(customer && { customer: customer.id }),
+  };
+  const answer = await clients.post(shop, '/v1/payment_intents', params, { isCreation: true });
+  if (answer?.status === 200 && random.chance(0.5))
+    await confirm(acting, (JSON.parse(answer.text) as { id: string }).id);
+}
+
+async function confirm({ clients, shop, random }: Act, id: string): Promise<void> {
+  await clients.post(shop, `/v1/payment_intents/${id}/confirm`, {
+    payment_method_type: random.chance(0.75) ? 'card' : 'cash',
+    return_url: 'https://shop.example/back',
+  });
+}
+
+/** A customer's page asks; nobody asks again. */
+function page(
+  { service, world, clients }: Act,
+  shop: Shop,
+  operation: PageOperation,
+  id: string,
+  params: object,
+): Promise<void> {
+  return new Promise((resolve) => {
+    world.note(`customer: ${operation} ${id}`);
+    const running = service();
+    if (running === null) return resolve();
+    const command = {
+      kind: 'command',
+      operation,
+      id,
+      params,
+      language: 'en',
+      cause: causes.customer,
+    } as const;
+    running.ask(shop.org, command, () => {});
+    void clients.wait(200).then(resolve);
+  });
+}
+
+/** The open charge of a payment that the customer is to pay. */
+function openCharge(acting: Act): string | null {
+  const isOpen = ({ last }: Fact) => last.status === 'requires_action' && last.latest_charge !== null;
+  return known(acting, 'payment_intent', isOpen)?.last.latest_charge ?? null;
+}
+
+async function payByCard(acting: Act): Promise<void> {
+  const { random, shop } = acting;
+  const charge = openCharge(acting);
+  if (charge === null) return;
+  const { brand, number, challenge, lingers, decline } = random.pick(testCards);
+  const token = `sim_${lingers ? 'later' : 'now'}_${decline ?? 'succeeds'}`;
+  const card = { brand, last4: number.slice(-4), exp_month: 12, exp_year: 2030 };
+  await page(acting, shop, 'submit_card', charge, { token, card, challenge });
+  if (challenge) await page(acting, shop, 'answer_challenge', charge, { passed: random.chance(0.8) });
+}
+
+async function payCash(acting: Act): Promise<void> {
+  const { clients, shop, random } = acting;
+  const charge = openCharge(acting);
+  if (charge === null || shop.livemode) return;
+  const shown = await clients.get(shop, `/v1/charges/${charge}`);
+  const details = shown?.status === 200 ? JSON.parse(shown.text) : null;
+  const number = details?.payment_method_details?.cash?.number;
+  if (number === undefined) return;
+  const amount = random.chance(0.8) ? details.amount : details.amount + 100;
+  await clients.post(shop, '/v1/test_helpers/cash_payments', { number, amount }, { arrives: amount });
+}
+
+/** A test helper about the open charge of a payment. */
+async function help(acting: Act, what: 'complete' | 'fail' | 'expire'): Promise<void> {
+  const { clients, shop } = acting;
+  const isOpen = ({ last }: Fact) => last.status === 'requires_action' && last.latest_charge !== null;
+  const intent = known(acting, 'payment_intent', isOpen)?.last;
+  if (intent === undefined || shop.livemode) return;
+  const arrives = what === 'complete' ? intent.amount : 0;
+  await clients.post(shop, `/v1/test_helpers/charges/${intent.latest_charge}/${what}`, {}, { arrives });
+}
+
+async function refund(acting: Act): Promise<void> {
+  const { clients, shop, random } = acting;
+  const intent = known(acting, 'payment_intent', ({ last }) => last.status === 'succeeded');
+  if (intent === null) return help(acting, 'complete');
+  const amount = random.chance(0.3) ? {} : { amount: random.between(1_000, 60_000) };
+  await clients.post(shop, '/v1/refunds', { payment_intent: intent.id, ...amount }, { isCreation: true });
+}
+
+async function flood(acting: Act): Promise<void> {
+  const { clients, shop } = acting;
+  const requests = Array.from({ length: 60 }, () =>
+    clients.send({ apiKey: shop.apiKey, method: 'GET', path: '/v1/account', query: '', key: null, body: '' }),
+  );
+  await Promise.all(requests);
+}
+
+const listed: Readonly<Record<string, string>> = {
+  payment_intent: '/v1/payment_intents',
+  charge: '/v1/charges',
+  refund: '/v1/refunds',
+  customer: '/v1/customers',
+  'checkout.session': '/v1/checkout/sessions',
+  webhook_endpoint: '/v1/webhook_endpoints',
+};
+export const listPaths = listed;
+
+async function remove({ clients, shop }: Act, fact: Fact): Promise<void> {
+  fact.mayBeDeleted = true;
+  await clients.delete(shop, `${listed[fact.object]}/${fact.id}`);
+}
+
+const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
+  'create intent': createIntent,
+  async 'create session'({ clients, shop, random }) {
+    const params = { amount: amountOf(random), currency: 'mad', success_url: 'https://shop.example/done' };
+    await clients.post(shop, '/v1/checkout/sessions', params, { isCreation: true });
+  },
+  async 'create customer'({ clients, shop, random }) {
+    const params = { email: `c${random.below(4)}@shop.example` };
+    await clients.post(shop, '/v1/customers', params, { isCreation: true });
+  },
+  async 'create endpoint'({ clients, shop, random }) {
+    const url = `https://${random.chance(0.1) ? 'private' : 'hooks'}.example/${random.below(1_000)}`;
+    const events = random.chance(0.7)
+      ? ['*']
+      : ['payment_intent.succeeded', 'charge.succeeded', 'refund.created'];
+    await clients.post(shop, '/v1/webhook_endpoints', { url, enabled_events: events }, { isCreation: true });
+  },
+  async confirm(acting) {
+    const intent = known(acting, 'payment_intent', ({ last }) => last.status === 'requires_payment_method');
+    if (intent === null) await createIntent(acting);
+    else await confirm(acting, intent.id);
+  },
+  'pay by card': payByCard,
+  async 'choose method'(acting) {
+    const session = known(acting, 'checkout.session', ({ end }) => end === null);
+    if (session !== null)
+      await page(acting, acting.shop, 'choose_method', session.id, {
+        method: acting.random.pick(['card', 'cash']),
+      });
+  },
+  async 'abandon charge'(acting) {
+    const charge = openCharge(acting);
+    if (charge !== null) await page(acting, acting.shop, 'abandon_charge', charge, {});
+  },
+  'complete charge': (acting) => help(acting, 'complete'),
+  'fail charge': (acting) => help(acting, acting.random.pick(['fail', 'expire'])),
+  'pay cash': payCash,
+  async 'update intent'(acting) {
+    const { clients, shop, random, world } = acting;
+    const intent = known(acting, 'payment_intent');
+    if (intent === null) return createIntent(acting);
+    const [key, value] = [`k${random.word()}`, `v${random.below(1_000)}`];
+    const answer = await clients.post(shop, `/v1/payment_intents/${intent.id}`, {
+      metadata: { [key]: value },
+    });
+    if (answer?.status === 200) world.facts.added(intent.id, key, value);
+  },
+  async 'cancel intent'(acting) {
+    const intent = known(acting, 'payment_intent', ({ end }) => end === null);
+    if (intent !== null)
+      await acting.clients.post(acting.shop, `/v1/payment_intents/${intent.id}/cancel`, {});
+  },
+  async 'expire session'(acting) {
+    const session = known(acting, 'checkout.session', ({ end }) => end === null);
+    if (session !== null)
+      await acting.clients.post(acting.shop, `/v1/checkout/sessions/${session.id}/expire`, {});
+  },
+  async 'update customer'(acting) {
+    const customer = known(acting, 'customer', ({ end }) => end === null);
+    if (customer === null) return;
+    const name = `N${acting.random.below(1_000)}`;
+    await acting.clients.post(acting.shop, `/v1/customers/${customer.id}`, { name });
+  },
+  async 'delete customer'(acting) {
+    const customer = known(acting, 'customer', ({ end }) => end === null);
+    if (customer !== null) await remove(acting, customer);
+  },
+  refund,
+  async 'decide refund'(acting) {
+    const pending = known(acting, 'refund', ({ end }) => end === null);
+    if (pending === null || acting.shop.livemode) return;
+    const what = acting.random.pick(['succeed', 'fail']);
+    await acting.clients.post(acting.shop, `/v1/test_helpers/refunds/${pending.id}/${what}`, {});
+  },
+  async 'change endpoint'(acting) {
+    const endpoint = known(acting, 'webhook_endpoint', ({ end }) => end === null);
+    if (endpoint === null) return;
+    const params = { disabled: acting.random.chance(0.5), metadata: { changed: 'yes' } };
+    await acting.clients.post(acting.shop, `/v1/webhook_endpoints/${endpoint.id}`, params);
+  },
+  async 'delete endpoint'(acting) {
+    const endpoint = known(acting, 'webhook_endpoint', ({ end }) => end === null);
+    if (endpoint !== null) await remove(acting, endpoint);
+  },
+  async retrieve(acting) {
+    const object = acting.random.pick([
+      'payment_intent',
+      'payment_intent',
+      'refund',
+      'checkout.session',
+      'customer',
+    ]);
+    const fact = known(acting, object);
+    if (fact === null) return;
+    const answer = await acting.clients.get(acting.shop, `${listed[object]}/${fact.id}`);
+    acting.world.judge.check(
+      'nothing acknowledged is lost',
+      answer === null || answer.status === 200 || acting.world.isDamaged,
+      () => `${fact.id} is answered ${answer!.status} ${answer!.text}`,
+    );
+  },
+  async list(acting) {
+    const object = acting.random.pick(Object.keys(listed));
+    await acting.operators.walk(acting.shop, object, acting.random.between(1, 100));
+  },
+  async 'send again'({ clients, random }) {
+    const settled = clients.keyed.filter(({ answered }) => answered !== null);
+    if (settled.length > 0) await clients.again(random.pick(settled));
+  },
+  async 'reach for another'(acting) {
+    const { clients, random, shop, world } = acting;
+    const others = [...world.facts.all.values()].filter(
+      ({ org, livemode, object }) =>
+        (org !== shop.org || livemode !== shop.livemode) && listed[object] !== undefined,
+    );
+    if (others.length === 0) return;
+    const other = random.pick(others);
+    const answer = await clients.get(shop, `${listed[other.object]}/${other.id}`);
+    world.judge.check(
+      'every organization sees only its own',
+      answer === null || answer.status !== 200,
+      () => `${shop.org} is shown ${other.id} of ${other.org}`,
+    );
+  },
+  flood,
+  operator: ({ operators, random, shop }) => operators.command(shop, random),
+};

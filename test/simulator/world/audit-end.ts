@@ -1,0 +1,194 @@
+// What must hold when all is over: nothing is injected any more, every request was answered, and the service has had the
+// time to do what it owes. The world outside is compared with what the service says, by the API and by its records.
+
+import { expectedEvents } from '../../../src/domain/expected-events.ts';
+import { indexRowsOf } from '../../../src/domain/indexes.ts';
+import { subjectOf } from '../../../src/domain/invariants.ts';
+import type { StoredRecord } from '../../../src/domain/record.ts';
+import { ofKind } from '../../domain/invariants.ts';
+import { listPaths } from './acts.ts';
+import type { Clients, Shop } from './clients.ts';
+import type { Resource } from './facts.ts';
+import type { Operators } from './operators.ts';
+import { webhookRetryMs } from './shard-thread.ts';
+import type { World } from './world.ts';
+
+export type Records = ReadonlyMap<string, StoredRecord>;
+
+/** By the API: lists, replays, and that each creation made one object. */
+export async function auditAnswers(
+  world: World,
+  clients: Clients,
+  operators: Operators,
+  shops: readonly Shop[],
+): Promise<void> {
+  const { judge } = world;
+  const made = new Map<string, string[]>();
+  for (const shop of shops) {
+    for (const object of Object.keys(listPaths)) {
+      const shown: Resource[] = await operators.walk(shop, object, 7);
+      for (const { id, metadata } of shown) {
+        if (metadata?.tag === undefined || object === 'checkout.session') continue;
+        made.set(metadata.tag, [...(made.get(metadata.tag) ?? []), id]);
+      }
+    }
+  }
+  for (const [tag, ids] of made)
+    judge.check('nothing runs twice', ids.length === 1, () => `${tag} made ${ids.join(' and ')}`);
+  for (const keyed of clients.keyed) {
+    if (keyed.isCreation && keyed.answered !== null && keyed.answered.status !== 200) {
+      const ids = made.get(keyed.request.key!);
+      judge.check(
+        'nothing runs twice',
+        ids === undefined,
+        () => `${keyed.request.key} was refused and made ${ids}`,
+      );
+    }
+    if (keyed.answered !== null && keyed.beganMs % 3 < 1) await clients.again(keyed);
+  }
+  await operators.tryKeys(100);
+}
+
+/** By the records of all shards. */
+export function auditRecordsAtEnd(world: World, clients: Clients, records: Records): void {
+  auditMoney(world, clients, records);
+  auditEvents(world, records);
+  auditDeliveries(world, records);
+  auditCreations(world, clients, records);
+}
+
+function auditMoney({ judge, bank }: World, clients: Clients, records: Records): void {
+  // A test helper that decides a charge takes the place of what the simulated network would have said.
+  const helped = new Set(
+    clients.keyed.flatMap(({ answered, request: { path } }) =>
+      path.startsWith('/v1/test_helpers/charges/') && answered?.status === 200
+        ? path.split('/').slice(-2, -1)
+        : [],
+    ),
+  );
+  const overruled = new Set(
+    ofKind(records, 'charge').flatMap(({ id, authorization }) => (helped.has(id) ? [authorization] : [])),
+  );
+  const effects = [...bank.effects.values()].filter(
+    ({ call, final, livemode }) => final.result === 'done' && (livemode || !overruled.has(call)),
+  );
+  const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
+  for (const livemode of [false, true]) {
+    const ofMode = <T extends { readonly livemode: boolean }>(list: readonly T[]) =>
+      list.filter((each) => each.livemode === livemode);
+    const charged = ofMode(effects).filter(({ action }) => action === 'authorize_card');
+    const done = clients.keyed.filter(
+      ({ shop, answered }) => shop.livemode === livemode && answered?.status === 200,
+    );
+    const arrived = sum(charged.map(({ amount }) => amount)) + sum(done.map(({ arrives }) => arrives));
+    const credited = sum(ofMode(ofKind(records, 'payment_intent')).map((intent) => intent.amount_received));
+    const underReview = sum(ofMode(ofKind(records, 'review')).map((review) => review.amount_received));
+    judge.check(
+      'money is conserved',
+      credited + underReview === arrived,
+      () =>
+        `${arrived} centimes arrived in ${livemode ? 'live' : 'test'} mode, ${credited} are credited and ${underReview} under review`,
+    );
+    if (!livemode) continue;
+    const refunded = ofMode(effects).filter(({ action }) => action === 'refund_charge');
+    const given = sum(refunded.map(({ amount }) => amount));
+    const noted = sum(ofMode(ofKind(records, 'charge')).map(({ amount_refunded }) => amount_refunded));
+    judge.check(
+      'money is conserved',
+      given === noted,
+      () => `the network refunded ${given} centimes and the charges say ${noted}`,
+    );
+  }
+}
+
+function auditEvents({ judge }: World, records: Records): void {
+  const told = new Map<string, number>();
+  for (const event of ofKind(records, 'event')) {
+    const name = String([event.type, subjectOf(event)]);
+    told.set(name, (told.get(name) ?? 0) + 1);
+  }
+  for (const record of records.values()) {
+    for (const name of expectedEvents(record).map(String)) {
+      const count = told.get(name) ?? 0;
+      judge.check('every event is there once', count > 0, () => `${record.id} lacks its event ${name}`);
+      told.set(name, count - 1);
+    }
+  }
+  for (const [name, left] of told)
+    judge.check('every event is there once', left === 0, () => `${left} events ${name} too many`);
+}
+
+function auditDeliveries({ judge, receivers }: World, records: Records): void {
+  const deliveries = ofKind(records, 'delivery');
+  const sent = new Map(deliveries.map((delivery) => [`${delivery.endpoint} ${delivery.event}`, delivery]));
+  const attempts = new Map<string, number>();
+  for (const { delivery } of ofKind(records, 'attempt'))
+    attempts.set(delivery, (attempts.get(delivery) ?? 0) + 1);
+  const endpoints = ofKind(records, 'webhook_endpoint');
+  for (const [name, delivery] of sent) {
+    const { id, status, tries, attempt_count, due_at_ms } = delivery;
+    const endpoint = records.get(delivery.endpoint) as Extract<StoredRecord, { kind: 'webhook_endpoint' }>;
+    const isPending = status === 'pending' && endpoint.status !== 'disabled';
+    judge.check('every event is delivered', !isPending, () => `${id} is pending still, due at ${due_at_ms}`);
+    if (status === 'succeeded')
+      judge.check(
+        'every event is delivered',
+        receivers.accepted.has(name),
+        () => `${id} succeeded and nobody got it`,
+      );
+    judge.check(
+      'a delivery is tried as often as its schedule says',
+      (attempts.get(id) ?? 0) === attempt_count,
+      () => `${id} counts ${attempt_count} attempts and has ${attempts.get(id) ?? 0}`,
+    );
+    const most = webhookRetryMs.length + 1;
+    const isRight = tries <= most && (status !== 'failed' || tries === most);
+    judge.check(
+      'a delivery is tried as often as its schedule says',
+      isRight,
+      () => `${id} is ${status} after ${tries} tries`,
+    );
+  }
+  // An endpoint that was never changed has a delivery of every event since.
+  for (const endpoint of endpoints) {
+    if (endpoint.status !== 'enabled' || endpoint.metadata.changed !== undefined) continue;
+    const { org, livemode, enabled_events, id } = endpoint;
+    for (const event of ofKind(records, 'event')) {
+      if (event.org !== org || event.livemode !== livemode || event.id.slice(4) < id.slice(3)) continue;
+      if (!enabled_events.includes('*') && !enabled_events.includes(event.type)) continue;
+      judge.check(
+        'every event is delivered',
+        sent.has(`${id} ${event.id}`),
+        () => `${event.type} ${event.id} has no delivery to ${id}`,
+      );
+    }
+  }
+}
+
+/** Each creation that was acknowledged made one record, and no other did. */
+function auditCreations({ judge }: World, clients: Clients, records: Records): void {
+  const byTag = new Map<string, string[]>();
+  for (const record of records.values()) {
+    const tag = (record as { metadata?: Record<string, string> }).metadata?.tag;
+    // The intent of a session has the session's metadata or none.
+    if (tag === undefined || (record.kind === 'payment_intent' && record.checkout_session !== null)) continue;
+    byTag.set(tag, [...(byTag.get(tag) ?? []), record.id]);
+  }
+  for (const { isCreation, answered, request } of clients.keyed) {
+    if (!isCreation || answered === null) continue;
+    const made = byTag.get(request.key!) ?? [];
+    const wanted = answered.status === 200 ? 1 : 0;
+    const isDeleted = answered.status === 200 && isGone(records, answered.text);
+    judge.check(
+      'nothing runs twice',
+      made.length === wanted || (isDeleted && made.length === 0),
+      () => `${request.key} was answered ${answered.status} and made ${made.join(' and ') || 'nothing'}`,
+    );
+  }
+}
+
+/** What was deleted keeps no metadata. */
+function isGone(records: Records, text: string): boolean {
+  const record = records.get((JSON.parse(text) as { id: string }).id);
+  return record !== undefined && indexRowsOf(record).length <= 1;
+}

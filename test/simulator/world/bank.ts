@@ -1,0 +1,174 @@
+// The payment networks outside, of live mode: they outlive the service, forget nothing, and have one effect for each call
+// id. They are slow, refuse connections, do what was asked and lose the answer, never answer, say the outcome later, and
+// then more than once. Test mode has the service's own simulated networks, which are only listened to.
+
+import type { NetworkCall } from '../../../src/domain/network-call.ts';
+import type { NetworkOutcome } from '../../../src/domain/network-outcomes.ts';
+import type { ModeNetworks, OutcomeListener } from '../../../src/networks/network.ts';
+import type { Random } from '../kernel/random.ts';
+import type { Lane } from '../kernel/simulation.ts';
+import type { World } from './world.ts';
+
+/** What a call came to at the network. */
+export interface Effect {
+  readonly call: string;
+  readonly action: NetworkCall['action'];
+  readonly amount: number;
+  readonly livemode: boolean;
+  /** What every repetition must say, too. */
+  readonly said: string;
+  readonly final: NetworkOutcome;
+  /** The final outcome is known at this time; before it the network answers `accepted`. */
+  readonly finalAtMs: number;
+}
+
+export class Bank {
+  readonly #world: World;
+  readonly #random: Random;
+  readonly effects = new Map<string, Effect>();
+  /** The process's shards that listen, and the lanes in which they do. */
+  #listeners: { readonly lane: Lane; readonly listener: OutcomeListener }[] = [];
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#random = world.simulation.random('bank');
+  }
+
+  /** The networks of live mode, for the thread that asks for them. */
+  connect(): ModeNetworks {
+    const lane = this.#world.simulation.current;
+    const onOutcome = (listener: OutcomeListener) => {
+      this.#listeners = this.#listeners.filter(({ lane }) => !lane.isCut);
+      this.#listeners.push({ lane, listener });
+    };
+    const lookup = async (id: string) => {
+      await this.#underWay();
+      const effect = this.effects.get(id);
+      return effect === undefined ? 'unknown' : this.#answerOf(effect);
+    };
+    const take = (call: NetworkCall) => this.#take(call);
+    return {
+      card: {
+        tokenize: () => Promise.reject(new Error('cards are typed in test mode only')),
+        openPage: take,
+        authorize: take,
+        refund: take,
+        lookup,
+        onOutcome,
+      },
+      cash: { issue: take, lookup, onOutcome },
+    };
+  }
+
+  get #isTroubled(): boolean {
+    return !this.#world.isHealed && this.#random.chance(this.#world.settings.bankTroubleRate);
+  }
+
+  /** On the way to the network: it may be slow, or not be reached. */
+  async #underWay(): Promise<void> {
+    const troubled = this.#isTroubled;
+    await this.#world.simulation.wait(this.#random.skewed(0.5, troubled ? 30_000 : 200));
+    if (!troubled || this.#random.chance(0.4)) return;
+    this.#world.happened.add('network not reached');
+    throw new Error('the network was not reached');
+  }
+
+  async #take(call: NetworkCall): Promise<NetworkOutcome> {
+    await this.#underWay();
+    const effect = this.#effectOf(call);
+    if (this.#isTroubled) {
+      this.#world.happened.add('network answer lost');
+      if (this.#random.chance(0.5)) return new Promise(() => {});
+      throw new Error('the connection broke');
+    }
+    await this.#world.simulation.wait(this.#random.skewed(0.5, 100));
+    return this.#answerOf(effect);
+  }
+
+  #answerOf({ final, finalAtMs }: Effect): NetworkOutcome {
+    return this.#world.simulation.nowMs >= finalAtMs ? final : { result: 'accepted' };
+  }
+
+  #effectOf(call: NetworkCall): Effect {
+    const said = JSON.stringify(call);
+    const known = this.effects.get(call.id);
+    if (known !== undefined) {
+      this.#world.happened.add('network call repeated');
+      this.#world.judge.check(
+        'a network call has one effect',
+        known.said === said,
+        () => `the call ${call.id} was first ${known.said} and is now ${said}`,
+      );
+      return known;
+    }
+    const { simulation } = this.#world;
+    const isLater =
+      (call.action === 'authorize_card' || call.action === 'refund_charge') && this.#random.chance(0.4);
+    const finalAtMs = isLater ? simulation.nowMs + this.#random.skewed(10, 8_000) : simulation.nowMs;
+    const { id, action, amount, livemode } = call;
+    const effect: Effect = { call: id, action, amount, livemode, said, final: this.#decide(call), finalAtMs };
+    this.effects.set(id, effect);
+    this.#world.note(`network: ${action} ${id} ${effect.final.result}${isLater ? ', said later' : ''}`);
+    if (isLater) this.#notify(effect, finalAtMs - simulation.nowMs);
+    return effect;
+  }
+
+  #decide({ action }: NetworkCall): NetworkOutcome {
+    if (this.#random.chance(0.8)) return { result: 'done' };
+    if (action !== 'authorize_card' || this.#random.chance(0.3))
+      return { result: 'failed', reason: 'refused' };
+    return { result: 'declined', decline_code: 'insufficient_funds' };
+  }
+
+  /** Says the outcome to whoever listens then, and again if nobody does; sometimes more often than is needed. */
+  #notify(effect: Effect, inMs: number): void {
+    const { simulation } = this.#world;
+    const lane = simulation.lane(`notice ${effect.call}`);
+    simulation.after(lane, inMs, () => {
+      const listening = this.#listeners.filter(({ lane }) => !lane.isCut);
+      for (const { lane: to, listener } of listening)
+        simulation.soon(to, () => listener(effect.call, effect.final));
+      const isOver = listening.length > 0 && this.#random.chance(0.6);
+      simulation.cut(lane);
+      if (!isOver && (listening.length === 0 || !this.#world.isHealed)) this.#notify(effect, 1_500);
+    });
+  }
+
+  /** Listens to the simulated networks of test mode. */
+  overhear(networks: ModeNetworks): ModeNetworks {
+    const heard = (call: NetworkCall, final: NetworkOutcome) => {
+      const { id, action, amount, livemode } = call;
+      const effect = { call: id, action, amount, livemode, said: '', final, finalAtMs: 0 };
+      if (final.result !== 'accepted') this.effects.set(id, effect);
+    };
+    const hear = async (call: NetworkCall, outcome: Promise<NetworkOutcome>) => {
+      calls.set(call.id, call);
+      const final = await outcome;
+      heard(call, final);
+      return final;
+    };
+    const calls = new Map<string, NetworkCall>();
+    const { card, cash } = networks as Required<ModeNetworks>;
+    const listen =
+      (listener: OutcomeListener): OutcomeListener =>
+      (id, outcome) => {
+        const call = calls.get(id);
+        if (call !== undefined) heard(call, outcome);
+        listener(id, outcome);
+      };
+    return {
+      card: card && {
+        ...card,
+        openPage: (call) => hear(call, card.openPage(call)),
+        authorize: (call, token) => hear(call, card.authorize(call, token)),
+        refund: (call) => hear(call, card.refund(call)),
+        onOutcome: (listener) => card.onOutcome(listen(listener)),
+      },
+      cash: cash && {
+        ...cash,
+        issue: (call, code) => hear(call, cash.issue(call, code)),
+        onOutcome: (listener) => cash.onOutcome(listen(listener)),
+      },
+    };
+  }
+}

@@ -1,0 +1,76 @@
+// The checkpoint thread of a shard, with the messages between the two: it runs the journal's own follower in a lane of its own.
+
+import { indexRowsOf } from '../../../src/domain/indexes.ts';
+import type { ShardIdentity } from '../../../src/journal/identity.ts';
+import type { Checkpointer } from '../../../src/journal/journal.ts';
+import { openFollower } from '../../../src/journal/open-journal.ts';
+import type { Lane, Simulation } from '../kernel/simulation.ts';
+
+export interface CheckpointLaneOptions {
+  readonly dir: string;
+  readonly identity: ShardIdentity;
+  readonly segmentBytesMax: number;
+}
+
+export class CheckpointLane implements Checkpointer {
+  readonly lane: Lane;
+  readonly #simulation: Simulation;
+  readonly #shard: Lane;
+  readonly #options: CheckpointLaneOptions;
+  #opened: ReturnType<typeof openFollower> | null = null;
+  /** Tasks run one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `shard` is the lane that asks and is answered. */
+  constructor(simulation: Simulation, shard: Lane, name: string, options: CheckpointLaneOptions) {
+    this.#simulation = simulation;
+    this.#shard = shard;
+    this.#options = options;
+    this.lane = simulation.lane(name);
+  }
+
+  #follower() {
+    const simulation = this.#simulation;
+    const scheduler = {
+      soon: (run: () => void) => simulation.soon(this.lane, run),
+      elapsedMs: () => simulation.nowMs,
+    };
+    this.#opened ??= openFollower({ ...this.#options, indexRowsOf, scheduler });
+    return this.#opened;
+  }
+
+  #ask<T>(task: () => Promise<T>): Promise<T> {
+    const simulation = this.#simulation;
+    return new Promise((resolve, reject) => {
+      simulation.soon(this.lane, () => {
+        const done = this.#last.then(task);
+        this.#last = done.catch(() => {});
+        done.then(
+          (result) => simulation.soon(this.#shard, () => resolve(result)),
+          (error) => simulation.soon(this.#shard, () => reject(error)),
+        );
+      });
+    });
+  }
+
+  write(sequence: number): Promise<number> {
+    return this.#ask(() => this.#follower().write(sequence));
+  }
+
+  putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    const sent = structuredClone(values);
+    return this.#ask(() => this.#follower().putSmallValues(sent));
+  }
+
+  noteSegment(firstSequence: number): Promise<void> {
+    return this.#ask(() => this.#follower().noteSegment(firstSequence));
+  }
+
+  drop(olderThanMs: number): Promise<number> {
+    return this.#ask(() => this.#follower().drop(olderThanMs));
+  }
+
+  close(): Promise<void> {
+    return this.#ask(async () => this.#opened?.close());
+  }
+}

@@ -1,0 +1,219 @@
+// Merchants' servers that call the API over a network that loses messages. They retry blindly: with no answer, or one that
+// says to try again, the same request goes out again with the same idempotency key, until it is answered. What they are
+// answered they hold the service to.
+
+import type { Random } from '../kernel/random.ts';
+import type { Lane } from '../kernel/simulation.ts';
+import type { Resource } from './facts.ts';
+import type { Answer, Request, Service } from './service.ts';
+import type { World } from './world.ts';
+
+/** An organization in one mode, and the key that its server uses. */
+export interface Shop {
+  readonly org: string;
+  readonly livemode: boolean;
+  readonly apiKey: string;
+}
+
+/** A request with an idempotency key, and its answer once there is one. */
+export interface Keyed {
+  readonly shop: Shop;
+  readonly request: Request;
+  readonly beganMs: number;
+  readonly operation: string;
+  /** Whether it makes an object that carries its key as metadata. */
+  readonly isCreation: boolean;
+  /** The centimes that arrive when it is done. */
+  readonly arrives: number;
+  answered: { readonly status: number; readonly text: string; readonly original: string } | null;
+}
+
+const patienceMs = 6_000;
+/** So often is a request retried after everything was healed. */
+const healedTriesMax = 80;
+
+export class Clients {
+  readonly #world: World;
+  readonly #lane: Lane;
+  readonly #random: Random;
+  readonly #service: () => Service | null;
+  readonly keyed: Keyed[] = [];
+  /** Requests that have no final answer yet. */
+  outstanding = 0;
+
+  constructor(world: World, service: () => Service | null) {
+    this.#world = world;
+    this.#lane = world.simulation.lane('clients');
+    this.#random = world.simulation.random('clients');
+    this.#service = service;
+  }
+
+  /** Runs a program of a client in the clients' lane. */
+  run(program: () => Promise<void>): void {
+    this.outstanding++;
+    this.#world.simulation.soon(this.#lane, () => {
+      void program().finally(() => {
+        this.outstanding--;
+      });
+    });
+  }
+
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#world.simulation.after(this.#lane, ms, resolve));
+  }
+
+  get #isLost(): boolean {
+    return !this.#world.isHealed && this.#random.chance(this.#world.settings.lossRate);
+  }
+
+  /** Sends a request once; null when no answer comes. */
+  async send(request: Request): Promise<Answer | null> {
+    const { simulation } = this.#world;
+    await this.wait(this.#random.skewed(0.1, 20));
+    const service = this.#service();
+    if (service === null || this.#isLost) {
+      await this.wait(service === null ? 50 : patienceMs);
+      return null;
+    }
+    return new Promise((resolve) => {
+      const cancel = simulation.after(this.#lane, patienceMs, () => resolve(null));
+      service.request(request, (answer) => {
+        if (this.#isLost) return;
+        simulation.after(this.#lane, this.#random.skewed(0.1, 20), () => {
+          cancel();
+          resolve(answer);
+        });
+      });
+    });
+  }
+
+  /** Sends a request until it is answered for good; null when the run is over, or damage forbids an answer. */
+  async insist(shop: Shop, request: Request): Promise<Answer | null> {
+    let healedTries = 0;
+    for (let tries = 0; this.#world.judge.finding === null; tries++) {
+      const sentMs = this.#world.simulation.nowMs;
+      const answer = await this.send(request);
+      if (answer !== null && !saysAgain(answer)) {
+        this.#observe(shop, answer, sentMs);
+        return answer;
+      }
+      if (this.#world.isDamaged && tries > 4) return null;
+      if (this.#world.isHealed) {
+        this.#world.judge.check(
+          'whatever was asked is answered in the end',
+          ++healedTries < healedTriesMax,
+          () => `${request.method} ${request.path} is still answered ${answer?.status} ${answer?.text}`,
+        );
+      }
+      const waitMs = Math.min(3_000, 40 * 1.6 ** tries) * (0.5 + this.#random.unit());
+      await this.wait(Math.max(waitMs, (answer?.retryAfterSeconds ?? 0) * 1000));
+    }
+    return null;
+  }
+
+  /** Everything that an answer shows becomes a fact, or must agree with those there are. A replay shows what was once. */
+  #observe(shop: Shop, { status, text, replayed }: Answer, sentMs: number): void {
+    if (status !== 200) return;
+    const body = JSON.parse(text) as Resource;
+    const shown: Resource[] = body.object === 'list' ? body.data : [body];
+    for (const resource of shown) {
+      if (resource?.id === undefined || resource.object === 'account') continue;
+      if (this.#world.isDamaged) this.#world.facts.observeDamaged(resource);
+      else this.#world.facts.observe(resource, shop.org, shop.livemode, replayed ? 0 : sentMs);
+    }
+  }
+
+  async get(shop: Shop, path: string, query = ''): Promise<Answer | null> {
+    return this.insist(shop, { apiKey: shop.apiKey, method: 'GET', path, query, key: null, body: '' });
+  }
+
+  async delete(shop: Shop, path: string): Promise<Answer | null> {
+    return this.insist(shop, { apiKey: shop.apiKey, method: 'DELETE', path, query: '', key: null, body: '' });
+  }
+
+  /** Asks for a command with a key of its own. `params` with `metadata` of a creation get the key as `tag`. */
+  async post(
+    shop: Shop,
+    path: string,
+    params: object,
+    options: { readonly isCreation?: boolean; readonly arrives?: number } = {},
+  ): Promise<Answer | null> {
+    const key = `key-${this.keyed.length}`;
+    const { isCreation = false, arrives = 0 } = options;
+    const body = JSON.stringify(isCreation ? { ...params, metadata: { tag: key } } : params);
+    const keyed: Keyed = {
+      shop,
+      request: { apiKey: shop.apiKey, method: 'POST', path, query: '', key, body },
+      beganMs: this.#world.simulation.nowMs,
+      operation: path,
+      isCreation,
+      arrives,
+      answered: null,
+    };
+    this.keyed.push(keyed);
+    this.#world.note(`client: ${key} ${path} ${body}`);
+    // Two servers of a merchant may both believe that it is theirs to send.
+    if (this.#random.chance(0.08)) this.run(() => this.again(keyed).then(() => {}));
+    return this.again(keyed);
+  }
+
+  /** Sends a request with a key, for the first time or once more. */
+  async again(keyed: Keyed): Promise<Answer | null> {
+    const before = keyed.answered;
+    const answer = await this.insist(keyed.shop, keyed.request);
+    if (answer === null) return null;
+    this.#judgeAnswer(keyed, answer, before !== null);
+    return answer;
+  }
+
+  #judgeAnswer(keyed: Keyed, answer: Answer, wasAnswered: boolean): void {
+    const { judge } = this.#world;
+    const { key } = keyed.request;
+    const { status, requestId, replayed, originalRequest } = answer;
+    if (this.#world.isDamaged) return;
+    const text = withoutSecret(answer.text);
+    const original = replayed ? originalRequest : requestId;
+    this.#world.note(
+      `client: ${key} is answered ${status} by ${requestId}${replayed ? ` as ${original}` : ''}`,
+    );
+    judge.check(
+      'nothing runs twice',
+      !text.includes('idempotency_key_reused'),
+      () => `${key} is taken for another request: ${text}`,
+    );
+    if (wasRefusedBeforeItRan(answer)) return;
+    keyed.answered ??= { status, text, original };
+    const first = keyed.answered;
+    judge.check(
+      'a replay is byte for byte',
+      first.text === text && first.status === status,
+      () => `${key} was answered ${first.status} ${first.text} and is now ${status} ${text}`,
+    );
+    judge.check(
+      'nothing runs twice',
+      first.original === original,
+      () => `${key} ran as ${first.original} and as ${original}`,
+    );
+    if (wasAnswered)
+      judge.check(
+        'nothing acknowledged is lost',
+        replayed,
+        () => `${key} was answered, and ran again as ${requestId}`,
+      );
+  }
+}
+
+/** What a client has to send again: no answer at all, or one that says so. */
+function saysAgain({ status, text }: Answer): boolean {
+  if (status >= 500 || status === 429) return true;
+  return status === 409 && /"code":"(?:idempotency_in_progress|\w+_busy)"/.test(text);
+}
+
+/** Such a refusal is not kept: the same key is free for the request once it is right. */
+function wasRefusedBeforeItRan({ status, text }: Answer): boolean {
+  return status === 400 && /"code":"parameter_/.test(text);
+}
+
+function withoutSecret(text: string): string {
+  return text.replace(/"secret":"[^"]*"/, '"secret":null');
+}

@@ -1,0 +1,85 @@
+// The faults that a plan injects. Each is counted, and does its part by the machine, the clocks or the host.
+
+import { damageSomething } from '../disk/damage.ts';
+import { Random } from '../kernel/random.ts';
+import type { FaultKind } from '../plan.ts';
+import type { Host } from './host.ts';
+import type { World } from './world.ts';
+
+/** Steps of the wall clock together stay below this, or idempotency keys would be forgotten by a clock that is believed. */
+const offMsMax = 6 * 3_600_000;
+
+export function inject(world: World, host: Host, what: FaultKind, number: number): void {
+  if (world.isHealed) return;
+  const random = new Random(`${world.simulation.seed}/fault ${number}`);
+  world.happened.add(`fault: ${what}`);
+  faults[what]({ world, host, random });
+}
+
+interface Fault {
+  readonly world: World;
+  readonly host: Host;
+  readonly random: Random;
+}
+
+/** Something that lasts, on the lane of nobody. */
+function later(world: World, ms: number, action: () => void): void {
+  const lane = world.simulation.lane('fault');
+  world.simulation.after(lane, ms, () => {
+    world.simulation.cut(lane);
+    action();
+  });
+}
+
+const downMs = (random: Random) => Math.floor(random.skewed(20, 20_000));
+
+const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
+  kill: ({ host, random }) => host.crash(false, downMs(random)),
+  'power cut': ({ host, random }) => host.crash(true, downMs(random)),
+  'kill in the middle': ({ host, random }) => host.crashIn(Math.floor(random.skewed(1, 600)), false),
+  'power cut in the middle': ({ host, random }) => host.crashIn(Math.floor(random.skewed(1, 600)), true),
+  'failed commit'({ world, random }) {
+    world.machine.faults.push({
+      fault: random.chance(0.8) ? 'io-error' : 'full',
+      isWritten: random.chance(0.4),
+      poisons: random.chance(0.5),
+      path: random.pick(['/log/', '/log/', '/state/', '/directory/', '/']),
+    });
+  },
+  'full disk'({ world, random }) {
+    world.machine.volume.isFull = true;
+    later(world, random.skewed(500, 10_000), () => {
+      world.machine.volume.isFull = false;
+    });
+  },
+  'slow disk'({ world, random }) {
+    world.machine.slowness = random.skewed(10, 1_500);
+    later(world, random.skewed(500, 12_000), () => {
+      world.machine.slowness = 1;
+    });
+  },
+  'dead shard thread'({ world, host, random }) {
+    const { service } = host;
+    const number = random.below(service?.shards.length || 1);
+    const thread = service?.shards[number];
+    if (thread) service!.shardEnded(number, thread, new Error('the thread ends'));
+    else world.happened.add('no shard to end');
+  },
+  stop: ({ host }) => host.stop(),
+  'clock set'({ world, random }) {
+    const byMs = (random.chance(0.5) ? 1 : -1) * Math.floor(random.skewed(10, offMsMax));
+    if (Math.abs(world.clocks.offMs + byMs) > offMsMax) return;
+    world.clocks.step(byMs);
+  },
+  suspended({ world, random }) {
+    // The process is stopped while time passes.
+    world.simulation.nowMs += random.skewed(1_000, 3_600_000);
+  },
+  'dead webhook thread': ({ host }) => host.service?.restartWebhooks(),
+  damage({ world, random }) {
+    const place = damageSomething(world.machine.volume, random);
+    if (place === null) return;
+    world.isDamaged = true;
+    world.note(`damaged: ${place}`);
+  },
+};

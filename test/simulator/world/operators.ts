@@ -1,0 +1,131 @@
+// Operators who change organizations and keys while all goes on, and those who look whether lists show what was made.
+
+import type { Directory } from '../../../src/directory/directory.ts';
+import type { Random } from '../kernel/random.ts';
+import { listPaths } from './acts.ts';
+import type { Clients, Shop } from './clients.ts';
+import type { Fact, Resource } from './facts.ts';
+import type { Service } from './service.ts';
+import type { World } from './world.ts';
+
+interface IssuedKey {
+  readonly text: string;
+  readonly shop: Shop;
+  /** When it was known to work. */
+  readonly issuedMs: number;
+  revokedMs: number;
+}
+
+export class Operators {
+  readonly #world: World;
+  readonly #clients: Clients;
+  readonly #service: () => Service | null;
+  readonly keys: IssuedKey[] = [];
+
+  constructor(world: World, clients: Clients, service: () => Service | null) {
+    this.#world = world;
+    this.#clients = clients;
+    this.#service = service;
+  }
+
+  /** Has the service run a command; null when it fails or there is no answer. */
+  run<T>(command: (directory: Directory) => Promise<T>): Promise<T | null> {
+    return new Promise((resolve) => {
+      const service = this.#service();
+      void this.#clients.wait(5_000).then(() => resolve(null));
+      service?.operate(command, (result) => {
+        void this.#clients.wait(1).then(() => resolve(result instanceof Error ? null : (result as T)));
+      });
+    });
+  }
+
+  async command(shop: Shop, random: Random): Promise<void> {
+    const mode = shop.livemode ? 'live' : 'test';
+    const mine = this.keys.filter((key) => key.shop === shop && key.revokedMs === Infinity);
+    const { simulation } = this.#world;
+    if (random.chance(0.5) || mine.length === 0) {
+      const made = await this.run((directory) => directory.createKey(shop.org, mode, 'secret'));
+      if (made === null) return;
+      this.#world.note(`operator: a key for ${shop.org}`);
+      this.keys.push({ text: made.text, shop, issuedMs: simulation.nowMs, revokedMs: Infinity });
+    } else {
+      const key = random.pick(mine);
+      const done = await this.run((directory) => directory.revokeKey(key.text));
+      // Without an answer nobody knows: it may be revoked.
+      key.revokedMs = done === null ? Number.NaN : simulation.nowMs;
+      this.#world.note(`operator: a key of ${shop.org} is revoked${done === null ? ', perhaps' : ''}`);
+    }
+    await this.tryKeys(random.below(3));
+  }
+
+  /** Uses some of the keys that were issued. */
+  async tryKeys(count: number): Promise<void> {
+    const { judge, simulation, isDamaged } = this.#world;
+    for (const key of this.keys.slice(-count)) {
+      const { revokedMs } = key;
+      const sentMs = simulation.nowMs;
+      const request = {
+        apiKey: key.text,
+        method: 'GET',
+        path: '/v1/account',
+        query: '',
+        key: null,
+        body: '',
+      } as const;
+      const answer = await this.#clients.send(request);
+      if (answer === null || isDamaged) continue;
+      if (revokedMs < sentMs)
+        judge.check(
+          'a key that was revoked opens nothing',
+          answer.status === 401,
+          () => `it is answered ${answer.status}`,
+        );
+      else if (key.revokedMs === Infinity)
+        judge.check(
+          'a directory change that was acknowledged is kept',
+          answer.status !== 401,
+          () => `a key that was issued is answered ${answer.text}`,
+        );
+    }
+  }
+
+  /** Walks over all pages of a list and compares it with what is known. Returns what it showed. */
+  async walk(shop: Shop, object: string, limit: number): Promise<Resource[]> {
+    const { judge, facts, simulation } = this.#world;
+    const beganMs = simulation.nowMs;
+    const expected = facts
+      .of(shop.org, shop.livemode, object)
+      .filter(({ mayBeDeleted, learnedMs }) => !mayBeDeleted && learnedMs < beganMs);
+    const shown: Resource[] = [];
+    for (let hasMore = true; hasMore; ) {
+      const after = shown.length === 0 ? '' : `&starting_after=${shown.at(-1).id}`;
+      const answer = await this.#clients.get(shop, listPaths[object]!, `limit=${limit}${after}`);
+      if (answer === null) return shown;
+      // The object that a cursor names may have been deleted meanwhile.
+      if (answer.status === 404) return shown;
+      if (this.#world.isDamaged) return shown;
+      const page = JSON.parse(answer.text) as { readonly data: Resource[]; readonly has_more: boolean };
+      shown.push(...page.data);
+      hasMore = page.has_more;
+    }
+    const ids = shown.map(({ id }) => id as string);
+    judge.check(
+      'what a list shows is what was made',
+      isDescending(ids),
+      () => `the ${object}s of ${shop.org} are listed as ${ids.join(' ')}`,
+    );
+    const listed = new Set(ids);
+    const isGone = ({ id, mayBeDeleted }: Fact) => !listed.has(id) && !mayBeDeleted;
+    const missing = expected.filter(isGone).map(({ id }) => id);
+    judge.check(
+      'what a list shows is what was made',
+      missing.length === 0,
+      () => `the list of ${object}s of ${shop.org} lacks ${missing.join(' ')}`,
+    );
+    return shown;
+  }
+}
+
+function isDescending(ids: readonly string[]): boolean {
+  return ids.every((id, i) => i === 0 || id < ids[i - 1]!);
+}

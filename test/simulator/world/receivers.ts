@@ -1,0 +1,68 @@
+// The merchants' servers that take webhooks. They are slow, dead for a while, answer with errors, and do what a delivery
+// says and answer with an error all the same. They keep what they got.
+
+import { deliveriesInFlightMax } from '../../../src/contract/limits.ts';
+import type { AttemptResult } from '../../../src/domain/record.ts';
+import type { SealedAttempt } from '../../../src/webhooks/attempt.ts';
+import type { Random } from '../kernel/random.ts';
+import type { World } from './world.ts';
+
+export class Receivers {
+  readonly #world: World;
+  readonly #random: Random;
+  /** How often each endpoint has got each event, answered with a success or not. */
+  readonly got = new Map<string, Map<string, number>>();
+  /** The deliveries that were answered with a success, as `endpoint event`. */
+  readonly accepted = new Set<string>();
+  #inFlight = new Map<string, number>();
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#random = world.simulation.random('receivers');
+  }
+
+  /** The webhook thread has ended, and with it its connections. */
+  disconnected(): void {
+    this.#inFlight = new Map();
+  }
+
+  /** An attempt, as the webhook thread makes it. */
+  async attempt({ endpoint, body, sealed }: SealedAttempt): Promise<AttemptResult> {
+    const { judge, simulation, settings, clocks, isHealed } = this.#world;
+    const inFlight = this.#inFlight;
+    const flights = (inFlight.get(endpoint) ?? 0) + 1;
+    inFlight.set(endpoint, flights);
+    judge.check(
+      'at most five flights to an endpoint',
+      flights <= deliveriesInFlightMax,
+      () => `${flights} deliveries are in flight to ${endpoint}`,
+    );
+    judge.check(
+      'every event is delivered',
+      sealed.length > 0,
+      () => `${endpoint} has no secret to sign with`,
+    );
+    const atMs = clocks.wall();
+    const trouble = !isHealed && this.#random.chance(settings.receiverTroubleRate);
+    const how = trouble ? this.#random.pick(['slow', 'dead', 'error', 'error after all'] as const) : 'sound';
+    await simulation.wait(this.#random.skewed(1, how === 'slow' ? 9_000 : 150));
+    const isTaken = how === 'slow' || how === 'sound' || how === 'error after all';
+    const { id } = JSON.parse(body) as { id: string };
+    if (isTaken) this.#take(endpoint, id, how !== 'error after all');
+    if (trouble) this.#world.happened.add(`receiver: ${how}`);
+    inFlight.set(endpoint, inFlight.get(endpoint)! - 1);
+    const done = { at_ms: atMs, duration_ms: Math.max(0, clocks.wall() - atMs), answer: '' };
+    if (how === 'dead') return { ...done, status: null, failure: 'connection refused' };
+    return isTaken && how !== 'error after all'
+      ? { ...done, status: 200, failure: null }
+      : { ...done, status: 500, failure: 'status 500' };
+  }
+
+  #take(endpoint: string, event: string, isAccepted: boolean): void {
+    const got = this.got.get(endpoint) ?? new Map<string, number>();
+    this.got.set(endpoint, got);
+    got.set(event, (got.get(event) ?? 0) + 1);
+    if (isAccepted) this.accepted.add(`${endpoint} ${event}`);
+    this.#world.note(`receiver: ${endpoint} takes ${event}${isAccepted ? '' : ' and says that it failed'}`);
+  }
+}

@@ -1,0 +1,329 @@
+// One process of the service, put together as src/process does it: the main thread with the data folder, the directory and
+// the supervision of shards; an edge; the shards; and the webhook thread. Each is a lane, and a crash cuts them all.
+
+import { languages } from '../../../src/contract/vocabulary.ts';
+import { Directory, type DirectoryChange } from '../../../src/directory/directory.ts';
+import { KeyRing } from '../../../src/edge/authenticate.ts';
+import { matchRoute } from '../../../src/edge/router.ts';
+import { JournalDamaged } from '../../../src/journal/journal.ts';
+import { type DataFolder, noteLayouts, openDataFolder } from '../../../src/process/data-folder.ts';
+import { accountOf, keyRingChangeOf } from '../../../src/process/directory-projections.ts';
+import { checkFolder } from '../../../src/process/folder-check.ts';
+import { ShardClient } from '../../../src/shard/client.ts';
+import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
+import type { FromShard, InternalAnswer, InternalRequest, ToShard } from '../../../src/shard/protocol.ts';
+import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
+import type { Lane } from '../kernel/simulation.ts';
+import { channel } from './channel.ts';
+import { ShardThread } from './shard-thread.ts';
+import { WebhookThread } from './webhook-thread.ts';
+import type { World } from './world.ts';
+
+export const dataDir = '/data';
+const restartMs = 100;
+const mailboxBytesMax = 1 << 20;
+
+export interface Request {
+  readonly apiKey: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly query: string;
+  readonly key: string | null;
+  readonly body: string;
+}
+
+export interface Answer {
+  readonly requestId: string;
+  readonly status: number;
+  readonly text: string;
+  readonly replayed: boolean;
+  readonly originalRequest: string;
+  readonly retryAfterSeconds: number;
+}
+
+let requests = 0;
+
+/** Request ids begin anew with each run. */
+export function resetRequestIds(): void {
+  requests = 0;
+}
+
+export class Service {
+  readonly #world: World;
+  readonly #main: Lane;
+  readonly #edge: Lane;
+  readonly #keys = new KeyRing();
+  readonly #clients: ShardClient[] = [];
+  readonly shards: (ShardThread | null)[] = [];
+  #webhooks: WebhookThread | null = null;
+  #folder!: DataFolder;
+  directory: Directory | null = null;
+  #isStopping = false;
+  #onShardReady: (number: number) => void = () => {};
+  readonly #onEnded: (error: unknown) => void;
+
+  /** `onEnded` hears why the process can't go on. */
+  constructor(world: World, onEnded: (error: unknown) => void) {
+    this.#world = world;
+    this.#main = world.simulation.lane('main');
+    this.#edge = world.simulation.lane('edge');
+    this.#onEnded = onEnded;
+  }
+
+  /** Starts the process; `ready` follows when all shards are. */
+  start(ready: () => void): void {
+    this.#world.simulation.soon(this.#main, () => {
+      this.#open(ready).catch(this.#onEnded);
+    });
+  }
+
+  async #open(ready: () => void): Promise<void> {
+    const { clocks, settings, judge, note } = {
+      ...this.#world,
+      note: (text: string) => this.#world.note(text),
+    };
+    this.#folder = await openDataFolder(dataDir, 0, settings.shards);
+    const { directory: folder, directoryPart: part, shards } = this.#folder;
+    const directory = new Directory({
+      folder,
+      part,
+      now: clocks.wall,
+      onFailure: (error, fatal) => {
+        note(`a change of the directory failed: ${(error as Error).message}`);
+        if (fatal) this.#onEnded(error);
+      },
+    });
+    await checkFolder({
+      folder: this.#folder,
+      directory,
+      acceptLoss: this.#world.isDamaged,
+      warn: (message) =>
+        judge.check('the service starts on what a crash leaves', this.#world.isDamaged, () => message),
+    });
+    noteLayouts(this.#folder);
+    this.directory = directory;
+    directory.onChange((change) => this.#changed(change));
+    for (const change of directory.snapshot()) this.#keys.put(keyRingChangeOf(change));
+    this.#startWebhooks();
+    const waited = new Set<number>();
+    this.#onShardReady = (number) => {
+      waited.add(number);
+      if (waited.size === shards) ready();
+    };
+    for (let number = 0; number < shards; number++) {
+      const soon = (run: () => void) => this.#world.simulation.soon(this.#edge, run);
+      this.#clients.push(new ShardClient(mailboxBytesMax, { soon }));
+      this.shards.push(null);
+      this.#startShard(number);
+    }
+  }
+
+  #startShard(number: number): void {
+    const directory = this.directory!;
+    const { simulation } = this.#world;
+    const accounts = directory
+      .snapshot()
+      .map(({ organization }) => accountOf(organization))
+      .filter(({ id }) => this.shardOf(id) === number);
+    const thread: ShardThread = new ShardThread({
+      world: this.#world,
+      number,
+      folder: this.#folder,
+      accounts,
+      revision: directory.revision,
+      onCheckpoint: (sequence) =>
+        simulation.soon(
+          this.#main,
+          () => void directory.noteSequence(this.#folder.generation, number, sequence),
+        ),
+      onFailure: (error) => simulation.soon(this.#main, () => this.shardEnded(number, thread, error)),
+    });
+    this.shards[number] = thread;
+    thread.start(() =>
+      simulation.soon(this.#main, () => {
+        if (this.shards[number] !== thread) return;
+        this.#world.note(`shard ${number} is ready`);
+        // What changed in the directory meanwhile.
+        for (const { organization } of directory.snapshot())
+          if (this.shardOf(organization.id) === number)
+            simulation.soon(thread.lane, () =>
+              thread.putAccount(accountOf(organization), directory.revision),
+            );
+        const [near, far] = channel<ToShard, FromShard>(simulation, this.#edge, thread.lane);
+        thread.connect(far);
+        simulation.soon(this.#edge, () => this.#clients[number]!.connect(near));
+        this.#webhooks?.connect(number, thread);
+        this.#onShardReady(number);
+      }),
+    );
+  }
+
+  /** A shard's thread has ended: another one is started on what is on disk, unless that can't help. */
+  shardEnded(number: number, thread: ShardThread, error: unknown): void {
+    if (this.shards[number] !== thread || this.#isStopping || this.#world.machine.isDown) return;
+    const { simulation, machine } = this.#world;
+    this.#world.note(`shard ${number} ends: ${error instanceof Error ? error.message : error}`);
+    this.#judgeFailure(error);
+    for (const lane of thread.lanes) simulation.cut(lane);
+    machine.released(thread.lanes);
+    this.shards[number] = null;
+    simulation.soon(this.#edge, () => this.#clients[number]!.disconnect());
+    if (error instanceof JournalDamaged) {
+      this.#onEnded(error);
+      return;
+    }
+    simulation.after(this.#main, restartMs, () => {
+      if (!this.#isStopping) this.#startShard(number);
+    });
+  }
+
+  /** A shard may fail of its disk, and of nothing else. */
+  #judgeFailure(error: unknown): void {
+    const { name, message, code } = error as Error & { code?: unknown };
+    const isOfDisk =
+      name === 'JournalFailure' || name === 'MachineDown' || code === 5 || code === 28 || code === -30795;
+    const isAsked = message === 'the thread ends';
+    this.#world.judge.check(
+      'the service fails of what failed, and of nothing else',
+      isOfDisk || isAsked || this.#world.isDamaged || code === 'ENOSPC',
+      () => (error as Error).stack ?? message,
+    );
+  }
+
+  #startWebhooks(): void {
+    this.#webhooks = new WebhookThread(this.#world);
+  }
+
+  /** The webhook thread ends and another one is started. */
+  restartWebhooks(): void {
+    if (this.#webhooks === null) return;
+    this.#webhooks.cut();
+    this.#startWebhooks();
+    for (const [number, thread] of this.shards.entries())
+      if (thread !== null && this.#clients[number]!.connected) this.#webhooks.connect(number, thread);
+  }
+
+  shardOf(org: string): number {
+    return shardOfOrganization(org, this.#folder.shards);
+  }
+
+  /** Puts a change of the directory in force: first in its shard, then at the edge. */
+  async #changed(change: DirectoryChange): Promise<void> {
+    const { simulation } = this.#world;
+    const { revision } = this.directory!;
+    const thread = this.shards[this.shardOf(change.organization.id)];
+    const told = (lane: Lane, tell: () => void) =>
+      new Promise<void>((resolve) => {
+        simulation.soon(lane, () => {
+          tell();
+          simulation.soon(this.#main, resolve);
+        });
+        simulation.after(this.#main, 3_000, resolve);
+      });
+    if (thread?.shard !== undefined)
+      await told(thread.lane, () => thread.putAccount(accountOf(change.organization), revision));
+    await told(this.#edge, () => this.#keys.put(keyRingChangeOf(change)));
+  }
+
+  /** Has the main thread run an operator's command. */
+  operate<T>(command: (directory: Directory) => Promise<T>, done: (result: T | Error) => void): void {
+    this.#world.simulation.soon(this.#main, () => {
+      if (this.directory === null) return;
+      command(this.directory).then(done, done);
+    });
+  }
+
+  /** Takes a request at the edge. `done` gets null when there is no answer but that one should try again. */
+  request(request: Request, done: (answer: Answer | null) => void): void {
+    this.#world.simulation.soon(this.#edge, () => this.#take(request, done));
+  }
+
+  #take({ apiKey, method, path, query, key, body }: Request, done: (answer: Answer | null) => void): void {
+    const known = this.#keys.authenticate(`Bearer ${apiKey}`, this.#world.clocks.wall);
+    const requestId = `req_${String(++requests).padStart(25, '0')}`;
+    const none = { replayed: false, originalRequest: '', retryAfterSeconds: 0 };
+    if ('refusal' in known) {
+      const text = JSON.stringify({ error: { code: known.refusal.code } });
+      done({ requestId, status: 401, text, ...none });
+      return;
+    }
+    const match = matchRoute(method, path)!;
+    const flags =
+      (known.livemode ? requestFlags.livemode : 0) | (key === null ? 0 : requestFlags.hasIdempotencyKey);
+    const frame = {
+      route: match.route,
+      flags,
+      language: languages.indexOf('en'),
+      version: noVersion,
+      org: known.org,
+      requestId,
+      id: match.id,
+      query,
+      idempotencyKey: key ?? '',
+      body: Buffer.from(body),
+    };
+    const client = this.#clients[this.shardOf(known.org)];
+    if (client === undefined) {
+      done(null);
+      return;
+    }
+    client.send(frame, (answer) => {
+      if (answer === null) {
+        done(null);
+        return;
+      }
+      const { status, originalRequest, retryAfterSeconds } = answer;
+      const replayed = (answer.flags & answerFlags.replayed) !== 0;
+      done({
+        requestId,
+        status,
+        text: answer.body.toString('utf8'),
+        replayed,
+        originalRequest,
+        retryAfterSeconds,
+      });
+    });
+  }
+
+  /** Asks a shard as a page or an operator does. */
+  ask(org: string, request: InternalRequest, done: (answer: InternalAnswer) => void): void {
+    this.#world.simulation.soon(this.#edge, () => {
+      void this.#clients[this.shardOf(org)]?.ask(request).then(done);
+    });
+  }
+
+  /** Stops as it is told to; `stopped` follows when everything is closed. */
+  stop(stopped: () => void): void {
+    const { simulation } = this.#world;
+    this.#isStopping = true;
+    simulation.soon(this.#main, () => {
+      this.#webhooks?.cut();
+      for (const client of this.#clients) client.disconnect();
+      const threads = this.shards.filter((thread) => thread?.shard !== undefined) as ShardThread[];
+      const stops = threads.map(
+        (thread) =>
+          new Promise<void>((resolve) => {
+            simulation.soon(thread.lane, () => {
+              thread.stop().then(
+                () => simulation.soon(this.#main, resolve),
+                () => simulation.soon(this.#main, resolve),
+              );
+            });
+          }),
+      );
+      void Promise.all(stops).then(async () => {
+        await this.directory?.closeStore();
+        stopped();
+      });
+    });
+  }
+
+  /** Nothing of this process runs any more. */
+  cut(): void {
+    const { simulation } = this.#world;
+    this.#isStopping = true;
+    this.#webhooks?.cut();
+    for (const lane of [this.#main, this.#edge, ...this.shards.flatMap((thread) => thread?.lanes ?? [])])
+      simulation.cut(lane);
+  }
+}

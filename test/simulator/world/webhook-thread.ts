@@ -1,0 +1,68 @@
+// The webhook thread, put together as src/process/webhook-thread.ts does it: the dispatcher in a lane, with receivers in the
+// place of attempts.
+
+import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
+import { Dispatcher } from '../../../src/webhooks/dispatcher.ts';
+import type { Lane } from '../kernel/simulation.ts';
+import { channel, type End } from './channel.ts';
+import type { ShardThread } from './shard-thread.ts';
+import type { World } from './world.ts';
+
+const concurrency = 24;
+const settleMs = 300;
+const tickMs = 1_000;
+
+export class WebhookThread {
+  readonly #world: World;
+  readonly #lane: Lane;
+  readonly #dispatcher: Dispatcher;
+  readonly #ports = new Map<number, End<ToShard, FromShard>>();
+
+  constructor(world: World) {
+    this.#world = world;
+    const { simulation, clocks, receivers, judge } = world;
+    const lane = simulation.lane('webhooks');
+    this.#lane = lane;
+    this.#dispatcher = new Dispatcher({
+      concurrency,
+      clock: clocks.wall,
+      monotonic: clocks.monotonic,
+      attempt: (input) => receivers.attempt(input),
+      hangUp: () => {},
+      send: (shard, outbox) => this.#ports.get(shard)?.postMessage({ outbox }),
+      onAttempted: () => {},
+      onTrouble: (error) =>
+        judge.check('the service fails of what failed, and of nothing else', false, () => String(error)),
+      later: (run, ms) => void simulation.after(lane, ms, run),
+    });
+    simulation.after(lane, settleMs, () => this.#dispatcher.start());
+    this.#tick();
+  }
+
+  #tick(): void {
+    this.#world.simulation.after(this.#lane, tickMs, () => {
+      this.#dispatcher.tick();
+      this.#tick();
+    });
+  }
+
+  connect(number: number, thread: ShardThread): void {
+    const { simulation } = this.#world;
+    const [near, far] = channel<ToShard, FromShard>(simulation, this.#lane, thread.lane);
+    thread.connect(far);
+    simulation.soon(this.#lane, () => {
+      this.#ports.get(number)?.close();
+      this.#ports.set(number, near);
+      near.on('message', (message) => {
+        if (!(message instanceof ArrayBuffer) && 'outbox' in message)
+          this.#dispatcher.take(number, message.outbox);
+      });
+      this.#dispatcher.connected(number);
+    });
+  }
+
+  cut(): void {
+    this.#world.simulation.cut(this.#lane);
+    this.#world.receivers.disconnected();
+  }
+}

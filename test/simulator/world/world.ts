@@ -1,0 +1,56 @@
+// What outlives every process of the simulated service: the machine, its clocks, the networks and receivers outside, the
+// clients' view of it all, and the judge.
+
+import { Machine, useMachine } from '../disk/machine.ts';
+import { MachineDown } from '../disk/volume.ts';
+import { Counts, Finding, Judge } from '../kernel/findings.ts';
+import { Simulation } from '../kernel/simulation.ts';
+import { Trace } from '../kernel/trace.ts';
+import type { Settings } from '../plan.ts';
+import { Bank } from './bank.ts';
+import { MachineClocks } from './clocks.ts';
+import { Facts } from './facts.ts';
+import { Receivers } from './receivers.ts';
+
+export class World {
+  readonly simulation: Simulation;
+  readonly machine: Machine;
+  readonly clocks: MachineClocks;
+  readonly judge: Judge;
+  /** Faults that were injected, and what happened because of them. */
+  readonly happened = new Counts();
+  readonly trace: Trace;
+  readonly settings: Settings;
+  readonly bank: Bank;
+  readonly receivers: Receivers;
+  readonly facts: Facts;
+  /** Something on the disk was damaged without a word: what needs it may be refused from now on. */
+  isDamaged = false;
+  /** The run injects nothing any more. */
+  isHealed = false;
+
+  constructor(seed: string, settings: Settings, isKept: boolean) {
+    this.simulation = new Simulation(seed, (error) => this.#uncaught(error));
+    this.machine = new Machine(this.simulation);
+    useMachine(this.machine);
+    this.judge = new Judge(() => this.machine.isDown);
+    this.clocks = new MachineClocks(this.simulation);
+    this.clocks.drift = settings.drift;
+    this.settings = settings;
+    this.trace = new Trace(() => this.simulation.nowMs, isKept);
+    this.facts = new Facts(this.judge, () => this.simulation.nowMs);
+    this.bank = new Bank(this);
+    this.receivers = new Receivers(this);
+  }
+
+  /** What a task throws that nobody takes ends a process; when it is not because the process has ended already, it is a bug. */
+  #uncaught(error: unknown): void {
+    if (error instanceof MachineDown) return;
+    const what = (error as Error).stack ?? String(error);
+    this.judge.found(new Finding('the service fails of what failed, and of nothing else', what));
+  }
+
+  note(text: string): void {
+    this.trace.note(text);
+  }
+}
