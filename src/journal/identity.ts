@@ -46,7 +46,7 @@ export function encodeLabel({ folder, generation, part }: Part): Buffer {
 
 /** Throws `ForeignPart` unless the label found at `path` is that of the part expected there. */
 export function checkLabel(path: string, found: Buffer | undefined, expected: Part): void {
-  const wrong = found === undefined ? 'does not say whose it is' : differenceOf(decodeLabel(found), expected);
+  const wrong = found === undefined ? 'has no label' : differenceOf(decodeLabel(found), expected);
   if (wrong === null) return;
   throw new ForeignPart(
     `${path} ${wrong}: put each part back in its own place, or restore all of the data folder from one backup`,

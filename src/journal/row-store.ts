@@ -73,7 +73,7 @@ export class RowStore {
     const content = verifyChecksum(bytes);
     if (content !== null) return content;
     throw new JournalDamaged(
-      `${dataFile(this.#folder)} is damaged: the row ${row} is not as it was written. Restore the data folder from a backup`,
+      `${dataFile(this.#folder)} is damaged: the row ${row} does not match its checksum. Restore the data folder from a backup`,
     );
   }
 

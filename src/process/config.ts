@@ -162,7 +162,7 @@ function readGroup(content: unknown, schema: object, prefix: string, file: strin
     const path = prefix + name;
     if (property === undefined) {
       const known = Object.keys(properties).map((key) => prefix + key);
-      throw new ConfigError(`"${path}" in ${file} is no known key: ${suggestion(path, known)}`);
+      throw new ConfigError(`"${path}" in ${file} is not a known key: ${suggestion(path, known)}`);
     }
     if (isGroup(property)) readGroup(value, property, `${path}.`, file, settings);
     else put(settings, configKeys.find((key) => key.path === path)!, value, `"${path}" in ${file}`);
@@ -175,7 +175,7 @@ function readVariables(env: Variables, settings: Settings): void {
     if (!variable.startsWith('PAYMENTS_') || text === undefined) continue;
     const key = keys.get(variable);
     if (key === undefined) {
-      throw new ConfigError(`${variable} is no known variable: ${suggestion(variable, [...keys.keys()])}`);
+      throw new ConfigError(`${variable} is not a known variable: ${suggestion(variable, [...keys.keys()])}`);
     }
     put(settings, key, parseVariable(key, text), variable);
   }

@@ -192,7 +192,7 @@ function shardDirsOf({ shards, shardDir }: DataFolder): string[] {
 /** Opens a folder that must exist, with the number of shards that it has. Throws `DataFolderError`. */
 export async function existingDataFolder(path: string): Promise<DataFolder> {
   const format = existsSync(path) ? readFormat(path) : null;
-  if (format === null) throw new DataFolderError(`${path} is no data folder of this service`);
+  if (format === null) throw new DataFolderError(`${path} is not a data folder of this service`);
   return openDataFolder(path, 0, format.shards);
 }
 
@@ -227,7 +227,7 @@ export function newDataFolder(path: string, shards: number, paused: Paused): Dat
 /** The layout of a folder as it is in force, for a look that changes nothing. Throws `DataFolderError`. */
 export function lookAtDataFolder(path: string): DataFolder {
   const format = existsSync(path) ? readFormat(path) : null;
-  if (format === null) throw new DataFolderError(`${path} is no data folder of this service`);
+  if (format === null) throw new DataFolderError(`${path} is not a data folder of this service`);
   return folderOf(path, format.id, format.shards, format.generation, format.paused ?? null);
 }
 

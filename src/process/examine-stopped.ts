@@ -74,7 +74,7 @@ async function openOnce(config: Config, environment: Environment): Promise<strin
   // The owner of the folder could not open files that root creates in it.
   if (own !== undefined && uid !== own) {
     throw new DataFolderError(
-      `${config.dataDir} belongs to the user ${uid} and this is the user ${own}: run it as that one, with "sudo -u"`,
+      `${config.dataDir} belongs to the user ${uid}, but this is the user ${own}: run the command as the owner, with "sudo -u"`,
     );
   }
   await refuseRunning(config.dataDir);

@@ -34,7 +34,7 @@ function refuseTooMuch(shardMib: number, shards: number, bytes: number): void {
   if (needed <= bytes) return;
   const inMib = (count: number) => `${Math.floor(count / mib)} MiB`;
   throw new ConfigError(
-    `PAYMENTS_MEMORY_SHARD_MIB is ${shardMib}: with ${shards} shards that comes to ${inMib(needed)}, and there are ` +
+    `PAYMENTS_MEMORY_SHARD_MIB is ${shardMib}: with ${shards} shards that comes to ${inMib(needed)}, and the machine has ` +
       `${inMib(bytes)}: set a smaller one, or 0`,
   );
 }

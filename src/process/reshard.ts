@@ -144,7 +144,7 @@ function refuseWithoutRoom(old: DataFolder): void {
   if (free >= needed) return;
   const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 / 1024)} MB`;
   throw new DataFolderError(
-    `resharding ${old.path} may need ${megabytes(needed)} and there are ${megabytes(free)}: make room, or move the folder`,
+    `resharding ${old.path} may need ${megabytes(needed)}, and ${megabytes(free)} are free: make room, or move the folder to a larger disk`,
   );
 }
 

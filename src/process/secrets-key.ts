@@ -26,7 +26,7 @@ export function secretsKeyFileOf({ secretsKeyFile, dataDir }: Config, environmen
   const path = relative(dataDir, secretsKeyFile);
   if (path.startsWith('..') || path === '') return secretsKeyFile;
   throw new ConfigError(
-    `${variable} names ${secretsKeyFile}, which lies in the data folder: move it to where no backup takes both`,
+    `${variable} names ${secretsKeyFile}, which is in the data folder: move it out, so that no backup has both`,
   );
 }
 
@@ -56,7 +56,7 @@ function checkKeys(box: SecretBox, keyCheckValue: string, file: string): void {
   } catch (error) {
     if (!(error instanceof SecretUnreadable)) throw error;
     throw new ConfigError(
-      `${file} does not hold the key that the signing secrets in the data folder are sealed with: name the file that does with ${variable}`,
+      `${file} does not have the key that seals the signing secrets in the data folder: name the right file with ${variable}`,
     );
   }
 }
@@ -79,7 +79,7 @@ function readKeyFile(file: string): readonly string[] {
   const keys = text.split('\n').flatMap((line) => line.trim() || []);
   if (keys.length > 0 && keys.every(isSecretsKey)) return keys;
   throw new ConfigError(
-    `${file} is no key file: each of its lines must be 32 bytes in base 64, as ${makeOne} writes them`,
+    `${file} is not a key file: each of its lines must be 32 bytes in base 64, as ${makeOne} writes them`,
   );
 }
 

@@ -46,11 +46,14 @@ export function watchClock(logger: Pick<Logger, 'warn'>, jumps: { inc(): void })
       jumps.inc();
       logger.warn(
         { seconds: seconds(byMs) },
-        "the machine's clock has stepped: it is not believed until it has stood for five minutes. " +
+        "the machine's clock has stepped: dates follow it only after five minutes. " +
           'Check how this machine keeps its time',
       );
     },
     followed: (byMs) =>
-      logger.warn({ seconds: seconds(byMs) }, "the step of the machine's clock stands: dates follow it now"),
+      logger.warn(
+        { seconds: seconds(byMs) },
+        "the step of the machine's clock has lasted: dates follow it now",
+      ),
   };
 }

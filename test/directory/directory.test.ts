@@ -216,7 +216,7 @@ describe('Directory', () => {
     assert.equal(directory.revision, 4);
   });
 
-  test('a row that is not as it was written is refused, and named', async () => {
+  test('a row that does not match its checksum is refused, and named', async () => {
     const other = join(folder, 'damaged');
     await createDirectory(other, part);
     const made = new Directory({ folder: other, part, now: clock.now });
@@ -228,7 +228,7 @@ describe('Directory', () => {
     await store.put(organization.id, row);
     await store.close();
     const expected = new RegExp(
-      `data\\.mdb is damaged: the row ${organization.id} is not as it was written\\. Restore`,
+      `data\\.mdb is damaged: the row ${organization.id} does not match its checksum\\. Restore`,
     );
     assert.throws(() => new Directory({ folder: other, part, now: clock.now }), expected);
   });

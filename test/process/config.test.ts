@@ -116,9 +116,9 @@ describe('loadConfig', () => {
       { PAYMENTS_MEMORY_SHARD_MIB: '512M' },
       /^PAYMENTS_MEMORY_SHARD_MIB is "512M": it must be an integer from 0/,
     ],
-    [{ PAYMENTS_PROT: '1' }, /^PAYMENTS_PROT is no known variable: .*did you mean PAYMENTS_PORT\?$/],
+    [{ PAYMENTS_PROT: '1' }, /^PAYMENTS_PROT is not a known variable: .*did you mean PAYMENTS_PORT\?$/],
     [{ PAYMENTS_WEBHOOK_TIMEOUT_MS: '1' }, /did you mean PAYMENTS_WEBHOOKS_TIMEOUT_MS\?$/],
-    [{ PAYMENTS_ZZZZZZZZZZZZZZZZ: '1' }, /^PAYMENTS_ZZZZZZZZZZZZZZZZ is no known variable: remove it/],
+    [{ PAYMENTS_ZZZZZZZZZZZZZZZZ: '1' }, /^PAYMENTS_ZZZZZZZZZZZZZZZZ is not a known variable: remove it/],
     [
       { PAYMENTS_TLS_CERT_FILE: 'a' },
       /^PAYMENTS_TLS_CERT_FILE is set without PAYMENTS_TLS_KEY_FILE: set both, or neither$/,
@@ -153,13 +153,13 @@ describe('loadConfig', () => {
   });
 
   const files: [changes: Parameters<typeof configFolder>[0], message: RegExp][] = [
-    [{ default: { prot: 1 } }, /^"prot" in .*default\.json is no known key: .*did you mean port\?$/],
+    [{ default: { prot: 1 } }, /^"prot" in .*default\.json is not a known key: .*did you mean port\?$/],
     [{ default: { pages: { visitPerMinute: 1 } } }, /^"pages.visitPerMinute" in .*pages.visitsPerMinute\?$/],
     [{ default: { __proto__x: 1 } }, /^"__proto__x" in /],
     [{ default: { pages: 3 } }, /^"pages" in .*default\.json must be an object/],
     [{ default: { port: '80' } }, /^"port" in .*default\.json is "80": it must be an integer/],
     [{ default: { port: undefined } }, /^"port" is missing in .*default\.json: add it there$/],
-    [{ development: '{"__proto__":{}}' }, /^"__proto__" in .*development\.json is no known key/],
+    [{ development: '{"__proto__":{}}' }, /^"__proto__" in .*development\.json is not a known key/],
     [{ development: '[]' }, /development\.json must be an object/],
     [{ development: '{"port":}' }, /development\.json can't be read as JSON/],
   ];

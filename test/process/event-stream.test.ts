@@ -114,7 +114,7 @@ for (const type of sentEventTypes) {
     const { code, out, error } = await run('trigger', type, '--api-key', key, '--url', service.url, '--json');
     assert.equal(code, works ? 0 : 1, error);
     if (works) assert.equal(JSON.parse(out).type, type);
-    else assert.match(JSON.parse(error).error.message, /only an operator can do what review\.closed takes/);
+    else assert.match(JSON.parse(error).error.message, /only an operator can make review\.closed happen/);
   });
 }
 

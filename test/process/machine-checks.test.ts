@@ -164,7 +164,7 @@ test('doctor on a stopped service: the folder is opened as by a start, and what 
     assert.match(wrong.found.settings!, /^WRONG PAYMENTS_CONNECTIONS_MAX is 1000000, and the limit/);
     writeFileSync(`${key}.other`, `${Buffer.alloc(32, 7).toString('base64')}\n`);
     const foreign = doctor({ PAYMENTS_SECRETS_KEY_FILE: `${key}.other` }, '--stopped');
-    assert.match(foreign.found.folder!, /^WRONG .* does not hold the key that the signing secrets/);
+    assert.match(foreign.found.folder!, /^WRONG .* does not have the key that seals the signing secrets/);
     rmSync(`${key}.other`);
     rmSync(join(dataDir, 'shard-0', 'state'), { recursive: true });
     assert.match(doctor({}, '--stopped').found.folder!, /^WRONG .*state is missing: restore all of /);

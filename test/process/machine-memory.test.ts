@@ -37,7 +37,7 @@ test('a configured size is taken as it is, unless the machine has less than it c
       assert.ok(error instanceof ConfigError);
       assert.match(
         error.message,
-        /^PAYMENTS_MEMORY_SHARD_MIB is 1024: with 2 shards .* 3072 MiB, and there are 3071 MiB: set/,
+        /^PAYMENTS_MEMORY_SHARD_MIB is 1024: with 2 shards .* 3072 MiB, and the machine has 3071 MiB: set/,
       );
       return true;
     },

@@ -220,6 +220,6 @@ test('a folder that can not be resharded is left alone, with one line that says 
   assert.match(missing.error, /"message":"there is no data folder [^\n]+missing"\}\}\n$/);
   const empty = temporaryFolder();
   const foreign = await reshard(empty, 2);
-  assert.match(foreign.error, /"message":"[^\n]+ is no data folder of this service"\}\}\n$/);
+  assert.match(foreign.error, /"message":"[^\n]+ is not a data folder of this service"\}\}\n$/);
   assert.deepEqual([missing.code, foreign.code, readdirSync(empty)], [1, 1, []]);
 });

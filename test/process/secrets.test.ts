@@ -119,12 +119,12 @@ test('no signing secret lies in the data folder; only its own key opens what doe
   );
   assert(!existsSync(keyFile), 'none is made in its place');
   writeFileSync(keyFile, newSecretsKey());
-  await assertRefused(dataDir, /does not hold the key that the signing secrets .* are sealed with/);
+  await assertRefused(dataDir, /does not have the key that seals the signing secrets/);
   writeFileSync(keyFile, 'secret');
-  await assertRefused(dataDir, /is no key file: each of its lines must be 32 bytes in base 64/);
+  await assertRefused(dataDir, /is not a key file: each of its lines must be 32 bytes in base 64/);
   writeFileSync(keyFile, key);
   const inside = join(dataDir, 'secrets-key');
-  await assertRefused(dataDir, /lies in the data folder: move it/, { PAYMENTS_SECRETS_KEY_FILE: inside });
+  await assertRefused(dataDir, /is in the data folder: move it out/, { PAYMENTS_SECRETS_KEY_FILE: inside });
   await assertRefused(dataDir, /PAYMENTS_SECRETS_KEY_FILE is not set, which production needs/, {
     NODE_ENV: 'production',
   });
@@ -158,7 +158,7 @@ test('rolling the key: everything is sealed with the new one, and a crash on the
   assert.equal(await service.stop(), 0);
 
   // The backup opens with the key of its time; ended on the way, the file has both keys, and anything may be sealed with either.
-  await assertRefused(backup, /does not hold the key/, { PAYMENTS_SECRETS_KEY_FILE: keyFile });
+  await assertRefused(backup, /does not have the key/, { PAYMENTS_SECRETS_KEY_FILE: keyFile });
   for (const folder of [dataDir, backup]) {
     const both = join(temporaryFolder(), 'secrets-key');
     writeFileSync(both, `${newSecretsKey()}\n${newKey}\n${oldKey}\n`);

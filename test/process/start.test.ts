@@ -223,7 +223,7 @@ describe('a start is refused', () => {
     );
     await assertRefused(
       { ...env, PAYMENTS_SHARD: '2' },
-      /PAYMENTS_SHARD is no known variable: .*PAYMENTS_SHARDS/,
+      /PAYMENTS_SHARD is not a known variable: .*PAYMENTS_SHARDS/,
     );
     await assertRefused({ ...env, NODE_ENV: 'staging' }, /NODE_ENV is "staging"/);
   });

@@ -110,7 +110,7 @@ export const admissionMessages = {
     ar: 'لا تقبل شبكة الدفع أي دفعات حاليًا. أعد إرسال الطلب بعد لحظات، باستخدام Idempotency-Key نفسها.',
   },
   'api_error.answer_lost': {
-    en: 'A request with this Idempotency-Key was carried out, and its answer can no longer be read. It is not carried out again: look at what it made instead.',
+    en: 'A request with this Idempotency-Key was carried out, and its answer can no longer be read. It is not carried out again: look up the object that it created.',
     fr: 'Une requête avec cette Idempotency-Key a été exécutée, et sa réponse ne peut plus être lue. Elle ne sera pas exécutée de nouveau : consultez plutôt ce qu’elle a créé.',
     ar: 'نُفِّذ طلب بهذا المفتاح Idempotency-Key ولم يعد بالإمكان قراءة الرد عليه. لن يُنفَّذ مرة أخرى: راجع ما أنشأه بدلًا من ذلك.',
   },

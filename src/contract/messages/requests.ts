@@ -170,7 +170,7 @@ export const requestMessages = {
     ar: 'أرسل محتوى الطلب بصيغة application/json.',
   },
   'invalid_request.too_deep': {
-    en: 'Objects and lists in the body lie too deep within each other.',
+    en: 'Objects and lists in the body are nested too deeply.',
     fr: 'Les objets et listes du corps de la requête sont imbriqués trop profondément.',
     ar: 'الكائنات والقوائم في محتوى الطلب متداخلة بعمق يتجاوز المسموح.',
   },
@@ -195,9 +195,9 @@ export const requestMessages = {
     ar: 'يتجاوز حجم الترويسات {max} بايت.',
   },
   'invalid_request.header_repeated': {
-    en: 'The header {header} is sent more than once, or more than one way.',
-    fr: 'L’en-tête {header} est envoyé plusieurs fois, ou de plusieurs façons.',
-    ar: 'أُرسلت الترويسة {header} أكثر من مرة، أو بأكثر من طريقة.',
+    en: 'The header {header} is sent more than once.',
+    fr: 'L’en-tête {header} est envoyé plusieurs fois.',
+    ar: 'أُرسلت الترويسة {header} أكثر من مرة.',
   },
   'invalid_request.header': {
     en: 'The header {header} has a value that is not supported.',

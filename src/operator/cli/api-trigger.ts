@@ -29,7 +29,7 @@ export function triggerThroughApi(api: Api, type: string): Promise<unknown> {
       command: async () => {
         throw new OperatorFailure(
           'refused',
-          `only an operator can do what ${type} takes: trigger it on the machine of the service, without --api-key`,
+          `only an operator can make ${type} happen: trigger it on the machine of the service, without --api-key`,
         );
       },
       reviewOf: async (intent) => {

@@ -26,7 +26,11 @@ export function addAuditCommand(program: Command, { host, print }: CliContext): 
     .description("print the audit record: operators' actions and refused API keys, oldest first")
     .option('--operators', "operators' actions only")
     .option('--keys', 'refused API keys only')
-    .option('--limit <rows>', `at most so many, the newest (${shownUnlessTold})`, wholeNumber(1, shownMax))
+    .option(
+      '--limit <rows>',
+      `how many rows to print, the newest ones (${shownUnlessTold})`,
+      wholeNumber(1, shownMax),
+    )
     .action((options: AuditOptions, command: Command) => {
       const dataDir = host.dataDir(command.optsWithGlobals<CommonOptions>().dataDir);
       if (!existsSync(auditFolder(dataDir))) {

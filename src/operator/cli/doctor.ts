@@ -12,9 +12,9 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
   program
     .command('doctor')
     .description(
-      'check the service, its machine and its data folder, and say what to mend; exits with 1 when something is wrong',
+      'check the service, its machine and its data folder, and say what to do; exits with 1 when something is wrong',
     )
-    .option('--stopped', 'the service is stopped for now: nothing is wrong with that')
+    .option('--stopped', 'the service is stopped on purpose, so that is not reported as wrong')
     .action(async ({ stopped }: { stopped?: true }, command: Command) => {
       const checks = await checksOf(command, context, stopped === true);
       print(command, checks, checksTable);

@@ -24,7 +24,11 @@ export function addKeyCommands(program: Command, { run }: CliContext): void {
   key
     .command('roll <KEY>')
     .description('replace a key by a new one; the old one works until the overlap ends')
-    .requiredOption('--overlap <seconds>', 'how long the old key works on', wholeNumber(0, overlapSecondsMax))
+    .requiredOption(
+      '--overlap <seconds>',
+      'how long the old key still works',
+      wholeNumber(0, overlapSecondsMax),
+    )
     .action((name, { overlap }, command) =>
       run(command, 'key.roll', { key: name, overlapSeconds: overlap }, created),
     );

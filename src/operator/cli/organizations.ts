@@ -13,7 +13,7 @@ export function addOrganizationCommands(program: Command, context: CliContext): 
   org
     .command('create')
     .description('create an organization and its first keys, which are shown once')
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--name <name>', 'the name that people know it by')
     .action(({ name }, command) => run(command, 'org.create', { name }, created));
   org
     .command('list')
@@ -65,7 +65,7 @@ async function close(
   if (!yes) {
     const { name } = (await call(command, 'org.show', { org: id })) as PresentedOrganization;
     const answer = await host.confirm(`Close ${name} (${id})? Its keys stop working, for good. [y/N] `);
-    if (answer === null) throw new CliFailure('closing cannot be undone: give --yes to say that it is meant');
+    if (answer === null) throw new CliFailure('closing cannot be undone: confirm it with --yes');
     if (!answer) throw new CliFailure(`${id} was not closed`);
   }
   return run(command, 'org.close', { org: id }, show);

@@ -7,8 +7,8 @@ import { type CliContext, type CommonOptions, type Resharded, wholeNumber } from
 export function addReshardCommand(program: Command, { host, print }: CliContext): void {
   program
     .command('reshard')
-    .description('lay the data folder out for another number of shards; the service must be stopped')
-    .requiredOption('--shards <count>', 'shards to have from now on', wholeNumber(1, shardsMax))
+    .description('change the number of shards of the data folder; the service must be stopped')
+    .requiredOption('--shards <count>', 'the new number of shards', wholeNumber(1, shardsMax))
     .action(async ({ shards }: { shards: number }, command: Command) => {
       const { dataDir } = command.optsWithGlobals<CommonOptions>();
       print(command, await host.reshard(dataDir, shards), inWords);

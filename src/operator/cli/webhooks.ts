@@ -26,7 +26,7 @@ export function addWebhookCommands(program: Command, { run, print }: CliContext)
   webhooks
     .command('deliveries <ENDPOINT>')
     .description(`list an endpoint's deliveries, newest first, at most ${listedMax}`)
-    .option('--failed', 'only those that were given up')
+    .option('--failed', 'failed deliveries only')
     .action((endpoint, { failed = false }, command) =>
       run(command, 'webhooks.deliveries', { endpoint, failedOnly: failed }, deliveries),
     );
@@ -43,7 +43,7 @@ export function addWebhookCommands(program: Command, { run, print }: CliContext)
     .description('replace the signing secret; until the overlap ends both sign every delivery')
     .requiredOption(
       '--overlap <seconds>',
-      'how long the old secret signs on',
+      'how long the old secret still signs',
       wholeNumber(0, overlapSecondsMax),
     )
     .action((endpoint, { overlap }, command) =>

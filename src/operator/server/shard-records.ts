@@ -32,7 +32,10 @@ export async function recordsIn<R extends { readonly id: string }>(
 export function refuseOther(id: string, kind: IdKind): void {
   if (kindOfId(id) === kind) return;
   const what = kind.replaceAll('_', ' ');
-  throw new OperatorFailure('refused', `${id} is no ${what}: its id starts with ${idPrefixes[kind]}_`);
+  throw new OperatorFailure(
+    'refused',
+    `${id} is not the id of a ${what}, which starts with ${idPrefixes[kind]}_`,
+  );
 }
 
 /** The record with this id, which must be of this kind. */

@@ -101,7 +101,7 @@ function organizationFor({ directory }: OperatorServices, org: string | null) {
   if (org !== null) return directory.organization(org);
   const [only, ...others] = directory.organizations();
   if (only !== undefined && others.length === 0) return only;
-  throw new OperatorFailure('refused', 'there are several organizations: name the one that is meant');
+  throw new OperatorFailure('refused', 'there are several organizations: name one');
 }
 
 /** Yields first the organization, then each event of test mode after `after`, or each that happens from now on. */

@@ -97,7 +97,7 @@ describe('org', () => {
     const status = () => fixture.directory.organization(id).status;
     const refused = await run('org', 'close', id);
     assert.deepEqual([refused.code, refused.out, status()], [1, '', 'active']);
-    assert.match(refused.error, /^payments: closing cannot be undone: give --yes .*\n$/);
+    assert.match(refused.error, /^payments: closing cannot be undone: confirm it with --yes\n$/);
     terminal.answer = false;
     assert.match((await run('org', 'close', id)).error, /was not closed\n$/);
     assert.equal(status(), 'active');
@@ -434,7 +434,7 @@ describe('as a process', () => {
       1,
       /no server runs on \/nowhere\/operator\.sock: start it/,
     ],
-    [{ PAYMENTS_PROT: '1' }, ['org', 'list'], 1, /PAYMENTS_PROT is no known variable/],
+    [{ PAYMENTS_PROT: '1' }, ['org', 'list'], 1, /PAYMENTS_PROT is not a known variable/],
     [{ PAYMENTS_PORT: 'x' }, ['serve'], 1, /PAYMENTS_PORT is "x"/],
     [{}, ['org', 'show'], 2, /missing required argument/],
   ];
