@@ -143,6 +143,7 @@ test('the journal is a port: what lies above imports only what these files offer
     'journal/inspect-journal.ts',
     'journal/stopped-journal.ts',
     'journal/identity.ts',
+    'journal/record-frame.ts',
     'journal/row-store.ts',
     'journal/secret-box.ts',
     'journal/sync-path.ts',

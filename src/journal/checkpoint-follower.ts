@@ -1,24 +1,32 @@
-// The follower of the log that keeps the checkpoint: it reads the durable log after the checkpoint's sequence, keeps the
-// last value of each record, and writes those. Called by the shard through the port, mostly from another thread, so
-// that the shard's own writes the log and nothing else. It also drops what nothing needs any more.
+// The follower of the log that keeps the checkpoint. It reads the durable log after the checkpoint's sequence and writes the
+// last value of each record, as the bytes that the log has. The shard calls it through the port, mostly in another thread,
+// so that the shard's own thread writes the log and nothing else. The follower also drops what nothing needs any more.
 
 import { assert } from '../core/assert.ts';
 import { breath, type Scheduler } from '../core/scheduler.ts';
-import type { Change } from '../domain/record.ts';
-import type { LmdbCheckpoint } from './checkpoint.ts';
-import { entriesAfter, follow, type StoredBatch } from './follow.ts';
+import { type FollowedBatch, type FollowedLog, storedEntriesAfter } from './follow.ts';
 import { IdempotencyRecordList } from './idempotency-rows.ts';
-import { type Checkpointer, unlessDamaged } from './journal.ts';
-import { type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
+import type { Checkpointer, WritableCheckpoint } from './journal.ts';
+import { idOfFrame, type RecordFrame } from './record-frame.ts';
 
 /** So much of the log is held in memory at once. */
 const partBytesMax = 16 * 1024 * 1024;
 /** After so much the event loop goes on: it takes some milliseconds. */
 const breathBytes = 1024 * 1024;
 
+/** The checkpoint as its follower writes it. What it can't write it rejects, or throws, as `JournalFailure`. */
+export interface FollowerCheckpoint extends WritableCheckpoint {
+  putSmallValues(values: ReadonlyMap<string, Uint8Array>): void;
+  noteSegment(firstSequence: number): void;
+  dropIdempotencyRecords(beforeMs: number): void;
+  /** Lets the space be used again that a process which has ended was still reading. */
+  forgetDeadReaders(): void;
+  close(): Promise<void>;
+}
+
 /** A part of the log, as a checkpoint takes it: the last value of each record. */
-class Part {
-  readonly records = new Map<string, Change>();
+class LogPart {
+  readonly records = new Map<string, RecordFrame>();
   readonly idempotencyRecords = new IdempotencyRecordList();
   /** Where it ends. */
   sequence: number;
@@ -28,9 +36,9 @@ class Part {
     this.sequence = afterSequence;
   }
 
-  add(batch: StoredBatch): void {
-    for (const { changes, idempotency } of entriesAfter(batch, this.sequence)) {
-      for (const change of changes) this.records.set(change.id, change);
+  add(batch: FollowedBatch): void {
+    for (const { records, idempotency } of storedEntriesAfter(batch, this.sequence)) {
+      for (const frame of records) this.records.set(idOfFrame(frame), frame);
       if (idempotency !== null) this.idempotencyRecords.push(idempotency);
     }
     this.sequence = batch.lastSequence;
@@ -39,18 +47,18 @@ class Part {
 }
 
 export class CheckpointFollower implements Checkpointer {
-  readonly #segments: Segments;
-  readonly #checkpoint: LmdbCheckpoint;
+  readonly #log: FollowedLog;
+  readonly #checkpoint: FollowerCheckpoint;
   readonly #scheduler: Scheduler;
 
-  constructor(segments: Segments, checkpoint: LmdbCheckpoint, scheduler: Scheduler) {
-    this.#segments = segments;
+  constructor(log: FollowedLog, checkpoint: FollowerCheckpoint, scheduler: Scheduler) {
+    this.#log = log;
     this.#checkpoint = checkpoint;
     this.#scheduler = scheduler;
   }
 
   async write(sequence: number): Promise<number> {
-    this.#segments.refresh();
+    this.#log.refresh();
     let written = 0;
     while (this.#checkpoint.sequence < sequence) {
       const part = await this.#read(sequence);
@@ -62,12 +70,12 @@ export class CheckpointFollower implements Checkpointer {
   }
 
   /** As much of the log after the checkpoint as is held at once. */
-  async #read(upTo: number): Promise<Part> {
-    const part = new Part(this.#checkpoint.sequence);
+  async #read(upTo: number): Promise<LogPart> {
+    const part = new LogPart(this.#checkpoint.sequence);
     while (part.sequence < upTo && part.bytes < partBytesMax) {
       const enough = part.bytes + breathBytes;
       const before = part.sequence;
-      for (const batch of follow(this.#segments, part.sequence, upTo)) {
+      for (const batch of this.#log.follow(part.sequence, upTo)) {
         part.add(batch);
         if (part.bytes >= enough) break;
       }
@@ -88,25 +96,11 @@ export class CheckpointFollower implements Checkpointer {
   async drop(olderThanMs: number): Promise<number> {
     this.#checkpoint.forgetDeadReaders();
     this.#checkpoint.dropIdempotencyRecords(olderThanMs);
-    this.#segments.refresh();
-    const { list } = this.#segments;
-    // The newest segment stays: it says which sequence comes next.
-    while (list.length > 1) {
-      const [oldest, next] = list as readonly [Segment, Segment];
-      if (next.firstSequence - 1 > this.#checkpoint.sequence) break;
-      if (lastTimeMs(this.#segments, oldest) >= olderThanMs) break;
-      await this.#segments.dropOldest();
-    }
-    return list[0]?.firstSequence ?? 0;
+    this.#log.refresh();
+    return this.#log.drop(olderThanMs, this.#checkpoint.sequence);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#segments.close(), this.#checkpoint.close()]);
+    await Promise.all([this.#log.close(), this.#checkpoint.close()]);
   }
-}
-
-/** When the last turn of a segment was; infinitely early when it is empty, at the latest then when it is damaged. */
-function lastTimeMs(segments: Segments, segment: Segment): number {
-  const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'last') ?? Number.NEGATIVE_INFINITY);
-  return timeMs ?? writtenMs(segment);
 }

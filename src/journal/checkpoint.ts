@@ -11,6 +11,7 @@
 import { assert } from '../core/assert.ts';
 import type { Change } from '../domain/record.ts';
 import type { IndexRow, ScanRange } from '../domain/view.ts';
+import type { FollowerCheckpoint } from './checkpoint-follower.ts';
 import {
   commit,
   dataFile,
@@ -23,17 +24,11 @@ import {
 import { hourKey, packIdempotencyRecords, unpackIdempotencyRecords } from './idempotency-rows.ts';
 import type { Part } from './identity.ts';
 import { IndexTable } from './index-table.ts';
-import {
-  type CheckpointInput,
-  type IdempotencyRecord,
-  JournalDamaged,
-  JournalFailure,
-  type WritableCheckpoint,
-} from './journal.ts';
-import { encodeRecord } from './record-layout.ts';
+import { type CheckpointInput, type IdempotencyRecord, JournalDamaged, JournalFailure } from './journal.ts';
+import { decodeRecord, idOfFrame, isRemoved, type RecordFrame } from './record-frame.ts';
 import { type OnDamage, RecordTables } from './record-table.ts';
 
-const format = 2;
+const format = 3;
 /** LMDB's own limit. */
 const keyBytesMax = 1_978;
 /** The table of what the checkpoint says of itself. */
@@ -56,7 +51,7 @@ export interface CheckpointOptions {
   readonly isShared?: boolean;
 }
 
-export class LmdbCheckpoint implements WritableCheckpoint {
+export class LmdbCheckpoint implements FollowerCheckpoint {
   readonly #folder: string;
   readonly #environment: Environment;
   readonly #indexRowsOf: IndexRowsOf;
@@ -142,7 +137,7 @@ export class LmdbCheckpoint implements WritableCheckpoint {
       sequence > this.#sequence || idempotencyRecords.length === 0,
       'used keys come with a later sequence',
     );
-    for (const record of records.values()) this.#gather(record);
+    for (const [id, frame] of records) this.#gather(id, frame);
     this.#commit(() => {
       this.#records.write();
       this.#index.write();
@@ -155,11 +150,10 @@ export class LmdbCheckpoint implements WritableCheckpoint {
   }
 
   /** Gathers the record's own row, and those of indexes that are new or stale. */
-  #gather(record: Change): void {
-    const isRemoved = record.removed === true;
-    const stored = this.#records.change({ id: record.id, bytes: isRemoved ? null : encodeRecord(record) });
+  #gather(id: string, frame: RecordFrame): void {
+    const stored = this.#records.change(id, frame);
     const before = stored === undefined ? [] : this.#indexRowsOf(stored);
-    this.#index.change(before, isRemoved ? [] : this.#indexRowsOf(record));
+    this.#index.change(before, isRemoved(frame) ? [] : this.#indexRowsOf(decodeRecord(id, frame.value)));
   }
 
   *idempotencyRecords(sinceMs: number): Generator<IdempotencyRecord> {
@@ -183,8 +177,12 @@ export class LmdbCheckpoint implements WritableCheckpoint {
     });
   }
 
-  records(onDamage?: OnDamage): Generator<Change> {
-    return this.#records.all(onDamage);
+  *records(onDamage?: OnDamage): Generator<Change> {
+    for (const frame of this.#records.all(onDamage)) yield decodeRecord(idOfFrame(frame), frame.value);
+  }
+
+  frames(): Generator<RecordFrame> {
+    return this.#records.all();
   }
 
   get recordCount(): number {

@@ -1,29 +1,31 @@
-// How a turn lies in the log. Called by the log and by its recovery. Every value describes itself: none needs another
-// one, or the code of another day, to be read. A log record, little-endian:
+// How a turn lies in the log, as one log batch. Every value describes itself: none needs another one, or the code of
+// another day, to be read. Little-endian:
 //
 //   0  format (u8)     1  zeros     4  CRC-32 of everything from 8 on (u32)
 //   8  first sequence (f64)   16  last sequence (f64)   24  service time (f64)   32  wall time, Unix ms (f64)
-//  40  length of the body (u32)   44  length of the answers (u32)
+//  40  length of the body (u32)   44  length of the responses (u32)
 //  48  tag: whose batch it is (22 bytes, see identity.ts)
 //  70  body: for each entry the number of its changes (u16), the offset of its stored response (u32, all ones: none) and
 //      its cause (u8: the number of its kind from 1, and 128 when a name follows, with its length (u8)), then each
-//      change: its length (u32) and its bytes (see record-layout.ts)
-//   …  answers: CRC-32 of the rest of the answer (u32), key digest (16), fingerprint (16), slot (u16), status (u16),
-//      lengths of the request id (u16), the defaults (u16) and the answer's body (u32), then these three; one after the other, so
-//      that one is read, and checked, from its offset alone
+//      change: the lengths of its key (u8) and of its value (u32), the key, the value (see record-frame.ts)
+//   …  responses: CRC-32 of the rest of the response (u32), key digest (16), fingerprint (16), slot (u16), status (u16),
+//      lengths of the request id (u16), of the defaults (u16) and of the body (u32), where the change begins that the body
+//      is the end of (u32; 0: it comes last here), the request id, the defaults, the body
 //
-// An event about the very object that the request was answered with does not hold that object again: it is the body of
-// the entry's stored response.
+// A response can be read, and checked, from its offset alone. Mostly an event is about the very object that the request
+// was answered with: then the body of the response lies in the event, whose bytes go on to the checkpoint as they are.
 
 import { crc32 } from 'node:zlib';
 import { assert } from '../core/assert.ts';
 import { type Cause, causeKinds, causes } from '../domain/cause.ts';
 import type { Change } from '../domain/record.ts';
 import type { PackedChanges } from '../store/packed-changes.ts';
-import { checksumBytes, writeWithChecksum } from './checksum.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { checksumBytes } from './checksum.ts';
 import { tagBytes } from './identity.ts';
 import {
   digestBytes,
+  type Entry,
   type IdempotencyRecord,
   type KeyedResponse,
   type LogBatch,
@@ -31,14 +33,14 @@ import {
   type ResponseLocation,
   type StoredResponse,
 } from './journal.ts';
-import { decodeRecord, packRecord } from './record-layout.ts';
+import { decodeRecord, idOfFrame, isSound, type RecordFrame, writeRecord } from './record-frame.ts';
 
-const format = 6;
-const bodyLengthInHeaderAt = 40;
-const answersLengthAt = 44;
+const format = 7;
+const bodyBytesAt = 40;
+const responsesBytesAt = 44;
 const tagAt = 48;
 const headerBytes = tagAt + tagBytes;
-// Where the fields of an answer lie, from its start.
+// Where the fields of a response lie, from its start.
 const keyDigestAt = 4;
 const fingerprintAt = keyDigestAt + digestBytes;
 const slotAt = fingerprintAt + digestBytes;
@@ -46,7 +48,8 @@ const statusAt = slotAt + 2;
 const requestIdLengthAt = statusAt + 2;
 const defaultsLengthAt = requestIdLengthAt + 2;
 const bodyLengthAt = defaultsLengthAt + 2;
-const answerHeaderBytes = bodyLengthAt + 4;
+const holderAt = bodyLengthAt + 4;
+const responseHeadBytes = holderAt + 4;
 
 /** The fixed part of a log record. */
 export interface TurnHeader {
@@ -58,14 +61,22 @@ export interface TurnHeader {
   readonly wallMs: number;
 }
 
-type Idempotency = NonNullable<LogBatch['entries'][number]['idempotency']>;
+/** An entry as it lies in the log: views of its batch, which is checked. */
+export interface StoredEntry {
+  readonly sequence: number;
+  readonly timeMs: number;
+  readonly records: readonly RecordFrame[];
+  readonly idempotency: IdempotencyRecord | null;
+  readonly cause: Cause | null;
+}
 
 const causeAt = 6;
 const entryHeadBytes = 7;
 const namedMark = 128;
 const nameBytesMax = 255;
-const lengthBytes = 4;
-const noAnswer = 0xffff_ffff;
+const changeHeadBytes = 5;
+const noResponse = 0xffff_ffff;
+const writer = new ByteWriter();
 
 /** A turn as one log record, with where each entry's answer will lie, and its changes as they can be read from there. */
 export interface EncodedTurn {
@@ -77,42 +88,42 @@ export interface EncodedTurn {
 /** Encodes a turn as one log record of the shard with this tag. */
 export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
   const { firstSequence, timeMs, wallMs, entries } = turn;
-  const locations: (ResponseLocation | null)[] = [];
-  const changes: Buffer[] = [];
-  let bodyLength = 0;
-  let answersLength = 0;
-  for (const { changes: records, idempotency, cause } of entries) {
-    const shared = typeof idempotency?.body === 'string' ? idempotency.body : null;
-    for (const record of records) {
-      const change = packRecord(record, shared);
-      changes.push(change);
-      bodyLength += lengthBytes + checksumBytes + change.length;
-    }
-    bodyLength += entryHeadBytes + nameBytes(cause);
-    locations.push(idempotency === null ? null : { record: firstSequence, offset: answersLength });
-    if (idempotency !== null) answersLength += answerBytes(idempotency);
+  const places: number[] = [];
+  const bodies: number[] = [];
+  const heads: number[] = [];
+  writer.clear();
+  writer.skip(headerBytes);
+  for (const entry of entries) {
+    heads.push(writer.length);
+    bodies.push(writeChanges(entry, places));
   }
-  const bytes = Buffer.allocUnsafe(headerBytes + bodyLength + answersLength);
-  bytes.writeUInt32LE(format, 0);
+  const bodyEnd = writer.length;
+  const locations = entries.map(({ idempotency }, i): ResponseLocation | null => {
+    const offset = idempotency === null ? noResponse : writer.length - bodyEnd;
+    writer.buffer.writeUInt32LE(offset, heads[i]! + 2);
+    if (idempotency === null) return null;
+    writeResponse(idempotency, bodies[i]!);
+    return { record: firstSequence, offset };
+  });
+  const { length } = writer;
+  const bytes = writer.copy();
+  bytes.fill(0, 0, 8);
+  bytes[0] = format;
   bytes.writeDoubleLE(firstSequence, 8);
   bytes.writeDoubleLE(firstSequence + entries.length - 1, 16);
   bytes.writeDoubleLE(timeMs, 24);
   bytes.writeDoubleLE(wallMs, 32);
-  bytes.writeUInt32LE(bodyLength, bodyLengthInHeaderAt);
-  bytes.writeUInt32LE(answersLength, answersLengthAt);
+  bytes.writeUInt32LE(bodyEnd - headerBytes, bodyBytesAt);
+  bytes.writeUInt32LE(length - bodyEnd, responsesBytesAt);
   bytes.set(tag, tagAt);
-  const places = writeEntries(bytes, turn, locations, changes);
-  let position = headerBytes + bodyLength;
-  for (const { idempotency } of entries)
-    if (idempotency !== null) position = writeAnswer(bytes, position, idempotency);
   bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4);
-  return { bytes, locations, changes: new ChangesOfTurn(bytes, places) };
+  return { bytes, locations, changes: new ChangesOfTurn(bytes, new Uint32Array(places)) };
 }
 
 /** Reads changes from the log record that they were written to. */
 class ChangesOfTurn implements PackedChanges {
   readonly #bytes: Buffer;
-  /** For each change where it begins, its length first, and the offset of its entry's stored response. */
+  /** Where each change begins. */
   readonly #places: Uint32Array;
 
   constructor(bytes: Buffer, places: Uint32Array) {
@@ -124,64 +135,41 @@ class ChangesOfTurn implements PackedChanges {
     return this.#bytes.length + this.#places.byteLength;
   }
 
-  read(number: number): Change {
-    return readChange(this.#bytes, this.#places[2 * number]!, this.#places[2 * number + 1]!);
+  read(number: number, id: string): Change {
+    return decodeRecord(id, frameAt(this.#bytes, this.#places[number]!).value);
   }
 }
 
-/** The change at `at` of a log record, whose entry has its stored response at `offset`. */
-function readChange(bytes: Buffer, at: number, offset: number): Change {
-  const start = at + lengthBytes;
-  const shared = () => (offset === noAnswer ? null : answerText(bytes, offset));
-  const change = decodeRecord(bytes.subarray(start, start + bytes.readUInt32LE(at)), shared);
-  assert(change !== null, 'a log record without a defect holds changes without any');
-  return change;
-}
-
-/** Writes the body; `changes` are those of all entries, one after the other. Returns their places. */
-function writeEntries(
-  bytes: Buffer,
-  { entries }: LogBatch,
-  locations: readonly (ResponseLocation | null)[],
-  changes: readonly Buffer[],
-): Uint32Array {
-  const places = new Uint32Array(2 * changes.length);
-  let at = headerBytes;
-  let next = 0;
-  for (const [i, entry] of entries.entries()) {
-    const offset = locations[i]?.offset ?? noAnswer;
-    at = bytes.writeUInt16LE(entry.changes.length, at);
-    at = bytes.writeUInt32LE(offset, at);
-    at = writeCause(bytes, at, entry.cause);
-    for (const end = next + entry.changes.length; next < end; next++) {
-      const change = changes[next]!;
-      places[2 * next] = at;
-      places[2 * next + 1] = offset;
-      at = bytes.writeUInt32LE(checksumBytes + change.length, at);
-      at = writeWithChecksum(change, bytes, at);
-    }
+/**
+ * Writes the head of an entry, whose offset of the response is filled in later, and its changes, whose places it adds to
+ * `places`. Returns the place of the event that holds the response's body; 0: none does.
+ */
+function writeChanges({ changes, idempotency, cause }: Entry, places: number[]): number {
+  const at = writer.skip(entryHeadBytes);
+  writer.buffer.writeUInt16LE(changes.length, at);
+  writeCause(cause, at + causeAt);
+  let holder = 0;
+  for (const record of changes) {
+    const start = writer.skip(changeHeadBytes);
+    const keyBytes = writeRecord(writer, record);
+    writer.buffer[start] = keyBytes;
+    writer.buffer.writeUInt32LE(writer.length - start - changeHeadBytes - keyBytes, start + 1);
+    places.push(start);
+    if (record.kind === 'event' && record.object_json === idempotency?.body) holder = start;
   }
-  return places;
+  return holder;
 }
 
-/** What the name of a cause takes, cut off where it is too long. */
-function nameBytes(cause: Cause | null): number {
-  return cause === null || cause.name === null ? 0 : 1 + nameOf(cause.name).length;
-}
-
-function nameOf(name: string): Buffer {
-  return Buffer.from(name).subarray(0, nameBytesMax);
-}
-
-function writeCause(bytes: Buffer, at: number, cause: Cause | null): number {
-  if (cause === null) return bytes.writeUInt8(0, at);
-  const kind = causeKinds.indexOf(cause.by) + 1;
-  if (cause.name === null) return bytes.writeUInt8(kind, at);
-  const name = nameOf(cause.name);
-  bytes.writeUInt8(kind | namedMark, at);
-  bytes.writeUInt8(name.length, at + 1);
-  bytes.set(name, at + 2);
-  return at + 2 + name.length;
+/** Writes the kind of a cause at `at`, and its name, cut off where it is too long, behind that. */
+function writeCause(cause: Cause | null, at: number): void {
+  const kind = cause === null ? 0 : causeKinds.indexOf(cause.by) + 1;
+  const name = cause?.name ?? null;
+  writer.buffer[at] = name === null ? kind : kind | namedMark;
+  if (name === null) return;
+  const bytes = Buffer.from(name).subarray(0, nameBytesMax);
+  const start = writer.skip(1 + bytes.length);
+  writer.buffer[start] = bytes.length;
+  writer.buffer.set(bytes, start + 1);
 }
 
 /** The cause at `at`, and where it ends. */
@@ -195,36 +183,31 @@ function readCause(bytes: Buffer, at: number): { readonly cause: Cause | null; r
   return { cause: { by, name: bytes.toString('utf8', at + 2, end) }, end };
 }
 
-function answerBytes({ requestId, defaults, body }: Idempotency): number {
-  return answerHeaderBytes + Buffer.byteLength(requestId) + Buffer.byteLength(defaults) + byteLengthOf(body);
+/** Writes a response; `holder` is the place of the event that holds its body, or 0. */
+function writeResponse({ keyDigest, fingerprint, ...response }: KeyedResponse, holder: number): void {
+  assert(keyDigest.length === digestBytes && fingerprint.length === digestBytes, 'digests have 16 bytes');
+  const { slot, status, requestId, defaults, body } = response;
+  const start = writer.skip(responseHeadBytes);
+  const requestIdLength = writer.text(requestId);
+  const defaultsLength = writer.text(defaults);
+  const bodyLength = holder > 0 ? Buffer.byteLength(body as string) : writeBody(body);
+  const { buffer, length } = writer;
+  buffer.set(keyDigest, start + keyDigestAt);
+  buffer.set(fingerprint, start + fingerprintAt);
+  buffer.writeUInt16LE(slot, start + slotAt);
+  buffer.writeUInt16LE(status, start + statusAt);
+  buffer.writeUInt16LE(requestIdLength, start + requestIdLengthAt);
+  buffer.writeUInt16LE(defaultsLength, start + defaultsLengthAt);
+  buffer.writeUInt32LE(bodyLength, start + bodyLengthAt);
+  buffer.writeUInt32LE(holder, start + holderAt);
+  buffer.writeUInt32LE(crc32(buffer.subarray(start + keyDigestAt, length)), start);
 }
 
-function byteLengthOf(body: Idempotency['body']): number {
-  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-}
-
-function writeAnswer(bytes: Buffer, start: number, idempotency: Idempotency): number {
-  assert(
-    idempotency.keyDigest.length === digestBytes && idempotency.fingerprint.length === digestBytes,
-    'digests have 16 bytes',
-  );
-  bytes.set(idempotency.keyDigest, start + keyDigestAt);
-  bytes.set(idempotency.fingerprint, start + fingerprintAt);
-  bytes.writeUInt16LE(idempotency.slot, start + slotAt);
-  bytes.writeUInt16LE(idempotency.status, start + statusAt);
-  const requestIdLength = bytes.write(idempotency.requestId, start + answerHeaderBytes);
-  bytes.writeUInt16LE(requestIdLength, start + requestIdLengthAt);
-  const defaultsStart = start + answerHeaderBytes + requestIdLength;
-  const defaultsLength = idempotency.defaults === '' ? 0 : bytes.write(idempotency.defaults, defaultsStart);
-  bytes.writeUInt16LE(defaultsLength, start + defaultsLengthAt);
-  const bodyStart = defaultsStart + defaultsLength;
-  const { body } = idempotency;
-  const bodyLength = typeof body === 'string' ? bytes.write(body, bodyStart) : body.length;
-  if (typeof body !== 'string') bytes.set(body, bodyStart);
-  bytes.writeUInt32LE(bodyLength, start + bodyLengthAt);
-  const end = bodyStart + bodyLength;
-  bytes.writeUInt32LE(crc32(bytes.subarray(start + keyDigestAt, end)), start);
-  return end;
+function writeBody(body: KeyedResponse['body']): number {
+  if (typeof body === 'string') return writer.text(body);
+  const at = writer.skip(body.length);
+  writer.buffer.set(body, at);
+  return body.length;
 }
 
 /** Says what is wrong with the log record that lies under `sequence` in the log with this tag; null: nothing. */
@@ -277,30 +260,55 @@ export function responseOf(bytes: Buffer, idempotency: IdempotencyRecord | null)
   return { ...idempotency, ...response, body: Buffer.from(response.body).toString() };
 }
 
-/** Decodes a log record that has no defect. */
-export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
+/** The entries of a log record that has no defect, as views of it. */
+export function readEntries(bytes: Buffer): StoredEntry[] {
   const { firstSequence, timeMs } = readTurnHeader(bytes);
-  const entries: ReplayedEntry[] = [];
-  const end = headerBytes + bytes.readUInt32LE(bodyLengthInHeaderAt);
+  const entries: StoredEntry[] = [];
+  const end = headerBytes + bytes.readUInt32LE(bodyBytesAt);
   for (let at = headerBytes; at < end; ) {
-    const count = bytes.readUInt16LE(at);
+    const records = new Array<RecordFrame>(bytes.readUInt16LE(at));
     const offset = bytes.readUInt32LE(at + 2);
     const { cause, end: start } = readCause(bytes, at + causeAt);
     at = start;
-    const changes: Change[] = [];
-    for (let i = 0; i < count; i++) {
-      changes.push(readChange(bytes, at, offset));
-      at += lengthBytes + bytes.readUInt32LE(at);
+    for (let i = 0; i < records.length; i++) {
+      const frame = frameAt(bytes, at);
+      records[i] = frame;
+      at += changeHeadBytes + frame.key.length + frame.value.length;
     }
     const location = { record: firstSequence, offset };
-    const idempotency = offset === noAnswer ? null : readIdempotencyRecord(bytes, location, timeMs);
-    entries.push({ sequence: firstSequence + entries.length, timeMs, changes, idempotency, cause });
+    const idempotency = offset === noResponse ? null : readIdempotencyRecord(bytes, location, timeMs);
+    entries.push({ sequence: firstSequence + entries.length, timeMs, records, idempotency, cause });
   }
   return entries;
 }
 
-function answerStart(bytes: Buffer, offset: number): number {
-  return headerBytes + bytes.readUInt32LE(bodyLengthInHeaderAt) + offset;
+/** Decodes a log record that has no defect. What it returns does not hold on to the bytes. */
+export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
+  return readEntries(bytes).map(({ sequence, timeMs, records, idempotency, cause }) => ({
+    sequence,
+    timeMs,
+    cause,
+    changes: records.map((frame) => decodeRecord(idOfFrame(frame), frame.value)),
+    idempotency: idempotency && {
+      ...idempotency,
+      keyDigest: new Uint8Array(idempotency.keyDigest),
+      fingerprint: new Uint8Array(idempotency.fingerprint),
+    },
+  }));
+}
+
+/** The change whose head lies at `at`. */
+function frameAt(bytes: Buffer, at: number): RecordFrame {
+  const keyAt = at + changeHeadBytes;
+  const valueAt = keyAt + bytes[at]!;
+  return {
+    key: bytes.subarray(keyAt, valueAt),
+    value: bytes.subarray(valueAt, valueAt + bytes.readUInt32LE(at + 1)),
+  };
+}
+
+function responseStart(bytes: Buffer, offset: number): number {
+  return headerBytes + bytes.readUInt32LE(bodyBytesAt) + offset;
 }
 
 function readIdempotencyRecord(
@@ -308,26 +316,14 @@ function readIdempotencyRecord(
   location: ResponseLocation,
   usedAtMs: number,
 ): IdempotencyRecord {
-  const start = answerStart(bytes, location.offset);
-  // Copies: a view would keep the whole log record in memory for as long as the key lives.
-  const digestAt = (at: number) => new Uint8Array(bytes.subarray(start + at, start + at + digestBytes));
-  const keyDigest = digestAt(keyDigestAt);
-  const fingerprint = digestAt(fingerprintAt);
-  const slot = bytes.readUInt16LE(start + slotAt);
-  return { keyDigest, fingerprint, slot, usedAtMs, location };
-}
-
-/** Where the parts of an answer begin that have no fixed length, and where it ends. */
-function answerParts(bytes: Buffer, start: number) {
-  const idStart = start + answerHeaderBytes;
-  const defaultsStart = idStart + bytes.readUInt16LE(start + requestIdLengthAt);
-  const bodyStart = defaultsStart + bytes.readUInt16LE(start + defaultsLengthAt);
-  return { idStart, defaultsStart, bodyStart, end: bodyStart + bytes.readUInt32LE(start + bodyLengthAt) };
-}
-
-function answerText(bytes: Buffer, offset: number): string {
-  const { bodyStart, end } = answerParts(bytes, answerStart(bytes, offset));
-  return bytes.toString('utf8', bodyStart, end);
+  const start = responseStart(bytes, location.offset);
+  return {
+    keyDigest: bytes.subarray(start + keyDigestAt, start + fingerprintAt),
+    fingerprint: bytes.subarray(start + fingerprintAt, start + slotAt),
+    slot: bytes.readUInt16LE(start + slotAt),
+    usedAtMs,
+    location,
+  };
 }
 
 /**
@@ -335,16 +331,30 @@ function answerText(bytes: Buffer, offset: number): string {
  * that of another key, or when there is none. A copy: `bytes` may be used again.
  */
 export function readResponse(bytes: Buffer, offset: number, keyDigest: Uint8Array): StoredResponse | null {
-  const start = answerStart(bytes, offset);
-  if (start + answerHeaderBytes > bytes.length) return null;
-  const { idStart, defaultsStart, bodyStart, end } = answerParts(bytes, start);
+  const start = responseStart(bytes, offset);
+  if (start + responseHeadBytes > bytes.length) return null;
+  const requestIdStart = start + responseHeadBytes;
+  const defaultsStart = requestIdStart + bytes.readUInt16LE(start + requestIdLengthAt);
+  const ownEnd = defaultsStart + bytes.readUInt16LE(start + defaultsLengthAt);
+  const bodyLength = bytes.readUInt32LE(start + bodyLengthAt);
+  const holder = bytes.readUInt32LE(start + holderAt);
+  const end = holder === 0 ? ownEnd + bodyLength : ownEnd;
   if (end > bytes.length) return null;
   if (bytes.readUInt32LE(start) !== crc32(bytes.subarray(start + keyDigestAt, end))) return null;
   if (bytes.compare(keyDigest, 0, digestBytes, start + keyDigestAt, start + fingerprintAt) !== 0) return null;
+  const body = holder === 0 ? bytes.subarray(ownEnd, end) : endOfEvent(bytes, holder, bodyLength);
+  if (body === null) return null;
   return {
     status: bytes.readUInt16LE(start + statusAt),
-    requestId: bytes.toString('utf8', idStart, defaultsStart),
-    defaults: bytes.toString('utf8', defaultsStart, bodyStart),
-    body: new Uint8Array(bytes.subarray(bodyStart, end)),
+    requestId: bytes.toString('utf8', requestIdStart, defaultsStart),
+    defaults: bytes.toString('utf8', defaultsStart, ownEnd),
+    body: new Uint8Array(body),
   };
+}
+
+/** The text that an event ends with, as a view; null when the event is damaged. */
+function endOfEvent(bytes: Buffer, place: number, length: number): Buffer | null {
+  const frame = frameAt(bytes, place);
+  const end = frame.value.length - checksumBytes;
+  return isSound(frame) ? frame.value.subarray(end - length, end) : null;
 }

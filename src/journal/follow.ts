@@ -3,17 +3,54 @@
 // batch is checked before it is given out; damage, or a gap, is never stepped over.
 
 import { basename, dirname } from 'node:path';
-import { decodeTurn, readTurnHeader, type TurnHeader, turnDefect } from './codec.ts';
+import {
+  decodeTurn,
+  readEntries,
+  readTurnHeader,
+  type StoredEntry,
+  type TurnHeader,
+  turnDefect,
+} from './codec.ts';
 import { type Environment, guardRead } from './environment.ts';
 import { ForeignPart } from './identity.ts';
-import { JournalDamaged, type ReplayedEntry } from './journal.ts';
-import type { Segment, Segments } from './segments.ts';
+import { JournalDamaged, type ReplayedEntry, unlessDamaged } from './journal.ts';
+import { type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
 
 /** One turn as it lies in the log. */
-export interface StoredBatch extends TurnHeader {
-  readonly segment: Segment;
+export interface FollowedBatch extends TurnHeader {
   /** Checked. Good until the next batch is asked for. */
   readonly bytes: Buffer;
+}
+
+export interface StoredBatch extends FollowedBatch {
+  readonly segment: Segment;
+}
+
+/** A log as its followers read it. Whoever appends to it may do so in another thread. */
+export interface FollowedLog {
+  /** Finds what the log has begun since. */
+  refresh(): void;
+  /**
+   * The batches that hold the entry after `after` and what follows, up to the one that holds `upTo`. Read them to the end,
+   * or leave, before the thread does anything else. Throws `JournalDamaged`.
+   */
+  follow(after: number, upTo: number): Iterable<FollowedBatch>;
+  /**
+   * Drops whole segments whose last turn is older and that end with `sequence` or before it, except for the newest.
+   * Settles with the first sequence of the oldest segment, 0 when there is none.
+   */
+  drop(olderThanMs: number, sequence: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** The log that lies in these segments. */
+export function followedLog(segments: Segments): FollowedLog {
+  return {
+    refresh: () => segments.refresh(),
+    follow: (after, upTo) => follow(segments, after, upTo),
+    drop: (olderThanMs, sequence) => dropSegments(segments, olderThanMs, sequence),
+    close: () => segments.close(),
+  };
 }
 
 /** A batch that is not good, with nothing after it in its segment. */
@@ -61,8 +98,14 @@ export function* follow(
 }
 
 /** The entries of a batch that come after `after`. */
-export function entriesAfter(batch: StoredBatch, after: number): ReplayedEntry[] {
+export function entriesAfter(batch: FollowedBatch, after: number): ReplayedEntry[] {
   return decodeTurn(batch.bytes).filter(({ sequence }) => sequence > after);
+}
+
+/** The same as they lie in the log: views of a copy, because the batch's own bytes are lent. */
+export function storedEntriesAfter(batch: FollowedBatch, after: number): StoredEntry[] {
+  const entries = readEntries(Buffer.from(batch.bytes));
+  return batch.firstSequence > after ? entries : entries.filter(({ sequence }) => sequence > after);
 }
 
 function* batchesOf(segments: Segments, index: number, next: number, upTo: number): Generator<StoredBatch> {
@@ -97,6 +140,24 @@ function* batchesOf(segments: Segments, index: number, next: number, upTo: numbe
 function firstHolding(environment: Environment, next: number): number {
   const [floor] = environment.getKeys({ start: next, end: 0, reverse: true, limit: 1 });
   return floor ?? next;
+}
+
+async function dropSegments(segments: Segments, olderThanMs: number, sequence: number): Promise<number> {
+  const { list } = segments;
+  // The newest segment stays: it says which sequence comes next.
+  while (list.length > 1) {
+    const [oldest, next] = list as readonly [Segment, Segment];
+    if (next.firstSequence - 1 > sequence) break;
+    if (lastTimeMs(segments, oldest) >= olderThanMs) break;
+    await segments.dropOldest();
+  }
+  return list[0]?.firstSequence ?? 0;
+}
+
+/** When the last turn of a segment was; infinitely early when it is empty, at the latest then when it is damaged. */
+function lastTimeMs(segments: Segments, segment: Segment): number {
+  const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'last') ?? Number.NEGATIVE_INFINITY);
+  return timeMs ?? writtenMs(segment);
 }
 
 function guardSegment<T>(segments: Segments, index: number, read: () => T): T {

@@ -2,18 +2,15 @@
 // sort key. The name of an index has two parts. The part up to its first `=` names a list (organization, mode and field); it
 // is long, but an organization has few, so keys have a number in its place (see index-table.ts). The rest is the value.
 //
-// A sort key consists of letters, digits and `_`. It is packed with six bits for each character, in the order of ASCII, so
-// that the order of the bytes is the order of the texts. A value is its length (u8) and its text. Where the text can be packed
-// in the same way, it is, and 128 is added to the length. For a text that is too long, the value is 255 and its SHA-256.
+// A sort key consists of letters, digits and `_`, and is packed (see packed-text.ts). A value is its length (u8) and its text.
+// Where the text can be packed, too, it is, and 128 is added to the length. For a text that is too long, the value is 255
+// and its SHA-256.
 
 import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import type { ScanRange } from '../domain/view.ts';
+import { packedAlphabet, packText } from './packed-text.ts';
 
-/** The characters in the order of their codes. The code of `0` is 1, because the code 0 ends a text. */
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-const codes = new Uint8Array(256);
-for (let i = 0; i < alphabet.length; i++) codes[alphabet.charCodeAt(i)] = i + 1;
 const sortKeyLengthMax = 100;
 const valueBytesMax = 126;
 const packedMark = 128;
@@ -77,43 +74,6 @@ export function rowKey(prefix: Uint8Array, sortKey: string): Buffer {
   return key;
 }
 
-/** Packs a text behind `offset` bytes that the caller fills. Null when the text has other characters. */
-export function packText(text: string, offset = 0): Buffer | null {
-  const bytes = Buffer.allocUnsafe(offset + Math.ceil((text.length * 6) / 8));
-  let at = offset;
-  let bits = 0;
-  let held = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = codes[text.charCodeAt(i)];
-    if (!code) return null;
-    bits = ((bits << 6) | code) & 0xffff;
-    held += 6;
-    if (held >= 8) {
-      held -= 8;
-      bytes[at++] = bits >> held;
-    }
-  }
-  if (held > 0) bytes[at] = bits << (8 - held);
-  return bytes;
-}
-
-/** The text that was packed behind `offset` bytes. */
-export function unpackText(bytes: Uint8Array, offset = 0): string {
-  let text = '';
-  let bits = 0;
-  let held = 0;
-  for (let at = offset; at < bytes.length; at++) {
-    bits = ((bits << 8) | bytes[at]!) & 0xffff;
-    for (held += 8; held >= 6; ) {
-      held -= 6;
-      const code = (bits >> held) & 63;
-      if (code === 0) return text;
-      text += alphabet[code - 1]!;
-    }
-  }
-  return text;
-}
-
 /** LMDB's bounds for a scan of the index with this prefix; `end` is always exclusive. */
 export function scanBounds(prefix: Buffer, { after, before, descending }: ScanRange) {
   const low = after === undefined ? prefix : boundKey(prefix, after);
@@ -130,12 +90,12 @@ export function scanBounds(prefix: Buffer, { after, before, descending }: ScanRa
 function boundKey(prefix: Buffer, bound: string): Buffer {
   const at = bound.search(/[^0-9A-Z_a-z]/);
   if (at < 0) return rowBound(prefix, bound);
-  const before = [...alphabet].findLast((character) => character < bound[at]!);
+  const before = [...packedAlphabet].findLast((character) => character < bound[at]!);
   const start = bound.slice(0, at);
   // It comes after everything that begins with the next smaller character; without one, directly after `start`.
   return before === undefined
     ? Buffer.concat([rowBound(prefix, start), Buffer.of(0)])
-    : rowBound(prefix, start + before + alphabet.at(-1)!.repeat(sortKeyLengthMax));
+    : rowBound(prefix, start + before + packedAlphabet.at(-1)!.repeat(sortKeyLengthMax));
 }
 
 function rowBound(prefix: Buffer, text: string): Buffer {

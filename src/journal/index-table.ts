@@ -6,15 +6,8 @@
 
 import type { IndexRow, ScanRange } from '../domain/view.ts';
 import type { Table } from './environment.ts';
-import {
-  indexPrefix,
-  readNumber,
-  rowKey,
-  scanBounds,
-  splitIndexName,
-  unpackText,
-  valueBytesIn,
-} from './index-keys.ts';
+import { indexPrefix, readNumber, rowKey, scanBounds, splitIndexName, valueBytesIn } from './index-keys.ts';
+import { unpackText } from './packed-text.ts';
 
 /** Runs a read of the environment. */
 export type Read = <T>(read: () => T) => T;

@@ -8,6 +8,7 @@ import type { Cause } from '../domain/cause.ts';
 import type { Change } from '../domain/record.ts';
 import type { ColdStore } from '../store/cold-store.ts';
 import type { PackedChanges } from '../store/packed-changes.ts';
+import type { RecordFrame } from './record-frame.ts';
 
 /** Digests of keys and requests have this many bytes. */
 export const digestBytes = 16;
@@ -108,8 +109,8 @@ export interface Log {
 
 /** What one checkpoint writes. */
 export interface CheckpointInput {
-  /** Records changed since the last checkpoint, by id; a record marked `removed` is deleted. */
-  readonly records: ReadonlyMap<string, Change>;
+  /** The bytes of the records that have changed since the last checkpoint, by id; one that is removed is deleted. */
+  readonly records: ReadonlyMap<string, RecordFrame>;
   /** The last sequence that the records reflect. */
   readonly sequence: number;
   /** Idempotency keys used since the last checkpoint. */
@@ -124,6 +125,8 @@ export interface Checkpoint extends ColdStore {
   idempotencyRecords(sinceMs: number): Iterable<IdempotencyRecord>;
   /** Every record, in the order of its making. Nothing may be written meanwhile. */
   records(): Iterable<Change>;
+  /** The same as bytes, which are checked, but not decoded. */
+  frames(): Iterable<RecordFrame>;
   /** Small values that are written lazily and may be a second behind (rate-limit counts). */
   getSmallValue(name: string): Uint8Array | undefined;
   /** All of these values, by name. */

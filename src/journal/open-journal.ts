@@ -7,6 +7,7 @@ import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
 import { CheckpointFollower } from './checkpoint-follower.ts';
 import { createEnvironment, dataFile } from './environment.ts';
+import { followedLog } from './follow.ts';
 import { ForeignPart, partOf, type ShardIdentity } from './identity.ts';
 import { type Checkpointer, JournalDamaged, type OwnJournal } from './journal.ts';
 import { SegmentedLog } from './log.ts';
@@ -79,7 +80,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
     noticeLoss(segments, checkpoint, warn);
     const follower =
       options.checkpointer ??
-      new CheckpointFollower(segments, checkpoint, options.scheduler ?? systemScheduler);
+      new CheckpointFollower(followedLog(segments), checkpoint, options.scheduler ?? systemScheduler);
     const checkpointer = inStep(follower, segments, checkpoint);
     const onSegment = (firstSequence: number) => checkpointer.noteSegment(firstSequence);
     const log = new SegmentedLog({ segments, onSegment, segmentBytesMax, segmentAgeMaxMs: dayMs });
@@ -114,7 +115,7 @@ export function openFollower(options: Omit<JournalOptions, 'warn'>): CheckpointF
   const part = partOf(identity, 'state');
   const folder = join(dir, 'state');
   return new CheckpointFollower(
-    segments,
+    followedLog(segments),
     new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, isShared: true }),
     scheduler,
   );

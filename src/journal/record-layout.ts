@@ -1,18 +1,16 @@
-// How a record lies as bytes, in the log and in the checkpoint alike: a checksum (see checksum.ts), then
-// msgpack, one array: [number of the kind, version of the kind's layout, whether the record is removed, values …]. The
-// values come in the order in which the layout names the fields, so no name is written.
+// Which fields a record of each kind has on the disk, and in which order. Their values are written without their names, as
+// one array in the order that the layout of the kind lists (record-frame.ts has the bytes around them).
 //
 // A layout is fixed once a version of the service was released with it. To add, rename or drop a field: change the kind's
 // `fields`, and give it an upcaster, which makes the values of the version before into those of the new one. A record
 // of any older version is taken through all upcasters that follow when it is read; it is written in the newest version
-// with its next change. The files under test/journal/golden hold records of every version.
+// with its next change, and its bytes move on unchanged until then. The files under test/journal/golden hold records of
+// every version.
 //
 // Metadata has names that merchants choose: it is packed as a flat list, because msgpackr renames a field `__proto__`.
 
-import { Packr } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
-import { verifyChecksum, withChecksum } from './checksum.ts';
 
 /** Makes the values of one version into those of the next. */
 type Upcaster = (values: readonly unknown[]) => unknown[];
@@ -20,13 +18,19 @@ type Upcaster = (values: readonly unknown[]) => unknown[];
 interface Layout<K extends RecordKind> {
   /** Never given to another kind. */
   readonly number: number;
-  /** Every field, in the order of its values. */
-  readonly fields: Readonly<Record<Exclude<keyof RecordOf<K>, 'kind' | 'removed'>, true>>;
+  /** Every field that is not in the frame's head, in the order of its values. */
+  readonly fields: Readonly<Record<Exclude<keyof RecordOf<K>, keyof FrameHead>, true>>;
   /** From version 1 to 2, from 2 to 3, …: there is one version more than there are upcasters. */
   readonly upcasters: readonly Upcaster[];
 }
 
-const common = { id: true, org: true, livemode: true, created: true } as const;
+/** What is written once for every record, before its values. */
+export type FrameHead = Pick<StoredRecord, 'kind' | 'id' | 'org' | 'livemode' | 'removed'>;
+
+/** Its fields that every record has, besides its kind. */
+const headNames: readonly Exclude<keyof FrameHead, 'kind' | 'removed'>[] = ['id', 'org', 'livemode'];
+
+const common = { created: true } as const;
 
 const layouts: { readonly [K in RecordKind]: Layout<K> } = {
   payment_intent: {
@@ -147,9 +151,10 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       ...common,
       type: true,
       api_version: true,
-      object_json: true,
       request_id: true,
       idempotency_key: true,
+      // Comes last: a stored response that is the same text lies there (see codec.ts).
+      object_json: true,
     },
     upcasters: [],
   },
@@ -220,9 +225,9 @@ interface Compiled {
   readonly names: readonly string[];
   /** Where the metadata lies among the values; -1: the kind has none. */
   readonly metadataAt: number;
-  /** Where an event's object lies; -1: the kind is another. */
-  readonly objectAt: number;
   readonly upcasters: readonly Upcaster[];
+  /** The version that records are written in. */
+  readonly version: number;
 }
 
 const byKind = new Map<RecordKind, Compiled>();
@@ -230,75 +235,52 @@ const byNumber: Compiled[] = [];
 for (const kind of Object.keys(layouts) as RecordKind[]) {
   const { number, fields, upcasters } = layouts[kind];
   const names = Object.keys(fields);
-  const compiled = {
-    kind,
-    number,
-    names,
-    metadataAt: names.indexOf('metadata'),
-    objectAt: names.indexOf('object_json'),
-    upcasters,
-  };
+  const metadataAt = names.indexOf('metadata');
+  const compiled = { kind, number, names, metadataAt, upcasters, version: upcasters.length + 1 };
   byKind.set(kind, compiled);
   byNumber[number] = compiled;
 }
 
 /** The names of the fields of each kind of record. */
 export const recordFields: ReadonlyMap<string, readonly string[]> = new Map(
-  [...byKind].map(([kind, { names }]) => [kind, names]),
+  [...byKind].map(([kind, { names }]) => [kind, [...headNames, ...names]]),
 );
 
 /** The version that records of each kind are written in. */
 export const layoutVersions: Readonly<Record<string, number>> = Object.fromEntries(
-  [...byKind].map(([kind, { upcasters }]) => [kind, upcasters.length + 1]),
+  [...byKind].map(([kind, { version }]) => [kind, version]),
 );
 
-/** Values before those of the fields: number of the kind, version, whether it is removed. */
-const headValues = 3;
-// Bytes within a record are copied out: what is decoded is mostly LMDB's own buffer, lent until its next read.
-const packr = new Packr({ useRecords: false, variableMapSize: true, copyBuffers: true });
-
-/**
- * A record as msgpack, without its checksum: a view of a buffer that is not written again. An event whose object is
- * `shared` (the response that lies in the same log entry) leaves it out: it is given back when the record is read.
- */
-export function packRecord(record: StoredRecord, shared: string | null = null): Buffer {
-  const { number, names, metadataAt, objectAt, upcasters } = byKind.get(record.kind)!;
-  const values = new Array<unknown>(headValues + names.length);
-  values[0] = number;
-  values[1] = upcasters.length + 1;
-  values[2] = record.removed === true;
-  for (let i = 0; i < names.length; i++) values[headValues + i] = record[names[i] as 'id'];
-  if (metadataAt >= 0) values[headValues + metadataAt] = flat((record as { metadata: Metadata }).metadata);
-  if (objectAt >= 0 && values[headValues + objectAt] === shared) values[headValues + objectAt] = null;
-  return packr.pack(values);
+/** What stands for a kind in its records, and the version that they are written in. */
+export function numbersOf(kind: RecordKind): Pick<Compiled, 'number' | 'version'> {
+  return byKind.get(kind)!;
 }
 
-/** The bytes of a record on its own. */
-export function encodeRecord(record: StoredRecord): Buffer {
-  return withChecksum(packRecord(record));
-}
-
-/** The record in these bytes; null when they are damaged. `shared` is what `packRecord` got. */
-export function decodeRecord(bytes: Buffer, shared: () => string | null = () => null): StoredRecord | null {
-  const content = verifyChecksum(bytes);
-  if (content === null) return null;
-  const [number, version, removed, ...stored] = packr.unpack(content) as [
-    number,
-    number,
-    boolean,
-    ...unknown[],
-  ];
+/** The kind that this number stands for. */
+export function kindOf(number: number): RecordKind {
   const layout = byNumber[number];
   assert(layout !== undefined, `kind ${number} of a record is known`);
-  assert(version <= layout.upcasters.length + 1, `version ${version} of a ${layout.kind} is known`);
-  const values = layout.upcasters
-    .slice(version - 1)
-    .reduce<unknown[]>((older, upcast) => upcast(older), stored);
-  const record: Record<string, unknown> = { kind: layout.kind };
-  for (let i = 0; i < layout.names.length; i++) record[layout.names[i]!] = values[i];
-  if (layout.metadataAt >= 0) record.metadata = unflat(values[layout.metadataAt] as readonly string[]);
-  if (layout.objectAt >= 0) record.object_json ??= shared();
-  if (removed) record.removed = true;
+  return layout.kind;
+}
+
+/** The values of a record, in the order of its kind's layout. */
+export function valuesOf(record: StoredRecord): unknown[] {
+  const { names, metadataAt } = byKind.get(record.kind)!;
+  const values = new Array<unknown>(names.length);
+  for (let i = 0; i < names.length; i++) values[i] = record[names[i] as 'created'];
+  if (metadataAt >= 0) values[metadataAt] = flat((record as { metadata: Metadata }).metadata);
+  return values;
+}
+
+/** The record with this head, whose values were written in this version. */
+export function recordOf(head: FrameHead, version: number, written: unknown[]): StoredRecord {
+  const { kind, names, metadataAt, upcasters, version: newest } = byKind.get(head.kind)!;
+  assert(version >= 1 && version <= newest, `version ${version} of a ${kind} is known`);
+  let values = written;
+  for (let older = version; older < newest; older++) values = upcasters[older - 1]!(values);
+  const record = head as unknown as Record<string, unknown>;
+  for (let i = 0; i < names.length; i++) record[names[i]!] = values[i];
+  if (metadataAt >= 0) record.metadata = unflat(values[metadataAt] as readonly string[]);
   return record as unknown as StoredRecord;
 }
 

@@ -11,6 +11,7 @@ import type { Organization } from '../directory/organization.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { JournalFailure, type OwnJournal } from '../journal/journal.ts';
 import { layoutVersions, openJournal, recordFields } from '../journal/open-journal.ts';
+import { encodeRecord } from '../journal/record-frame.ts';
 import { syncPath } from '../journal/sync-path.ts';
 import { CliFailure } from '../operator/cli/context.ts';
 import type { Imported } from '../operator/cli/transferred.ts';
@@ -171,7 +172,7 @@ class Import {
       this.#organization.keys.push(line.api_key);
       this.#counts.api_keys++;
     } else if ('record' in line) {
-      await this.#shards.putRecord(recordOfLine(line.record, recordFields));
+      await this.#shards.putRecord(encodeRecord(recordOfLine(line.record, recordFields)));
       this.#counts.records++;
     } else if ('response' in line) {
       const { key, answer } = responseOfLine(line.response);

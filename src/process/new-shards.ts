@@ -1,8 +1,8 @@
 // The shards of a data folder in the making, while no service runs on it. Whatever is put goes to the one shard that owns
 // its organization. Called by a reshard, which reads the shards before, and by an import, which reads a file.
 
-import type { Change } from '../domain/record.ts';
 import { type IdempotencyRecord, nowhere, type OwnJournal, type StoredResponse } from '../journal/journal.ts';
+import { idOfFrame, organizationOf, type RecordFrame } from '../journal/record-frame.ts';
 import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 import {
   type ClockState,
@@ -23,7 +23,7 @@ interface KeyedAnswer {
 
 interface NewShard {
   readonly journal: OwnJournal;
-  readonly records: Map<string, Change>;
+  readonly records: Map<string, RecordFrame>;
   readonly answers: KeyedAnswer[];
   readonly smallValues: Map<string, Uint8Array>;
 }
@@ -43,9 +43,9 @@ export class NewShards {
     }));
   }
 
-  async putRecord(record: Change): Promise<void> {
-    const shard = this.#shards[shardOfOrganization(record.org, this.#shards.length)]!;
-    shard.records.set(record.id, record);
+  async putRecord(frame: RecordFrame): Promise<void> {
+    const shard = this.#shards[shardOfOrganization(organizationOf(frame), this.#shards.length)]!;
+    shard.records.set(idOfFrame(frame), frame);
     this.records++;
     if (shard.records.size === batchSize) await writeRecords(shard);
   }

@@ -161,7 +161,7 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
   }
   const revisions: number[] = [];
   for (const { checkpoint } of sources) {
-    for (const record of checkpoint.records()) await shards.putRecord(record);
+    for (const frame of checkpoint.frames()) await shards.putRecord(frame);
     for (const [name, value] of checkpoint.smallValues()) {
       if (name === directoryRevisionKey) revisions.push(readRevision(value));
       else if (name !== clockKey) shards.putSmallValue(name, value);
@@ -170,7 +170,7 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
   await shards.finish(latest, Math.max(0, ...revisions));
   const { records, answers } = shards;
   let arrived = 0;
-  for (const target of targets) for (const _ of target.checkpoint.records()) arrived++;
+  for (const target of targets) for (const _ of target.checkpoint.frames()) arrived++;
   assert(arrived === records, `${arrived} of ${records} records have arrived`);
   return { records, answers };
 }

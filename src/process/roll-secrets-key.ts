@@ -3,9 +3,10 @@
 // process is killed, the keys in the file open everything, and the command can be run again.
 
 import { endpointIndex, indexRowsOf } from '../domain/indexes.ts';
-import type { Change, WebhookEndpointRecord } from '../domain/record.ts';
+import type { WebhookEndpointRecord } from '../domain/record.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
+import { encodeRecord, type RecordFrame } from '../journal/record-frame.ts';
 import { idOfKey, newSecretsKey, SecretBox, SecretUnreadable } from '../journal/secret-box.ts';
 import { CliFailure, type SecretsKeyRolled } from '../operator/cli/context.ts';
 import { ConfigError, type Environment } from './config.ts';
@@ -86,7 +87,7 @@ async function reseal(folder: DataFolder, number: number, box: SecretBox): Promi
     const { checkpoint } = journal;
     // After this the log's records, which have the old seals, are not replayed again.
     await completeCheckpoint(journal);
-    const records = new Map<string, Change>();
+    const records = new Map<string, RecordFrame>();
     let secrets = 0;
     for (const id of checkpoint.scan(endpointIndex, { descending: false })) {
       const endpoint = checkpoint.get(id) as WebhookEndpointRecord;
@@ -94,7 +95,7 @@ async function reseal(folder: DataFolder, number: number, box: SecretBox): Promi
         sealed: box.seal(box.open(sealed, endpoint), endpoint),
         expires_at_ms,
       }));
-      records.set(id, { ...endpoint, secrets: resealed });
+      records.set(id, encodeRecord({ ...endpoint, secrets: resealed }));
       secrets += resealed.length;
     }
     await checkpoint.write({ records, sequence: checkpoint.sequence, idempotencyRecords: [] });

@@ -53,7 +53,7 @@ export class Memtable {
     const held = this.#records.get(id);
     const rows = indexRowsOf(record);
     if (held === undefined) this.#bytes += recordBytes;
-    else this.#removeStale(id, indexRowsOf(this.#decoded(held)), rows);
+    else this.#removeStale(id, indexRowsOf(this.#decoded(id, held)), rows);
     this.#records.set(id, record);
     for (const row of rows) this.#addRow(row, id);
   }
@@ -98,10 +98,10 @@ export class Memtable {
   /** The record, decoded if it is packed. */
   read(id: string): StoredRecord | undefined {
     const held = this.#records.get(id);
-    return held === undefined ? undefined : this.#decoded(held);
+    return held === undefined ? undefined : this.#decoded(id, held);
   }
 
-  #decoded(held: StoredRecord | number): StoredRecord {
+  #decoded(id: string, held: StoredRecord | number): StoredRecord {
     if (typeof held !== 'number') return held;
     const batches = this.#batches;
     let low = 0;
@@ -112,7 +112,7 @@ export class Memtable {
       else high = middle - 1;
     }
     const { changes, first } = batches[low]!;
-    return changes.read(held - first);
+    return changes.read(held - first, id);
   }
 
   scan(index: string, range: ScanRange): Iterable<string> {

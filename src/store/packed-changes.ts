@@ -7,6 +7,6 @@ import type { Change } from '../domain/record.ts';
 export interface PackedChanges {
   /** The memory that the batch takes. */
   readonly bytes: number;
-  /** Decodes the change with this number. Changes are counted from 0 over all entries of the batch. */
-  read(number: number): Change;
+  /** Decodes the change with this number, of the record `id`. Changes are counted from 0 over all entries of the batch. */
+  read(number: number, id: string): Change;
 }

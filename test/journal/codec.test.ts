@@ -8,7 +8,7 @@ import { causeKinds, causes } from '../../src/domain/cause.ts';
 import type { Change } from '../../src/domain/record.ts';
 import { decodeTurn, encodeTurn, readResponse, readTurnHeader, turnDefect } from '../../src/journal/codec.ts';
 import { tagOf } from '../../src/journal/identity.ts';
-import { decodeRecord, encodeRecord } from '../../src/journal/record-layout.ts';
+import { encodeRecord, readRecord } from '../../src/journal/record-frame.ts';
 import {
   createEntry,
   customer,
@@ -101,20 +101,22 @@ test('a turn comes back as it was', () => {
 
 test('a record of the checkpoint comes back as it was', () => {
   fc.assert(
-    fc.property(changes, (record) => assert.deepEqual(decodeRecord(encodeRecord(record)), record)),
+    fc.property(changes, (record) => assert.deepEqual(readRecord(encodeRecord(record)), record)),
     { numRuns: 300, seed: 1 },
   );
 });
 
 test('a record of the checkpoint of which any bit has flipped is none, nor is anything else', () => {
-  const bytes = encodeRecord(paymentIntent(1));
-  for (let position = 0; position < bytes.length; position++) {
-    const damaged = Buffer.from(bytes);
-    damaged[position]! ^= 0x10;
-    assert.equal(decodeRecord(damaged), null, `byte ${position}`);
+  const frame = encodeRecord(paymentIntent(1));
+  for (const part of ['key', 'value'] as const) {
+    for (let position = 0; position < frame[part].length; position++) {
+      const damaged = Buffer.from(frame[part]);
+      damaged[position]! ^= 0x10;
+      assert.equal(readRecord({ ...frame, [part]: damaged }), null, `byte ${position} of the ${part}`);
+    }
   }
-  for (const other of [Buffer.alloc(0), Buffer.alloc(4), Buffer.alloc(500), Buffer.from('{"kind":1}')])
-    assert.equal(decodeRecord(other), null);
+  for (const value of [Buffer.alloc(0), Buffer.alloc(4), Buffer.alloc(500), Buffer.from('{"kind":1}')])
+    assert.equal(readRecord({ ...frame, value }), null);
 });
 
 test('an event about the object that was answered does not hold it a second time, and comes back whole', () => {
@@ -206,10 +208,10 @@ test('the digests in a network call outlive the bytes that they were read from',
   };
   const entries = [{ changes: [call], idempotency: null, cause: null }];
   const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries }, tag);
-  const record = encodeRecord(call);
-  const decoded = [decodeTurn(bytes)[0]!.changes[0], decodeRecord(record)];
+  const frame = encodeRecord(call);
+  const decoded = [decodeTurn(bytes)[0]!.changes[0], readRecord(frame)];
   bytes.fill(0);
-  record.fill(0);
+  frame.value.fill(0);
   for (const change of decoded) {
     assert(change?.kind === 'network_call');
     const { key_digest, fingerprint } = change.request!;

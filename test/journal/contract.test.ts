@@ -171,12 +171,13 @@ for (const [name, open] of [
   test(`${name}: the checkpoint answers reads, and shortens the replay`, async (context) => {
     const subject = await open(context);
     await appendTurns(subject.journal, [4, 4]);
-    const records = recordsById([paymentIntent(1), paymentIntent(2), customer(9, 'a@example.com')]);
+    const changes = [paymentIntent(1), paymentIntent(2), customer(9, 'a@example.com')];
+    const records = recordsById(changes);
     await subject.journal.checkpoint.write({ records, sequence: 6, idempotencyRecords: [] });
     const check = () => {
       const { checkpoint } = subject.journal;
       assert.equal(checkpoint.sequence, 6);
-      for (const [id, record] of records) assert.deepEqual(checkpoint.get(id), record);
+      for (const record of changes) assert.deepEqual(checkpoint.get(record.id), record);
       for (const unknown of ['', 'pi_unknown', `pi_${'x'.repeat(16_000)}`, '\u0000', 'é'.repeat(1_500)])
         assert.equal(checkpoint.get(unknown), undefined);
     };

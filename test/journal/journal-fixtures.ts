@@ -10,6 +10,7 @@ import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '.
 import type { IndexRow } from '../../src/domain/view.ts';
 import { type ShardIdentity, tagOf } from '../../src/journal/identity.ts';
 import type { Entry, Journal, LogBatch, ReplayedEntry } from '../../src/journal/journal.ts';
+import { encodeRecord, type RecordFrame } from '../../src/journal/record-frame.ts';
 
 export const startMs = Date.UTC(2026, 10, 1);
 
@@ -131,8 +132,8 @@ export function cycledChange(sequence: number): PaymentIntentRecord {
   });
 }
 
-export function recordsById(records: readonly Change[]): Map<string, Change> {
-  return new Map(records.map((record) => [record.id, record]));
+export function recordsById(records: readonly Change[]): Map<string, RecordFrame> {
+  return new Map(records.map((record) => [record.id, encodeRecord(record)]));
 }
 
 /** Replays a journal that was opened again, so that it can be appended to. */

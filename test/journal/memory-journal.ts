@@ -1,16 +1,19 @@
-// The journal in memory, for tests of what lies above it: same interface, no disk, faults on demand. What was
-// appended but hasn't settled is lost by `reopen`, as it would be in a crash.
+// The journal in memory, for tests of what lies above it: same interface, no disk, faults on demand. It holds the same bytes
+// as the journal on disk, and its checkpoint is kept by the same follower. What was appended but hasn't settled is lost by
+// `reopen`, as it would be in a crash.
 
 import { assert } from '../../src/core/assert.ts';
+import { systemScheduler } from '../../src/core/scheduler.ts';
 import type { Change } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
 import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
-import { encodeTurn } from '../../src/journal/codec.ts';
+import { CheckpointFollower, type FollowerCheckpoint } from '../../src/journal/checkpoint-follower.ts';
+import { decodeTurn, encodeTurn, readResponse, readTurnHeader } from '../../src/journal/codec.ts';
+import type { FollowedBatch, FollowedLog } from '../../src/journal/follow.ts';
 import { tagBytes } from '../../src/journal/identity.ts';
 import {
   type Checkpointer,
   type CheckpointInput,
-  type Entry,
   type IdempotencyRecord,
   JournalDamaged,
   JournalFailure,
@@ -22,12 +25,13 @@ import {
   type StoredResponse,
   type WritableCheckpoint,
 } from '../../src/journal/journal.ts';
+import { decodeRecord, isRemoved, type RecordFrame } from '../../src/journal/record-frame.ts';
 import { lowerBound } from '../../src/store/sorted-keys.ts';
 
 /** What survives a crash. */
 interface Disk {
-  turns: LogBatch[];
-  readonly records: Map<string, Change>;
+  batches: FollowedBatch[];
+  readonly records: Map<string, RecordFrame>;
   /** Sort keys by index, ascending. */
   readonly indexes: Map<string, string[]>;
   idempotencyRecords: IdempotencyRecord[];
@@ -51,7 +55,7 @@ export class MemoryJournal implements OwnJournal {
     this.log = new MemoryLog(disk);
     const checkpoint = new MemoryCheckpoint(disk, indexRowsOf);
     this.checkpoint = checkpoint;
-    this.checkpointer = new MemoryCheckpointer(disk, checkpoint);
+    this.checkpointer = new CheckpointFollower(followed(disk), checkpoint, systemScheduler);
   }
 
   /** The next append fails, and with it the log. */
@@ -65,8 +69,10 @@ export class MemoryJournal implements OwnJournal {
     return new MemoryJournal(this.#indexRowsOf, this.#disk);
   }
 
-  replay(): Generator<ReplayedEntry> {
-    return entriesAfter(this.#disk, this.#disk.sequence);
+  *replay(): Generator<ReplayedEntry> {
+    const { sequence } = this.#disk;
+    for (const { bytes } of batchesAfter(this.#disk, sequence))
+      yield* decodeTurn(bytes).filter((entry) => entry.sequence > sequence);
   }
 
   close(): Promise<void> {
@@ -77,14 +83,14 @@ export class MemoryJournal implements OwnJournal {
 class MemoryLog implements Log {
   readonly #disk: Disk;
   #nextSequence: number;
-  #unsettled: LogBatch[] = [];
+  #unsettled: FollowedBatch[] = [];
   #failure: JournalFailure | null = null;
   #failing: { readonly diskFull: boolean } | null = null;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(disk: Disk) {
     this.#disk = disk;
-    this.#nextSequence = Math.max(disk.sequence, lastSequence(disk.turns.at(-1))) + 1;
+    this.#nextSequence = Math.max(disk.sequence, disk.batches.at(-1)?.lastSequence ?? 0) + 1;
   }
 
   get nextSequence(): number {
@@ -103,36 +109,32 @@ class MemoryLog implements Log {
   append(turn: LogBatch): ReturnType<Log['append']> {
     assert(turn.entries.length > 0, 'a turn has entries');
     assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
-    const locations = turn.entries.map(({ idempotency }, offset) =>
-      idempotency === null ? null : { record: turn.firstSequence, offset },
-    );
-    const { changes } = encodeTurn(turn, tag);
+    const { bytes, locations, changes } = encodeTurn(turn, tag);
     if (this.#failure !== null) return { locations, changes, durable: Promise.reject(this.#failure) };
     this.#nextSequence += turn.entries.length;
-    this.#unsettled.push(turn);
+    const batch = { bytes, ...readTurnHeader(bytes) };
+    this.#unsettled.push(batch);
     const failing = this.#failing;
     this.#failing = null;
-    const durable = this.#writing.then(() => this.#settle(turn, failing));
+    const durable = this.#writing.then(() => this.#settle(batch, failing));
     this.#writing = durable.catch(() => undefined);
     return { locations, changes, durable };
   }
 
-  #settle(turn: LogBatch, failing: { readonly diskFull: boolean } | null): void {
+  #settle(batch: FollowedBatch, failing: { readonly diskFull: boolean } | null): void {
     if (failing !== null) this.#failure ??= new JournalFailure('Asked to fail', failing);
     if (this.#failure !== null) throw this.#failure;
     this.#unsettled.shift();
-    this.#disk.turns.push(turn);
+    this.#disk.batches.push(batch);
   }
 
   readResponse({ record, offset }: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
-    const isIt = (turn: LogBatch) => turn.firstSequence === record;
-    const turn = this.#unsettled.find(isIt) ?? this.#disk.turns.find(isIt);
-    const idempotency = turn?.entries[offset]?.idempotency;
-    if (!idempotency) return undefined;
-    if (Buffer.compare(idempotency.keyDigest, keyDigest) !== 0)
-      throw new JournalDamaged('It is of another key');
-    const { status, requestId, body, defaults } = idempotency;
-    return { status, requestId, body, defaults };
+    const isIt = ({ firstSequence }: FollowedBatch) => firstSequence === record;
+    const batch = this.#unsettled.find(isIt) ?? this.#disk.batches.find(isIt);
+    if (batch === undefined) return undefined;
+    const response = readResponse(batch.bytes, offset, keyDigest);
+    if (response === null) throw new JournalDamaged('There is no sound response of that key');
+    return response;
   }
 
   async close(): Promise<void> {
@@ -141,7 +143,7 @@ class MemoryLog implements Log {
   }
 }
 
-class MemoryCheckpoint implements WritableCheckpoint {
+class MemoryCheckpoint implements FollowerCheckpoint {
   readonly #disk: Disk;
   readonly #indexRowsOf: IndexRowsOf;
 
@@ -155,7 +157,8 @@ class MemoryCheckpoint implements WritableCheckpoint {
   }
 
   get(id: string): Change | undefined {
-    return this.#disk.records.get(id);
+    const frame = this.#disk.records.get(id);
+    return frame && decodeRecord(id, frame.value);
   }
 
   *scan(index: string, { after, before, descending }: ScanRange): Generator<string> {
@@ -171,12 +174,13 @@ class MemoryCheckpoint implements WritableCheckpoint {
       sequence > this.#disk.sequence || idempotencyRecords.length === 0,
       'used keys come with a later sequence',
     );
-    for (const [id, record] of records) {
-      const stored = this.#disk.records.get(id);
+    for (const [id, frame] of records) {
+      const stored = this.get(id);
       if (stored !== undefined) this.#changeRows(stored, (keys, key) => keys.splice(keys.indexOf(key), 1));
-      if (record.removed === true) this.#disk.records.delete(id);
+      if (isRemoved(frame)) this.#disk.records.delete(id);
       else {
-        this.#disk.records.set(id, record);
+        this.#disk.records.set(id, frame);
+        const record = decodeRecord(id, frame.value);
         this.#changeRows(record, (keys, key) => keys.splice(lowerBound(keys, key), 0, key));
       }
     }
@@ -197,97 +201,72 @@ class MemoryCheckpoint implements WritableCheckpoint {
       if (idempotency.usedAtMs >= sinceMs) yield idempotency;
   }
 
-  *records(): Generator<Change> {
-    for (const id of [...this.#disk.records.keys()].sort()) yield this.#disk.records.get(id)!;
+  dropIdempotencyRecords(beforeMs: number): void {
+    const fromMs = Math.floor(beforeMs / hourMs) * hourMs;
+    this.#disk.idempotencyRecords = this.#disk.idempotencyRecords.filter(
+      (idempotency) => idempotency.usedAtMs >= fromMs,
+    );
   }
 
-  getSmallValue(scope: string): Uint8Array | undefined {
-    return this.#disk.values.get(scope);
+  *records(): Generator<Change> {
+    for (const [id, { value }] of this.#inOrder()) yield decodeRecord(id, value);
+  }
+
+  *frames(): Generator<RecordFrame> {
+    for (const [, frame] of this.#inOrder()) yield frame;
+  }
+
+  #inOrder(): [id: string, RecordFrame][] {
+    return [...this.#disk.records].sort(([, a], [, b]) => a.key.compare(b.key));
+  }
+
+  getSmallValue(name: string): Uint8Array | undefined {
+    return this.#disk.values.get(name);
   }
 
   smallValues(): ReadonlyMap<string, Uint8Array> {
     return new Map(this.#disk.values);
   }
-}
 
-class MemoryCheckpointer implements Checkpointer {
-  readonly #disk: Disk;
-  readonly #checkpoint: MemoryCheckpoint;
-
-  constructor(disk: Disk, checkpoint: MemoryCheckpoint) {
-    this.#disk = disk;
-    this.#checkpoint = checkpoint;
+  putSmallValues(values: ReadonlyMap<string, Uint8Array>): void {
+    for (const [name, value] of values) this.#disk.values.set(name, value.slice());
   }
 
-  async write(sequence: number): Promise<number> {
-    const records = new Map<string, Change>();
-    const idempotencyRecords: IdempotencyRecord[] = [];
-    for (const entry of entriesAfter(this.#disk, this.#disk.sequence)) {
-      if (entry.sequence > sequence) break;
-      for (const change of entry.changes) records.set(change.id, change);
-      if (entry.idempotency !== null) idempotencyRecords.push(entry.idempotency);
-    }
-    await this.#checkpoint.write({ records, sequence, idempotencyRecords });
-    return records.size;
-  }
+  noteSegment(): void {}
 
-  async putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
-    for (const [scope, level] of values) this.#disk.values.set(scope, level.slice());
-  }
-
-  async noteSegment(): Promise<void> {}
-
-  /** Each turn is a segment of its own here. */
-  async drop(olderThanMs: number): Promise<number> {
-    const fromMs = Math.floor(olderThanMs / hourMs) * hourMs;
-    this.#disk.idempotencyRecords = this.#disk.idempotencyRecords.filter(
-      (idempotency) => idempotency.usedAtMs >= fromMs,
-    );
-    const { turns, sequence } = this.#disk;
-    let dropped = 0;
-    while (dropped < turns.length - 1) {
-      const turn = turns[dropped]!;
-      if (lastSequence(turn) > sequence || turn.timeMs >= olderThanMs) break;
-      dropped++;
-    }
-    this.#disk.turns = turns.slice(dropped);
-    return this.#disk.turns[0]?.firstSequence ?? 0;
-  }
+  forgetDeadReaders(): void {}
 
   async close(): Promise<void> {}
 }
 
-function* entriesAfter({ turns }: Disk, after: number): Generator<ReplayedEntry> {
-  for (const { firstSequence, timeMs, entries } of turns) {
-    for (const [offset, { changes, idempotency, cause }] of entries.entries()) {
-      const sequence = firstSequence + offset;
-      if (sequence <= after) continue;
-      const location = { record: firstSequence, offset };
-      const used = idempotency && keyOf(idempotency, timeMs, location);
-      yield { sequence, timeMs, changes, idempotency: used, cause };
-    }
-  }
+/** The log as its follower reads it. Each batch is a segment of its own. */
+function followed(disk: Disk): FollowedLog {
+  return {
+    refresh() {},
+    *follow(after, upTo) {
+      for (const batch of batchesAfter(disk, after)) if (batch.firstSequence <= upTo) yield batch;
+    },
+    async drop(olderThanMs, sequence) {
+      const isNeeded = (batch: FollowedBatch) => batch.lastSequence > sequence || batch.timeMs >= olderThanMs;
+      const kept = disk.batches.findIndex((batch, i) => isNeeded(batch) || i === disk.batches.length - 1);
+      disk.batches = disk.batches.slice(Math.max(0, kept));
+      return disk.batches[0]?.firstSequence ?? 0;
+    },
+    async close() {},
+  };
 }
 
-function keyOf(
-  { keyDigest, fingerprint, slot }: NonNullable<Entry['idempotency']>,
-  usedAtMs: number,
-  location: ResponseLocation,
-): IdempotencyRecord {
-  return { keyDigest, fingerprint, slot, usedAtMs, location };
+function batchesAfter({ batches }: Disk, after: number): FollowedBatch[] {
+  return batches.filter(({ lastSequence }) => lastSequence > after);
 }
 
 function emptyDisk(): Disk {
   return {
-    turns: [],
+    batches: [],
     records: new Map(),
     indexes: new Map(),
     idempotencyRecords: [],
     values: new Map(),
     sequence: 0,
   };
-}
-
-function lastSequence(turn: LogBatch | undefined): number {
-  return turn === undefined ? 0 : turn.firstSequence + turn.entries.length - 1;
 }

@@ -3,16 +3,16 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeRecord } from '../../src/journal/record-layout.ts';
+import { encodeRecord } from '../../src/journal/record-frame.ts';
 import { goldenFolder, writeGoldenJournal } from './golden-journal.ts';
 import { goldenRecords } from './golden-records.ts';
 
 const [name] = process.argv.slice(2);
 if (name === undefined)
   throw new Error('name the files after the version that they are of: npm run golden -- 2026-11-22');
-const golden = Object.entries(goldenRecords).map(([kind, record]) => [
-  kind,
-  encodeRecord(record).toString('hex'),
-]);
+const golden = Object.entries(goldenRecords).map(([kind, record]) => {
+  const { key, value } = encodeRecord(record);
+  return [kind, { key: key.toString('hex'), value: value.toString('hex') }];
+});
 writeFileSync(join(goldenFolder, `${name}.json`), `${JSON.stringify(Object.fromEntries(golden), null, 2)}\n`);
 await writeGoldenJournal(name);

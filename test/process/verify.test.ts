@@ -9,6 +9,7 @@ import { indexRowsOf, kindIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { Change, RecordKind, RecordOf } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
+import { encodeRecord } from '../../src/journal/record-frame.ts';
 import type { Finding, Verification } from '../../src/operator/cli/verification.ts';
 import { existingDataFolder } from '../../src/process/data-folder.ts';
 import { shardOfOrganization } from '../../src/shard/shard-map.ts';
@@ -62,7 +63,9 @@ async function spoil(
     warn: assert.fail,
   });
   const { checkpoint } = journal;
-  const records = new Map(change([...checkpoint.records()]).map((record) => [record.id, record]));
+  const records = new Map(
+    change([...checkpoint.records()]).map((record) => [record.id, encodeRecord(record)]),
+  );
   assert.ok(records.size > 0);
   await checkpoint.write({ records, sequence: checkpoint.sequence, idempotencyRecords: [] });
   await journal.close();

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endedIndex } from '../../src/domain/indexes.ts';
 import type { DeliveryRecord } from '../../src/domain/record.ts';
+import { encodeRecord, type RecordFrame } from '../../src/journal/record-frame.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
 import type { Peer } from '../../src/shard/turn.ts';
 import { Actor, settled } from './actor.ts';
@@ -130,10 +131,10 @@ test('retention keeps up: while more is too old it goes on with every look at th
     ended_at_ms: actor.clock.now(),
   };
   const count = 1_200;
-  const many = new Map<string, DeliveryRecord>();
+  const many = new Map<string, RecordFrame>();
   for (let i = 0; i < count; i++) {
     const id = `whd_0${String(i).padStart(30, '0')}`;
-    many.set(id, { ...over, id });
+    many.set(id, encodeRecord({ ...over, id }));
   }
   const { checkpoint } = actor.journal;
   await checkpoint.write({ records: many, sequence: checkpoint.sequence, idempotencyRecords: [] });

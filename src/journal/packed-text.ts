@@ -1,0 +1,72 @@
+// Packs texts of letters, digits and `_` with six bits for each character, in the order of ASCII, so that the order of the
+// bytes is the order of the texts. Ids are written like that, in the log and in the keys of the checkpoint.
+
+/** The characters in the order of their codes. The code of `0` is 1, because the code 0 ends a text. */
+export const packedAlphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
+const codes = new Uint8Array(256);
+/** The characters as ASCII, by their codes. */
+const characters = new Uint8Array(64);
+for (let i = 0; i < packedAlphabet.length; i++) {
+  codes[packedAlphabet.charCodeAt(i)] = i + 1;
+  characters[i + 1] = packedAlphabet.charCodeAt(i);
+}
+
+/** How many bytes a text takes. */
+export function packedBytes(text: string): number {
+  return Math.ceil((text.length * 6) / 8);
+}
+
+/** Packs a text behind `offset` bytes that the caller fills. Null when the text has other characters. */
+export function packText(text: string, offset = 0): Buffer | null {
+  const bytes = Buffer.allocUnsafe(offset + packedBytes(text));
+  return writePacked(text, bytes, offset) ? bytes : null;
+}
+
+/**
+ * Writes a text into `bytes` at `at`; false when it can't be packed. An id whose prefix ends at `prefixEnd` is written with
+ * what comes after the `_` first, then the `_`, and its prefix last.
+ */
+export function writePacked(text: string, bytes: Uint8Array, at: number, prefixEnd = -1): boolean {
+  const { length } = text;
+  const body = length - prefixEnd - 1;
+  let bits = 0;
+  let held = 0;
+  let end = at;
+  for (let i = 0; i < length; i++) {
+    const from = i < body ? prefixEnd + 1 + i : i === body ? prefixEnd : i - body - 1;
+    const code = codes[text.charCodeAt(from)];
+    if (!code) return false;
+    bits = (bits << 6) | code;
+    held += 6;
+    if (held === 24) {
+      bytes[end] = bits >> 16;
+      bytes[end + 1] = bits >> 8;
+      bytes[end + 2] = bits;
+      end += 3;
+      held = 0;
+    }
+  }
+  for (; held > 0; held -= 8) bytes[end++] = held >= 8 ? bits >> (held - 8) : bits << (8 - held);
+  return true;
+}
+
+let unpacked = Buffer.allocUnsafeSlow(256);
+
+/** The text that was packed behind `start` bytes. */
+export function unpackText(bytes: Uint8Array, start = 0, end = bytes.length): string {
+  const lengthMax = Math.floor(((end - start) * 8) / 6);
+  if (lengthMax > unpacked.length) unpacked = Buffer.allocUnsafeSlow(2 * lengthMax);
+  let length = 0;
+  let bits = 0;
+  let held = 0;
+  for (let at = start; at < end; at++) {
+    bits = ((bits << 8) | bytes[at]!) & 0xffff;
+    for (held += 8; held >= 6; ) {
+      held -= 6;
+      const code = (bits >> held) & 63;
+      if (code === 0) return unpacked.toString('latin1', 0, length);
+      unpacked[length++] = characters[code]!;
+    }
+  }
+  return unpacked.toString('latin1', 0, length);
+}

@@ -1,0 +1,155 @@
+// How a record lies as bytes: a key and a value, which are the same in the log and in the checkpoint. Whoever moves records
+// on, the checkpoint's follower above all, moves these bytes as they are, and decodes no more of them than it needs.
+//
+// The key is the id with its prefix last, packed (see packed-text.ts): in the order of their keys, records lie in the order
+// in which they were made, whatever their kind. The value, little-endian:
+//
+//   0  number of the kind (u8)   1  version of its layout (u8)   2  flags (u8): 1 live mode, 2 the record is removed
+//   3  length of the organization (u8), then the organization, packed
+//   …  the values of the other fields, see record-layout.ts: msgpack, one array
+//   …  CRC-32 of the key and of everything before it in the value (u32)
+
+import { crc32 } from 'node:zlib';
+import { Packr } from 'msgpackr';
+import { assert } from '../core/assert.ts';
+import type { StoredRecord } from '../domain/record.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { checksumBytes } from './checksum.ts';
+import { packedBytes, packText, unpackText, writePacked } from './packed-text.ts';
+import { type FrameHead, kindOf, numbersOf, recordOf, valuesOf } from './record-layout.ts';
+
+export interface RecordFrame {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+const idLengthMax = 100;
+const flags = { livemode: 1, removed: 2 } as const;
+const flagsAt = 2;
+const organizationAt = 4;
+// Bytes within a record are copied out: what is decoded is mostly LMDB's own buffer, lent until its next read.
+const packr = new Packr({ useRecords: false, variableMapSize: true, copyBuffers: true });
+
+/** The id with its prefix last, as keys hold it; empty when the text can't be an id. */
+export function turnId(id: string): string {
+  // Whoever reads may ask for any text.
+  const end = id.length > idLengthMax ? -1 : id.indexOf('_');
+  return end < 1 || /[^0-9A-Z_a-z]/.test(id) ? '' : `${id.slice(end + 1)}_${id.slice(0, end)}`;
+}
+
+/** The id again. */
+export function turnBack(turned: string): string {
+  const end = turned.lastIndexOf('_');
+  return `${turned.slice(end + 1)}_${turned.slice(0, end)}`;
+}
+
+/** The key of the record with this id; null when the text can't be an id. */
+export function keyOfId(id: string): Buffer | null {
+  const turned = turnId(id);
+  return turned === '' ? null : packText(turned);
+}
+
+export function idOfFrame({ key }: RecordFrame): string {
+  return turnBack(unpackText(key));
+}
+
+/** Writes a record as its key and, directly after it, its value; returns how long the key is. */
+export function writeRecord(writer: ByteWriter, record: StoredRecord): number {
+  const { number, version } = numbersOf(record.kind);
+  const { id } = record;
+  const prefixEnd = id.indexOf('_');
+  const keyBytes = packedBytes(id);
+  const organization = packedOrganization(record.org);
+  const values = packr.pack(valuesOf(record));
+  const valuesAt = keyBytes + organizationAt + organization.length;
+  const start = writer.skip(valuesAt + values.length + checksumBytes);
+  const { buffer } = writer;
+  assert(
+    prefixEnd > 0 && id.length <= idLengthMax && writePacked(id, buffer, start, prefixEnd),
+    `${id} is an id`,
+  );
+  const head = start + keyBytes;
+  buffer[head] = number;
+  buffer[head + 1] = version;
+  buffer[head + flagsAt] = (record.livemode ? flags.livemode : 0) | (record.removed ? flags.removed : 0);
+  buffer[head + organizationAt - 1] = organization.length;
+  buffer.set(organization, head + organizationAt);
+  buffer.set(values, start + valuesAt);
+  const end = start + valuesAt + values.length;
+  buffer.writeUInt32LE(crc32(buffer.subarray(start, end)), end);
+  return keyBytes;
+}
+
+const alone = new ByteWriter();
+
+/** The frame of a record that is not in a log batch. */
+export function encodeRecord(record: StoredRecord): RecordFrame {
+  alone.clear();
+  const keyBytes = writeRecord(alone, record);
+  const bytes = alone.copy();
+  return { key: bytes.subarray(0, keyBytes), value: bytes.subarray(keyBytes) };
+}
+
+/** Whether the bytes are as they were written. A log batch, which has a checksum of its own, is checked as a whole. */
+export function isSound({ key, value }: RecordFrame): boolean {
+  const end = value.length - checksumBytes;
+  return end > organizationAt && value.readUInt32LE(end) === crc32(value.subarray(0, end), crc32(key));
+}
+
+/** The record was removed: its bytes say so until the checkpoint has removed it, too. */
+export function isRemoved({ value }: RecordFrame): boolean {
+  return (value[flagsAt]! & flags.removed) !== 0;
+}
+
+export function organizationOf({ value }: RecordFrame): string {
+  return unpackedOrganization(value);
+}
+
+/** The record with this id whose value is sound. */
+export function decodeRecord(id: string, value: Buffer): StoredRecord {
+  const head: { -readonly [name in keyof FrameHead]: FrameHead[name] } = {
+    kind: kindOf(value[0]!),
+    id,
+    org: unpackedOrganization(value),
+    livemode: (value[flagsAt]! & flags.livemode) !== 0,
+  };
+  if ((value[flagsAt]! & flags.removed) !== 0) head.removed = true;
+  const start = organizationAt + value[organizationAt - 1]!;
+  const values = packr.unpack(value.subarray(start, value.length - checksumBytes));
+  return recordOf(head, value[1]!, values);
+}
+
+/** The record of a frame; null when its bytes are damaged. */
+export function readRecord(frame: RecordFrame): StoredRecord | null {
+  return isSound(frame) ? decodeRecord(idOfFrame(frame), frame.value) : null;
+}
+
+/** So many organizations are remembered as they are written, then anew. */
+const rememberedMax = 1_000;
+const packedOrganizations = new Map<string, Buffer>();
+/** By the packed bytes as Latin-1. One text for all records of an organization takes its memory once. */
+const organizations = new Map<string, string>();
+
+function packedOrganization(org: string): Buffer {
+  let packed = packedOrganizations.get(org);
+  if (packed === undefined) {
+    const bytes = packText(org);
+    assert(bytes !== null && bytes.length < 256, `${org} is the id of an organization`);
+    packed = bytes;
+    if (packedOrganizations.size >= rememberedMax) packedOrganizations.clear();
+    packedOrganizations.set(org, packed);
+  }
+  return packed;
+}
+
+function unpackedOrganization(value: Buffer): string {
+  const end = organizationAt + value[organizationAt - 1]!;
+  const packed = value.toString('latin1', organizationAt, end);
+  let org = organizations.get(packed);
+  if (org === undefined) {
+    org = unpackText(value, organizationAt, end);
+    if (organizations.size >= rememberedMax) organizations.clear();
+    organizations.set(packed, org);
+  }
+  return org;
+}
