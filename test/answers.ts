@@ -1,5 +1,5 @@
-// Holds answers of the API to its description: the status, headers and body of every answer that a test gets over HTTP
-// must be what the OpenAPI document says of its route. A test that meets something else fails, whatever it is about.
+// Compares answers of the API with its description: the status, headers and body of every answer that a test gets over HTTP
+// must match the OpenAPI document. A test that gets another answer fails, whatever it tests.
 
 import assert from 'node:assert/strict';
 import Schema from 'typebox/schema';

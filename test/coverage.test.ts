@@ -1,4 +1,4 @@
-// Holds the table of proofs to the contract and to the tests that it names.
+// Checks that the table in coverage.ts has a row for everything in the contract, and that the tests it names exist.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// What proves the contract: for each operation, error code and event type, the test that fails when it no longer holds.
-// `coverage.test.ts` fails when one has no row, or when a row names a test that is not there. `npm run docs` writes
-// the table to docs/coverage.md.
+// For each operation, error code and event type of the contract, the test that fails when it breaks. `coverage.test.ts`
+// fails when one has no row, or when a row names a test that does not exist. `npm run docs` writes the table to
+// docs/coverage.md.
 
 import type { ErrorCode } from '../src/contract/errors/table.ts';
 import type { EventType, futureEventTypes } from '../src/contract/vocabulary.ts';

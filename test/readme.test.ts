@@ -1,5 +1,4 @@
-// The README as a new user follows it: its blocks are pasted into a shell, word for word, after the lines that the
-// first start prints.
+// The README as a new user follows it: its blocks are run in a shell as they are, after the lines that the first start prints.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

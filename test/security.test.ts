@@ -1,4 +1,4 @@
-// docs/threat-model.md names, for each attack, the test that shows what stops it: those tests must exist.
+// docs/threat-model.md names, for each attack, a test of what stops it. Those tests must exist.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

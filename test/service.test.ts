@@ -1,4 +1,4 @@
-// The service as a new user meets it: the first start, a request, a stop.
+// The service as a new user starts it: the first start, a request, a stop.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The service as its users have it: a process of its own on a temporary data folder, spoken to over HTTP. Tests that
-// cross the socket use this; whoever starts a service stops it.
+// Runs the service for tests that use its socket: a process of its own on a temporary data folder. A test stops the service
+// that it starts.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

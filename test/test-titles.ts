@@ -1,4 +1,4 @@
-// The titles of tests as they stand in a file, so that documents can be held to the tests that they name.
+// Finds the titles of the tests in a file, so that a test can check that the tests named in documents exist.
 
 /** The titles of the tests in a file, as patterns: what a title leaves open is a group. */
 function titlesOf(text: string): RegExp[] {

@@ -1,4 +1,5 @@
-// Keeps the house in order: the layers, what the pure ones may use, names, dead files, sizes.
+// The order of the source tree: the layers, what the pure ones may use, names, dead files, sizes, and the files that documents
+// name.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,10 +1,10 @@
-// How the memory that is configured for a shard is divided. `memory.shardMib` is the limit of its thread's heap: half of
-// that is for records, the rest for turns, the program itself, and what the collector has yet to free. Records that are in
-// no checkpoint yet lie beside the heap, as bytes, and count as if they lay in it. What a shard makes other threads hold
-// (requests on their way, answers that clients have yet to take, deliveries leased) comes to half as much again.
+// How the memory of a shard is divided. `memory.shardMib` is the limit of its thread's heap. Half of it is for records; the
+// rest is for turns, the program itself, and garbage that is not collected yet. Records that are not in the checkpoint yet
+// are bytes outside of the heap, and count as if they were in it. What the shard causes in other threads (requests in flight,
+// answers that clients have not taken yet, leased deliveries) takes half as much again.
 //
-// Whoever holds one of these keeps count of it in bytes, and what does not fit is refused or waits, wherever it can
-// before any work was done for it. An estimate is enough: the shares leave room for what it misses.
+// The owner of each share counts its bytes. What does not fit is refused or waits, if possible before any work was done for
+// it. An estimate is enough, because the shares leave room for what it misses.
 
 export const shardMibMin = 64;
 export const shardMibMax = 65_536;
@@ -13,19 +13,19 @@ const mib = 1024 * 1024;
 const turnBytesMax = 8 * mib;
 
 export interface MemoryShares {
-  /** Records that were read lately: what was not used for longest is evicted. */
+  /** For the cache of records that were read lately. */
   readonly cacheBytesMax: number;
-  /** Changed records begin a checkpoint. */
+  /** A flush begins when the changed records take this much. */
   readonly checkpointBytes: number;
-  /** While more than this is in no checkpoint yet, writes are refused. */
+  /** Writes are refused while the records that are not in the checkpoint yet take more than this. */
   readonly unwrittenBytesMax: number;
-  /** What one turn takes in and answers, about. */
+  /** About the requests and the answers of one turn. */
   readonly turnBytesMax: number;
-  /** Requests that the shard has yet to answer, those of all edges together. Held by the edges, then by the shard. */
+  /** The requests of all edges that the shard has not answered yet. The edges count them before they send them. */
   readonly mailboxBytesMax: number;
-  /** Deliveries that are leased to the webhook thread, which holds them. */
+  /** The deliveries that are leased to the webhook thread. */
   readonly outboxBytesMax: number;
-  /** Answers that clients have yet to take. Held by the edges. */
+  /** The answers that clients have not taken yet. The edges count them. */
   readonly answersBytesMax: number;
 }
 

@@ -1,4 +1,4 @@
-// Language negotiation as a table: the header a client sends, the language it is answered in.
+// Language negotiation, as a table: the header of a request and the language of the answer.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

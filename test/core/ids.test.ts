@@ -1,4 +1,4 @@
-// Identifiers: their layout, their order whatever the clock does, and that nobody can guess them.
+// Identifiers: their layout, their order while the clock steps, and their randomness.
 
 import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';

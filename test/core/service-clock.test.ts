@@ -1,4 +1,4 @@
-// The two times of the service, from readings of clocks that a test turns.
+// The two times of the service, from clocks that the test sets.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

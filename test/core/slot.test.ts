@@ -1,4 +1,4 @@
-// Slots: golden values. They must stay as they are: organizations lie in their shards, and ids carry slots, by them.
+// Golden values of slots. They must never change, because the slot of an organization decides its shard and is in its ids.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// How often one payment can be tried: which charges count as a card that was tried, and what is refused then.
+// How often one payment can be tried: which charges count as a tried card, and what is refused at the limit.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

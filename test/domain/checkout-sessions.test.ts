@@ -1,4 +1,4 @@
-// Checkout sessions: how long they are open, what ends them, and what a cash code does to them.
+// Checkout sessions: how long they are open, what ends them, and how a cash code changes their end.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What a payment asks for before it exists, and customers: who may be named, what an update changes, what a deletion
-// leaves.
+// The creation of payments: amounts, methods, customers and addresses that are refused; and customers: what an update
+// changes and what a deletion leaves.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Deliveries: the schedule of attempts, what ends it, sending again, and retention.
+// Deliveries: the schedule of attempts, what ends it, resending, and retention.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

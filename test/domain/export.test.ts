@@ -1,4 +1,4 @@
-// Exports: texts come out as they went in, in NDJSON always, in CSV unless a spreadsheet would take them for a formula.
+// Exports: every text is unchanged in NDJSON, and in CSV unless a spreadsheet would run it as a formula.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

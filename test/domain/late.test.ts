@@ -1,4 +1,4 @@
-// What is past its time and has not been ended yet, because nobody was there: it is as if it had been.
+// A charge or session whose time is up counts as expired, although the service has not expired it yet.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Lists: every filter, the range over the time of creation, cursors, and what belongs to others.
+// Lists: every filter, the range over the time of creation, cursors, and that nobody sees the objects of others.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What the model of payments is made of: plain objects that it changes in place, and what a command comes to.
+// The types of the model of payments: plain objects that it changes in place, and the expected outcome of a command.
 
 export interface Payment {
   readonly id: string;

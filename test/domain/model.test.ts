@@ -1,5 +1,5 @@
-// Random commands, public and internal, in any order and with any ids, against the model: the same answers, the same
-// events, the same states; and the invariants after every step. `DOMAIN_MODEL_RUNS` says how many runs (default 1,000),
+// Random commands, public and internal, in any order and with any ids. The answers, events and states must be those of the
+// model, and the invariants must hold after every step. `DOMAIN_MODEL_RUNS` is the number of runs (default 1,000), and
 // `DOMAIN_MODEL_SEED` repeats one.
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// A naive model of payments, written from the published tables of states and from nothing in `src/domain`: plain
-// objects that are changed in place. It says what every command must answer and tell, and what is then true.
+// A naive model of payments: plain objects that are changed in place. It is written from the published tables of states, and
+// uses nothing of `src/domain`. It tells the expected answer and events of every command, and the state after it.
 
 import type { Call, Charge, Expected, Made, Params, Payment, Refund, Session } from './model-records.ts';
 

@@ -1,4 +1,4 @@
-// Outcomes of calls to payment networks: what arrives twice, late or out of order is applied once.
+// Outcomes of network calls are applied once, also when they arrive twice, late or out of order.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Walking a list page by page: everything that was there at the start comes exactly once, in order, whatever is
-// inserted, changed or checkpointed meanwhile.
+// Reading a list page by page returns everything that existed at the start exactly once and in order, although objects are
+// inserted, changed and flushed meanwhile.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The states of a payment: every transition with what it changes and tells, and every action in every state that does
-// not allow it.
+// The states of a payment: every transition with its changes and events, and the refusal of every action in every state that
+// does not allow it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

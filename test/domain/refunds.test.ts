@@ -1,4 +1,4 @@
-// Refunds: to the centime, never more than was received, and given back when the network refuses.
+// Refunds: exact amounts, never more than was received, and refundable again when the network refuses.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Scenes: a payment brought to each state it can be in, by the commands that lead there. Every payment belongs to a
-// checkout session and takes 200.00 MAD by card or by cash, unless a test asks for something else.
+// Scenes bring a payment to each of its states, by the commands that lead there. Every payment belongs to a checkout session
+// and is 200.00 MAD by card or by cash, unless a test asks for something else.
 
 import type { CardDetails, NetworkCallRecord } from '../../src/domain/record.ts';
 import type { Stage } from './stage.ts';

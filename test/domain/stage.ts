@@ -1,9 +1,10 @@
-// The stage of the domain's tests: the state of a shard in memory, a clock that stands still, ids and chance that repeat.
-// `given` plays what came before, `when` the command in question; `expect` says what it must answer, change and tell.
+// The stage of the domain's tests: the state of a shard in memory, a clock that the test sets, and repeatable ids and chance.
+// `given` runs the commands that come before, `when` the command that is tested, and `expect` checks its answer, changes and
+// events.
 //
-// Commands go through `executeCommand`, as in the service. Whatever a test is about, the stage holds for every step: no
-// record changes twice in a command or is ever written to in place, a refusal changes nothing and can be said in three
-// languages, and every answer and every event fits its published schema.
+// Commands go through `executeCommand`, as in the service. The stage checks for every command that no record changes twice or
+// is ever changed in place, that a refusal changes nothing and has a message in three languages, and that every answer and
+// every event matches its published schema.
 
 import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';

@@ -1,4 +1,4 @@
-// The state diagrams of docs/ARCHITECTURE.md are true: the plays below take every arrow that they draw, and no other.
+// The state diagrams of docs/ARCHITECTURE.md are true: the commands below take every arrow in them, and no other.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

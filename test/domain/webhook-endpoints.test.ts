@@ -1,4 +1,5 @@
-// Webhook endpoints: how many, which addresses, what an update changes, what deletion leaves, and who signs.
+// Webhook endpoints: how many there may be, which addresses are allowed, what an update changes, what a deletion leaves, and
+// which secrets sign.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

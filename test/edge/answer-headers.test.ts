@@ -1,5 +1,5 @@
-// Headers that every answer carries, whatever it is about: nothing of the API is stored on its way, and a service that
-// customers know by an https address tells browsers to keep to https.
+// The headers of every answer: no cache may store an answer of the API, and a service with an https address tells browsers to
+// use https only.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Who sends a request: the two forms of a key, and when a key stops working, with a clock that stands still.
+// Authentication: the two forms in which a key is sent, and when a key stops working.
 
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';

@@ -1,5 +1,5 @@
-// An edge that holds too much for the slow clients of one organization: that organization's reads are refused before
-// their shard hears of them, its writes and everybody else's requests are not.
+// An edge that holds too many answers for the slow clients of one organization refuses that organization's reads before they
+// reach a shard. It does not refuse its writes, nor anybody else's requests.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,5 @@
-// How many connections an address may have: told from what it has opened, counted when others may have ended.
+// The limit of connections from one address: it is estimated from what the address has opened, and counted when connections
+// may have ended.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

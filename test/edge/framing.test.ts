@@ -1,5 +1,5 @@
-// The gate before all others, over a raw socket: messages that are ambiguous, too large, too slow or none at all, and
-// what connections can be used for. The time for a request is a second here.
+// The first gate, over a raw socket: requests that are ambiguous, too large, too slow or no HTTP, and what a connection can be
+// used for after them. A request must arrive within a second here.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

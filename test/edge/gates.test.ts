@@ -1,5 +1,5 @@
-// The order of the gates: one request with every fault there is. Each row says which refusal answers, then repairs
-// that fault and nothing else, until nothing is left to refuse.
+// The order of the gates: a request begins with every possible fault. Each row names the refusal that answers, and then
+// repairs that fault alone, until no fault is left.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,5 +1,5 @@
-// Answers that clients are slow to take: they come whole, those that take nothing are cut, what is held is bounded, and an
-// organization's slow readers are in nobody's way but its own.
+// Slow clients: they get their answers whole, those that take nothing are cut off, the bytes that are held for them are
+// bounded, and the slow clients of one organization slow down nobody else.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// An Idempotency-Key as bytes on a socket: which ones are taken, which are refused, and what the HTTP parser drops before
-// the service can see it.
+// The bytes of an Idempotency-Key: which are accepted, which are refused, and which the HTTP parser drops before the service
+// can see them.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

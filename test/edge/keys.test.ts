@@ -1,5 +1,5 @@
-// Keys over HTTP: every refusal of the contract's table, changes that are in force on the next request, modes that
-// never cross, and the error object with all of its fields in three languages.
+// Keys over HTTP: every refusal in the contract's table, changes that apply to the next request, the separation of the modes,
+// and the error object with all of its fields in three languages.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,5 +1,5 @@
-// Rate limits, the daily cap and idempotency as HTTP shows them: headers, waits, replays. Limits are small enough not
-// to refill while a test runs.
+// Rate limits, the daily cap and idempotency over HTTP: headers, waits, replays. The limits are so small that no bucket
+// refills while a test runs.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// HTTP as bytes on a socket: for what no client library lets a test send, or lets it see.
+// HTTP as bytes on a socket, for requests that no client library can send and answers that none can show.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// What is read over HTTP: lists and their cursors, exports of any size to readers of any speed, and what there is
-// outside of the API.
+// Reading over HTTP: lists and their cursors, exports of any size to clients of any speed, and the addresses outside of the
+// API.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

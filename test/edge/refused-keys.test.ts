@@ -1,4 +1,4 @@
-// What is told of refused keys stays little, however many are sent.
+// The rows about refused keys stay few, however many keys are sent.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// A body as its pieces arrive: what is put together, and what is not read any further.
+// The pieces of a body: which bodies are put together, and which are not read to their end.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The router: every row of the table is found at its address, and at no other.
+// The router finds every row of the table at its address, and at no other.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// A server whose handlers are wrong: what they throw, at once or later, ends their own exchange and nothing else; and
-// one that is stopped while it is used.
+// A server whose handlers throw, at once or later: only their own exchanges end. And a server that is stopped while it is
+// used.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,7 +1,6 @@
-// Requests that are smuggled behind others: whatever is refused with the end of its connection, and whatever ends where
-// only its sender says, nothing that comes behind it on the connection ever runs, in one segment or in many. What would
-// have run belongs to an organization that sends nothing else: its requests are looked for in the log, and its objects
-// are as they were.
+// Request smuggling: a second request behind one that is refused with the end of its connection, or behind a body whose end
+// is not certain, never runs, whether they are sent in one segment or in many. The second request belongs to an organization
+// that sends nothing else, so the log must have no request of it, and its objects must not change.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

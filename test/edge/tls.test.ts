@@ -1,4 +1,4 @@
-// TLS as it is spoken: 1.2 with forward secrecy and authenticated encryption, or 1.3, and nothing older or weaker.
+// TLS connections use 1.3, or 1.2 with forward secrecy and authenticated encryption, and nothing older or weaker.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

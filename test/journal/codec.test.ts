@@ -1,4 +1,4 @@
-// How turns and records are encoded: everything comes back as it went in, and damage is noticed.
+// The encoding of log batches and records: what is decoded equals what was encoded, and damage is noticed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

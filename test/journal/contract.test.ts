@@ -1,4 +1,4 @@
-// What every journal must do, run over the one on LMDB and over its twin in memory.
+// What every journal must do. The tests run on the journal on LMDB and on the one in memory.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

@@ -1,9 +1,9 @@
-// A process for crash.test.ts and full-disk.test.ts, which end it, or let it run out of room. It opens the journal in
-// the folder given and appends without end, two turns in flight, writing a line for all that has settled:
-// `durable <sequence>`, `checkpoint <sequence>`, and `failed <JSON>` for the first failure, after which it ends.
+// A process for crash.test.ts, which kills it, and for full-disk.test.ts, which lets it run out of space. It opens the journal
+// in the given folder and appends endlessly, with two turns in flight. It prints a line for whatever has settled: `durable
+// <sequence>`, `checkpoint <sequence>`, and `failed <JSON>` for the first failure, after which it ends.
 //
-// With `checkpoints`, a thread also writes checkpoints all the time: an entry then changes one of 2,000 payment intents,
-// by turns to one status and to the other.
+// With `checkpoints`, a thread also writes checkpoints all the time. Then each entry changes the status of one of 2,000
+// payment intents.
 
 import { writeSync } from 'node:fs';
 import { indexRowsOf } from '../../src/domain/indexes.ts';

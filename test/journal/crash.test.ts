@@ -1,4 +1,4 @@
-// Processes that are killed while they write. What had settled is there afterwards, and nothing is half there.
+// Processes that are killed while they write: afterwards the disk has everything that had settled, and no half of a turn.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
-// A process for descriptors.test.ts, which gives it few descriptors. It opens the journal in the folder given, takes
-// every descriptor that is left, and appends: first to a log without any segment, then far beyond the end of a
-// segment. At last it gives the descriptors back. It writes what it has seen as one line of JSON.
+// A process for descriptors.test.ts, which gives it few file descriptors. It opens the journal in the given folder, takes all
+// descriptors that are left, and appends: first to a log without any segment, then far beyond the end of a segment. Finally
+// it frees the descriptors. It prints what happened as one line of JSON.
 
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

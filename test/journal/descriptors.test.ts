@@ -1,5 +1,5 @@
-// A process that has run out of descriptors: the journal holds those that it will need, so what is appended becomes
-// durable although nothing else in the process could open a file.
+// A process without any free file descriptor: the journal has reserved those that it needs, so turns become durable although
+// nothing else in the process can open a file.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

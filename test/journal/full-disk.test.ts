@@ -1,5 +1,5 @@
-// Disks without room. The first append or checkpoint that finds none fails, the journal is finished, everything that
-// had settled is there, and once there is room it goes on.
+// Full disks: the first append or checkpoint without space fails and ends the journal. Everything that had settled is on disk,
+// and with space again a new journal goes on.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// The journals that every released version has left behind: they open, are recovered, and are read for ever.
+// Every later version opens, recovers and reads the journals that each released version has left.
 
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync } from 'node:fs';

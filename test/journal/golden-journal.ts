@@ -1,6 +1,6 @@
-// A journal as a version of the service leaves it: half of its log lies in the checkpoint, the other half does not yet. It
-// holds the golden records, a stored response for each, and a value that is written a second behind. `npm run golden`
-// writes it beside the golden records, into a folder with the date.
+// A journal as a version of the service leaves it: half of its log is in the checkpoint and the other half is not. It has the
+// golden records, a stored response for each, and a small value. `npm run golden` writes it beside the golden records, into a
+// folder with the date.
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

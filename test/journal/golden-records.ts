@@ -1,4 +1,4 @@
-// A record of each kind with every field filled in, as the golden files and journals hold them.
+// A record of each kind with a value in every field, for the golden files and journals.
 
 import type { RecordKind, RecordOf } from '../../src/domain/record.ts';
 

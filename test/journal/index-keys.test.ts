@@ -1,4 +1,4 @@
-// The keys of index rows: the order of the bytes is the order of the texts, whatever bounds are asked for.
+// The keys of index rows: the order of the bytes is the order of the texts, whatever the bounds of a scan are.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

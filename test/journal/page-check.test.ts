@@ -1,5 +1,5 @@
-// Files that were cut or overwritten. LMDB itself would end this very process on many of them, so that the test
-// finishes is half of what it shows; the other half is that nothing is ever lost without a word.
+// Files that were cut or overwritten. LMDB itself would end this process on many of them, so the test shows that the check
+// prevents that, and that no row is ever lost without an error.
 
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The log's file is filled ahead of what is written, and no zero ever lies where a record was.
+// The log's file is filled with zeros ahead of what was written, and never where something was written.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, statSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The bytes of records as every released version has written them: they are read for ever.
+// Every later version reads the bytes of the records that each released version has written.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

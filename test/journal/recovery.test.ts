@@ -1,5 +1,5 @@
-// What a journal makes of a damaged log: an end that is damaged goes, with a warning; anything else stops it, with a
-// message that an operator can act on.
+// Recovery of a damaged log: a damaged end is removed with a warning, and any other damage ends the recovery with a message
+// that tells an operator what to do.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

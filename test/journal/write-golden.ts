@@ -1,5 +1,5 @@
-// `npm run golden -- DATE`: adds today's bytes to the golden files: each record on its own, and a journal with all of them.
-// Run it when a layout or a format has changed and what was written before is still read.
+// `npm run golden -- DATE` adds today's bytes to the golden files: each record on its own, and a journal with all of them. Run
+// it after a change of a layout or a format, when the tests show that older files are still read.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Card payments, from the merchant's first request to the end, with the customer on the hosted card page.
+// Card payments from the merchant's first request to the outcome, with the customer on the hosted card page.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

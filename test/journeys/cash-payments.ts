@@ -1,4 +1,4 @@
-// Cash: the code that the customer takes to an agent, the money that comes for it, and money that does not add up.
+// Cash payments: the code that the customer takes to an agent, the money for it, and money that does not match.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Checkout sessions: a visit to the hosted page, from the merchant's request to the customer's return or the end.
+// Checkout sessions, from the merchant's request to the customer's return or the end of the session.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Loaded into a service before anything else, in each of its threads: its clocks run ahead by CLOCK_AHEAD_MS
-// milliseconds, the one that counts from the boot as well, as those of a service do which was down for so long.
+// Loaded into each thread of a service before anything else. All of its clocks, the monotonic one included, run ahead by
+// CLOCK_AHEAD_MS milliseconds, as after a time in which the service was down.
 
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';

@@ -1,5 +1,5 @@
-// A customer in the tests of journeys: a browser of the simplest kind, over HTTP. It keeps its cookie, follows
-// redirects of the service and sends the form that it is shown; it runs no scripts.
+// A customer in the journeys: a simple browser over HTTP. It keeps its cookie, follows the redirects of the service and sends
+// the forms that it is shown. It runs no scripts.
 
 import assert from 'node:assert/strict';
 

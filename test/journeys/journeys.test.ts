@@ -1,5 +1,4 @@
-// Merchants and their customers on a running service: one process for all of these journeys, each with an organization
-// of its own.
+// Merchants and their customers on a running service. All journeys use one process, and each has an organization of its own.
 
 import { after, before } from 'node:test';
 import { type Service, startService } from '../service.ts';

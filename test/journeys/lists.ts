@@ -1,4 +1,4 @@
-// Reconciliation: lists with each of their filters and cursors, and exports that hold the same objects.
+// Reconciliation: lists with each of their filters and cursors, and exports with the same objects.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The two modes of an account: nothing crosses from one to the other, and live mode moves no money without a network.
+// The two modes of an account are separate, and live mode moves no money without a network.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Refunds of card payments: in part, in full, at the same time, and those that the network refuses.
+// Refunds of card payments: partial, full, simultaneous, and refused by the network.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

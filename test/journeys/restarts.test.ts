@@ -1,5 +1,5 @@
-// Calls to payment networks that take their time, and what becomes of them, and of everything that has an end, when
-// the service dies meanwhile. One folder of data, handed from one process to the next.
+// The service is killed during network calls, and before deadlines: afterwards the calls get their outcome and what is due
+// expires. One process after another uses the same data folder.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

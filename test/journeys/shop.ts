@@ -1,6 +1,6 @@
-// A merchant in the tests of journeys: an organization of its own on a running service, whose requests are named by the
-// operations of the table of routes. Parameters go into the body or the query string as the route takes them, and a
-// request that needs an idempotency key gets a new one.
+// A merchant in the journeys, with an organization of its own on a running service. Requests are named by the operations of
+// the table of routes. Parameters go into the body or the query string as the route takes them, and a request that needs an
+// idempotency key gets a new one.
 
 import assert from 'node:assert/strict';
 import { type ErrorCode, errors } from '../../src/contract/errors/table.ts';

@@ -1,4 +1,4 @@
-// Calls to networks as tests write them: a whole one, of which a row changes what it is about.
+// Network calls for tests: a complete call, of which each test changes what it needs.
 
 import type { NetworkCall } from '../../src/domain/network-call.ts';
 

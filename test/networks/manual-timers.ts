@@ -1,4 +1,4 @@
-// Timers that a test turns by hand, together with the clock they go by.
+// Timers that a test advances, together with their clock.
 
 import type { Timers } from '../../src/networks/timers.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';

@@ -1,4 +1,4 @@
-// Who did what, on a running service: each operator's action and each refused key is in the audit record and in the log.
+// The audit record of a running service: each operator's action and each refused key is in the record and in the log.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 // A data folder with something of every kind in it, as a service that was killed leaves it: in its log, and after a restart
-// in its checkpoints.
+// also in its checkpoints.
 
 import { sentEventTypes } from '../../src/contract/vocabulary.ts';
 import { type Service, startService } from '../service.ts';

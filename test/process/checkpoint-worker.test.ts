@@ -1,5 +1,5 @@
-// The checkpoint in a thread of its own, on the real disk: what the shard reads meanwhile is never stale; whatever ends
-// that thread, or stands in its way, is told, and the journal that is opened next goes on with nothing lost.
+// The checkpoint thread on the real disk: the shard never reads stale records meanwhile. When the thread ends or fails the
+// shard is told, and the next journal goes on with nothing lost.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

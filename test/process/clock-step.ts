@@ -1,5 +1,5 @@
-// Loaded into a service before anything else, in each of its threads: its wall clock is CLOCK_STEP_MS milliseconds ahead
-// as long as the file CLOCK_STEP_FILE exists.
+// Loaded into each thread of a service before anything else. Its wall clock is CLOCK_STEP_MS milliseconds ahead while the file
+// CLOCK_STEP_FILE exists.
 
 import { existsSync } from 'node:fs';
 

@@ -1,5 +1,5 @@
-// The container file without a container: a lint of its instructions, then all of them carried out in a temporary folder
-// that stands for the images' file systems, and what comes of it run as its user, with nothing but the data writable.
+// The container file without a container: its instructions are linted and carried out in a temporary folder in place of the
+// image's file system. The result is run as its user, who can write to the data only.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// A limit of open files: who gets how many, and a flood of connections against a service that has few.
+// The limit of open files: how it is divided, and a flood of connections to a service that has few descriptors.
 
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';

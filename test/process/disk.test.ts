@@ -1,4 +1,4 @@
-// A shard whose disk is damaged or full, beside a shard whose disk is not.
+// A shard with a damaged or full disk, and another shard that is not affected.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// What `payments doctor` says: as a table, and of a service whose clock is wrong for a while.
+// The findings of `payments doctor`: as a table, and on a service whose clock is wrong for a while.
 
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Events of test mode over HTTP, with a test key and nothing else: the stream, and the commands that use it.
+// The stream of test events over HTTP, and the commands that use it with nothing but a test key.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,5 +1,5 @@
-// The digests of the HTTP server's binaries: every one that the package holds for a platform that is supported, and
-// what is said of a file that is another.
+// The digests of the HTTP server's binaries: there is one for every supported platform of the package, and any other file is
+// refused.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

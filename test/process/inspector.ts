@@ -1,5 +1,5 @@
-// Ends one thread of a running service and nothing else, as a fault of that thread would: by way of Node's inspector,
-// which reaches into every thread. The service itself needs no way in for tests.
+// Ends one thread of a running service, as a fault of that thread would. It uses Node's inspector, which reaches every thread,
+// so the service needs no code for tests.
 
 import type { Service } from '../service.ts';
 

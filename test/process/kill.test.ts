@@ -1,5 +1,5 @@
-// The service killed without warning, again and again on the same folder, while merchants use it: what was
-// acknowledged is there byte for byte, nothing is there twice, and nothing is half there.
+// The service is killed again and again on the same folder while merchants use it: everything that was acknowledged is there
+// byte for byte, nothing exists twice, and nothing is half done.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

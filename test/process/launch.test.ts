@@ -1,4 +1,4 @@
-// The command `payments` as it is started on any machine: under the pinned Node, whatever Node the machine has.
+// The command `payments` runs under the pinned Node, whatever Node the machine has.
 
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';

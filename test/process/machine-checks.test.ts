@@ -1,5 +1,5 @@
-// What `payments doctor` says of the machine, fact by fact, and of the machine that the tests run on; and of a data folder
-// on which no service runs.
+// The findings of `payments doctor` on a machine, fact by fact, on the machine of the tests, and on a data folder without a
+// running service.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

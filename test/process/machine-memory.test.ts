@@ -1,4 +1,4 @@
-// What a shard's heap may take, by the machine and the number of shards.
+// The size of a shard's heap, by the memory of the machine and the number of shards.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// A shard with a small heap and more data than fits into it: it goes on, refuses nothing for good, and everything that was
-// acknowledged can be read.
+// A shard with a small heap and more data than fits into it: it goes on, every refused request succeeds later, and everything
+// that was acknowledged can be read.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

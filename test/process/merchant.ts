@@ -1,7 +1,7 @@
-// A merchant for tests that end the service at bad moments: sends creations, confirmations and cancellations with
-// idempotency keys, reads and retries, and remembers everything that was acknowledged. `check` then finds what the
-// service has lost, doubled or left half done. What was not acknowledged may have happened or not: `settle` sends it
-// again with its key until it is answered.
+// A merchant for tests that end the service at bad moments. It creates, confirms and cancels payments with idempotency keys,
+// reads, retries, and remembers everything that was acknowledged. What was not acknowledged may have happened or not, so
+// `settle` sends it again with its key until it is answered. `check` finds what the service has lost, doubled or left half
+// done.
 
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

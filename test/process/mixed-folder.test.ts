@@ -1,5 +1,5 @@
-// A data folder whose parts do not belong together: swapped, from an older backup, from another generation or another
-// installation. A start says in one line which part it is and what to do, and touches nothing.
+// A data folder whose parts do not belong together: they were swapped, or are from an older backup, another generation or
+// another installation. A start names the part and says what to do in one line, and changes nothing.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

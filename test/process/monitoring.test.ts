@@ -1,5 +1,5 @@
-// The alert rules and the dashboard in config/ against the metrics of a service that has had some of everything to do: each
-// metric and each label that they name must be there, or an alert never fires and a panel stays empty.
+// The metrics of a service that was used in every way must have each metric and label that the alert rules and the dashboard
+// in config/ name. Otherwise an alert would never fire or a panel stay empty.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// What a running service tells of itself: a log line for each request, metrics, and no secret in either.
+// The log and the metrics of a running service: a line for each request, the metrics of each part, and no secret in either.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

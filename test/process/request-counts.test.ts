@@ -1,4 +1,4 @@
-// The metrics of an edge's requests: as a scrape shows them, and beside the library's own histogram.
+// The metrics of an edge's requests, as a scrape shows them, are those of the library's own histogram.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

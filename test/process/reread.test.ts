@@ -1,5 +1,5 @@
-// SIGHUP: the service goes on, with what its files say now. Over real TLS: connections that are open stay as they are,
-// new ones get the new certificate, and a file that can't be used changes nothing.
+// SIGHUP puts changes of the configuration files in force while the service runs. Over real TLS, open connections stay as they
+// are, new ones get the new certificate, and a file that can't be used changes nothing.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

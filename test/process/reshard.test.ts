@@ -1,5 +1,5 @@
-// Another number of shards: everything is there afterwards, answers are replayed as before, and a process that is
-// killed on the way does no harm.
+// Changing the number of shards: everything is there afterwards, stored responses are replayed as before, and killing the
+// process does no harm.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

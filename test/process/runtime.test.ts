@@ -1,4 +1,4 @@
-// The runtime comes with the lock file: a package for each platform, with an integrity hash and no install script.
+// The lock file has the runtime: a package for each platform, with an integrity hash and no install script.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

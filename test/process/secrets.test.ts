@@ -1,5 +1,5 @@
-// What the data folder gives away: nothing to another user of the machine, and no signing secret to whoever has a copy
-// of it; and the key that seals those.
+// The data folder reveals nothing to another user of the machine, and a copy of it no signing secret; and the key that seals
+// the secrets.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,5 +1,5 @@
-// What systemd is told: by words that are looked at, by the service with a helper that writes them down, by the real
-// helper over a real socket; and that the unit is one that systemd takes.
+// The messages to systemd: as the class sends them, as a running service gives them to a helper that writes them down, and as
+// the real helper sends them over a real socket; and systemd's own check of the unit.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
-// A shard that fails while the service runs: its organizations are told to come back, those of the other shard notice
-// nothing, and it returns by itself with everything that was acknowledged.
+// A shard that fails while the service runs: its organizations are told to retry, those of the other shard are not affected,
+// and it is started again with everything that was acknowledged.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Organizations placed on chosen shards, for tests that look at one shard and its neighbour.
+// Organizations on chosen shards, for tests that compare a shard with another one.
 
 import { shardOfOrganization } from '../../src/shard/shard-map.ts';
 import { newOrganization, type Service } from '../service.ts';

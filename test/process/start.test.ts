@@ -1,5 +1,5 @@
-// Starting: what is wrong is said in one clear line on standard error, with an exit code that is not 0 and nothing
-// left behind that a corrected start would stumble over; and the ways to listen.
+// Starts: what is wrong is one clear line on standard error with an exit code other than 0, and nothing is left behind that
+// would hinder a corrected start; and the ways to listen.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

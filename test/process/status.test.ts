@@ -1,4 +1,4 @@
-// What `payments status` shows: rates from two moments of the metrics, and the figures of a service that really runs.
+// `payments status`: the rates between two readings of the metrics, and the figures of a running service.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';

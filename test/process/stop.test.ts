@@ -1,4 +1,4 @@
-// Stopping in order: what was taken is answered, what was acknowledged is there, and nobody can hold the stop up.
+// Stops: requests that were taken are answered, everything that was acknowledged is there, and no client can delay the stop.
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';

@@ -1,4 +1,4 @@
-// A supervised thread: when it is started again, how long that waits, when it stays down, and what a stop waits for.
+// A supervised thread: when and after what delay it is started again, when it stays down, and what a stop waits for.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

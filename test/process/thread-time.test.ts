@@ -1,4 +1,4 @@
-// How a thread is measured: its processor time and what of it the collector took, also by another thread.
+// The processor time of a thread and the garbage collector's part of it, measured by the thread itself and by another one.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// Going to a newer version and back: a folder notes in which layouts its records may be, and a service that does not know
-// one of them refuses it at the start, instead of failing on a record later.
+// Going to a newer version and back: a folder names the layouts of its records, and a service that does not know one of them
+// refuses the folder at the start.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

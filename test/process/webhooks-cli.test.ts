@@ -1,4 +1,4 @@
-// The command line's view of webhooks, on a running service with a receiver behind it.
+// The commands about webhooks, on a running service with a receiver.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

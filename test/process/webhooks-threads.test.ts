@@ -1,5 +1,5 @@
-// Webhooks while single threads of the service end and are started again: the receiver gets everything that was
-// committed, never more than five deliveries at a time, and the other threads notice nothing.
+// Webhooks while single threads of the service end and are started again: the receiver gets every committed event, never more
+// than five deliveries at a time, and the other threads are not affected.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

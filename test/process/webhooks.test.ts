@@ -1,5 +1,5 @@
-// Webhooks through the whole service: from the request that causes an event to a real receiver, through restarts, and
-// with receivers that misbehave.
+// Webhooks through the whole service: from the request that causes an event to a real receiver, over restarts, and with
+// receivers that misbehave.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

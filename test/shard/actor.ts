@@ -1,5 +1,5 @@
-// A shard on a journal in memory, as its peers see it: requests go in as frames, answers come out when their turn is
-// durable. Time stands still, networks and address look-ups wait for the test, and so does the disk when asked to.
+// A shard on a journal in memory, as its peers see it: it gets requests as frames, and answers when their turn is durable.
+// Time, networks and address look-ups wait for the test, and so does the disk after `holdDisk`.
 
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// Small promises of a shard at its gates: what leaving a default out means, an address that nobody can look up, and
-// what ran out while the shard was down, and how many exports there may be at once.
+// Gates of a shard: a parameter that is left out has its default, an address whose look-up fails, deadlines that passed while
+// the shard was down, and the limit of simultaneous exports.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Bodies: what is taken, what is refused and why, and that no body, however it is made, is more than a refusal.
+// Bodies: what is accepted, what is refused and why, and that no body can cause more than a refusal.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The sending side of the protocol: one batch a tick, each answer to whoever waits for it, and everything refused at
-// once when the shard goes away.
+// The client of a shard: how it batches requests, that each answer reaches its caller, and that all requests are refused at
+// once when the shard ends.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Reports of webhook attempts as the webhook thread sends them to a shard: recorded once, acknowledged when durable,
-// and not lost to a full disk, a failed commit or a restart in between.
+// The reports of webhook attempts to a shard are recorded once, acknowledged when they are durable, and not lost by a full
+// disk, a failed commit or a restart.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

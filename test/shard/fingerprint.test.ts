@@ -1,4 +1,4 @@
-// Digests: which requests are the same one, and which idempotency keys are.
+// Digests: which requests count as the same one, and which idempotency keys.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
-// Idempotency in a shard: what is answered from a stored response, what runs again, and what is refused meanwhile; within
-// a turn, while the disk writes, while networks and look-ups take their time, and over restarts.
+// Idempotency in a shard: which requests get a stored response, which run again, and which are refused. This is tested within
+// a turn, while the disk writes, during network calls and address look-ups, and over restarts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

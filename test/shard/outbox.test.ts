@@ -1,4 +1,4 @@
-// The outbox on a state in memory: which deliveries it leases, in which order, and how many.
+// The outbox on records in memory: which deliveries it leases, in which order, and how many.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Defaults that depend on the state: leaving a parameter out and sending what it stood for is the same request, in
-// either order, whatever became of the state since, over a restart, and while the first request runs.
+// Defaults that depend on the state: a request without a parameter is the same as one with the default of that time, in either
+// order, after changes of the state, over a restart, and while the first request runs.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

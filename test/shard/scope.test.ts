@@ -1,5 +1,5 @@
-// Scopes: what a request counts in, all or nothing; which bucket the headers are about; the daily cap and Morocco's
-// midnight; limits of an organization's own, and what becomes of a bucket when its limit changes.
+// Scopes: a request counts in all of its buckets or in none; which bucket the headers describe; the daily cap and midnight in
+// Morocco; limits of an organization's own, and buckets whose limit changes.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Which shard owns an organization: golden values. A data folder is laid out by them, so they must stay as they are.
+// Golden values of the shards that own organizations. They must never change, because data folders are laid out by them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

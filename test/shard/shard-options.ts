@@ -1,5 +1,5 @@
-// What a shard is started with where nothing else is around it, in tests and in the bench: an organization that meets no
-// limit, all payment methods, no networks, and observers that note nothing.
+// The options of a shard that runs alone, in tests and in the bench: an organization that reaches no limit, all payment
+// methods, no networks, and observers that do nothing.
 
 import { randomFillSync } from 'node:crypto';
 import { systemScheduler } from '../../src/core/scheduler.ts';

@@ -1,5 +1,5 @@
-// A shard as its peers see it: answers wait for the disk, in order; a failed disk answers nothing; a full one is read;
-// a restart forgets nothing that was answered.
+// A shard as its peers see it: answers wait for the disk, in order; nothing is answered after a failed write; a shard with a
+// full disk answers reads; and a restart loses nothing that was answered.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// A checkpoint in memory, as plain as can be: what the record store reads behind its layers, written while it flushes.
+// A simple cold store in memory, which a test writes while the record store flushes.
 
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { Change, StoredRecord } from '../../src/domain/record.ts';

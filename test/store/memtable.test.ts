@@ -1,4 +1,4 @@
-// The memtable's estimate of its size against what the heap and the buffers beside it really take.
+// Compares the memtable's estimate of its size with what the heap and the buffers really take.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

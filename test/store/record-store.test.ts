@@ -1,5 +1,5 @@
-// All layers of the record store together show the same records and the same lists as a plain map of everything that was
-// applied, whatever lies in which of them.
+// The layers of the record store together show the same records and lists as a plain map of everything that was applied,
+// whichever layer a record is in.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What the tests of delivery attempts share: a receiver for the length of a test, and attempts that are let through to
-// loopback and that prove, each, that its connection was closed or kept before it settled.
+// Shared by the tests of delivery attempts: a receiver for the duration of a test, and attempts that may connect to loopback
+// and check that their connection was closed or kept before they settled.
 
 import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';

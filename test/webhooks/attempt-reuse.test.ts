@@ -1,5 +1,5 @@
-// Connections that are kept for the next delivery: when one is used again, when it must not be, and what becomes of a
-// request that meets the receiver's close.
+// Connections that are kept for the next delivery: when one is used again, when it must not be, and what happens to a request
+// that is sent while the receiver closes the connection.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

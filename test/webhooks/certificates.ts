@@ -1,5 +1,5 @@
-// X.509 certificates made at test time: an authority and what it signs, on P-256 keys unless asked otherwise. Just enough DER to write them,
-// so that tests need no tool and no network.
+// Makes X.509 certificates for tests, an authority and what it signs, with P-256 keys unless asked otherwise. It writes the DER
+// itself, so tests need no tool and no network.
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';

@@ -1,4 +1,4 @@
-// The dispatcher with attempts that end when a test says so, and time that stands still.
+// The dispatcher, with attempts that end when the test says so and a clock that the test sets.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

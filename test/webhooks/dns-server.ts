@@ -1,5 +1,5 @@
-// A small DNS server on loopback for tests: it answers A and AAAA questions over UDP with whatever a test wants,
-// lies and garbage included, and remembers what it was asked.
+// A small DNS server on loopback for tests. It answers A and AAAA queries over UDP with whatever a test wants, wrong addresses
+// and garbage included, and remembers the queries.
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// A merchant's server for tests: a real HTTP or HTTPS server on loopback that remembers what reached it and answers as
-// a test tells it to, misbehaviour included.
+// A merchant's server for tests: a real HTTP or HTTPS server on loopback that remembers its requests and answers as a test
+// tells it to, also wrongly.
 
 import { once } from 'node:events';
 import {

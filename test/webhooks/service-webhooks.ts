@@ -1,4 +1,4 @@
-// What tests of webhooks on a running service share.
+// Shared by the tests of webhooks on a running service.
 
 import { setTimeout as wait } from 'node:timers/promises';
 

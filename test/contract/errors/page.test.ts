@@ -1,4 +1,4 @@
-// The page that explains the error codes: every code, under the anchor that `doc_url` names, and nothing that a strict
+// The page that explains the error codes has every code under the anchor that `doc_url` names, and nothing that a strict
 // Content-Security-Policy would block.
 
 import assert from 'node:assert/strict';

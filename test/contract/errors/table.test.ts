@@ -1,4 +1,4 @@
-// The error table against the rules that the contract states: which status a type has, and what is stored for a key.
+// The error table follows the rules of the contract: the status of each type, and which refusals are stored for a key.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

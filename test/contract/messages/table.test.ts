@@ -1,4 +1,4 @@
-// The texts: complete in three languages, with the same placeholders in each, and set as each language sets its text.
+// The texts are complete in three languages, have the same placeholders in each, and follow each language's typography.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The description of the API: complete, true to the schemas it is derived from, sound by itself and to a strict
-// linter, and the same as the copy in docs/.
+// The OpenAPI document is complete, matches the schemas that it is derived from, passes a strict linter, and is the same as
+// the copy in docs/.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

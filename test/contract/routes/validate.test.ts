@@ -1,5 +1,5 @@
-// Validation of parameters: what is said about a wrong request, and which of several faults is reported. Every refusal
-// met here can be rendered in all three languages.
+// Validation of parameters: the refusal of each wrong request, and which of several faults is reported. Every refusal here
+// must have a message in all three languages.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

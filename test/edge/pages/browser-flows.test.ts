@@ -1,4 +1,4 @@
-// Customers in real Chromium, with scripts switched off: what the pages do must work without any.
+// Customers in real Chromium with scripts switched off, because the pages must work without scripts.
 
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';

@@ -1,5 +1,5 @@
-// Every page in every language, at the width of a desk and of a phone, in real Chromium: axe finds nothing, nothing is
-// wider than the screen, and the browser has nothing to complain of.
+// Every page in every language in real Chromium, as wide as a desktop and as a phone: axe finds no fault, nothing is wider
+// than the screen, and the browser logs no error.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Real Chromium in front of the pages: a server on the loopback interface that does what the edge does, and the
-// merchant's shop beside it.
+// Real Chromium for the tests of the pages, with a server on the loopback interface in place of the edge, and a merchant's
+// shop beside it.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// Where the page tests look for Chromium, and what they say where there is none.
+// Where the page tests look for Chromium, and their message when there is none.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Which Chromium the page tests drive: the one that CHROMIUM_PATH names, one that is installed, or the one that comes
-// with the development dependencies, which is unpacked once, together with the libraries that it needs beyond libc.
+// Finds the Chromium for the page tests: the one that CHROMIUM_PATH names, an installed one, or the one that comes with the
+// development dependencies, which is unpacked once with the libraries that it needs.
 
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

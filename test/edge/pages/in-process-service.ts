@@ -1,5 +1,5 @@
 // The service as the pages see it, in one process and in memory: a real shard, the real runner and the simulated networks.
-// What threads and a disk add is tested elsewhere.
+// Other tests have threads and a disk.
 
 import { randomBytes } from 'node:crypto';
 import { type CommandOperation, routeTable } from '../../../src/contract/routes/table.ts';

@@ -1,4 +1,4 @@
-// The ways back to the merchant: whichever address names the place of the session's id gets it there.
+// The links back to the merchant: an address with a placeholder for the session's id gets the id there.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

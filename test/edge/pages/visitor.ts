@@ -1,4 +1,4 @@
-// A browser of the simplest kind: asks the pages without any socket, keeps its cookie, follows redirects, fills in forms.
+// A simple browser without a socket: it visits the pages, keeps its cookie, follows redirects and fills in forms.
 
 import type { PageAnswer, PageRequest } from '../../../src/edge/pages/page-port.ts';
 import type { Pages } from '../../../src/edge/pages/pages.ts';

@@ -1,5 +1,4 @@
-// The `payments` command as tests use it: run in this process, where what it prints is caught, or, for `listen`, as a
-// process of its own.
+// Runs the `payments` command for tests: in this process, with its output caught, or for `listen` as a process of its own.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

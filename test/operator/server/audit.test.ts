@@ -1,5 +1,5 @@
-// The audit record on a real disk: what is acknowledged is there, what a crash cut off hurts nothing, and no row holds
-// what it must not.
+// The audit record on a real disk: it has every acknowledged row, a row that a crash cut off does no harm, and no row has a
+// secret.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A running operators' socket for the tests: the real server and the real directory in a folder of their own, with
-// a shard that knows reviews only, metrics and configuration made up.
+// A running operators' socket for tests: the real server and the real directory in a temporary folder, a shard that has only
+// reviews, and made-up metrics and configuration.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
