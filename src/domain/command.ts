@@ -37,6 +37,8 @@ export interface InternalParams {
   roll_secret: { readonly overlapSeconds: number };
   /** Deliveries are older than the retention time. */
   prune_deliveries: { readonly endedBeforeMs: number };
+  /** Events are older than the retention time: those of the organization whose ids come before this one. */
+  prune_events: { readonly before: string };
 }
 
 /** The results of the commands that the shard gives to itself. All others have answers. */
@@ -47,6 +49,7 @@ interface Results {
   /** The sort key after which the next drain continues; null when no delivery is left. */
   drain_endpoint: { readonly after: string | null };
   prune_deliveries: { readonly more: boolean };
+  prune_events: { readonly more: boolean };
 }
 
 /** The outcome of a command that is neither refused nor has to wait. */

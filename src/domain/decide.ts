@@ -17,6 +17,7 @@ import {
   updatePaymentIntent,
 } from './payment-intents.ts';
 import { createRefund, helpRefundFail, helpRefundSucceed } from './refunds.ts';
+import { pruneEvents } from './retention.ts';
 import { closeReview } from './reviews.ts';
 import type { View } from './view.ts';
 import * as endpoints from './webhook-endpoints.ts';
@@ -56,6 +57,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   send_sample: endpoints.sendSample,
   roll_secret: endpoints.rollSecret,
   prune_deliveries: pruneDeliveries,
+  prune_events: pruneEvents,
 };
 
 export interface Command<O extends AnyCommand = AnyCommand> {

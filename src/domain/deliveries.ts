@@ -96,6 +96,7 @@ export function resendDelivery(draft: Draft, params: { delivery: string }): Outc
     const values = { status: endpoint?.status ?? 'deleted' };
     return refused(refuse('invalid_request', { message: 'invalid_request.delivery_state', values }));
   }
+  if (draft.get('event', delivery.event) === undefined) return refused(missing(delivery.event, null));
   draft.put({ ...delivery, status: 'pending', tries: 0, due_at_ms: dueFirstMs, ended_at_ms: null });
   return { body: '{}' };
 }

@@ -68,6 +68,9 @@ export const configSchema = group({
     cardAttemptSeconds: count(1, 86_400, 'life of a card page'),
     cashCodeSeconds: count(1, 2_592_000, 'life of a cash code'),
   }),
+  events: group({
+    keptDays: count(4, 3_650, 'days for which events can be listed; longer than they are retried'),
+  }),
   pages: group({
     visitsPerMinute: count(1, 1_000_000, 'page visits allowed to one address'),
     trustedProxies: Type.Array(Type.String(), { description: 'proxies whose X-Forwarded-For is believed' }),

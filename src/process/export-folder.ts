@@ -16,7 +16,7 @@ import { syncPath } from '../journal/sync-path.ts';
 import { CliFailure } from '../operator/cli/context.ts';
 import type { Transferred } from '../operator/cli/transferred.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
-import { clockKey, directoryRevisionKey, latestClock } from '../shard/small-values.ts';
+import { isOfScope, jointRetention, latestClock } from '../shard/small-values.ts';
 import {
   type DataFolder,
   DataFolderError,
@@ -118,6 +118,7 @@ async function writeAll(
     revision: directory.revision,
     secrets_key_check: directory.keyCheckValue,
     clock: latestClock(shards.map(({ clock }) => clock))!,
+    retention: jointRetention(shards.map(({ retention }) => retention)),
   };
   await file.write(head);
   for (const { organization, keys } of directory.snapshot()) {
@@ -138,7 +139,7 @@ async function writeAll(
   }
   for (const { journal } of shards)
     for (const [name, value] of journal.checkpoint.smallValues())
-      if (name !== clockKey && name !== directoryRevisionKey)
+      if (isOfScope(name))
         await file.put('small_values', {
           small_value: { name, base64: Buffer.from(value).toString('base64') },
         });

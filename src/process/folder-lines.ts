@@ -6,7 +6,7 @@ import type { ApiKey } from '../directory/api-key.ts';
 import type { Organization } from '../directory/organization.ts';
 import type { ApiRequest, Change, StoredRecord } from '../domain/record.ts';
 import { type IdempotencyRecord, nowhere, type StoredResponse } from '../journal/journal.ts';
-import type { ClockState } from '../shard/small-values.ts';
+import type { ClockState, RetentionMarks } from '../shard/small-values.ts';
 
 /** The form of these lines. */
 export const linesFormat = 1;
@@ -26,6 +26,7 @@ export interface Head {
   /** A sealed value by which the secrets key is recognized. */
   readonly secrets_key_check: string | null;
   readonly clock: ClockState;
+  readonly retention: RetentionMarks;
 }
 
 export interface Counts {

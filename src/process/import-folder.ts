@@ -145,8 +145,8 @@ class Import {
     for (const name of Object.keys(this.#counts) as (keyof Counts)[])
       if (end[name] !== this.#counts[name])
         throw new SyntaxError(`${path} has ${this.#counts[name]} ${name} and its end says ${end[name]}`);
-    const { clock, revision, secrets_key_check } = head;
-    await this.#shards.finish(clock, revision);
+    const { revision, secrets_key_check } = head;
+    await this.#shards.finish(head);
     await this.#directory.skipTo(Math.max(revision, this.#directory.revision));
     if (secrets_key_check !== null) await this.#directory.putKeyCheckValue(secrets_key_check);
     return this.#counts;

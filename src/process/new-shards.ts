@@ -8,7 +8,10 @@ import {
   type ClockState,
   clockKey,
   directoryRevisionKey,
+  type RetentionMarks,
+  retentionKey,
   writeClock,
+  writeRetention,
   writeRevision,
 } from '../shard/small-values.ts';
 
@@ -19,6 +22,14 @@ const batchSize = 1_000;
 interface KeyedAnswer {
   readonly key: IdempotencyRecord;
   readonly answer: StoredResponse | null;
+}
+
+/** What all new shards know. */
+export interface GoOn {
+  readonly clock: ClockState;
+  /** How many changes of the directory there were. */
+  readonly revision: number;
+  readonly retention: RetentionMarks;
 }
 
 interface NewShard {
@@ -64,13 +75,14 @@ export class NewShards {
     this.#shards[shardOfOrganization(org, this.#shards.length)]!.smallValues.set(name, value);
   }
 
-  /** Writes what is left; the shards go on from `clock`, and know of the directory's changes up to `revision`. */
-  async finish(clock: ClockState, revision: number): Promise<void> {
+  /** Writes what is left; the shards go on from there. */
+  async finish({ clock, revision, retention }: GoOn): Promise<void> {
     for (const shard of this.#shards) {
       await writeAnswers(shard);
       await writeRecords(shard);
       shard.smallValues.set(clockKey, writeClock(clock));
       shard.smallValues.set(directoryRevisionKey, writeRevision(revision));
+      shard.smallValues.set(retentionKey, writeRetention(retention));
       await shard.journal.checkpointer.putSmallValues(shard.smallValues);
     }
   }

@@ -21,9 +21,13 @@ import {
   clockKey,
   clockStateOf,
   directoryRevisionKey,
+  isOfScope,
+  jointRetention,
   latestClock,
   readClock,
+  readRetention,
   readRevision,
+  retentionKey,
 } from '../shard/small-values.ts';
 import type { Config } from './config-schema.ts';
 import {
@@ -159,15 +163,17 @@ async function move(sources: readonly OwnJournal[], targets: readonly OwnJournal
     const answer = unlessDamaged(() => source.log.readResponse(key.location, key.keyDigest)) ?? null;
     await shards.putAnswer(key, answer);
   }
-  const revisions: number[] = [];
   for (const { checkpoint } of sources) {
     for (const frame of checkpoint.frames()) await shards.putRecord(frame);
-    for (const [name, value] of checkpoint.smallValues()) {
-      if (name === directoryRevisionKey) revisions.push(readRevision(value));
-      else if (name !== clockKey) shards.putSmallValue(name, value);
-    }
+    for (const [name, value] of checkpoint.smallValues())
+      if (isOfScope(name)) shards.putSmallValue(name, value);
   }
-  await shards.finish(latest, Math.max(0, ...revisions));
+  const valuesOf = (name: string) => sources.map(({ checkpoint }) => checkpoint.getSmallValue(name));
+  await shards.finish({
+    clock: latest,
+    revision: Math.max(...valuesOf(directoryRevisionKey).map(readRevision)),
+    retention: jointRetention(valuesOf(retentionKey).map(readRetention)),
+  });
   const { records, answers } = shards;
   let arrived = 0;
   for (const target of targets) for (const _ of target.checkpoint.frames()) arrived++;

@@ -128,6 +128,7 @@ const shard: Shard = new Shard(
     callNetwork: (call) => runner.run(callOf(call)),
     checkAddress: createAddressCheck(config),
     deliveryRetentionMs: config.webhooks.attemptsKeptDays * 86_400_000,
+    eventRetentionMs: config.events.keptDays * 86_400_000,
     observer: {
       ...metrics.observer,
       checkpointed(records, seconds) {

@@ -6,7 +6,15 @@ import { timeOfId } from '../core/ids.ts';
 import type { RecordKind, StoredRecord } from '../domain/record.ts';
 import type { IdempotencyRecord } from '../journal/journal.ts';
 import type { StoppedJournal } from '../journal/stopped-journal.ts';
-import { type ClockState, clockKey, clockStateOf, readClock } from '../shard/small-values.ts';
+import {
+  type ClockState,
+  clockKey,
+  clockStateOf,
+  type RetentionMarks,
+  readClock,
+  readRetention,
+  retentionKey,
+} from '../shard/small-values.ts';
 import { RecordStore } from '../store/record-store.ts';
 
 const cacheBytesMax = 64 * 1024 * 1024;
@@ -48,6 +56,11 @@ export class StoppedShard {
   /** The shard's last time. */
   get clock(): ClockState {
     return this.#clock;
+  }
+
+  /** From which id on all events are there. */
+  get retention(): RetentionMarks {
+    return readRetention(this.journal.checkpoint.getSmallValue(retentionKey));
   }
 
   /** Whether the checkpoint's value of a record is not its newest. */

@@ -5,7 +5,7 @@
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { AssertionFailure } from '../core/assert.ts';
-import { slotOfId } from '../core/ids.ts';
+import { slotOfId, timeOfId } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
 import { StreamDifference } from '../core/stream-difference.ts';
 import { expectedEvents } from '../domain/expected-events.ts';
@@ -58,6 +58,8 @@ class ShardVerifier {
   readonly #index = new StreamDifference();
   readonly #events = new StreamDifference();
   readonly #unknown = new Set<string>();
+  /** The time in the id up to which events may have been removed. */
+  readonly #eventsFromMs: number;
   #isDamaged = false;
   #recordCount = 0;
   #eventCount = 0;
@@ -65,6 +67,7 @@ class ShardVerifier {
   constructor(options: ShardVerification) {
     this.#options = options;
     this.#shard = new StoppedShard(options.journal);
+    this.#eventsFromMs = this.#shard.retention.horizonMs;
   }
 
   run(): Verified {
@@ -140,12 +143,20 @@ class ShardVerifier {
     this.#found('place', 'organization', org, `has records, such as ${id}, and is not in the directory`);
   }
 
+  /** The object is younger than the oldest events that are kept. */
+  #hasAllEvents(object: string): boolean {
+    return timeOfId(object) > this.#eventsFromMs;
+  }
+
   #takeEvents(record: StoredRecord): void {
     if (record.kind === 'event') {
       const object = subjectOf(record);
-      if (object !== null && !isSample(record, object, this.#shard.records))
+      if (object !== null && this.#hasAllEvents(object) && !isSample(record, object, this.#shard.records))
         this.#events.find(`${record.type} ${object}`);
-    } else for (const [type, object] of expectedEvents(record)) this.#events.expect(`${type} ${object}`);
+      return;
+    }
+    for (const [type, object] of expectedEvents(record))
+      if (this.#hasAllEvents(object)) this.#events.expect(`${type} ${object}`);
   }
 
   #compareIndex(): void {

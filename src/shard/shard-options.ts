@@ -30,6 +30,8 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
   readonly checkAddress: (url: string) => Promise<boolean>;
   /** For how long deliveries that are over stay listed, with their attempts. */
   readonly deliveryRetentionMs: number;
+  /** For how long events can be listed and retrieved. */
+  readonly eventRetentionMs: number;
   readonly observer: ShardObserver;
   /** The journal failed, or an assertion: the shard is finished. */
   readonly onFailure: (error: unknown) => void;

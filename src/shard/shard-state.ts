@@ -125,6 +125,11 @@ export class ShardState {
     for (const call of calls) if (!call.accepted) this.runs(call.request);
   }
 
+  /** Every organization that the shard knows of. */
+  get organizations(): Iterable<string> {
+    return this.#accounts.keys();
+  }
+
   get waitingCount(): number {
     return this.#waiting.size;
   }

@@ -16,6 +16,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
 import { answer } from './answer.ts';
 import { leaseDeliveries, takeReports } from './deliver.ts';
+import { EventRetention } from './event-retention.ts';
 import { execute } from './execute.ts';
 import { executeCommand } from './execute-command.ts';
 import { executeInternal } from './execute-internal.ts';
@@ -26,7 +27,14 @@ import type { InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
 import { openNetworkCalls, recover } from './recover.ts';
 import type { ShardOptions } from './shard-options.ts';
 import { ShardState } from './shard-state.ts';
-import { clockKey, encodeCounts, writeClock } from './small-values.ts';
+import {
+  clockKey,
+  encodeCounts,
+  readRetention,
+  retentionKey,
+  writeClock,
+  writeRetention,
+} from './small-values.ts';
 import { type Peer, Turn } from './turn.ts';
 import { Upkeep } from './upkeep.ts';
 import type { Waiter } from './waiter.ts';
@@ -55,6 +63,7 @@ export class Shard {
   #lastDurable: Promise<void> = Promise.resolve();
   #lastCheckpointMs: number;
   #checkpointing: Promise<void> | null = null;
+  readonly #events: EventRetention;
   readonly #upkeep: Upkeep;
   #upkeepQueued = false;
   /** A turn took mail since the last tick. */
@@ -66,7 +75,9 @@ export class Shard {
     this.#options = options;
     this.#journal = options.journal;
     this.state = new ShardState({ ...options, checkAddress: this.#checkAddress.bind(this) });
-    this.#upkeep = new Upkeep(this.state, options.deliveryRetentionMs);
+    const marks = readRetention(this.#journal.checkpoint.getSmallValue(retentionKey));
+    this.#events = new EventRetention(this.state, options.eventRetentionMs, marks);
+    this.#upkeep = new Upkeep(this.state, this.#events, options.deliveryRetentionMs);
     this.#clock = recover({ ...options, state: this.state, accounts });
     const now = this.now();
     this.#lastCheckpointMs = now.serviceMs;
@@ -310,11 +321,14 @@ export class Shard {
     if (this.state.readOnly) return;
     const { serviceMs } = this.now();
     const changed = this.state.takeCounts();
-    if (changed.size === 0 && serviceMs < this.#writeAtMs) return;
+    const marks = this.#events.unstored;
+    if (changed.size === 0 && marks === null && serviceMs < this.#writeAtMs) return;
     this.#writeAtMs = serviceMs + idleWriteMs;
     const values = new Map<string, Uint8Array>([[clockKey, this.#clockNow()]]);
     for (const [scope, counts] of changed) values.set(scope, encodeCounts(counts));
+    if (marks !== null) values.set(retentionKey, writeRetention(marks));
     await this.#journal.checkpointer.putSmallValues(values);
+    if (marks !== null) this.#events.stored(marks);
   }
 
   /** Has what changed since the last checkpoint written, then what is needed no longer dropped. One at a time. */

@@ -22,6 +22,11 @@ export interface ClockState {
   readonly ids: IdTimes;
 }
 
+/** Whether a value is one of a scope, whose name has a slash; the others are the shard's own. */
+export function isOfScope(name: string): boolean {
+  return name.includes('/');
+}
+
 export function encodeCounts(counts: ScopeCounts): Uint8Array {
   return pack(counts);
 }
@@ -63,6 +68,35 @@ export function clockStateOf(ms: number): ClockState {
     downtime: null,
   };
   return { clock, ids: { lastMs: ms, leadMs: 0 } };
+}
+
+/** How long ago the ids had come how far, from which the age of events follows (see event-retention.ts). */
+export interface RetentionMarks {
+  /** Events up to this time in their ids may have been removed; 0: none. */
+  readonly horizonMs: number;
+  /** The time in the newest id at a moment of service time, oldest first. */
+  readonly marks: readonly { readonly serviceMs: number; readonly idMs: number }[];
+}
+
+export const retentionKey = 'retention';
+
+export function writeRetention(marks: RetentionMarks): Uint8Array {
+  return pack(marks);
+}
+
+export function readRetention(bytes: Uint8Array | undefined): RetentionMarks {
+  return bytes === undefined ? { horizonMs: 0, marks: [] } : (unpack(bytes) as RetentionMarks);
+}
+
+/**
+ * The marks of shards that take over from several others: an event of one that was old enough to be removed may be gone, and
+ * the others' are kept as long as the shard would that knows least of the past.
+ */
+export function jointRetention(states: readonly RetentionMarks[]): RetentionMarks {
+  const horizonMs = Math.max(0, ...states.map((state) => state.horizonMs));
+  const startOf = ({ marks }: RetentionMarks) => marks[0]?.serviceMs ?? Number.POSITIVE_INFINITY;
+  const youngest = states.reduce((a, b) => (startOf(b) > startOf(a) ? b : a));
+  return { horizonMs, marks: youngest.marks };
 }
 
 /** The name of the last directory revision that the shard knows, by which a start notices an older directory. */

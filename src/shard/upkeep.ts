@@ -1,8 +1,9 @@
 // What a shard does when time has passed: it expires charges and sessions, finds retries that are due, ends the deliveries
-// of deleted endpoints, and removes old deliveries. It does nothing before the first of these is due. All times are
+// of deleted endpoints, and removes old deliveries and events. It does nothing before the first of these is due. All times are
 // service time.
 
 import { drainEndpoints, oldestEndedMs, pruneDeliveries } from './deliver.ts';
+import type { EventRetention } from './event-retention.ts';
 import { expireDue } from './execute-internal.ts';
 import type { ShardState } from './shard-state.ts';
 import type { Turn } from './turn.ts';
@@ -14,13 +15,15 @@ const pruneIntervalMs = 1_000;
 
 export class Upkeep {
   readonly #state: ShardState;
+  readonly #events: EventRetention;
   readonly #retentionMs: number;
   #lastMs = 0;
   #pruneAtMs = 0;
 
   /** `deliveryRetentionMs`: for how long ended deliveries stay listed. */
-  constructor(state: ShardState, deliveryRetentionMs: number) {
+  constructor(state: ShardState, events: EventRetention, deliveryRetentionMs: number) {
     this.#state = state;
+    this.#events = events;
     this.#retentionMs = deliveryRetentionMs;
   }
 
@@ -33,7 +36,7 @@ export class Upkeep {
     const { dueMs, outbox, webhooks, refusesWrites } = this.#state;
     if (refusesWrites) return Infinity;
     const isWaiting = outbox.draining.size > 0 || (webhooks !== null && outbox.isReady);
-    const firstMs = isWaiting ? 0 : Math.min(dueMs, outbox.wakeMs, this.#pruneAtMs);
+    const firstMs = isWaiting ? 0 : Math.min(dueMs, outbox.wakeMs, this.#pruneAtMs, this.#events.dueMs);
     return Math.max(firstMs, this.#lastMs + intervalMs);
   }
 
@@ -46,6 +49,7 @@ export class Upkeep {
     this.#state.outbox.tick(serviceMs);
     const isDraining = drainEndpoints(this.#state, turn);
     if (serviceMs >= this.#pruneAtMs) this.#prune(turn);
+    if (serviceMs >= this.#events.dueMs) this.#events.run(turn);
     return isBehind || isDraining;
   }
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { idFloor } from '../../src/core/ids.ts';
 import { dueFirstMs } from '../../src/domain/deliveries.ts';
 import { attemptIndex } from '../../src/domain/indexes.ts';
 import type { AttemptResult, DeliveryRecord } from '../../src/domain/record.ts';
@@ -202,4 +203,32 @@ test('retention counts from when a delivery was over last: one that was sent aga
   stage.advance(hourMs + 1);
   const { changes } = prune();
   assert.deepEqual([changes.length, changes.at(-1)], [6, 'delivery removed']);
+});
+
+test('retention removes old events, some at a time, and ends the deliveries that still wait with them', () => {
+  const stage = new Stage();
+  const { delivery, endpoint } = deliver(stage);
+  stage.given('update_webhook_endpoint', { disabled: true }, endpoint);
+  for (let i = 0; i < 128; i++) createIntent(stage);
+  const events = () => stage.read('list_events', { limit: 100 }).data.map(({ id }: { id: string }) => id);
+  const [newest] = events();
+  const other = stage.as({ org: 'org_other0000000000000000000' });
+  createIntent(other);
+  stage.advance(hourMs);
+  createIntent(stage);
+  const [kept] = events();
+  const before = idFloor('evt', stage.nowMs);
+  const prune = () => stage.when('prune_events', { before });
+  const step = prune();
+  assert.deepEqual(step.answer, { more: true });
+  assert.deepEqual([step.changes, step.decision.changes.length], [['delivery ended'], 129]);
+  assert.ok(step.decision.changes.every((change) => change.kind !== 'event' || change.object_json === ''));
+  assert.deepEqual(prune().answer, { more: false });
+  prune().expect({ changes: [] });
+  assert.deepEqual(events(), [kept]);
+  assert.equal(stage.read('retrieve_event', {}, newest).code, 'resource_missing');
+  assert.equal(other.read('list_events').data.length, 1);
+  assert.equal(stage.get('delivery', delivery).status, 'ended');
+  stage.given('update_webhook_endpoint', { disabled: false }, endpoint);
+  stage.when('resend_delivery', { delivery }).expect({ refusal: 'resource_missing' });
 });

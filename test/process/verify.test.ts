@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import { timeOfId } from '../../src/core/ids.ts';
 import { indexRowsOf, kindIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { Change, RecordKind, RecordOf } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
@@ -13,6 +14,7 @@ import { encodeRecord } from '../../src/journal/record-frame.ts';
 import type { Finding, Verification } from '../../src/operator/cli/verification.ts';
 import { existingDataFolder } from '../../src/process/data-folder.ts';
 import { shardOfOrganization } from '../../src/shard/shard-map.ts';
+import { retentionKey, writeRetention } from '../../src/shard/small-values.ts';
 import { startService, temporaryFolder } from '../service.ts';
 import { busyEnv, busyFolder, restart, shards } from './busy-folder.ts';
 import { payments } from './payments-command.ts';
@@ -139,6 +141,32 @@ test('a record that is gone is found by those that name it, an event by its obje
   });
   await finding(folder, 'payment_intent.latest_charge');
   assert.match((await finding(folder, 'event_missing')).object ?? '', /^(prv|ch)_/);
+});
+
+test('events that retention has removed are not missed, and a part of a younger payment’s events is', async () => {
+  const folder = copyOf(stopped);
+  let horizonMs = 0;
+  await spoil(folder, (records) => {
+    const intents = records.filter(({ kind }) => kind === 'payment_intent').map(({ id }) => timeOfId(id));
+    horizonMs = intents.sort((a, b) => a - b)[Math.floor(intents.length / 2)]!;
+    const old = records.filter((record) => record.kind === 'event' && timeOfId(record.id) <= horizonMs);
+    assert.ok(old.length > 10);
+    return old.map((record) => ({ ...record, removed: true }));
+  });
+  await finding(folder, 'event_missing');
+  const { shardDir, shardIdentity } = await existingDataFolder(folder);
+  const number = shardOfOrganization(shops[0]!.id, shards);
+  const [dir, identity] = [shardDir(number), shardIdentity(number)];
+  const journal = await openJournal({ dir, identity, indexRowsOf, warn: assert.fail });
+  const marks = writeRetention({ horizonMs, marks: [] });
+  await journal.checkpointer.putSmallValues(new Map([[retentionKey, marks]]));
+  await journal.close();
+  const { findings } = await verify(folder);
+  // Deliveries that still wait with an event that is gone are found all the same.
+  assert.deepEqual(
+    findings.filter(({ check }) => check !== 'delivery.event'),
+    [],
+  );
 });
 
 test('index rows that are missing, and those that no record asks for, are found', async () => {

@@ -53,6 +53,7 @@ export function shardOptions(journal: Journal, more: Partial<ShardOptions> = {})
     callNetwork: () => {},
     checkAddress: () => Promise.resolve(true),
     deliveryRetentionMs: 30 * 86_400_000,
+    eventRetentionMs: 30 * 86_400_000,
     observer: { turnEnded() {}, committed() {}, checkpointed() {}, attempted() {} },
     onDamage: () => {},
     onFailure: (error) => {

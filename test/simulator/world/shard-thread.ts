@@ -146,6 +146,7 @@ export class ShardThread {
           return !url.includes('private');
         },
         deliveryRetentionMs: 30 * 86_400_000,
+        eventRetentionMs: 30 * 86_400_000,
         observer: {
           turnEnded() {},
           committed() {},

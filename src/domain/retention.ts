@@ -1,0 +1,38 @@
+// Events leave the disk when they have been kept long enough. Their age is that of their ids, which ascend whatever the
+// clock does; the shard says up to which id they are old enough (shard/event-retention.ts).
+
+import type { Draft } from './draft.ts';
+import { fieldIndex, kindIndex, scopeOf } from './indexes.ts';
+import type { DeliveryRecord, EventRecord } from './record.ts';
+
+const prunedPerCommandMax = 128;
+
+/**
+ * Removes some of the events of an organization in a mode whose ids come before `before`, the oldest first. A delivery that
+ * still waits with such an event has nothing left to send: it ends.
+ */
+export function pruneEvents(
+  draft: Draft,
+  { before }: { readonly before: string },
+): { readonly result: { readonly more: boolean } } {
+  const { org, livemode } = draft.context;
+  let count = 0;
+  for (const event of draft.view.scan(kindIndex('event', scopeOf(org, livemode)), {
+    before,
+    descending: false,
+  })) {
+    if (count === prunedPerCommandMax) return { result: { more: true } };
+    endDeliveriesOf(draft, event as EventRecord);
+    draft.remove({ ...(event as EventRecord), object_json: '' });
+    count++;
+  }
+  return { result: { more: false } };
+}
+
+function endDeliveriesOf(draft: Draft, { id, org, livemode }: EventRecord): void {
+  const { serviceMs } = draft.context;
+  const index = fieldIndex('delivery', scopeOf(org, livemode), 'event', id);
+  for (const delivery of draft.view.scan(index, { descending: false }) as Iterable<DeliveryRecord>)
+    if (delivery.status === 'pending')
+      draft.put<DeliveryRecord>({ ...delivery, status: 'ended', due_at_ms: null, ended_at_ms: serviceMs });
+}
