@@ -47,8 +47,8 @@ export interface CheckpointOptions {
   readonly part: Part;
   readonly mapSize: number;
   readonly indexRowsOf: IndexRowsOf;
-  /** Another thread has it open, and has checked it. */
-  readonly isShared?: boolean;
+  /** This process has checked its file. */
+  readonly isChecked?: boolean | undefined;
 }
 
 export class LmdbCheckpoint implements FollowerCheckpoint {
@@ -64,10 +64,10 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   #failure: JournalFailure | null = null;
 
   /** Opens the checkpoint whose environment was created in the folder. Throws `JournalDamaged`. */
-  constructor({ folder, part, mapSize, indexRowsOf, isShared = false }: CheckpointOptions) {
+  constructor({ folder, part, mapSize, indexRowsOf, isChecked = false }: CheckpointOptions) {
     this.#folder = folder;
     this.#indexRowsOf = indexRowsOf;
-    const environment = openEnvironment({ folder, part, mapSize, check: isShared ? 'none' : 'branches' });
+    const environment = openEnvironment({ folder, part, mapSize, check: isChecked ? 'none' : 'branches' });
     this.#environment = environment;
     this.#meta = openTable(environment, metaTable);
     const stored = this.#read(() => this.#meta.get(formatKey))?.readUInt8(0);

@@ -1,5 +1,6 @@
-// A look at a shard's journal before the service starts on it: whether every part of it belongs there, how far it has
-// come, and of whom its records are. Nothing is recovered and nothing replayed.
+// A look at a shard's journal before the service starts on it: whether every part of it belongs there and is whole, how far
+// it has come, and of whom its records are. Nothing is recovered and nothing is replayed. The files' structure is checked
+// here, once: the threads that open the journal afterwards need not do so again.
 
 import { join } from 'node:path';
 import type { LmdbCheckpoint } from './checkpoint.ts';
@@ -14,6 +15,8 @@ export interface InspectedJournal {
   readonly checkpoint: Pick<LmdbCheckpoint, 'sequence' | 'getSmallValue' | 'listAfter'>;
   /** The sequence that the log ends with, 0 when it is empty. */
   readonly logEnd: number;
+  /** The structure of every file is whole, so that the journal can be opened with `isChecked`. */
+  readonly isWhole: boolean;
   /** The organizations with records in the log beyond the checkpoint. */
   organizationsInLog(): Set<string>;
 }
@@ -28,15 +31,15 @@ export async function inspectJournal<T>(
   options: Options,
   look: (journal: InspectedJournal) => T,
 ): Promise<T> {
-  const { dir, identity, indexRowsOf } = options;
-  const mapSizes = mapSizesOf(options);
-  const checkpoint = openCheckpoint(dir, identity, mapSizes.state, indexRowsOf);
-  const segments = new Segments(join(dir, 'log'), mapSizes.log, identity);
+  const { dir, identity } = options;
+  const checkpoint = openCheckpoint(options);
+  const segments = new Segments(join(dir, 'log'), mapSizesOf(options).log, identity);
   try {
-    checkLabels(segments);
+    const isWhole = checkSegments(segments, checkpoint.sequence);
     return look({
       checkpoint,
       logEnd: endOf(segments),
+      isWhole,
       organizationsInLog: () => organizationsAfter(segments, checkpoint.sequence),
     });
   } finally {
@@ -44,15 +47,22 @@ export async function inspectJournal<T>(
   }
 }
 
-/** Throws `ForeignPart`. A segment that is damaged says nothing; whoever needs it finds out. */
-function checkLabels(segments: Segments): void {
+/**
+ * Opens every segment; those that are replayed after `sequence` are checked to the last page. Returns whether all of them
+ * are whole: one that is not is found again by whoever needs it. Throws `ForeignPart`.
+ */
+function checkSegments(segments: Segments, sequence: number): boolean {
+  const first = segments.holding(sequence + 1)?.firstSequence ?? 0;
+  let isWhole = true;
   for (const segment of segments.list) {
     try {
-      segments.open(segment);
+      segments.open(segment, segment.firstSequence < first ? 'branches' : 'leaves');
     } catch (error) {
       if (error instanceof ForeignPart || !(error instanceof JournalDamaged)) throw error;
+      isWhole = false;
     }
   }
+  return isWhole;
 }
 
 function organizationsAfter(segments: Segments, sequence: number): Set<string> {

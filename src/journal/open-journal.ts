@@ -11,6 +11,7 @@ import { followedLog } from './follow.ts';
 import { ForeignPart, partOf, type ShardIdentity } from './identity.ts';
 import { type Checkpointer, JournalDamaged, type OwnJournal } from './journal.ts';
 import { SegmentedLog } from './log.ts';
+import type { CheckDepth } from './page-check.ts';
 import { recoverLog, type Warn } from './recover-log.ts';
 import { Segments } from './segments.ts';
 import { syncPath } from './sync-path.ts';
@@ -28,6 +29,8 @@ export interface JournalOptions {
   readonly segmentBytesMax?: number;
   /** Address space reserved, bytes: for each segment, and for the checkpoint. Neither limits what can be stored. */
   readonly mapSizes?: { readonly log?: number; readonly state?: number };
+  /** This process has just checked the files, see `inspectJournal`. */
+  readonly isChecked?: boolean;
   readonly warn: Warn;
   /** Keeps the checkpoint, in another thread; this thread does without one. */
   readonly checkpointer?: Checkpointer;
@@ -74,8 +77,8 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
   const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
   const { log: logMapSize, state: mapSize } = mapSizesOf(options);
   await createJournal(dir, identity, mapSize);
-  const checkpoint = openCheckpoint(dir, identity, mapSize, options.indexRowsOf);
-  const segments = new Segments(join(dir, 'log'), logMapSize, identity);
+  const checkpoint = openCheckpoint(options);
+  const segments = new Segments(join(dir, 'log'), logMapSize, identity, 'write', checkedDepth(options));
   try {
     noticeLoss(segments, checkpoint, warn);
     const follower =
@@ -111,14 +114,18 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
 export function openFollower(options: Omit<JournalOptions, 'warn'>): CheckpointFollower {
   const { dir, identity, indexRowsOf, scheduler = systemScheduler } = options;
   const { log, state: mapSize } = mapSizesOf(options);
-  const segments = new Segments(join(dir, 'log'), log, identity, 'read');
+  const segments = new Segments(join(dir, 'log'), log, identity, 'read', checkedDepth(options));
   const part = partOf(identity, 'state');
   const folder = join(dir, 'state');
   return new CheckpointFollower(
     followedLog(segments),
-    new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, isShared: true }),
+    new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, isChecked: true }),
     scheduler,
   );
+}
+
+function checkedDepth({ isChecked = false }: Pick<JournalOptions, 'isChecked'>): CheckDepth {
+  return isChecked ? 'leaves' : 'none';
 }
 
 /** This thread sees what the follower has done, wherever that runs. */
@@ -151,15 +158,12 @@ function noticeLoss(segments: Segments, checkpoint: LmdbCheckpoint, warn: Warn):
   checkpoint.noteSegment(newest);
 }
 
-export function openCheckpoint(
-  dir: string,
-  identity: ShardIdentity,
-  mapSize: number,
-  indexRowsOf: IndexRowsOf,
-): LmdbCheckpoint {
+export function openCheckpoint(options: Omit<JournalOptions, 'warn'>): LmdbCheckpoint {
+  const { dir, identity, indexRowsOf, isChecked } = options;
+  const { state: mapSize } = mapSizesOf(options);
   try {
     const part = partOf(identity, 'state');
-    return new LmdbCheckpoint({ folder: join(dir, 'state'), part, mapSize, indexRowsOf });
+    return new LmdbCheckpoint({ folder: join(dir, 'state'), part, mapSize, indexRowsOf, isChecked });
   } catch (error) {
     if (!(error instanceof JournalDamaged) || error instanceof ForeignPart) throw error;
     throw new JournalDamaged(`${error.message}. Restore the data folder from a backup`, { cause: error });

@@ -18,11 +18,19 @@ const subDatabaseFlag = 0x02;
 const smallTreeEntries = 1_000;
 const noPage = 0xffff_ffff_ffff_ffffn;
 
+/** From the cheapest to the deepest. */
+const depths = ['none', 'branches', 'leaves'] as const;
+
 /**
  * `branches` reads about one page in a hundred of a large tree, `leaves` every page. Small trees are always read whole.
- * `none` is for a file that this process has checked, or made, and writes now.
+ * `none` is for a file that this process has checked, or made.
  */
-export type CheckDepth = 'none' | 'branches' | 'leaves';
+export type CheckDepth = (typeof depths)[number];
+
+/** What is left to check of a file that was checked before. */
+export function remainingCheck(wanted: CheckDepth, done: CheckDepth): CheckDepth {
+  return depths.indexOf(wanted) <= depths.indexOf(done) ? 'none' : wanted;
+}
 
 interface Tree {
   readonly depth: number;

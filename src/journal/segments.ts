@@ -9,13 +9,15 @@ import { readResponse, readTurnHeader, turnDefect } from './codec.ts';
 import { createEnvironment, dataFile, type Environment, guardRead, openEnvironment } from './environment.ts';
 import { type Part, partOf, type ShardIdentity, tagOf } from './identity.ts';
 import { JournalDamaged, type ResponseLocation, type StoredResponse } from './journal.ts';
-import type { CheckDepth } from './page-check.ts';
+import { type CheckDepth, remainingCheck } from './page-check.ts';
 import { SpareDescriptors } from './spare-descriptors.ts';
 
 export interface Segment {
   readonly firstSequence: number;
   readonly folder: string;
   environment: Environment | null;
+  /** How its file was checked before. What was opened once is not checked again. */
+  checked: CheckDepth;
 }
 
 /** The log writes its newest segment. A follower, which may run in another thread, only reads. */
@@ -32,6 +34,7 @@ export class Segments {
   readonly #part: Part;
   readonly #mapSize: number;
   readonly #access: Access;
+  readonly #checked: CheckDepth;
   /** In ascending order. */
   readonly #list: Segment[] = [];
   /** The open ones, the least recently used first. */
@@ -39,14 +42,24 @@ export class Segments {
   readonly #closing = new Set<Promise<void>>();
   readonly #spares: SpareDescriptors;
 
-  /** Lists the segments in `logFolder`, the log of the shard `identity`. A writer removes what a crash left unfinished. */
-  constructor(logFolder: string, mapSize: number, identity: ShardIdentity, access: Access = 'write') {
+  /**
+   * Lists the segments in `logFolder`, the log of the shard `identity`. A writer removes what a crash left unfinished.
+   * `checked` says how this process has checked their files before.
+   */
+  constructor(
+    logFolder: string,
+    mapSize: number,
+    identity: ShardIdentity,
+    access: Access = 'write',
+    checked: CheckDepth = 'none',
+  ) {
     this.folder = logFolder;
     this.tag = tagOf(identity);
     this.#part = partOf(identity, 'log');
     this.#mapSize = mapSize;
     this.#spares = new SpareDescriptors(logFolder);
     this.#access = access;
+    this.#checked = checked;
     if (access === 'write') {
       for (const name of readdirSync(logFolder))
         if (/^\d+\.(new|dropped)$/.test(name)) rmSync(join(logFolder, name), { recursive: true });
@@ -64,7 +77,8 @@ export class Segments {
     for (const name of readdirSync(this.folder).sort()) {
       const firstSequence = /^\d{16}$/.test(name) ? Number(name) : 0;
       if (firstSequence <= last) continue;
-      this.#list.push({ firstSequence, folder: join(this.folder, name), environment: null });
+      const folder = join(this.folder, name);
+      this.#list.push({ firstSequence, folder, environment: null, checked: this.#checked });
     }
   }
 
@@ -95,14 +109,18 @@ export class Segments {
     return segment.environment;
   }
 
-  #openEnvironment({ folder }: Segment, isNewest: boolean, check: CheckDepth): Environment {
-    const options =
-      this.#access === 'write'
-        ? { readOnly: !isNewest, check }
-        : { readOnly: true, check: readerCheck(isNewest) };
+  #openEnvironment(segment: Segment, isNewest: boolean, wanted: CheckDepth): Environment {
+    const { folder } = segment;
+    const isWriter = this.#access === 'write';
+    // A file that is being written looks damaged. Its writer has checked it.
+    const check = isNewest && !isWriter ? 'none' : remainingCheck(wanted, segment.checked);
+    const readOnly = !isNewest || !isWriter;
     this.#spares.release();
     try {
-      return openEnvironment({ folder, part: this.#part, mapSize: this.#mapSize, ...options });
+      const [part, mapSize] = [this.#part, this.#mapSize];
+      const environment = openEnvironment({ folder, part, mapSize, readOnly, check });
+      if (check !== 'none') segment.checked = check;
+      return environment;
     } finally {
       this.#spares.refill();
     }
@@ -119,7 +137,7 @@ export class Segments {
     const folder = this.folderOf(firstSequence);
     this.#spares.release();
     await createEnvironment(folder, this.#mapSize, this.#part);
-    const segment: Segment = { firstSequence, folder, environment: null };
+    const segment: Segment = { firstSequence, folder, environment: null, checked: 'leaves' };
     this.#list.push(segment);
     this.open(segment);
     return segment;
@@ -166,11 +184,6 @@ export class Segments {
     await closing;
     this.#closing.delete(closing);
   }
-}
-
-/** The newest file is not checked, because a file that is being written looks damaged. Its writer has checked it. */
-function readerCheck(isNewest: boolean): CheckDepth {
-  return isNewest ? 'none' : 'branches';
 }
 
 /**

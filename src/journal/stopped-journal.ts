@@ -32,10 +32,10 @@ export async function readStoppedJournal<T>(
   options: Omit<JournalOptions, 'warn'>,
   use: (journal: StoppedJournal) => T | Promise<T>,
 ): Promise<T> {
-  const { dir, identity, indexRowsOf } = options;
+  const { dir, identity } = options;
   const mapSizes = mapSizesOf(options);
   refuseDamaged(dataFile(foldersOfJournal(dir).checkpoint));
-  const checkpoint = openCheckpoint(dir, identity, mapSizes.state, indexRowsOf);
+  const checkpoint = openCheckpoint({ ...options, isChecked: true });
   const segments = new Segments(join(dir, 'log'), mapSizes.log, identity, 'read');
   try {
     return await use({

@@ -11,6 +11,8 @@ export interface CheckpointTarget {
   readonly number: number;
   readonly dir: string;
   readonly identity: ShardIdentity;
+  /** This process has just checked the journal's files. */
+  readonly isChecked?: boolean;
   readonly config: Config;
 }
 

@@ -16,7 +16,7 @@ import { createLogger, logConsole } from './logger.ts';
 import { TaskGate } from './task-gate.ts';
 import { gaugeThisThread } from './thread-time.ts';
 
-const { number, dir, identity, config, gate } = workerData as CheckpointThreadData;
+const { number, dir, identity, isChecked, config, gate } = workerData as CheckpointThreadData;
 const shard = parentPort!;
 const tasks = new TaskGate(gate);
 const answer = (message: FromCheckpointThread) => shard.postMessage(message);
@@ -34,7 +34,7 @@ let opened: ReturnType<typeof openFollower> | null = null;
 /** The follower is opened by the first task. From then on the shard does not write the checkpoint itself. */
 function follower() {
   const { segmentBytesMax } = config.journal;
-  opened ??= openFollower({ dir, identity, indexRowsOf, segmentBytesMax });
+  opened ??= openFollower({ dir, identity, indexRowsOf, segmentBytesMax, isChecked });
   return opened;
 }
 

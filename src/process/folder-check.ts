@@ -26,13 +26,17 @@ interface ShardFindings {
   readonly checkpoint: number;
   readonly logEnd: number;
   readonly directoryRevision: number;
+  readonly isWhole: boolean;
   readonly organizations: ReadonlySet<string>;
 }
 
 const namedMax = 5;
 
-/** Throws `DataFolderError` when a part does not belong where it lies, or is older than the rest and that is not accepted. */
-export async function checkFolder(check: FolderCheck): Promise<void> {
+/**
+ * Settles with the shards whose files were found whole: they can be opened without another check. Rejects with
+ * `DataFolderError` when a part does not belong where it lies, or is older than the rest and that is not accepted.
+ */
+export async function checkFolder(check: FolderCheck): Promise<Set<number>> {
   const { folder, directory, acceptLoss, warn } = check;
   const accept = (loss: string) => {
     if (acceptLoss) return warn(`${loss}: this was accepted`);
@@ -42,9 +46,11 @@ export async function checkFolder(check: FolderCheck): Promise<void> {
   };
   let revision = 0;
   const organizations = new Set<string>();
+  const whole = new Set<number>();
   for (let number = 0; number < folder.shards; number++) {
     const findings = await inspectShard(folder, number, acceptLoss);
     if (findings === null) continue;
+    if (findings.isWhole) whole.add(number);
     await checkAge(check, findings, accept);
     revision = Math.max(revision, findings.directoryRevision);
     for (const org of findings.organizations) organizations.add(org);
@@ -56,11 +62,12 @@ export async function checkFolder(check: FolderCheck): Promise<void> {
     await directory.skipTo(revision);
   }
   for (const { id } of directory.organizations()) organizations.delete(id);
-  if (organizations.size === 0) return;
+  if (organizations.size === 0) return whole;
   const named = [...organizations].slice(0, namedMax).join(', ');
   const more = organizations.size > namedMax ? ` and ${organizations.size - namedMax} more` : '';
   accept(`${folder.directory} does not know ${named}${more}, of whom there are payments`);
   await directory.restoreOrganizations(organizations);
+  return whole;
 }
 
 /** Null when the shard is damaged: it stays down by itself, and the others go on. */
@@ -69,11 +76,12 @@ async function inspectShard(
   number: number,
   withLog: boolean,
 ): Promise<ShardFindings | null> {
-  const look = ({ checkpoint, logEnd, organizationsInLog }: InspectedJournal): ShardFindings => {
+  const look = ({ checkpoint, logEnd, isWhole, organizationsInLog }: InspectedJournal): ShardFindings => {
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
     if (withLog) for (const org of organizationsInLog()) organizations.add(org);
     const directoryRevision = readRevision(checkpoint.getSmallValue(directoryRevisionKey));
-    return { number, checkpoint: checkpoint.sequence, logEnd, directoryRevision, organizations };
+    const { sequence } = checkpoint;
+    return { number, checkpoint: sequence, logEnd, directoryRevision, isWhole, organizations };
   };
   const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
   try {

@@ -110,16 +110,16 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   countThreadTime(registry, 'main');
   const directory = openDirectory(folder, (error, fatal) => {
     metrics.directoryFailed();
-    logger.error({ err: error }, 'a change of the directory could not be written');
-    if (fatal) told.reject(directoryLost(error as Error));
+    reportLost(error as Error, fatal, logger, told);
   });
   closers.push(() => directory.closeStore());
-  await checkFolder({ folder, directory, acceptLoss, warn: (message) => logger.warn(message) });
+  const checked = await checkFolder({ folder, directory, acceptLoss, warn: (text) => logger.warn(text) });
   noteLayouts(folder);
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
   const supervisor = new Supervisor({
     config,
     folder,
+    checked,
     directory,
     secretsKeys,
     port,
@@ -170,9 +170,10 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   manager.stopping();
 }
 
-/** Why the service ends when its directory can't be written any more: no key could be revoked. */
-function directoryLost({ message }: Error): CliFailure {
-  return new CliFailure(`the directory can't be used any more: ${message}`);
+/** A change of the directory is lost. The service ends when none can be written any more: no key could be revoked. */
+function reportLost(error: Error, fatal: boolean, logger: Logger, told: Run['told']): void {
+  logger.error({ err: error }, 'a change of the directory could not be written');
+  if (fatal) told.reject(new CliFailure(`the directory can't be used any more: ${error.message}`));
 }
 
 /** Fills in the values that depend on the machine, for a folder with so many shards. */

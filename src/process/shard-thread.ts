@@ -29,7 +29,7 @@ import { systemClocks, watchClock } from './system-clocks.ts';
 import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
 import { countThreadTime, type ThreadGauge } from './thread-time.ts';
 
-const { number, dir, identity, secretsKeys, config, baseUrl, accounts, revision } =
+const { number, dir, identity, isChecked, secretsKeys, config, baseUrl, accounts, revision } =
   workerData as ShardThreadData;
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
@@ -58,7 +58,7 @@ function fail(error: unknown): void {
 process.on('uncaughtException', fail);
 
 // Started early: it has nothing to do before the journal is open.
-const checkpointer = new CheckpointWorker({ number, dir, identity, config }, fail);
+const checkpointer = new CheckpointWorker({ number, dir, identity, isChecked, config }, fail);
 // This thread's end is that thread's, too, which must not come in the middle of a transaction.
 process.on('exit', () => checkpointer.finishTask(checkpointTaskMsMax));
 void checkpointer.gauge.then((gauge) => otherThreads.set(`checkpoint-${number}`, gauge));
@@ -69,6 +69,7 @@ async function open() {
     return await openJournal({
       dir,
       identity,
+      isChecked,
       indexRowsOf,
       segmentBytesMax,
       checkpointer,

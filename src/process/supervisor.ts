@@ -24,6 +24,8 @@ const webhookEntry = new URL('./webhook-thread.ts', import.meta.url);
 export interface SupervisorOptions {
   readonly config: Config;
   readonly folder: DataFolder;
+  /** The shards whose files were just found whole: their first start does not check them again. */
+  readonly checked: Set<number>;
   readonly directory: Directory;
   /** The keys with which the signing secrets are sealed. */
   readonly secretsKeys: readonly string[];
@@ -128,13 +130,24 @@ export class Supervisor {
   }
 
   #makeShard(number: number): Thread {
-    const { folder, directory, secretsKeys, baseUrl } = this.#options;
+    const { folder, checked, directory, secretsKeys, baseUrl } = this.#options;
     const config = this.#config;
+    const isChecked = checked.delete(number);
     const organizations = directory.snapshot().map(({ organization }) => organization);
     const accounts = organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf);
     const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
     const { revision } = directory;
-    const data: ShardThreadData = { number, dir, identity, config, secretsKeys, baseUrl, accounts, revision };
+    const data: ShardThreadData = {
+      number,
+      dir,
+      identity,
+      isChecked,
+      config,
+      secretsKeys,
+      baseUrl,
+      accounts,
+      revision,
+    };
     const onNews = (news: News) => {
       if (news.type === 'checkpointed') void directory.noteSequence(folder.generation, number, news.sequence);
     };

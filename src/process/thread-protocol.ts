@@ -46,6 +46,8 @@ export interface ShardThreadData {
   readonly number: number;
   readonly dir: string;
   readonly identity: ShardIdentity;
+  /** This process has just checked the journal's files. */
+  readonly isChecked: boolean;
   readonly secretsKeys: readonly string[];
   readonly config: Config;
   readonly baseUrl: string;

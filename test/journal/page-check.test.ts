@@ -2,14 +2,17 @@
 // prevents that, and that no row is ever lost without an error.
 
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import fs, { copyFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { inspectJournal } from '../../src/journal/inspect-journal.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import { openJournal } from '../../src/journal/open-journal.ts';
+import { openFollower, openJournal } from '../../src/journal/open-journal.ts';
 import { fileDefect } from '../../src/journal/page-check.ts';
 import {
   appendTurns,
+  digest,
   identity,
   indexRowsOf,
   paymentIntent,
@@ -129,4 +132,53 @@ test('a file that lost nothing but pages without use is whole', async (context) 
 
 test('a file that is missing is a defect', async (context) => {
   assert.equal(fileDefect(join(temporaryFolder(context), 'data.mdb'), 'branches'), 'it is missing');
+});
+
+test('a start checks each file once: its inspection does, and neither the shard nor its follower again', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1, warn: assert.fail });
+  await appendTurns(journal, Array<number>(9).fill(2));
+  await journal.checkpointer.write(6);
+  await journal.close();
+  const { mock } = context.mock.method(fs, 'openSync');
+  syncBuiltinESMExports();
+  context.after(syncBuiltinESMExports);
+  const checked = () =>
+    mock.calls
+      .filter(({ arguments: [path, flags] }) => flags === 'r' && String(path).endsWith('.mdb'))
+      .map(({ arguments: [path] }) => relative(dir, String(path)));
+
+  const options = { dir, identity, indexRowsOf };
+  assert.equal(await inspectJournal(options, ({ isWhole }) => isWhole), true);
+  const files = readdirSync(join(dir, 'log')).map((segment) => `log/${segment}/data.mdb`);
+  assert.equal(files.length, 9);
+  assert.deepEqual(checked(), ['state/data.mdb', ...files]);
+  mock.resetCalls();
+  const opened = await openJournal({ ...options, isChecked: true, warn: assert.fail });
+  const follower = openFollower({ ...options, isChecked: true });
+  assert.deepEqual(sequencesOf(opened.replay()), upTo(18, 7));
+  assert.equal(await follower.write(18), 24);
+  for (const sequence of [1, 3, 5, 7, 9, 11, 1]) {
+    const location = { record: sequence, offset: 0 };
+    assert.equal(opened.log.readResponse(location, digest(sequence))?.status, 200);
+  }
+  assert.deepEqual(checked(), []);
+  await follower.close();
+  await opened.close();
+});
+
+test('an old segment that is damaged is checked again by whoever needs it', async (context) => {
+  const dir = temporaryFolder(context);
+  const options = { dir, identity, indexRowsOf, warn: assert.fail };
+  const journal = await openJournal({ ...options, segmentBytesMax: 1 });
+  await appendTurns(journal, [2, 2, 2]);
+  await journal.checkpointer.write(4);
+  await journal.close();
+  truncateSync(join(dir, 'log', '0000000000000001', 'data.mdb'), pageBytes);
+  const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
+  assert.equal(isChecked, false);
+  const opened = await openJournal({ ...options, isChecked });
+  assert.deepEqual(sequencesOf(opened.replay()), [5, 6]);
+  assert.throws(() => opened.log.readResponse({ record: 1, offset: 0 }, digest(1)), JournalDamaged);
+  await opened.close();
 });
