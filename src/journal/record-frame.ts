@@ -31,14 +31,14 @@ const organizationAt = 4;
 const packr = new Packr({ useRecords: false, variableMapSize: true, copyBuffers: true });
 
 /** The id with its prefix last, as keys hold it; empty when the text can't be an id. */
-export function turnId(id: string): string {
+function turnId(id: string): string {
   // Whoever reads may ask for any text.
   const end = id.length > idLengthMax ? -1 : id.indexOf('_');
   return end < 1 || /[^0-9A-Z_a-z]/.test(id) ? '' : `${id.slice(end + 1)}_${id.slice(0, end)}`;
 }
 
 /** The id again. */
-export function turnBack(turned: string): string {
+function turnBack(turned: string): string {
   const end = turned.lastIndexOf('_');
   return `${turned.slice(end + 1)}_${turned.slice(0, end)}`;
 }

@@ -6,16 +6,7 @@ import { assert } from '../core/assert.ts';
 import type { Change } from '../domain/record.ts';
 import { type Environment, openTable, rowsIn, type Table } from './environment.ts';
 import type { Read } from './index-table.ts';
-import { unpackText } from './packed-text.ts';
-import {
-  decodeRecord,
-  idOfFrame,
-  isRemoved,
-  isSound,
-  keyOfId,
-  type RecordFrame,
-  turnId,
-} from './record-frame.ts';
+import { decodeRecord, idOfFrame, isRemoved, isSound, keyOfId, type RecordFrame } from './record-frame.ts';
 
 const readRecordsMax = 1_000;
 const beforeAll = Buffer.alloc(0);
@@ -29,9 +20,10 @@ const rethrow: OnDamage = (_id, error) => {
   throw error;
 };
 
-interface GatheredFrame extends RecordFrame {
-  /** The id as the key has it, which sorts as the key does. */
-  readonly turned: string;
+interface Gathered {
+  readonly frame: RecordFrame;
+  /** The key's bytes as a text, which sorts as they do, and faster. */
+  readonly order: string;
 }
 
 export class RecordTables {
@@ -41,7 +33,7 @@ export class RecordTables {
   readonly #damaged: (defect: string) => Error;
   /** The newest record of each table, once that matters. */
   readonly #newest = new Map<Table, string>();
-  readonly #gathered = new Map<Table, GatheredFrame[]>();
+  readonly #gathered = new Map<Table, Gathered[]>();
 
   /** `damaged` makes the error to throw for what is not as it was written. */
   constructor(environment: Environment, read: Read, damaged: (defect: string) => Error) {
@@ -100,21 +92,21 @@ export class RecordTables {
   }
 
   /** Gathers a record to write, or to remove; returns the one that it replaces. */
-  change(id: string, { key, value }: RecordFrame): Change | undefined {
+  change(id: string, frame: RecordFrame): Change | undefined {
     const table = this.#tableOf(id);
-    const turned = turnId(id);
-    const frames = this.#gathered.get(table);
-    if (frames === undefined) this.#gathered.set(table, [{ key, value, turned }]);
-    else frames.push({ key, value, turned });
+    const order = orderOf(frame.key);
+    const gathered = this.#gathered.get(table);
+    if (gathered === undefined) this.#gathered.set(table, [{ frame, order }]);
+    else gathered.push({ frame, order });
     // What comes later than all others was never stored.
-    return turned > this.#newestOf(table) ? undefined : this.get(id);
+    return order > this.#newestOf(table) ? undefined : this.get(id);
   }
 
   #newestOf(table: Table): string {
     let newest = this.#newest.get(table);
     if (newest === undefined) {
       const [key] = this.#read(() => [...table.getKeys({ reverse: true, limit: 1 })]);
-      newest = key === undefined ? '' : unpackText(key);
+      newest = key === undefined ? '' : orderOf(Buffer.from(key));
       this.#newest.set(table, newest);
     }
     return newest;
@@ -122,23 +114,27 @@ export class RecordTables {
 
   /** Writes what was gathered, within a transaction. */
   write(): void {
-    for (const [table, frames] of this.#gathered) {
+    for (const [table, gathered] of this.#gathered) {
       // Most come in order already, which sorting makes use of.
-      frames.sort((a, b) => (a.turned < b.turned ? -1 : 1));
+      gathered.sort((a, b) => (a.order < b.order ? -1 : 1));
       let newest = this.#newestOf(table);
-      for (const frame of frames) {
-        const { key, value, turned } = frame;
-        if (isRemoved(frame)) table.removeSync(key);
-        else if (turned <= newest) table.putSync(key, value);
+      for (const { frame, order } of gathered) {
+        const { key, value } = frame;
+        if (isRemoved({ key, value })) table.removeSync(key);
+        else if (order <= newest) table.putSync(key, value);
         else {
-          assert(table.putSync(key, value, { append: true }), `${turned} comes last`);
-          newest = turned;
+          assert(table.putSync(key, value, { append: true }), 'a key after the newest comes last');
+          newest = order;
         }
       }
       this.#newest.set(table, newest);
     }
     this.#gathered.clear();
   }
+}
+
+function orderOf(key: Buffer): string {
+  return key.toString('latin1');
 }
 
 /** What the library lends until its next read: its own buffer, with a property `length` that is not the buffer's. */
