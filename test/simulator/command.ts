@@ -3,19 +3,23 @@
 import { parseArgs } from 'node:util';
 import { assertions, Counts } from './kernel/findings.ts';
 import { planOf } from './plan.ts';
+import { findPlanted } from './planted/find.ts';
 import { type Outcome, run } from './run.ts';
+import { shrink } from './shrink.ts';
 
 export async function command(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...args],
+    allowPositionals: true,
     options: {
       seed: { type: 'string' },
       seeds: { type: 'string' },
       time: { type: 'string' },
       trace: { type: 'boolean' },
-      coverage: { type: 'boolean' },
+      planted: { type: 'boolean' },
     },
   });
+  if (values.planted) return findPlanted(positionals) === 0 ? 0 : 1;
   const [from, to] = rangeOf(values.seed, values.seeds);
   const untilMs = performance.now() + Number(values.time ?? Infinity) * 1000;
   const [reached, happened] = [new Counts(), new Counts()];
@@ -28,7 +32,7 @@ export async function command(args: readonly string[]): Promise<number> {
     happened.addAll(outcome.happened);
     if (values.trace) console.log(outcome.lines.join('\n'));
     if (outcome.finding === null) continue;
-    report(outcome);
+    await report(outcome);
     return 1;
   }
   const seconds = (performance.now() - startedAt) / 1000;
@@ -43,8 +47,14 @@ function rangeOf(seed: string | undefined, seeds: string | undefined): [number, 
   return [Number(from), to === '' ? Infinity : Number(to)];
 }
 
-function report({ plan, finding, digest }: Outcome): void {
+async function report({ plan, finding, digest }: Outcome): Promise<void> {
   console.log(`seed ${plan.seed}: ${finding!.assertion}\n  ${finding!.message}\n  digest ${digest}`);
+  if (process.env.SIMULATOR_PLANTED !== undefined) return;
+  const short = await shrink(plan, finding!.assertion);
+  const { lines } = await run(short, true);
+  console.log(
+    `\nthe shortest trace found, ${short.steps.length} of ${plan.steps.length} steps:\n${lines.join('\n')}`,
+  );
 }
 
 function printCoverage(reached: Counts, happened: Counts): void {

@@ -70,6 +70,8 @@ export interface Settings {
   readonly cacheBytesMax: number;
   readonly checkpointBytes: number;
   readonly unwrittenBytesMax: number;
+  /** The requests a minute that the first organization may send in live mode; 0: as many as others. */
+  readonly tightLimit: number;
   /** How fast the clocks run wrong. */
   readonly drift: number;
   /** How often a message between a client and the service is lost. */
@@ -142,6 +144,7 @@ export function planOf(seed: string): Plan {
     cacheBytesMax: Math.floor(random.skewed(4_000, 4_000_000)),
     checkpointBytes: Math.floor(random.skewed(10_000, 1_000_000)),
     unwrittenBytesMax: Math.floor(random.skewed(150_000, 4_000_000)),
+    tightLimit: sometimes(0.3, random.between(30, 90)),
     drift: sometimes(0.5, (random.unit() - 0.5) * 0.002),
     lossRate: sometimes(0.6, random.unit() * 0.15),
     bankTroubleRate: sometimes(0.7, random.unit() * 0.4),

@@ -9,6 +9,7 @@ import { auditAnswers, auditRecordsAtEnd } from './world/audit-end.ts';
 import { Clients, type Shop } from './world/clients.ts';
 import { inject } from './world/faults.ts';
 import { Host } from './world/host.ts';
+import { Limits } from './world/limits.ts';
 import { Operators } from './world/operators.ts';
 import { resetRequestIds } from './world/service.ts';
 import { World } from './world/world.ts';
@@ -73,11 +74,15 @@ async function play(world: World, plan: Plan): Promise<void> {
       () => judge.finding !== null || isDone(),
       () => host.afterTask(),
     );
+  host.onShardStart = () => {
+    for (const limits of clients.limits.values()) limits.started();
+  };
   host.start();
   await until(setUpMs, () => host.isReady);
   const shops: Shop[] = [];
   clients.run(async () => {
     for (let i = 0; i < plan.settings.organizations; i++) shops.push(...(await openShops(operators, i)));
+    await tighten(world, clients, operators, shops[1]!);
   });
   await until(setUpMs, () => clients.outstanding === 0);
   const beganMs = simulation.nowMs;
@@ -106,6 +111,15 @@ async function openShops(operators: Operators, i: number): Promise<Shop[]> {
     { org: organization.id, livemode: false, apiKey: keys.test.secret },
     { org: organization.id, livemode: true, apiKey: keys.live.secret },
   ];
+}
+
+/** Some runs have an organization with a low limit, which is watched. */
+async function tighten(world: World, clients: Clients, operators: Operators, shop: Shop): Promise<void> {
+  const { tightLimit: perMinute } = world.settings;
+  if (perMinute === 0) return;
+  const limit = { perMinute, source: 'custom', untilMs: null } as const;
+  await operators.run((directory) => directory.setLimit(shop.org, 'live', 'all', limit));
+  clients.limits.set(shop.apiKey, new Limits(world, perMinute));
 }
 
 async function heal(
@@ -140,6 +154,7 @@ async function heal(
   clients.run(() => auditAnswers(world, clients, operators, shops));
   await until(endMs + healingMs, () => clients.outstanding === 0);
   await until(endMs + healingMs, () => host.isIdle);
+  for (const limits of clients.limits.values()) limits.audit();
   if (judge.finding === null) auditRecordsAtEnd(world, clients, host.records());
   // Once more as it is left: all that was told must be there after a stop and a start.
   host.stop();

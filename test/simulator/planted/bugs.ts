@@ -1,5 +1,6 @@
-// The planted bugs: each an edit of the sources that a tired engineer could make. A run of the simulator over so many seeds
-// must find each one.
+// The planted bugs: each an edit of the sources that a tired engineer could make. The simulator must find each one, alone,
+// within `seedsMax` seeds. The edits are short pieces of text, so that little of the rest of a file can get in their way; one
+// that no longer fits fails loudly.
 
 export interface Edit {
   /** Below `src`. */
@@ -13,4 +14,196 @@ export interface PlantedBug {
   readonly edits: readonly Edit[];
 }
 
-export const planted: readonly PlantedBug[] = [];
+/** Within so many seeds, from the first one on, each bug is found. */
+export const seedsMax = 400;
+
+function bug(
+  name: string,
+  ...edits: readonly (readonly [file: string, from: string, to: string])[]
+): PlantedBug {
+  return { name, edits: edits.map(([file, from, to]) => ({ file, from, to })) };
+}
+
+const durability = [
+  bug('a new segment is not synced in its folder', [
+    'journal/environment.ts',
+    'renameSync(unfinished, folder);\n  syncPath(dirname(folder));',
+    'renameSync(unfinished, folder);',
+  ]),
+  bug('an answer goes out before its commit', [
+    'shard/shard.ts',
+    '    this.#lastDurable.then(\n      () => {\n        this.#turnsInFlight--;',
+    '    Promise.resolve().then(\n      () => {\n        this.#turnsInFlight--;',
+  ]),
+  bug('reads do not wait for what they read', [
+    'shard/shard.ts',
+    '    this.#lastDurable.then(\n      () => {\n        this.#turnsInFlight--;',
+    '    (turn.entries.length > 0 ? this.#lastDurable : Promise.resolve()).then(\n      () => {\n        this.#turnsInFlight--;',
+  ]),
+  bug('a network is called before its call is durable', [
+    'shard/shard.ts',
+    '    if (turn.entries.length > 0) this.#append(turn);',
+    '    if (turn.entries.length > 0) this.#append(turn);\n    for (const call of turn.networkCalls.splice(0)) this.#options.callNetwork(call);',
+  ]),
+  bug('a commit that failed is taken for one that did not', [
+    'journal/log.ts',
+    'turn.settle(failure);',
+    'turn.settle(null);',
+  ]),
+  bug('a checkpoint says that it holds one entry more', [
+    'journal/checkpoint.ts',
+    'this.#meta.putSync(sequenceKey, sequenceBytes(sequence));',
+    'this.#meta.putSync(sequenceKey, sequenceBytes(sequence + (this.#sequence > 0 ? 1 : 0)));',
+  ]),
+  bug('segments go before the checkpoint holds them', [
+    'journal/checkpoint-follower.ts',
+    '      if (lastTimeMs(this.#segments, oldest) >= olderThanMs) break;\n',
+    '',
+  ]),
+  bug('memory lets go of what the checkpoint has not written', [
+    'shard/shard.ts',
+    '    const records = await checkpointer.write(sequence);\n    this.state.records.endFlush();',
+    '    this.state.records.endFlush();\n    const records = await checkpointer.write(sequence);',
+  ]),
+  bug('a checkpoint is written ahead of the log', [
+    'shard/shard.ts',
+    '    // Only what is on disk is read there.\n    await this.#lastDurable;\n',
+    '',
+  ]),
+  bug('a reader goes on with what it saw before the checkpoint', [
+    'journal/checkpoint.ts',
+    '    this.#environment.resetReadTxn();\n    this.#sequence',
+    '    this.#sequence',
+  ]),
+];
+
+const idempotency = [
+  bug('a replay runs twice', [
+    'shard/shard-state.ts',
+    'if (indexed === undefined) return undefined;',
+    'return undefined;',
+  ]),
+  bug('keys are forgotten with the checkpoint', [
+    'shard/recover.ts',
+    'if (entry.idempotency !== null) state.index.add(entry.idempotency);',
+    '',
+  ]),
+  bug('a request that runs is forgotten by a restart', [
+    'shard/recover.ts',
+    '  state.rememberRunning(openNetworkCalls(state));\n',
+    '',
+  ]),
+  bug('the answer that comes later is not stored', [
+    'shard/execute-command.ts',
+    '  if (request === null) return null;\n',
+    "  if (request === null || 'waiterRefused' in outcome || (outcome as { body?: string }).body?.includes('requires_action')) return null;\n",
+  ]),
+  bug('a refusal that says to try again is stored', [
+    'contract/errors/table.ts',
+    'return errors[code].stored && retryAfterSeconds === undefined;',
+    "return (errors[code].stored || code.endsWith('_busy')) && retryAfterSeconds === undefined;",
+  ]),
+];
+
+const lists = [
+  bug('an index row is forgotten', [
+    'domain/indexes.ts',
+    '  rows.push({ index: fieldsIndex(kind, names.scope, both), sortKey: id });\n',
+    '',
+  ]),
+  bug('a checkpoint forgets to remove an index row', [
+    'journal/index-table.ts',
+    '    for (const row of before) if (!holds(after, row)) this.#gather(row, true);\n',
+    '',
+  ]),
+  bug('a cursor is off by one', [
+    'journal/index-keys.ts',
+    '{ start: high, end: low, reverse: true, exclusiveStart: true }',
+    '{ start: high, end: low, reverse: true, exclusiveStart: false }',
+  ]),
+  bug('new ids do not come after the old ones', ['shard/recover.ts', 'lastMs: lastIdMs, ', 'lastMs: 0, ']),
+  bug('a changed record stays in the cache as it was', [
+    'store/record-store.ts',
+    '    this.#memtable.put(change);\n    this.#cache.changed(change);',
+    '    this.#memtable.put(change);',
+  ]),
+  bug('an organization finds what is another one’s', [
+    'domain/find.ts',
+    'if (record !== undefined && record.org === caller.org && record.livemode === caller.livemode)',
+    'if (record !== undefined && record.livemode === caller.livemode)',
+  ]),
+];
+
+const payments = [
+  bug('a refund is counted twice', [
+    'domain/refunds.ts',
+    'amount_refunded: charge.amount_refunded + refund.amount,',
+    'amount_refunded: charge.amount_refunded + refund.amount + (charge.amount_refunded > 0 ? refund.amount : 0),',
+  ]),
+  bug('a refund that is under way can be made again', [
+    'domain/refunds.ts',
+    '{ ...charge, amount_refund_pending: charge.amount_refund_pending + amount }',
+    '{ ...charge, amount_refund_pending: charge.amount_refund_pending }',
+  ]),
+  bug('money that comes too late is lost', [
+    'domain/network-outcomes.ts',
+    "    if (charge.status === 'failed') openReview(draft, charge, 'late_payment', charge.amount);\n",
+    '',
+  ]),
+  bug('network calls that were open are not taken up again', [
+    'networks/runner.ts',
+    'for (const call of calls) if (take(call)) ask(call, 0);',
+    'for (const call of calls) take(call);',
+  ]),
+];
+
+const webhooks = [
+  bug('an event has no delivery to the second endpoint', [
+    'domain/draft.ts',
+    '      this.put(openDelivery(this.context, endpoint, event));\n',
+    '      this.put(openDelivery(this.context, endpoint, event));\n      break;\n',
+  ]),
+  bug('six flights to an endpoint', [
+    'webhooks/endpoint-actor.ts',
+    'return this.#inFlight < limit &&',
+    'return this.#inFlight <= limit &&',
+  ]),
+  bug('a new webhook thread gets only what is new', ['shard/outbox.ts', '      queue.leased.clear();\n', '']),
+  bug('a report is acknowledged and not recorded', [
+    'shard/deliver.ts',
+    '    if (!isNew) continue;\n',
+    '    if (!isNew || report.number > 1) continue;\n',
+  ]),
+  bug('a delivery is given up one try too early', [
+    'domain/deliveries.ts',
+    'context.settings.webhookRetryMs[tries];',
+    'context.settings.webhookRetryMs[tries + 1];',
+  ]),
+];
+
+const operators = [
+  bug('a directory change is in force before it is on disk', [
+    'directory/directory.ts',
+    '        await this.#store.write(rows);\n        onWritten();',
+    '        onWritten();\n        void this.#store.write(rows).catch(() => {});',
+  ]),
+  bug('the edge goes on with a key that was revoked', [
+    'edge/authenticate.ts',
+    '    this.#byHeader.clear();\n',
+    '',
+  ]),
+  bug('a limit is not spent', [
+    'shard/scope.ts',
+    'const full = bucket.spendFromAll(counted, serviceMs);',
+    'const full = this.#requests % 2 === 1 ? null : bucket.spendFromAll(counted, serviceMs);',
+  ]),
+];
+
+export const planted: readonly PlantedBug[] = [
+  ...durability,
+  ...idempotency,
+  ...lists,
+  ...payments,
+  ...webhooks,
+  ...operators,
+];

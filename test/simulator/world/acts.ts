@@ -8,7 +8,7 @@ import { Random } from '../kernel/random.ts';
 import type { ActKind } from '../plan.ts';
 import type { Clients, Shop } from './clients.ts';
 import type { Fact } from './facts.ts';
-import type { Operators } from './operators.ts';
+import { filterOf, type Operators } from './operators.ts';
 import type { Service } from './service.ts';
 import type { World } from './world.ts';
 
@@ -265,7 +265,9 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
   },
   async list(acting) {
     const object = acting.random.pick(Object.keys(listed));
-    await acting.operators.walk(acting.shop, object, acting.random.between(1, 100));
+    const facts = acting.world.facts.of(acting.shop.org, acting.shop.livemode, object);
+    const filter = filterOf(object, acting.random, facts);
+    await acting.operators.walk(acting.shop, object, acting.random.between(1, 100), filter);
   },
   async 'send again'({ clients, random }) {
     const settled = clients.keyed.filter(({ answered }) => answered !== null);

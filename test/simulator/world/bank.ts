@@ -75,6 +75,7 @@ export class Bank {
 
   async #take(call: NetworkCall): Promise<NetworkOutcome> {
     await this.#underWay();
+    if (this.#isTroubled && this.#random.chance(0.3)) this.#isTakenLate(call);
     const effect = this.#effectOf(call);
     if (this.#isTroubled) {
       this.#world.happened.add('network answer lost');
@@ -83,6 +84,18 @@ export class Bank {
     }
     await this.#world.simulation.wait(this.#random.skewed(0.5, 100));
     return this.#answerOf(effect);
+  }
+
+  /** The call lies in a queue of the network, which knows nothing of it until then, and breaks the connection. */
+  #isTakenLate(call: NetworkCall): never {
+    const { simulation, happened } = this.#world;
+    happened.add('network call taken late');
+    const lane = simulation.lane(`queue ${call.id}`);
+    simulation.after(lane, this.#random.skewed(100, 10_000), () => {
+      simulation.cut(lane);
+      this.#effectOf(call);
+    });
+    throw new Error('the connection broke');
   }
 
   #answerOf({ final, finalAtMs }: Effect): NetworkOutcome {

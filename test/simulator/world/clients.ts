@@ -5,6 +5,7 @@
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { Resource } from './facts.ts';
+import type { Limits } from './limits.ts';
 import type { Answer, Request, Service } from './service.ts';
 import type { World } from './world.ts';
 
@@ -40,6 +41,8 @@ export class Clients {
   readonly keyed: Keyed[] = [];
   /** Requests that have no final answer yet. */
   outstanding = 0;
+  /** The limits that are watched, by API key. */
+  readonly limits = new Map<string, Limits>();
 
   constructor(world: World, service: () => Service | null) {
     this.#world = world;
@@ -75,9 +78,11 @@ export class Clients {
       await this.wait(service === null ? 50 : patienceMs);
       return null;
     }
+    const sentMs = simulation.nowMs;
     return new Promise((resolve) => {
       const cancel = simulation.after(this.#lane, patienceMs, () => resolve(null));
       service.request(request, (answer) => {
+        if (answer !== null) this.limits.get(request.apiKey)?.answered(sentMs, answer.status);
         if (this.#isLost) return;
         simulation.after(this.#lane, this.#random.skewed(0.1, 20), () => {
           cancel();

@@ -14,6 +14,8 @@ export class Host {
   service: Service | null = null;
   isReady = false;
   starts = 0;
+  /** Hears of each start of a shard. */
+  onShardStart: () => void = () => {};
   /** How the process ends that ends in the middle of an operation. */
   #withPower = false;
   #isOver = false;
@@ -36,6 +38,7 @@ export class Host {
       }),
     );
     this.service = service;
+    service.onShardStart = this.onShardStart;
     service.start(() =>
       simulation.soon(this.#lane, () => {
         if (this.service !== service || this.isReady) return;

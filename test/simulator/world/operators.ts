@@ -8,6 +8,41 @@ import type { Fact, Resource } from './facts.ts';
 import type { Service } from './service.ts';
 import type { World } from './world.ts';
 
+/** A list's filter. */
+interface Filter {
+  readonly query: string;
+  fits(resource: Resource): boolean;
+  /** Whether an object belongs to the list for certain from a moment on. */
+  bindsAt(fact: Fact, ms: number): boolean;
+}
+
+/** What a list is filtered by: an end that its objects come to, what they belong to, or both. */
+export function filterOf(object: string, random: Random, facts: readonly Fact[]): Filter | null {
+  const ends: Readonly<Record<string, readonly string[]>> = {
+    payment_intent: ['succeeded', 'canceled'],
+    charge: ['succeeded', 'failed'],
+    refund: ['succeeded', 'failed'],
+  };
+  const status = ends[object] === undefined || random.chance(0.4) ? null : random.pick(ends[object]);
+  const field = object === 'payment_intent' ? 'customer' : 'payment_intent';
+  const owners = facts
+    .map(({ last }) => last[field] as string | null | undefined)
+    .filter((id) => typeof id === 'string');
+  const owner =
+    ends[object] === undefined || owners.length === 0 || random.chance(0.4) ? null : random.pick(owners);
+  if (status === null && owner === null) return null;
+  const fits = (resource: Resource) =>
+    (status === null || resource.status === status) && (owner === null || resource[field] === owner);
+  return {
+    query: [status && `status=${status}`, owner && `${field}=${owner}`]
+      .filter((part) => part !== null)
+      .join('&'),
+    fits,
+    bindsAt: (fact, ms) =>
+      fits({ ...fact.last, status: fact.end?.status }) && (status === null || fact.end!.learnedMs < ms),
+  };
+}
+
 interface IssuedKey {
   readonly text: string;
   readonly shop: Shop;
@@ -90,16 +125,22 @@ export class Operators {
   }
 
   /** Walks over all pages of a list and compares it with what is known. Returns what it showed. */
-  async walk(shop: Shop, object: string, limit: number): Promise<Resource[]> {
+  async walk(shop: Shop, object: string, limit: number, filter: Filter | null = null): Promise<Resource[]> {
     const { judge, facts, simulation } = this.#world;
     const beganMs = simulation.nowMs;
     const expected = facts
       .of(shop.org, shop.livemode, object)
-      .filter(({ mayBeDeleted, learnedMs }) => !mayBeDeleted && learnedMs < beganMs);
+      .filter(
+        (fact) => !fact.mayBeDeleted && fact.learnedMs < beganMs && (filter?.bindsAt(fact, beganMs) ?? true),
+      );
     const shown: Resource[] = [];
     for (let hasMore = true; hasMore; ) {
       const after = shown.length === 0 ? '' : `&starting_after=${shown.at(-1).id}`;
-      const answer = await this.#clients.get(shop, listPaths[object]!, `limit=${limit}${after}`);
+      const answer = await this.#clients.get(
+        shop,
+        listPaths[object]!,
+        `limit=${limit}${after}${filter === null ? '' : `&${filter.query}`}`,
+      );
       if (answer === null) return shown;
       // The object that a cursor names may have been deleted meanwhile.
       if (answer.status === 404) return shown;
@@ -107,6 +148,14 @@ export class Operators {
       const page = JSON.parse(answer.text) as { readonly data: Resource[]; readonly has_more: boolean };
       shown.push(...page.data);
       hasMore = page.has_more;
+    }
+    if (filter !== null) {
+      const stranger = shown.find((resource) => !filter.fits(resource));
+      judge.check(
+        'what a list shows is what was made',
+        stranger === undefined,
+        () => `${stranger.id} is listed by ${filter.query} and is ${JSON.stringify(stranger)}`,
+      );
     }
     const ids = shown.map(({ id }) => id as string);
     judge.check(

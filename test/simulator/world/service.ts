@@ -59,6 +59,7 @@ export class Service {
   #folder!: DataFolder;
   directory: Directory | null = null;
   #isStopping = false;
+  onShardStart: () => void = () => {};
   #onShardReady: (number: number) => void = () => {};
   readonly #onEnded: (error: unknown) => void;
 
@@ -119,6 +120,7 @@ export class Service {
   }
 
   #startShard(number: number): void {
+    this.onShardStart();
     const directory = this.directory!;
     const { simulation } = this.#world;
     const accounts = directory

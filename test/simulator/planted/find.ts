@@ -1,0 +1,29 @@
+// Runs the simulator on each planted bug, in a process of its own, until it finds it.
+
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { planted, seedsMax } from './bugs.ts';
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+/** Says of each bug which seed found it, and by which assertion; returns how many were not found. */
+export function findPlanted(names: readonly string[]): number {
+  let missed = 0;
+  const chosen = planted.filter(
+    ({ name }) => names.length === 0 || names.some((part) => name.includes(part)),
+  );
+  for (const { name } of chosen) {
+    const env = { ...process.env, SIMULATOR_PLANTED: name };
+    const args = [main, '--seeds', `1..${seedsMax}`];
+    const { stdout, stderr, status } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+    const [, seed, assertion] = /^seed (\d+): (.*)$/m.exec(stdout) ?? [];
+    if (seed !== undefined) {
+      console.log(`found by seed ${seed.padStart(3)}  ${name}: ${assertion}`);
+      continue;
+    }
+    missed++;
+    console.log(`NOT FOUND in ${seedsMax} seeds  ${name}${status === 0 ? '' : `\n${stderr}`}`);
+  }
+  console.log(`${chosen.length - missed} of ${chosen.length} planted bugs found`);
+  return missed;
+}
