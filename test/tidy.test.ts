@@ -145,6 +145,7 @@ test('the journal is a port: what lies above imports only what these files offer
     'journal/stopped-journal.ts',
     'journal/identity.ts',
     'journal/record-frame.ts',
+    'journal/restore-journal.ts',
     'journal/row-store.ts',
     'journal/secret-box.ts',
     'journal/sync-path.ts',

@@ -53,6 +53,11 @@ const keyCheckRow = 'secrets-key';
 const listenKeyRow = 'listen_key';
 const listenKeyBytes = 32;
 
+/** Whether a row is about the shards of its own folder, and means nothing in another one. */
+export function isNotedRow(row: string): boolean {
+  return row.startsWith('noted/');
+}
+
 /** The row with the sequence that a shard is known to have reached. */
 function notedRow(generation: number, shard: number): string {
   return `noted/${generation}/${shard}`;

@@ -3,7 +3,7 @@
 // examine-stopped.ts.
 
 import type { Check } from '../operator/server/services.ts';
-import { type DataFolder, DataFolderError, folderIdOf } from './data-folder.ts';
+import { type DataFolder, DataFolderError, folderIdOf, type Paused } from './data-folder.ts';
 import { freeBytesIn, freeBytesMin } from './disk-space.ts';
 import { examineMachine } from './machine-checks.ts';
 import { type Samples, samplesOf } from './samples.ts';
@@ -15,12 +15,14 @@ const roomBytesMin = 10 * freeBytesMin;
 export async function examine(
   parts: readonly unknown[],
   folder: DataFolder,
+  paused: Paused | null,
   connectionsMax: number,
 ): Promise<readonly Check[]> {
   const { path } = folder;
   return [
     ...diagnose(await samplesOf(parts), freeBytesIn(path)),
     folderCheck(folder),
+    pauseCheck(paused),
     ...(await examineMachine(path, connectionsMax)),
   ];
 }
@@ -79,6 +81,14 @@ function clockCheck(samples: Samples): Check {
         : `the machine's clock stepped and is ${Math.round(Math.abs(off))} s ${where}; ${before}; ` +
           'check how this machine keeps its time',
   };
+}
+
+/** Whether the folder waits for an operator after a restore. */
+function pauseCheck(paused: Paused | null): Check {
+  const name = 'pause';
+  if (paused === null) return { name, ok: true, detail: 'none' };
+  const detail = `paused since ${paused.since}, ${paused.reason}: settle what lies after it, then run "payments resume"`;
+  return { name, ok: false, detail };
 }
 
 /** Whether the folder is still the one that the service was started with. */

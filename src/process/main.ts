@@ -38,6 +38,7 @@ import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { availabilityOf, networksOf } from './networks.ts';
 import { operatorServices } from './operator-services.ts';
+import { Pause } from './pause.ts';
 import { createReread } from './reread.ts';
 import { openSecretsKeys } from './secrets-key.ts';
 import { ServiceManager } from './service-manager.ts';
@@ -92,10 +93,7 @@ async function addressesOf(config: Config): Promise<{ port: number; baseUrl: str
 }
 
 async function run({ config: configured, load, acceptLoss, told, closers }: Run): Promise<void> {
-  checkFiles(configured);
-  checkHttpServerBinary();
-  // uWebSockets.js reads this when it is loaded. Headers between the service's limit and this one are answered by the service.
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
+  prepare(configured);
   const { port, baseUrl, url } = await addressesOf(configured);
   closers.push(await lockDataFolder(configured.dataDir));
   const folder = await openFolder(configured);
@@ -106,7 +104,8 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const audit = await openAudit(folder.path, logger);
   closers.push(() => audit.close());
   const registry = new Registry();
-  const metrics = createSupervisorMetrics(registry, folder.path);
+  const pause = new Pause(folder);
+  const metrics = createSupervisorMetrics(registry, folder.path, pause);
   countThreadTime(registry, 'main');
   const directory = openDirectory(folder, (error, fatal) => {
     metrics.directoryFailed();
@@ -148,8 +147,9 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
       availability: availabilityOf(networksOf(config)),
       config: () => describeConfig(reread.inForce),
       metricsText,
-      checks: async () => examine(await counted(), folder, config.connections.max),
-      status: () => readStatus({ folder, url, config, counted }),
+      checks: async () => examine(await counted(), folder, pause.paused, config.connections.max),
+      status: () => readStatus({ folder, pause, url, config, counted }),
+      resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
     }),
     onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
   });
@@ -160,14 +160,26 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   closers.push(await serveMetrics(config, metricsText, logger));
   if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
     await greet({ directory, url, production: environmentOf(process.env) === 'production' });
-    const { edges, memory } = config;
-    logger.info({ url, baseUrl, shards: folder.shards, edges, ...memory }, `listening on ${url}`);
+    logger.info(inForce(config, folder, pause, { url, baseUrl }), `listening on ${url}`);
     manager.ready(`listening on ${url}`);
     closers.push(manager.watch(counted));
     await told.promise;
   }
   logger.info('stopping');
   manager.stopping();
+}
+
+/** Checks what can be checked before the data folder is touched, and prepares the process. */
+function prepare(config: Config): void {
+  checkFiles(config);
+  checkHttpServerBinary();
+  // uWebSockets.js reads this when it is loaded. Headers between the service's limit and this one are answered by the service.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
+}
+
+/** What the log says when the service listens. */
+function inForce({ edges, memory }: Config, { shards }: DataFolder, { paused }: Pause, addresses: object) {
+  return { ...addresses, shards, edges, ...memory, ...(paused !== null && { paused }) };
 }
 
 /** A change of the directory is lost. The service ends when none can be written any more: no key could be revoked. */

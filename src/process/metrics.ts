@@ -14,6 +14,7 @@ import type { ConnectionRefusal } from '../edge/connections.ts';
 import { type DeliveryOutcome, deliveryOutcomes } from '../shard/deliver.ts';
 import type { ShardObserver } from '../shard/shard-options.ts';
 import { freeBytesIn } from './disk-space.ts';
+import type { Pause } from './pause.ts';
 import { RequestCounts } from './request-counts.ts';
 
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -144,7 +145,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
 export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;
 
 /** The metrics of the main thread: the restarts of its threads, and what the process uses. `dataDir`: the data folder. */
-export function createSupervisorMetrics(registry: Registry, dataDir: string) {
+export function createSupervisorMetrics(registry: Registry, dataDir: string, pause: Pause) {
   const registers = [registry];
   new Gauge({
     name: 'payments_build_info',
@@ -160,6 +161,14 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string) {
     registers,
     collect() {
       this.set(freeBytesIn(dataDir));
+    },
+  });
+  new Gauge({
+    name: 'payments_paused',
+    help: '1 while the restored data folder is paused: no writes, no webhooks, no network calls',
+    registers,
+    collect() {
+      this.set(pause.paused === null ? 0 : 1);
     },
   });
   const labelNames = ['shard'] as const;

@@ -24,8 +24,10 @@ export function operatorServices(options: {
   readonly metricsText: () => Promise<string>;
   readonly checks: OperatorServices['checks'];
   readonly status: OperatorServices['status'];
+  readonly resume: OperatorServices['resume'];
 }): Omit<OperatorServices, 'asker'> {
-  const { directory, supervisor, secrets, availability, config, metricsText, checks, status } = options;
+  const { directory, supervisor, secrets, availability, config, metricsText, checks, status, resume } =
+    options;
   const { clients } = supervisor;
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
@@ -51,6 +53,7 @@ export function operatorServices(options: {
     metricsText,
     checks,
     status,
+    resume,
     config,
     askShard,
     callApi: createTestCaller((org) => clients[supervisor.shardOf(org)]!),

@@ -82,6 +82,16 @@ const host: CliHost = {
     const { importDataFolder } = await import('./import-folder.ts');
     return importDataFolder({ from, dataDir, shards, onProgress: showProgress }).finally(endProgress);
   },
+  async restore(command) {
+    const config = configFor(undefined);
+    const { restoreInto } = await import('./restore-command.ts');
+    return restoreInto(config, command, showProgress).finally(endProgress);
+  },
+  async resume(dataDir) {
+    const config = configFor(dataDir);
+    const { resumeStopped } = await import('./restore-command.ts');
+    return resumeStopped(config);
+  },
   async rollSecretsKey(dataDir) {
     const config = configFor(dataDir);
     const { rollSecretsKey } = await import('./roll-secrets-key.ts');

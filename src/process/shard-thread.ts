@@ -29,7 +29,7 @@ import { systemClocks, watchClock } from './system-clocks.ts';
 import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
 import { countThreadTime, type ThreadGauge } from './thread-time.ts';
 
-const { number, dir, identity, isChecked, secretsKeys, config, baseUrl, accounts, revision } =
+const { number, dir, identity, isChecked, secretsKeys, config, baseUrl, accounts, revision, paused } =
   workerData as ShardThreadData;
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
@@ -151,7 +151,9 @@ const recoverySeconds = (performance.now() - startedAt) / 1000;
 metrics.recovery.set(recoverySeconds);
 const { cacheBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib);
 metrics.residentBytesMax.set(cacheBytesMax + unwrittenBytesMax);
-runner.recover(shard.openNetworkCalls().map(callOf));
+let isPaused = paused;
+let isDiskFull = false;
+if (!isPaused) runner.recover(shard.openNetworkCalls().map(callOf));
 
 function connect(port: MessagePort): void {
   const peer: Peer = { post: (message, transfer) => port.postMessage(message, transfer as ArrayBuffer[]) };
@@ -169,11 +171,11 @@ function showDepth(): void {
 
 /** Refuses writes while the disk is full. A disk that was full must take a test write before writes are taken again. */
 function watchDisk(thorough: boolean): void {
-  const { state } = shard;
-  const full = !hasRoom(dir, thorough || state.readOnly);
-  if (full && !state.readOnly) logger.error('the disk is full: writes are refused');
-  if (!full && state.readOnly) logger.warn('the disk has room again: writes are taken');
-  state.readOnly = full;
+  const full = !hasRoom(dir, thorough || isDiskFull);
+  if (full && !isDiskFull) logger.error('the disk is full: writes are refused');
+  if (!full && isDiskFull) logger.warn('the disk has room again: writes are taken');
+  isDiskFull = full;
+  shard.state.readOnly = full || isPaused;
   metrics.readOnly.set(full ? 1 : 0);
 }
 watchDisk(true);
@@ -207,6 +209,15 @@ const seconds = setInterval(() => {
   shard.writeSmallValues().catch(fail);
 }, smallValuesMs);
 
+function resume(): void {
+  if (!isPaused) return;
+  isPaused = false;
+  watchDisk(true);
+  noteDirectory(revision);
+  runner.recover(shard.openNetworkCalls().map(callOf));
+  wake();
+}
+
 async function stop(): Promise<void> {
   clearTimeout(ticks);
   clearInterval(seconds);
@@ -227,6 +238,10 @@ main.on('message', async (instruction: Instruction) => {
     case 'reread':
       logger.level = instruction.config.logLevel;
       tell({ type: 'answer', question: instruction.question, value: null });
+      break;
+    case 'resume':
+      resume();
+      tell({ type: 'answer', question: instruction.question });
       break;
     case 'metrics':
       metrics.resident.set(shard.state.records.residentCount);

@@ -8,11 +8,13 @@ import type { ShardStatus, Status } from '../operator/server/services.ts';
 import type { Config } from './config-schema.ts';
 import type { DataFolder } from './data-folder.ts';
 import { bytesBelow, freeBytesIn } from './disk-space.ts';
+import type { Pause } from './pause.ts';
 import { type Samples, samplesOf, sum } from './samples.ts';
 
 /** The values that do not change while the service runs. */
 export interface StatusOptions {
   readonly folder: DataFolder;
+  readonly pause: Pause;
   readonly url: string;
   readonly config: Config;
   /** The registries of all threads, as `getMetricsAsJSON` gave them. */
@@ -22,7 +24,7 @@ export interface StatusOptions {
 const betweenMs = 1_000;
 
 export async function readStatus(options: StatusOptions): Promise<Status> {
-  const { folder, url, config, counted } = options;
+  const { folder, pause, url, config, counted } = options;
   const startMs = performance.now();
   const before = await samplesOf(await counted());
   await wait(betweenMs);
@@ -36,6 +38,7 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
     url,
     started: new Date(Date.now() - process.uptime() * 1000).toISOString(),
     uptime_seconds: Math.floor(process.uptime()),
+    paused: pause.paused,
     folder: { path, id, generation, free_bytes: freeBytesIn(path) },
     ...countedStatus(before, after, seconds, (shard) => {
       const { log, checkpoint } = foldersOfJournal(folder.shardDir(shard));

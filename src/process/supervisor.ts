@@ -43,6 +43,7 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   /** The configuration with which threads are started. */
   #config: Config;
+  #isPaused: boolean;
   readonly #shards: readonly SupervisedThread[];
   readonly #edges: readonly SupervisedThread[];
   readonly #webhooks: SupervisedThread;
@@ -55,6 +56,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#config = options.config;
+    this.#isPaused = options.folder.paused !== null;
     this.#shards = Array.from({ length: options.folder.shards }, (_, number) => this.#shard(number));
     this.#edges = Array.from({ length: options.config.edges }, (_, number) => this.#edge(number));
     this.#webhooks = this.#webhookThread();
@@ -102,7 +104,7 @@ export class Supervisor {
   #webhookThread(): SupervisedThread {
     const { secretsKeys } = this.#options;
     const make = () => {
-      const data: WebhookThreadData = { config: this.#config, secretsKeys };
+      const data: WebhookThreadData = { config: this.#config, secretsKeys, paused: this.#isPaused };
       return new Thread(webhookEntry, data);
     };
     return this.#keep({ name: 'the webhook thread', make, onStarted: (thread) => this.#linkShards(thread) });
@@ -137,6 +139,7 @@ export class Supervisor {
     const accounts = organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf);
     const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
     const { revision } = directory;
+    const paused = this.#isPaused;
     const data: ShardThreadData = {
       number,
       dir,
@@ -147,6 +150,7 @@ export class Supervisor {
       baseUrl,
       accounts,
       revision,
+      paused,
     };
     const onNews = (news: News) => {
       if (news.type === 'checkpointed') void directory.noteSequence(folder.generation, number, news.sequence);
@@ -186,6 +190,14 @@ export class Supervisor {
       ({ thread }) => thread?.ask(question) as Promise<string | null> | undefined,
     );
     return (await Promise.all(answers)).filter((failure) => typeof failure === 'string');
+  }
+
+  /** Lets every thread do what it holds back while the data folder is paused. */
+  async resume(): Promise<void> {
+    this.#isPaused = false;
+    const threads = [...this.#shards, this.#webhooks].map(({ thread }) => thread);
+    // A thread that ends meanwhile is started again without a pause.
+    await Promise.all(threads.map((thread) => thread?.ask({ type: 'resume' }).catch(() => {})));
   }
 
   /** The metrics of every thread that is ready, as prom-client's JSON. */

@@ -22,6 +22,8 @@ export type Instruction =
   | { readonly type: 'keys'; readonly question: number; readonly change: KeyRingChange }
   /** The configuration changed: apply what can change, then answer with the failure, or null. */
   | { readonly type: 'reread'; readonly question: number; readonly config: Config }
+  /** The data folder is not paused any more: do what was held back, then answer. */
+  | { readonly type: 'resume'; readonly question: number }
   /** Answers the thread's metrics. */
   | { readonly type: 'metrics'; readonly question: number }
   /** Finish the requests that were taken, close, then answer. */
@@ -54,12 +56,16 @@ export interface ShardThreadData {
   readonly accounts: readonly ShardAccount[];
   /** The directory's revision that the accounts are of. */
   readonly revision: number;
+  /** Whether the data folder is paused: the shard then reads, changes nothing and calls no networks. */
+  readonly paused: boolean;
 }
 
 /** How the webhook thread is started. */
 export interface WebhookThreadData {
   readonly config: Config;
   readonly secretsKeys: readonly string[];
+  /** Whether the data folder is paused: no attempt is made then. */
+  readonly paused: boolean;
 }
 
 /** How an edge thread is started. */

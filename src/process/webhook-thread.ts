@@ -15,7 +15,7 @@ import type { Instruction, Notice, WebhookThreadData } from './thread-protocol.t
 import { countThreadTime } from './thread-time.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
-const { config, secretsKeys } = workerData as WebhookThreadData;
+const { config, secretsKeys, paused } = workerData as WebhookThreadData;
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: 'webhooks' });
@@ -74,7 +74,10 @@ function connect(number: number, port: MessagePort): void {
   dispatcher.connected(number);
 }
 
-const starting = setTimeout(() => dispatcher.start(), settleMs);
+let isPaused = paused;
+const starting = setTimeout(() => {
+  if (!isPaused) dispatcher.start();
+}, settleMs);
 const ticking = setInterval(() => dispatcher.tick(), tickMs);
 
 async function stop(): Promise<void> {
@@ -97,6 +100,11 @@ main.on('message', async (instruction: Instruction) => {
     case 'reread':
       logger.level = instruction.config.logLevel;
       tell({ type: 'answer', question: instruction.question, value: null });
+      break;
+    case 'resume':
+      isPaused = false;
+      dispatcher.start();
+      tell({ type: 'answer', question: instruction.question });
       break;
     case 'metrics':
       metrics.show(dispatcher.counts());

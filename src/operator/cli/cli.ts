@@ -24,6 +24,7 @@ import { addLogCommands } from './log.ts';
 import { NoServer } from './operator-client.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addReshardCommand } from './reshard.ts';
+import { addRestoreCommands } from './restore.ts';
 import { addReviewCommands } from './reviews.ts';
 import { addSecretsCommands } from './secrets.ts';
 import { addStatusCommand } from './status.ts';
@@ -46,6 +47,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addDoctorCommand,
   addReshardCommand,
   addBackupCommand,
+  addRestoreCommands,
   addSecretsCommands,
   addVerifyCommand,
   addLogCommands,

@@ -8,7 +8,7 @@ import type { OperatorErrorKind } from '../protocol.ts';
 import type { Check, ConfigLine } from '../server/services.ts';
 import { callOperator } from './operator-client.ts';
 import type { Imported, Transferred } from './transferred.ts';
-import type { Verification } from './verification.ts';
+import type { Finding, Verification } from './verification.ts';
 
 /** What the command line uses of the process that it runs in. */
 export interface CliHost {
@@ -40,6 +40,10 @@ export interface CliHost {
   exportFolder(dataDir: string, to: string): Promise<Transferred>;
   /** Makes a data folder of such a file. Throws `CliFailure`. */
   importFolder(from: string, dataDir: string, shards: number): Promise<Imported>;
+  /** Makes a data folder out of a backup. When it throws `CliFailure` there is none. */
+  restore(options: RestoreCommand): Promise<Restored>;
+  /** Ends the pause of a data folder that no service runs on. Throws `CliFailure`. */
+  resume(dataDir: string | undefined): Promise<Resumed>;
   /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */
   rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
 }
@@ -60,6 +64,57 @@ export interface BackedUp {
   readonly bytes: number;
   readonly seconds: number;
   readonly encrypted: boolean;
+}
+
+export interface RestoreCommand {
+  readonly from: string;
+  readonly archive: string | null;
+  readonly dataDir: string;
+  /** The file with the secret keys of age. */
+  readonly identityFile: string | null;
+  readonly target:
+    | { readonly kind: 'end' }
+    | { readonly kind: 'time'; readonly ms: number }
+    | { readonly kind: 'sequence'; readonly shard: number; readonly sequence: number }
+    | { readonly kind: 'before_request'; readonly requestId: string };
+}
+
+/** What was restored, and what lies after it. */
+export interface Restored {
+  readonly data: string;
+  /** The new folder's id. */
+  readonly id: string;
+  readonly from: {
+    readonly backup: string;
+    readonly archive: string | null;
+    /** The id of the folder that the backup is of, and the moment of the backup. */
+    readonly folder: string;
+    readonly moment: string;
+  };
+  readonly target: string;
+  readonly records: number;
+  /** The last entry of each shard, and its time; null when the log of the backup is empty. */
+  readonly shards: readonly {
+    readonly shard: number;
+    readonly sequence: number;
+    readonly time: string | null;
+  }[];
+  /** What the backup and the archive have after that. */
+  readonly later: {
+    readonly entries: number;
+    readonly directoryChanges: number;
+    readonly objects: Readonly<Record<string, number>>;
+  };
+  /** The file with a row for each of these objects. */
+  readonly later_file: string;
+  readonly warnings: readonly string[];
+  /** What "payments verify" finds. */
+  readonly findings: readonly Finding[];
+}
+
+/** Why the folder was paused; null when it was not. */
+export interface Resumed {
+  readonly paused: { readonly since: string; readonly reason: string } | null;
 }
 
 /** The result of a reshard, which does nothing when `from` is `to`. */

@@ -19,11 +19,14 @@ export function addStatusCommand(program: Command, { call, print }: CliContext):
 }
 
 function screen(status: Status): string {
-  const { folder, edges, requests, webhooks, threads } = status;
+  const { folder, paused, edges, requests, webhooks, threads } = status;
   const fields = {
     service: `${status.version} on Node ${status.node}, process ${status.pid}, ${status.url}`,
     up: `${durationText(status.uptime_seconds)}, since ${formatTime(status.started)}`,
     folder: `${folder.path}, ${folder.id}, generation ${folder.generation}, ${inBytes(folder.free_bytes)} free`,
+    ...(paused !== null && {
+      paused: `since ${formatTime(paused.since)}, ${paused.reason}: no writes, no webhooks, no network calls until "payments resume"`,
+    }),
     memory: `${inBytes(status.memory.resident_bytes)} resident`,
     edges: `${edges.count}, with ${edges.connections} of ${edges.connections_max} connections`,
     requests: `${inNumber(requests.per_second)} a second, ${inMs(requests.mean_ms)} each; ${requests.total} in all, ${requests.failed_total} of them 5xx`,

@@ -25,6 +25,8 @@ export interface OperatorServices {
   checks(): Promise<readonly Check[]>;
   /** The status of the service. It takes a second, because its rates are those of that second. */
   status(): Promise<Status>;
+  /** Ends the pause of the data folder; says why it was paused, null when it was not. */
+  resume(): Promise<{ readonly paused: { readonly since: string; readonly reason: string } | null }>;
   /** The configuration in force, secrets hidden. */
   config(): readonly ConfigLine[];
   /** Asks the shard of an organization, or of the object with this id. */
@@ -56,6 +58,8 @@ export interface Status {
   /** ISO 8601. */
   readonly started: string;
   readonly uptime_seconds: number;
+  /** Why the service is paused; null when it is not. */
+  readonly paused: { readonly since: string; readonly reason: string } | null;
   readonly folder: {
     readonly path: string;
     readonly id: string;

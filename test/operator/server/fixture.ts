@@ -37,6 +37,7 @@ export const fixtureStatus: { -readonly [Key in keyof Status]: Status[Key] } = {
   url: 'http://127.0.0.1:8080',
   started: '2026-11-01T10:00:00.123Z',
   uptime_seconds: 93_784,
+  paused: null,
   folder: { path: '/d', id: '0'.repeat(32), generation: 0, free_bytes: 5 * 2 ** 30 },
   shards: [
     {
@@ -84,6 +85,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     metricsText: async () => '# TYPE up gauge\nup 1\n',
     checks: async () => fixtureChecks,
     status: async () => fixtureStatus,
+    resume: async () => ({ paused: null }),
     config: () => [{ key: 'port', variable: 'PAYMENTS_PORT', value: 1234, description: 'port' }],
     askShard: async (_, request) => {
       if (request.kind === 'records') {

@@ -1,0 +1,127 @@
+// Builds a shard's journal from what a backup and an archive hold: a checkpoint from its rows, and a log from its batches.
+// Called by a restore, in a folder that is new. When both are there the journal is opened as after a crash, and its follower
+// brings the checkpoint up to the end of the log: so a restore and a recovery are one thing.
+
+import { mkdirSync } from 'node:fs';
+import { unpack } from 'msgpackr';
+import type { Frame } from './archive-file.ts';
+import { metaTable, segmentKey } from './checkpoint.ts';
+import { cutAfter, retagged } from './codec.ts';
+import {
+  commit,
+  commitAppended,
+  createEnvironment,
+  openEnvironment,
+  openTable,
+  type Table,
+} from './environment.ts';
+import { partOf, type ShardIdentity, tagOf } from './identity.ts';
+import type { FiledBatch } from './log-files.ts';
+import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
+import { Segments } from './segments.ts';
+
+/** So much goes into one transaction. */
+const commitBytes = 16 << 20;
+
+export interface RestoredJournal {
+  readonly dir: string;
+  readonly identity: ShardIdentity;
+  readonly segmentBytesMax: number;
+}
+
+/** Writes the checkpoint's rows. Settles with how many they were, when they are on disk. */
+export async function restoreCheckpoint(
+  { dir, identity, segmentBytesMax }: RestoredJournal,
+  frames: AsyncIterable<Frame>,
+): Promise<number> {
+  const { log, checkpoint: folder } = foldersOfJournal(dir);
+  mkdirSync(log, { recursive: true });
+  const mapSize = mapSizesOf({ segmentBytesMax }).state;
+  const part = partOf(identity, 'state');
+  await createEnvironment(folder, mapSize, part);
+  const environment = openEnvironment({ folder, part, mapSize, check: 'none' });
+  const tables = new Map<string, Table>();
+  let gathered: { readonly table: Table; readonly rows: readonly Buffer[] }[] = [];
+  let bytes = 0;
+  let count = 0;
+  const flush = () => {
+    commit(environment, () => {
+      for (const { table, rows } of gathered)
+        for (let i = 0; i < rows.length; i += 2) table.putSync(rows[i]!, rows[i + 1]!, { append: true });
+    });
+    gathered = [];
+    bytes = 0;
+  };
+  try {
+    for await (const frame of frames) {
+      const [name, ...all] = unpack(frame.bytes) as [string, ...Buffer[]];
+      const table = tables.get(name) ?? openTable(environment, name);
+      tables.set(name, table);
+      const rows = name === metaTable ? withoutRow(all, segmentKey) : all;
+      gathered.push({ table, rows });
+      count += rows.length / 2;
+      bytes += frame.bytes.length;
+      if (bytes >= commitBytes) flush();
+    }
+    flush();
+  } finally {
+    await environment.close();
+  }
+  return count;
+}
+
+function withoutRow(rows: readonly Buffer[], key: Buffer): Buffer[] {
+  return rows.filter((_, i) => !key.equals(rows[i - (i % 2)]!));
+}
+
+/** A batch, and its last entry to write. */
+export interface KeptBatch {
+  readonly batch: FiledBatch;
+  readonly last: number;
+}
+
+/** The last entry that was written, and the first one of the newest segment; 0 when there was nothing. */
+export interface RestoredLog {
+  readonly last: number;
+  readonly newestSegment: number;
+}
+
+/** Writes the batches as the log of this journal; all of it is on disk when it settles. */
+export async function restoreLog(
+  { dir, identity, segmentBytesMax }: RestoredJournal,
+  batches: AsyncIterable<KeptBatch>,
+): Promise<RestoredLog> {
+  const segments = new Segments(foldersOfJournal(dir).log, mapSizesOf({ segmentBytesMax }).log, identity);
+  const tag = tagOf(identity);
+  let gathered: [number, Buffer][] = [];
+  let bytes = 0;
+  let inSegment = Number.POSITIVE_INFINITY;
+  let end = 0;
+  let newestSegment = 0;
+  const flush = async () => {
+    if (gathered.length === 0) return;
+    if (inSegment > segmentBytesMax) {
+      await segments.create(gathered[0]![0]);
+      inSegment = 0;
+    }
+    await commitAppended(segments.open(segments.list.at(-1)!), gathered);
+    inSegment += bytes;
+    gathered = [];
+    bytes = 0;
+  };
+  try {
+    for await (const { batch, last } of batches) {
+      const isWhole = batch.lastSequence === last;
+      const own = isWhole ? retagged(batch.bytes, tag) : cutAfter(batch.bytes, last, tag);
+      gathered.push([batch.firstSequence, own]);
+      bytes += own.length;
+      end = last;
+      if (bytes >= commitBytes) await flush();
+    }
+    await flush();
+    newestSegment = segments.list.at(-1)?.firstSequence ?? 0;
+  } finally {
+    await segments.close();
+  }
+  return { last: end, newestSegment };
+}

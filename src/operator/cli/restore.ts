@@ -1,0 +1,128 @@
+// `payments restore` makes a new data folder out of a backup, as of a moment; `payments resume` lets its service work again.
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  type CliContext,
+  CliFailure,
+  isoTime,
+  type RestoreCommand,
+  type Restored,
+  type Resumed,
+} from './context.ts';
+import { NoServer } from './operator-client.ts';
+import { formatFields, formatTable, formatTime } from './table.ts';
+
+interface Options {
+  readonly from: string;
+  readonly data: string;
+  readonly archive?: string;
+  readonly identity?: string;
+  readonly toTime?: number;
+  readonly toSequence?: { readonly shard: number; readonly sequence: number };
+  readonly beforeRequest?: string;
+}
+
+export function addRestoreCommands(program: Command, { host, call, print }: CliContext): void {
+  const others = ['toTime', 'toSequence', 'beforeRequest'];
+  const target = (flags: string, description: string, parse: (text: string) => unknown, name: string) =>
+    new Option(flags, description).argParser(parse).conflicts(others.filter((other) => other !== name));
+  program
+    .command('restore')
+    .description('make a new data folder out of a backup, and out of the archive of its log')
+    .requiredOption('--from <folder>', 'the backup')
+    .requiredOption('--data <folder>', 'the data folder to make; nothing may lie there')
+    .option('--archive <folder>', 'the archive of the log, which goes on where the backup ends')
+    .option('--identity <file>', 'secret keys of age, for what is encrypted')
+    .addOption(
+      target('--to-time <time>', 'as of this moment, such as 2026-12-31T18:00:00Z', isoTime, 'toTime'),
+    )
+    .addOption(
+      target(
+        '--to-sequence <shard:sequence>',
+        'up to this entry of a log, and all else as of its time',
+        entry,
+        'toSequence',
+      ),
+    )
+    .addOption(
+      target(
+        '--before-request <id>',
+        'up to before this API request, and all else as of its time',
+        requestId,
+        'beforeRequest',
+      ),
+    )
+    .action(async (options: Options, command: Command) => {
+      const { from, data: dataDir, archive = null, identity: identityFile = null } = options;
+      const restored = await host.restore({
+        from,
+        archive,
+        dataDir,
+        identityFile,
+        target: targetOf(options),
+      });
+      print(command, restored, inWords);
+      const { length } = restored.findings;
+      if (length > 0)
+        throw new CliFailure(
+          `${length} ${length === 1 ? 'thing is' : 'things are'} wrong: run "payments verify --data ${dataDir}"`,
+        );
+    });
+  program
+    .command('resume')
+    .description('let the service of a restored folder work again: take writes, send webhooks, call networks')
+    .action(async (_, command: Command) => {
+      const resumed = await call(command, 'resume', {}).catch((error) => {
+        if (error instanceof NoServer) return host.resume(command.optsWithGlobals().dataDir);
+        throw error;
+      });
+      print(command, resumed as Resumed, ({ paused }) =>
+        paused === null
+          ? 'It is not paused.'
+          : `Resumed. It was paused since ${formatTime(paused.since)}: ${paused.reason}.`,
+      );
+    });
+}
+
+function targetOf({ toTime: ms, toSequence, beforeRequest: requestId }: Options): RestoreCommand['target'] {
+  if (ms !== undefined) return { kind: 'time', ms };
+  if (toSequence !== undefined) return { kind: 'sequence', ...toSequence };
+  if (requestId !== undefined) return { kind: 'before_request', requestId };
+  return { kind: 'end' };
+}
+
+function entry(text: string): { readonly shard: number; readonly sequence: number } {
+  const [, shard, sequence] = /^(\d{1,5}):(\d{1,15})$/.exec(text) ?? [];
+  if (sequence !== undefined) return { shard: Number(shard), sequence: Number(sequence) };
+  throw new InvalidArgumentError(
+    'It must be the number of a shard and a sequence of its log, such as 0:4711.',
+  );
+}
+
+function requestId(text: string): string {
+  if (/^req_\w+$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be the id of an API request: req_…');
+}
+
+function inWords(restored: Restored): string {
+  const { data, from, target, shards, later, later_file, warnings, records } = restored;
+  const seen = Object.entries(later.objects).map(([what, count]) => `${count} × ${what}`);
+  const fields = {
+    data,
+    backup: `${from.backup}, as of ${formatTime(from.moment)}`,
+    archive: from.archive ?? '-',
+    restored: `${target}: ${records} records`,
+  };
+  const table = formatTable(
+    ['shard', 'last sequence', 'at'],
+    shards.map(({ shard, sequence, time }) => [String(shard), String(sequence), formatTime(time)]),
+  );
+  const rest =
+    later.entries + later.directoryChanges === 0
+      ? 'Nothing lies after that in the backup and the archive.'
+      : `After that the backup and the archive have ${later.entries} entries and ${later.directoryChanges} changes of organizations or keys. ` +
+        `Somebody outside may have seen these, of which this folder knows nothing: ${seen.join(', ') || 'none'}. Each is a line of ${later_file}.`;
+  const lines = [formatFields(fields), '', table, '', rest, ...warnings];
+  const next = `Its service is paused: it reads, refuses writes, sends no webhooks and calls no networks until "payments resume --data-dir ${data}".`;
+  return [...lines, next].join('\n');
+}

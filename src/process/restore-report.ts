@@ -1,0 +1,102 @@
+// What lies after the moment that a folder was restored to, as far as the backup and the archive tell: payments, refunds and
+// deliveries that customers, networks and merchants have seen, and that the folder does not know. An operator settles them by
+// hand. A row of the report is an object as it was last; nothing of a customer is in it but ids and amounts.
+
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import type { Change } from '../domain/record.ts';
+import { entriesOf, type FiledBatch } from '../journal/log-files.ts';
+
+/** Kinds whose changes somebody outside has seen. */
+const seenOutside = ['payment_intent', 'charge', 'refund', 'attempt', 'network_call'] as const;
+type Seen = Extract<Change, { kind: (typeof seenOutside)[number] }>;
+
+export interface LaterChanges {
+  /** Entries of the logs, and changes of the directory, that were left out. */
+  readonly entries: number;
+  readonly directoryChanges: number;
+  /** How many objects of each kind and status they change: `charge succeeded`. */
+  readonly objects: Readonly<Record<string, number>>;
+}
+
+export class LaterReport {
+  readonly #path: string;
+  readonly #last = new Map<string, string>();
+  readonly #rows = new Map<string, string>();
+  #entries = 0;
+  directoryChanges = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** The batch has entries after `after` that were left out. */
+  add(batch: FiledBatch, after: number, shard: number): void {
+    const at = new Date(batch.wallMs).toISOString();
+    for (const { sequence, changes, requestId } of entriesOf(batch, after)) {
+      this.#entries++;
+      for (const change of changes) {
+        if (!isSeen(change)) continue;
+        this.#last.set(change.id, `${change.kind}${statusOf(change)}`);
+        const row = { at, shard, sequence, request: requestId, ...shown(change) };
+        this.#rows.set(change.id, JSON.stringify(row));
+      }
+    }
+  }
+
+  /** Writes a row for each object, and tells how many there are. */
+  finish(): LaterChanges {
+    const file = openSync(this.#path, 'w', 0o600);
+    try {
+      for (const row of this.#rows.values()) writeSync(file, `${row}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    const objects: Record<string, number> = {};
+    for (const name of [...this.#last.values()].sort()) objects[name] = (objects[name] ?? 0) + 1;
+    return { entries: this.#entries, directoryChanges: this.directoryChanges, objects };
+  }
+}
+
+function isSeen(change: Change): change is Seen {
+  return (seenOutside as readonly string[]).includes(change.kind);
+}
+
+function statusOf(change: Seen): string {
+  if (change.removed === true) return ' removed';
+  if (change.kind === 'attempt') return change.failure === null ? ' delivered' : ' failed';
+  return change.kind === 'network_call' ? ` ${change.action}` : ` ${change.status}`;
+}
+
+/** What people need of an object to find it at the network or in a merchant's books. */
+function shown(change: Seen): object {
+  const { kind, id, org, livemode } = change;
+  const common = { kind, id, org, livemode, status: statusOf(change).trim() };
+  switch (change.kind) {
+    case 'payment_intent':
+      return {
+        ...common,
+        amount: change.amount,
+        amount_received: change.amount_received,
+        currency: change.currency,
+      };
+    case 'charge':
+      return {
+        ...common,
+        amount: change.amount,
+        currency: change.currency,
+        payment_intent: change.payment_intent,
+      };
+    case 'refund':
+      return { ...common, amount: change.amount, currency: change.currency, charge: change.charge };
+    case 'attempt':
+      return { ...common, delivery: change.delivery };
+    case 'network_call':
+      return {
+        ...common,
+        payment_intent: change.payment_intent,
+        charge: change.charge,
+        refund: change.refund,
+      };
+  }
+}
