@@ -37,6 +37,8 @@ before(async () => {
   service = await startService({
     env: {
       PAYMENTS_SHARDS: String(shards),
+      // Everything stays in the log alone.
+      PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '600000',
       PAYMENTS_ATTEMPTS_CARD_ATTEMPT_SECONDS: '1',
       PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
       PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
