@@ -141,6 +141,7 @@ test('the journal is a port: what lies above imports only what these files offer
     'journal/log-files.ts',
     'journal/log-reader.ts',
     'journal/checkpoint-reader.ts',
+    'journal/scrubber.ts',
     'journal/inspect-journal.ts',
     'journal/stopped-journal.ts',
     'journal/identity.ts',

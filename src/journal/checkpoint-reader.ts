@@ -1,25 +1,130 @@
-// A checkpoint read from outside, as log-reader.ts reads the log: the file is only read, so a service that writes it
-// notices nothing. Called by the log's tools.
+// A checkpoint read from outside, as log-reader.ts reads the log: the file is only read, so whoever writes it notices
+// nothing, and a damaged page harms nobody. Called by the log's tools, and by the scrubber.
 
+import type { Change } from '../domain/record.ts';
+import type { IndexRow } from '../domain/view.ts';
 import { metaTable, sequenceKey } from './checkpoint.ts';
 import { dataFile } from './environment.ts';
-import { FileDamage, LmdbFile } from './lmdb-file.ts';
+import { indexPrefix, readNumber, rowKey, splitIndexName, valueBytesIn } from './index-keys.ts';
+import { JournalDamaged } from './journal.ts';
+import { FileDamage, type FileRow, LmdbFile } from './lmdb-file.ts';
+import { unpackText } from './packed-text.ts';
+import { keyOfId, readRecord } from './record-frame.ts';
+import { recordTableOf } from './record-table.ts';
+
+/** Numbers and names of so many lists are remembered. */
+const listsMax = 50_000;
+
+export class CheckpointReader {
+  readonly file: LmdbFile;
+  readonly #numbers = new Map<string, number>();
+  readonly #names = new Map<number, string>();
+
+  /** Opens the checkpoint in a folder. Throws `FileDamage`. */
+  constructor(folder: string) {
+    this.file = new LmdbFile(dataFile(folder));
+  }
+
+  close(): void {
+    this.file.close();
+  }
+
+  /** The sequence that it reflects. */
+  get sequence(): number {
+    return this.file.get(metaTable, sequenceKey)?.readDoubleLE(0) ?? 0;
+  }
+
+  /** A value that is written a second behind, see `Checkpoint.getSmallValue`. */
+  smallValue(name: string): Buffer | undefined {
+    return this.file.get('levels', Buffer.from(name));
+  }
+
+  /** The record with this id; undefined when there is none. Throws `JournalDamaged`, or `FileDamage`. */
+  record(id: string): Change | undefined {
+    const key = keyOfId(id);
+    const value = key === null ? undefined : this.file.get(recordTableOf(id), key);
+    if (key === null || value === undefined) return undefined;
+    const record = readRecord({ key, value });
+    if (record !== null) return record;
+    throw new JournalDamaged(`the record ${id} is not as it was written`);
+  }
+
+  /** The records of a table in the order of their making, from the one after this id on; those that are damaged are left out. */
+  *recordsFrom(id: string): Generator<Change> {
+    const after = keyOfId(id) ?? undefined;
+    for (const row of this.file.rows(recordTableOf(id), { after })) {
+      const record = row instanceof FileDamage ? null : recordOf(row);
+      if (record !== null) yield record;
+    }
+  }
+
+  /** Whether an index has this row. */
+  hasRow(row: IndexRow): boolean {
+    const key = this.keyOf(row);
+    return key !== null && this.file.get('index', key) !== undefined;
+  }
+
+  /** The key of a row; null when its list has no number. */
+  keyOf({ index, sortKey }: IndexRow): Buffer | null {
+    const { list, value } = splitIndexName(index);
+    let number = this.#numbers.get(list);
+    if (number === undefined) {
+      number = this.file.get('lists', Buffer.from(list))?.readUInt32LE(0);
+      if (number === undefined) return null;
+      if (this.#numbers.size >= listsMax) this.#numbers.clear();
+      this.#numbers.set(list, number);
+    }
+    return rowKey(indexPrefix(number, value), sortKey);
+  }
+
+  /** The list and the sort key that the key of an index row says; null when there is no such list. */
+  rowAt(key: Buffer): { readonly list: string; readonly sortKey: string } | null {
+    const { number, bytes } = readNumber(key);
+    const list = this.#nameOf(number);
+    if (list === undefined) return null;
+    const start = bytes + (list.endsWith('=') ? valueBytesIn(key, bytes) : 0);
+    return { list, sortKey: unpackText(key, start) };
+  }
+
+  /** Index rows come in the order of these numbers: so the names of this one and of those that follow are remembered. */
+  #nameOf(number: number): string | undefined {
+    const known = this.#names.get(number);
+    if (known !== undefined) return known;
+    this.#names.clear();
+    for (const row of this.file.rows('lists')) {
+      if (row instanceof FileDamage) continue;
+      const found = row.read().readUInt32LE(0);
+      if (found >= number && found < number + listsMax) this.#names.set(found, row.key.toString());
+    }
+    return this.#names.get(number);
+  }
+}
+
+/** The record of a row; null when it is damaged. */
+export function recordOf(row: FileRow): Change | null {
+  return readRecord({ key: row.key, value: row.read() });
+}
 
 /** The sequence that the checkpoint in a folder reflects; null when there is none, or it is damaged there. */
 export function checkpointSequenceIn(folder: string): number | null {
-  return readCheckpoint(folder, (file) => file.get(metaTable, sequenceKey)?.readDoubleLE(0) ?? 0);
+  return unlessDamaged(folder, (checkpoint) => checkpoint.sequence) ?? null;
 }
 
-function readCheckpoint<T>(folder: string, read: (file: LmdbFile) => T): T | null {
+/** A small value of the checkpoint in a folder; undefined when there is none, or it is damaged there. */
+export function smallValueIn(folder: string, name: string): Buffer | undefined {
+  return unlessDamaged(folder, (checkpoint) => checkpoint.smallValue(name));
+}
+
+function unlessDamaged<T>(folder: string, read: (checkpoint: CheckpointReader) => T): T | undefined {
   try {
-    const file = new LmdbFile(dataFile(folder));
+    const checkpoint = new CheckpointReader(folder);
     try {
-      return read(file);
+      return read(checkpoint);
     } finally {
-      file.close();
+      checkpoint.close();
     }
   } catch (error) {
-    if (error instanceof FileDamage || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (error instanceof FileDamage || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }

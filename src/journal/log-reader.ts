@@ -129,7 +129,7 @@ export class LogReader implements LogSource {
     const list = all.slice(start).filter(({ firstSequence }) => firstSequence <= upTo);
     // A service drops its oldest segments at any time.
     const isDropped = (sequence: number) => (this.segments()[0]?.firstSequence ?? 0) > sequence;
-    const gaps = new Gaps(after, isDropped);
+    const gaps = new Gaps(Math.max(after + 1, all[0]?.firstSequence ?? 0), isDropped);
     for (const segment of reverse ? list.toReversed() : list) {
       for (const found of this.#batchesOf(segment, { after, reverse })) {
         if (isDefect(found)) {
@@ -156,25 +156,22 @@ export class LogReader implements LogSource {
 /** Tells what comes between two batches: nothing, a gap, or damage that was met on the way. */
 class Gaps {
   #next: number;
-  #isFirst = true;
   readonly #isDropped: (sequence: number) => boolean;
   #held: LogDefect[] = [];
 
-  constructor(after: number, isDropped: (sequence: number) => boolean) {
-    this.#next = after + 1;
+  /** `next` is the entry that has to come first. */
+  constructor(next: number, isDropped: (sequence: number) => boolean) {
+    this.#next = next;
     this.#isDropped = isDropped;
   }
 
   hold(defect: LogDefect): void {
     this.#held.push(defect);
     if (defect.toSequence !== null) this.#next = defect.toSequence + 1;
-    else if (this.#isFirst) this.#next = defect.fromSequence;
-    this.#isFirst = false;
   }
 
   *before({ firstSequence, lastSequence, ...place }: FoundBatch): Generator<LogDefect> {
-    // The log begins where its oldest segment does.
-    const missing = this.#isFirst ? 0 : firstSequence - this.#next;
+    const missing = firstSequence - this.#next;
     const [from, to] = [this.#next, firstSequence - 1];
     const open = this.#held.filter(({ toSequence }) => toSequence === null);
     for (const defect of this.#held)
@@ -187,7 +184,6 @@ class Gaps {
       yield { shard, file, segment, byte: null, defect, fromSequence: from, toSequence: to };
     }
     this.#held = [];
-    this.#isFirst = false;
     this.#next = Math.max(this.#next, lastSequence + 1);
   }
 

@@ -13,6 +13,14 @@ const beforeAll = Buffer.alloc(0);
 /** The prefixes of events and of delivery attempts. */
 const unchanging: ReadonlySet<string> = new Set([idPrefixes.event, idPrefixes.attempt]);
 
+/** The tables by their names: records that change, and those that never do. */
+export const recordTables = ['records', 'unchanging'] as const;
+
+/** The table of the record with this id. */
+export function recordTableOf(id: string): (typeof recordTables)[number] {
+  return recordTables[unchanging.has(id.slice(0, id.indexOf('_'))) ? 1 : 0];
+}
+
 /** Hears of a record that is damaged. */
 export type OnDamage = (id: string, error: Error) => void;
 
@@ -37,14 +45,14 @@ export class RecordTables {
 
   /** `damaged` makes the error to throw for what is not as it was written. */
   constructor(environment: Environment, read: Read, damaged: (defect: string) => Error) {
-    this.#changing = openTable(environment, 'records');
-    this.#unchanging = openTable(environment, 'unchanging');
+    this.#changing = openTable(environment, recordTables[0]);
+    this.#unchanging = openTable(environment, recordTables[1]);
     this.#read = read;
     this.#damaged = damaged;
   }
 
   #tableOf(id: string): Table {
-    return unchanging.has(id.slice(0, id.indexOf('_'))) ? this.#unchanging : this.#changing;
+    return recordTableOf(id) === recordTables[0] ? this.#changing : this.#unchanging;
   }
 
   get(id: string): Change | undefined {

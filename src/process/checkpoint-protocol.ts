@@ -3,6 +3,7 @@
 
 import type { ShardIdentity } from '../journal/identity.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import type { ScrubState } from '../journal/scrubber.ts';
 import type { Config } from './config-schema.ts';
 import type { ThreadGauge } from './thread-time.ts';
 
@@ -37,6 +38,8 @@ export type NumberedTask = Task & { readonly number: number };
 export type FromCheckpointThread =
   /** The first message. */
   | { readonly gauge: ThreadGauge }
+  /** How far the scrubber has come, of how many bytes. */
+  | { readonly scrubbed: ScrubState; readonly totalBytes: number }
   | { readonly number: number; readonly result: number }
   | { readonly number: number; readonly failure: TaskFailure };
 

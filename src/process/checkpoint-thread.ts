@@ -1,11 +1,15 @@
 // The entry of a shard's checkpoint thread, which brings the checkpoint up to date from the log that the shard writes. It
 // answers a task that fails with the failure. The shard then ends, and this thread with it, and both are started again from
-// what is on disk.
+// what is on disk. Between the tasks the scrubber reads what is stored (journal/scrubber.ts).
 
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { openFollower } from '../journal/open-journal.ts';
+import { smallValueIn } from '../journal/checkpoint-reader.ts';
+import { LogReader } from '../journal/log-reader.ts';
+import { foldersOfJournal, openFollower } from '../journal/open-journal.ts';
+import { Scrubber } from '../journal/scrubber.ts';
+import { readScrub, scrubKey } from '../shard/small-values.ts';
 import {
   type CheckpointThreadData,
   type FromCheckpointThread,
@@ -13,6 +17,7 @@ import {
   type NumberedTask,
 } from './checkpoint-protocol.ts';
 import { createLogger, logConsole } from './logger.ts';
+import { ScrubTimer } from './scrub-timer.ts';
 import { TaskGate } from './task-gate.ts';
 import { gaugeThisThread } from './thread-time.ts';
 
@@ -30,12 +35,39 @@ if (process.platform === 'linux') setPriority(niceness);
 answer({ gauge: gaugeThisThread() });
 
 let opened: ReturnType<typeof openFollower> | null = null;
+let scrub: ScrubTimer | null = null;
 
 /** The follower is opened by the first task. From then on the shard does not write the checkpoint itself. */
 function follower() {
+  if (opened !== null) return opened;
   const { segmentBytesMax } = config.journal;
-  opened ??= openFollower({ dir, identity, indexRowsOf, segmentBytesMax, isChecked });
+  opened = openFollower({ dir, identity, indexRowsOf, segmentBytesMax, isChecked });
+  scrub = startScrubbing();
   return opened;
+}
+
+function startScrubbing(): ScrubTimer | null {
+  const periodMs = config.journal.scrubSeconds * 1000;
+  if (periodMs === 0) return null;
+  const folders = foldersOfJournal(dir);
+  const scrubber = new Scrubber({
+    checkpoint: folders.checkpoint,
+    log: new LogReader(folders.log, identity),
+    indexRowsOf,
+    state: readScrub(smallValueIn(folders.checkpoint, scrubKey)),
+    onFinding: (finding) =>
+      logger.error(
+        { shard: number, ...finding },
+        `the scrubber has found damage: ${finding.defect}. What to do: ${finding.advice}`,
+      ),
+  });
+  return new ScrubTimer({
+    scrubber,
+    periodMs,
+    onProgress: (scrubbed, totalBytes) => answer({ scrubbed, totalBytes }),
+    onFailure: (error) =>
+      logger.error({ err: error }, 'the scrubber has ended: it starts again with its shard'),
+  });
 }
 
 async function run(task: NumberedTask): Promise<number> {
@@ -51,6 +83,7 @@ async function run(task: NumberedTask): Promise<number> {
     case 'drop':
       return follower().drop(task.olderThanMs);
     case 'close':
+      scrub?.stop();
       await opened?.close();
       return 0;
   }

@@ -3,6 +3,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { type Checkpointer, JournalFailure } from '../journal/journal.ts';
+import type { ScrubState } from '../journal/scrubber.ts';
 import {
   type CheckpointTarget,
   type CheckpointThreadData,
@@ -25,14 +26,22 @@ export class CheckpointWorker implements Checkpointer {
   #failure: Error | null = null;
   #isClosing = false;
 
-  /** Starts the thread. `onEnded` is called with the reason when it ends without having been closed. */
-  constructor(target: CheckpointTarget, onEnded: (error: Error) => void) {
+  /**
+   * Starts the thread. `onEnded` is called with the reason when it ends without having been closed, `onScrubbed` with how
+   * far its scrubber has come, and how many bytes are stored.
+   */
+  constructor(
+    target: CheckpointTarget,
+    onEnded: (error: Error) => void,
+    onScrubbed: (state: ScrubState, totalBytes: number) => void = () => {},
+  ) {
     const gate = TaskGate.memory();
     this.#gate = new TaskGate(gate);
     const data: CheckpointThreadData = { ...target, gate };
     this.#worker = new Worker(entry, { workerData: data });
     this.#worker.on('message', (message: FromCheckpointThread) => {
       if ('gauge' in message) return this.#gauge.resolve(message.gauge);
+      if ('scrubbed' in message) return onScrubbed(message.scrubbed, message.totalBytes);
       const waiting = this.#waiting.get(message.number);
       this.#waiting.delete(message.number);
       if ('failure' in message) waiting?.reject(errorOf(message.failure));

@@ -55,6 +55,7 @@ export const configSchema = group({
   journal: group({
     segmentBytesMax: count(1_048_576, 68_719_476_736, 'size at which a log segment is closed'),
     checkpointIntervalMs: count(10, timerMsMax, 'longest time between two checkpoints'),
+    scrubSeconds: count(0, 31_536_000, 'time in which all that is stored is read and checked once; 0: never'),
   }),
   simulator: group({
     latencyMs: count(0, 3_600_000, 'time that the simulated networks take to answer'),

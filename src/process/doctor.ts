@@ -48,6 +48,7 @@ export function diagnose(samples: Samples, freeBytes: number): readonly Check[] 
     },
     diskCheck(freeBytes, readOnly),
     clockCheck(samples),
+    scrubCheck(samples),
   ];
 }
 
@@ -89,6 +90,22 @@ function pauseCheck(paused: Paused | null): Check {
   if (paused === null) return { name, ok: true, detail: 'none' };
   const detail = `paused since ${paused.since}, ${paused.reason}: settle what lies after it, then run "payments resume"`;
   return { name, ok: false, detail };
+}
+
+/** Whether the scrubber has found damage. */
+function scrubCheck(samples: Samples): Check {
+  const damaged = samples('payments_scrub_damaged').filter(({ value }) => value > 0);
+  const places = damaged.map(
+    ({ labels, value }) => `shard ${labels.shard} in ${value} ${value === 1 ? 'place' : 'places'}`,
+  );
+  return {
+    name: 'stored data',
+    ok: damaged.length === 0,
+    detail:
+      damaged.length === 0
+        ? 'the scrubber has found no damage'
+        : `damaged: ${places.join(', ')}; the log says where ("the scrubber has found damage") and what to do`,
+  };
 }
 
 /** Whether the folder is still the one that the service was started with. */

@@ -68,6 +68,25 @@ function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryO
   return (outcome) => deliveries.labels(shard, outcome).inc();
 }
 
+function createScrubMetrics(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
+  const metrics = {
+    progress: gauge(
+      'payments_scrub_progress',
+      'How much of what is stored the scrubber has read in this pass',
+    ),
+    completed: gauge(
+      'payments_scrub_last_completed_timestamp_seconds',
+      'When the scrubber last had read all that is stored; 0: never yet',
+    ),
+    damaged: gauge(
+      'payments_scrub_damaged',
+      'Places that the scrubber found damaged, in this pass or in the one before',
+    ),
+  };
+  for (const metric of Object.values(metrics)) metric.set(0);
+  return metrics;
+}
+
 /** The metrics of a shard. */
 export function createShardMetrics(registry: Registry, shard: string) {
   const { histogram, gauge, counter } = shardMetricsOf(registry, shard);
@@ -137,6 +156,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
     readOnly,
     clockOff,
     clockJumps,
+    scrub: createScrubMetrics(gauge),
     deliveriesWaiting,
     oldestDelivery,
   };

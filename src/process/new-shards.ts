@@ -71,6 +71,8 @@ export class NewShards {
 
   /** Puts a small value of an organization, by whose id its name begins. */
   putSmallValue(name: string, value: Uint8Array): void {
+    // What is not of a scope is about the old shard itself.
+    if (!name.includes('/')) return;
     const org = name.slice(0, name.indexOf('/'));
     this.#shards[shardOfOrganization(org, this.#shards.length)]!.smallValues.set(name, value);
   }

@@ -11,13 +11,14 @@ import { networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
+import type { ScrubState } from '../journal/scrubber.ts';
 import { SecretBox } from '../journal/secret-box.ts';
 import { createRunner } from '../networks/runner.ts';
 import { systemTimers } from '../networks/timers.ts';
 import { memoryShares } from '../shard/memory.ts';
 import type { ToShard } from '../shard/protocol.ts';
 import { Shard } from '../shard/shard.ts';
-import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
+import { directoryRevisionKey, scrubKey, writeRevision, writeScrub } from '../shard/small-values.ts';
 import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
@@ -44,6 +45,7 @@ const busyMs = 100;
 const smallValuesMs = 1000;
 const networkTimeoutMs = 20_000;
 const checkpointTaskMsMax = 30_000;
+const scrubStoreMs = 60_000;
 
 /** The first failure ends the thread. It is fatal when the journal is damaged, because another start can't help. */
 let failed = false;
@@ -58,10 +60,34 @@ function fail(error: unknown): void {
 process.on('uncaughtException', fail);
 
 // Started early: it has nothing to do before the journal is open.
-const checkpointer = new CheckpointWorker({ number, dir, identity, isChecked, config }, fail);
+const checkpointer = new CheckpointWorker({ number, dir, identity, isChecked, config }, fail, scrubbed);
 // This thread's end is that thread's, too, which must not come in the middle of a transaction.
 process.on('exit', () => checkpointer.finishTask(checkpointTaskMsMax));
 void checkpointer.gauge.then((gauge) => otherThreads.set(`checkpoint-${number}`, gauge));
+
+/** How far the scrubber has come, and how much of that is stored. */
+let scrubState: ScrubState | null = null;
+let storedScrub = '';
+let storeScrubAtMs = 0;
+
+function scrubbed(state: ScrubState, totalBytes: number): void {
+  scrubState = state;
+  metrics.scrub.progress.set(totalBytes === 0 ? 0 : Math.min(1, state.bytes / totalBytes));
+  metrics.scrub.completed.set((state.completedMs ?? 0) / 1000);
+  metrics.scrub.damaged.set(Math.max(state.damaged, state.damagedBefore));
+  // What was found, and that a pass is over, is stored at once; the place now and then.
+  const now = performance.now();
+  const news = `${state.damaged} ${state.completedMs}`;
+  if (news === storedScrub && now < storeScrubAtMs) return;
+  storedScrub = news;
+  storeScrubAtMs = now + scrubStoreMs;
+  storeScrub();
+}
+
+function storeScrub(): void {
+  if (scrubState === null || shard.state.readOnly) return;
+  journal.checkpointer.putSmallValues(new Map([[scrubKey, writeScrub(scrubState)]])).catch(fail);
+}
 
 async function open() {
   try {
@@ -222,6 +248,7 @@ async function stop(): Promise<void> {
   clearTimeout(ticks);
   clearInterval(seconds);
   runner.stop();
+  storeScrub();
   await shard.stop();
 }
 

@@ -112,6 +112,9 @@ function shardStatus(
     serves: now('payments_shard_up') === 1,
     read_only: now('payments_read_only') === 1,
     restarts: now('payments_shard_restarts_total') ?? 0,
+    scrubbed: now('payments_scrub_progress'),
+    scrub_completed: isoOf(now('payments_scrub_last_completed_timestamp_seconds')),
+    damaged: now('payments_scrub_damaged'),
     log_sequence: now('payments_log_sequence'),
     checkpoint_sequence: now('payments_checkpoint_sequence'),
     resident_bytes: now('payments_resident_bytes'),
@@ -120,4 +123,9 @@ function shardStatus(
     writes_per_second: grown('payments_log_sequence') / seconds,
     commit_mean_ms: commits > 0 ? (grown('payments_commit_duration_seconds_sum') / commits) * 1000 : null,
   };
+}
+
+/** A time in Unix seconds, of which 0 stands for never. */
+function isoOf(seconds: number | null): string | null {
+  return seconds ? new Date(seconds * 1000).toISOString() : null;
 }

@@ -1,8 +1,10 @@
 // The small values of a shard, which it writes into the checkpoint once a second, so that a crash may lose the last second
-// of them: the counts of each scope (rate-limit buckets and the day's counters), the clock, and the directory's revision.
+// of them: the counts of each scope (rate-limit buckets and the day's counters), the clock, how far the
+// scrubber has come, and the directory's revision.
 
 import { pack, unpack } from 'msgpackr';
 import type { StoredClock } from '../core/service-clock.ts';
+import { type ScrubState, unscrubbed } from '../journal/scrubber.ts';
 import type { ScopeCounts } from './scope.ts';
 
 /** The name of the clock's value. */
@@ -97,6 +99,17 @@ export function jointRetention(states: readonly RetentionMarks[]): RetentionMark
   const startOf = ({ marks }: RetentionMarks) => marks[0]?.serviceMs ?? Number.POSITIVE_INFINITY;
   const youngest = states.reduce((a, b) => (startOf(b) > startOf(a) ? b : a));
   return { horizonMs, marks: youngest.marks };
+}
+
+/** The name of how far the scrubber has come. */
+export const scrubKey = 'scrub';
+
+export function writeScrub(state: ScrubState): Uint8Array {
+  return pack(state);
+}
+
+export function readScrub(bytes: Uint8Array | undefined): ScrubState {
+  return bytes === undefined ? unscrubbed : (unpack(bytes) as ScrubState);
 }
 
 /** The name of the last directory revision that the shard knows, by which a start notices an older directory. */

@@ -25,6 +25,7 @@ const well = {
   shards: 'ok 3 of 3 serve',
   disk: 'ok 102400 MiB free',
   clock: 'ok has not stepped since the start',
+  'stored data': 'ok the scrubber has found no damage',
 };
 
 const rows: readonly [string, Values, freeBytes: number | undefined, Partial<typeof well>][] = [
@@ -57,6 +58,15 @@ const rows: readonly [string, Values, freeBytes: number | undefined, Partial<typ
     { payments_clock_offset_seconds: [0, 0, 0], payments_clock_jumps_total: [2, 2, 2] },
     undefined,
     { clock: 'ok steps since the start: 2' },
+  ],
+  [
+    'stored data is damaged',
+    { payments_scrub_damaged: [0, 2, 0] },
+    undefined,
+    {
+      'stored data':
+        'WRONG damaged: shard 1 in 2 places; the log says where ("the scrubber has found damage") and what to do',
+    },
   ],
 ];
 

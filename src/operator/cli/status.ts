@@ -48,6 +48,7 @@ function screen(status: Status): string {
     'writes/s',
     'commit',
     'restarts',
+    'scrubbed',
   ];
   return `${formatFields(fields)}\n\n${formatTable(headings, status.shards.map(shardRow))}`;
 }
@@ -69,7 +70,15 @@ function shardRow(shard: ShardStatus): string[] {
     inNumber(shard.writes_per_second),
     inMs(shard.commit_mean_ms),
     String(shard.restarts),
+    scrubText(shard),
   ];
+}
+
+/** How far the scrubber has come: `12 %, last 2026-11-22`, and what it found. */
+function scrubText({ scrubbed, scrub_completed: completed, damaged }: ShardStatus): string {
+  if (scrubbed === null) return '-';
+  const found = damaged ? `DAMAGED in ${damaged} ${damaged === 1 ? 'place' : 'places'}, ` : '';
+  return `${found}${Math.floor(scrubbed * 100)} %${completed === null ? '' : `, last ${completed.slice(0, 10)}`}`;
 }
 
 function inNumber(value: number): string {

@@ -99,6 +99,10 @@ export interface ShardStatus {
   /** The last sequence of the log, and the one that the checkpoint reflects; null while the shard does not serve. */
   readonly log_sequence: number | null;
   readonly checkpoint_sequence: number | null;
+  /** How much of what is stored the scrubber has read in this pass, when it last read all of it, and the places it found damaged. */
+  readonly scrubbed: number | null;
+  readonly scrub_completed: string | null;
+  readonly damaged: number | null;
   readonly log_bytes: number;
   readonly checkpoint_bytes: number;
   readonly resident_bytes: number | null;

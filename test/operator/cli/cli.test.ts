@@ -299,8 +299,8 @@ requests   40 a second, 3.2 ms each; 1300 in all, 2 of them 5xx
 webhooks   4 waiting, the oldest due for 1 min 1 s; 2 in flight, 0 a second; endpoints that fail: 1
 processor  edge-0 13 %, shard-0 50 %
 
-SHARD  STATE   LOG   CHECKPOINT  BEHIND  LOG ON DISK  CHECKPOINT ON DISK  MEMORY              QUEUED  WRITES/S  COMMIT  RESTARTS
-0      serves  1200  1000        200     3.0 MiB      700 B               2.0 KiB of 128 MiB  0       12        1.3 ms  0
+SHARD  STATE   LOG   CHECKPOINT  BEHIND  LOG ON DISK  CHECKPOINT ON DISK  MEMORY              QUEUED  WRITES/S  COMMIT  RESTARTS  SCRUBBED
+0      serves  1200  1000        200     3.0 MiB      700 B               2.0 KiB of 128 MiB  0       12        1.3 ms  0         42 %, last 2026-10-30
 `,
   );
   const { shards } = fixtureStatus;
