@@ -1,11 +1,12 @@
 // The sending side of the protocol: what an edge (or the main thread) holds for one shard. It packs the requests of a
 // tick into one batch, keeps what waits for an answer, and when the shard goes away it refuses all of that at once. While
-// the shard has nothing to do, some requests are enough for a batch: otherwise edge and shard would take turns, each idle
+// the shard has nothing to do, some work is enough for a batch: otherwise edge and shard would take turns, each idle
 // while the other one works.
 //
 // It also keeps the shard's mailbox within bounds: what was sent and has no answer yet takes memory there, so more than
 // `bytesMax` of it is refused here, before any work was done for it.
 
+import { routeTable } from '../contract/routes/table.ts';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { type AnswerFrame, type RequestFrame, RequestWriter, readAnswers, SpareBuffers } from './frames.ts';
 import type { FromShard, InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
@@ -33,8 +34,10 @@ const away: InternalAnswer = {
 /** What a request without a large body takes until it is answered. */
 const requestBytes = 1024;
 
-/** So many are worth a message of their own when the shard is free; the messages cost more than what is in them. */
-export const requestsForFreeShard = 16;
+/** So much work is worth a message of its own when the shard is free: waking the other thread has its cost, too. */
+export const workForFreeShard = 64;
+/** What requests are for a shard, by their route: a query is about a quarter of a command. */
+const workOf = routeTable.map(({ kind }) => (kind === 'command' ? 4 : 1));
 
 export class ShardClient {
   #port: Port | null = null;
@@ -48,8 +51,9 @@ export class ShardClient {
   readonly #bytesMax: number;
   #correlation = 0;
   #flushScheduled = false;
-  /** How many requests are in the batch that was not sent yet. */
+  /** How many requests are in the batch that was not sent yet, and their work. */
   #unsent = 0;
+  #unsentWork = 0;
   /** The shard has answered since the last batch was sent: it has a turn free, as far as is known here. */
   #hasAnswered = false;
   readonly #soon: Scheduler['soon'];
@@ -90,6 +94,7 @@ export class ShardClient {
     this.#port = null;
     if (!this.#writer.empty) this.#writer.take();
     this.#unsent = 0;
+    this.#unsentWork = 0;
     this.#large.clear();
     this.#largeBytes = 0;
     for (const onAnswer of this.#waiting.values()) onAnswer(null);
@@ -113,7 +118,8 @@ export class ShardClient {
     this.#waiting.set(correlation, onAnswer);
     this.#writer.put(correlation, frame);
     this.#unsent++;
-    if (this.#unsent >= requestsForFreeShard && this.#isShardFree) {
+    this.#unsentWork += workOf[frame.route]!;
+    if (this.#unsentWork >= workForFreeShard && this.#isShardFree) {
       this.#flush();
       return;
     }
@@ -153,6 +159,7 @@ export class ShardClient {
     if (this.#port === null || this.#writer.empty) return;
     const batch = this.#writer.take();
     this.#unsent = 0;
+    this.#unsentWork = 0;
     this.#hasAnswered = false;
     this.#port.postMessage(batch, [batch]);
   }

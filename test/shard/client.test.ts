@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Port, requestsForFreeShard, ShardClient } from '../../src/shard/client.ts';
+import { matchRoute } from '../../src/edge/router.ts';
+import { type Port, ShardClient, workForFreeShard } from '../../src/shard/client.ts';
 import { type AnswerFrame, AnswerWriter, readRequests } from '../../src/shard/frames.ts';
 import type { FromShard, ToShard } from '../../src/shard/protocol.ts';
 
@@ -44,6 +45,8 @@ class FakePort implements Port {
     return requests;
   }
 }
+
+const routeOf = (method: string, path: string) => matchRoute(method, path)!.route;
 
 const frame = (body: string) => ({
   route: 0,
@@ -94,26 +97,31 @@ test('the requests of a tick go in one batch, and each answer finds whoever wait
   assert.equal(client.waitingCount, 0);
 });
 
-test('while the shard is free, some requests are a batch before the tick ends; then they wait for it or for answers', async () => {
-  const { client, port } = connected();
-  const sendAll = (count: number) => {
-    for (let i = 0; i < count; i++) client.send(frame(String(i)), () => {});
-  };
-  const sizes = () => port.posted.map((message) => port.requestsIn(message).length);
-  sendAll(requestsForFreeShard + 3);
-  assert.deepEqual(sizes(), [requestsForFreeShard]);
-  sendAll(2 * requestsForFreeShard);
-  assert.deepEqual(sizes(), [requestsForFreeShard], 'the shard has not answered');
-  await setImmediate();
-  assert.deepEqual(sizes(), [requestsForFreeShard, 2 * requestsForFreeShard + 3]);
-  const { correlation } = port.requestsIn(port.posted[0]!)[0]!;
-  port.receive(batchOf([[correlation, 'x']]));
-  sendAll(requestsForFreeShard);
-  assert.deepEqual(sizes().slice(2), [requestsForFreeShard]);
-  sendAll(1);
-  await setImmediate();
-  assert.deepEqual(sizes().slice(2), [requestsForFreeShard, 1]);
-});
+for (const { what, route, enough } of [
+  { what: 'commands', route: routeOf('POST', '/v1/payment_intents'), enough: workForFreeShard / 4 },
+  { what: 'queries', route: routeOf('GET', '/v1/payment_intents/pi_1'), enough: workForFreeShard },
+]) {
+  test(`while the shard is free, ${enough} ${what} are a batch before the tick ends; then they wait for it or for answers`, async () => {
+    const { client, port } = connected();
+    const sendAll = (count: number) => {
+      for (let i = 0; i < count; i++) client.send({ ...frame(String(i)), route }, () => {});
+    };
+    const sizes = () => port.posted.map((message) => port.requestsIn(message).length);
+    sendAll(enough + 3);
+    assert.deepEqual(sizes(), [enough]);
+    sendAll(2 * enough);
+    assert.deepEqual(sizes(), [enough], 'the shard has not answered');
+    await setImmediate();
+    assert.deepEqual(sizes(), [enough, 2 * enough + 3]);
+    const { correlation } = port.requestsIn(port.posted[0]!)[0]!;
+    port.receive(batchOf([[correlation, 'x']]));
+    sendAll(enough);
+    assert.deepEqual(sizes().slice(2), [enough]);
+    sendAll(1);
+    await setImmediate();
+    assert.deepEqual(sizes().slice(2), [enough, 1]);
+  });
+}
 
 test('an answer that nobody waits for, or that comes twice, is dropped', async () => {
   const { client, port } = connected();
