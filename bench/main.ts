@@ -40,6 +40,7 @@ interface Options {
 /** V8 compiles meanwhile: a slow server warms up for some seconds rather than for few requests. */
 const warmUpRequests = 10_000;
 const warmUpSecondsMax = 4;
+const shortWarmUpSeconds = 1;
 const openLoopShare = 0.5;
 const checkpointMs = 12_000;
 /** Two busy loops beside it move no median by more than a quarter: what fails is broken. */
@@ -101,11 +102,11 @@ async function series(
   service: ServiceTarget,
   generate: Generate,
   connections: number,
-  { rounds, seconds }: Options,
+  { rounds, seconds, quick }: Options,
 ): Promise<Summary[]> {
   for (const scenario of scenarios) {
-    // What leaves work behind is warm by that.
-    const secondsMax = scenario.settled === undefined ? warmUpSecondsMax : 1;
+    // What leaves work behind is warm by one second.
+    const secondsMax = quick || scenario.settled !== undefined ? shortWarmUpSeconds : warmUpSecondsMax;
     let [answered, elapsed] = [0, 0];
     for (; answered < warmUpRequests && elapsed < secondsMax; elapsed++)
       answered += (await generate(scenario, connections, 1)).requests;
@@ -159,16 +160,18 @@ function openLoop(
   create: Scenario,
   results: readonly Summary[],
   connections: number,
-  seconds: number,
+  { seconds, quick }: Options,
 ): Promise<OpenLoop> {
   const { requestsPerSecond } = results.find(
     ({ name, server }) => name === 'create' && server === 'service',
   )!;
   const perSecond = requestsPerSecond * openLoopShare;
-  return driveOpen(create.load, connections, perSecond, Math.max(seconds, 5)).then((measured) => ({
-    ...measured,
-    connections,
-  }));
+  return driveOpen(create.load, connections, perSecond, quick ? 2 : Math.max(seconds, 5)).then(
+    (measured) => ({
+      ...measured,
+      connections,
+    }),
+  );
 }
 
 /** What a create takes on the disk, log and checkpoint together, once a checkpoint was written. */
@@ -223,7 +226,7 @@ async function main(): Promise<void> {
       const results = await series(scenarios, service, generate, connections, options);
       const atHalf =
         scenarios.includes(create) && !options.recorded
-          ? await openLoop(create, results, connections, options.seconds)
+          ? await openLoop(create, results, connections, options)
           : null;
       tables.push({ connections, results, atHalf });
       say(`${connections} connections, ${name}\n\n${table(results)}\n\n${threadTable(results)}\n`);

@@ -20,6 +20,7 @@ export interface Scenario {
 }
 
 const seededCount = 1_000;
+const seededAtOnce = 50;
 const settledMs = 250;
 export const intentsPath = '/v1/payment_intents';
 const body = JSON.stringify({
@@ -41,23 +42,25 @@ interface Seed {
   readonly listBytes: number;
 }
 
-/** Creates some intents one after the other, to be read and replayed. */
+/** Creates some intents, to be read and replayed. */
 async function seed(url: string, key: string): Promise<Seed> {
   const varying = counted('seed');
-  const [keys, ids]: [string[], string[]] = [[], []];
-  let answerBytes = 0;
-  while (keys.length < seededCount) {
-    const idempotencyKey = varying.next();
+  const keys = Array.from({ length: seededCount }, () => varying.next());
+  const create = async (idempotencyKey: string): Promise<string> => {
     const headers = { ...headersOf(key), 'Idempotency-Key': idempotencyKey };
     const response = await fetch(url + intentsPath, { method: 'POST', headers, body });
     const text = await response.text();
     if (response.status !== 200) throw new Error(`an intent was refused: ${text}`);
-    answerBytes = text.length;
-    keys.push(idempotencyKey);
-    ids.push(JSON.parse(text).id);
-  }
+    return text;
+  };
+  const answers: string[] = [];
+  while (answers.length < seededCount)
+    answers.push(
+      ...(await Promise.all(keys.slice(answers.length, answers.length + seededAtOnce).map(create))),
+    );
+  const ids = answers.map((text) => JSON.parse(text).id as string);
   const list = await fetch(url + intentsPath, { headers: headersOf(key) });
-  return { keys, ids, answerBytes, listBytes: (await list.text()).length };
+  return { keys, ids, answerBytes: answers[0]!.length, listBytes: (await list.text()).length };
 }
 
 /** Creates a payment intent with another idempotency key each time. */
