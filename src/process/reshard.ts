@@ -10,6 +10,7 @@ import { dirname } from 'node:path';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
+import type { Scheduler } from '../core/scheduler.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { JournalDamaged, JournalFailure, type OwnJournal, unlessDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
@@ -50,6 +51,8 @@ export interface ReshardOptions {
   readonly shards: number;
   readonly segmentBytesMax: number;
   readonly warn: (message: string, fields: object) => void;
+  /** The thread's own by default. */
+  readonly scheduler?: Scheduler;
 }
 
 /** Carries out `payments reshard` on the configured folder. Throws `CliFailure`, whose message is one line. */
@@ -79,19 +82,34 @@ export async function reshardStopped(config: Config, shards: number): Promise<Re
 export async function reshard(options: ReshardOptions): Promise<Resharded> {
   await refuseRunning(options.dataDir);
   const release = await lockDataFolder(options.dataDir);
-  const journals: OwnJournal[] = [];
   try {
     const old = await existingDataFolder(options.dataDir);
     const { shards, warn } = options;
-    return await recordOffline(old.path, 'reshard', { shards }, warn, () => layOut(old, options, journals));
+    return await recordOffline(old.path, 'reshard', { shards }, warn, () => reshardTaken(old, options));
   } finally {
-    for (const journal of journals) await journal.close();
     await release();
   }
 }
 
-/** Builds the new shards and puts them in force. Journals that are still open when this ends are in `journals`. */
-async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJournal[]): Promise<Resharded> {
+/** Reshards a folder that this process has taken: builds the new shards, then puts them in force in one step. */
+export async function reshardTaken(
+  old: DataFolder,
+  options: Omit<ReshardOptions, 'dataDir'>,
+): Promise<Resharded> {
+  const journals: OwnJournal[] = [];
+  try {
+    return await layOut(old, options, journals);
+  } finally {
+    for (const journal of journals) await journal.close();
+  }
+}
+
+/** Journals that are still open when this ends are in `journals`. */
+async function layOut(
+  old: DataFolder,
+  options: Omit<ReshardOptions, 'dataDir'>,
+  journals: OwnJournal[],
+): Promise<Resharded> {
   const { shards: to } = options;
   if (to === old.shards) return { from: to, to, records: 0, answers: 0 };
   const next = nextGeneration(old, to);
@@ -101,13 +119,14 @@ async function layOut(old: DataFolder, options: ReshardOptions, journals: OwnJou
   const open = async (folder: DataFolder) => {
     const opened: OwnJournal[] = [];
     for (let number = 0; number < folder.shards; number++) {
-      const { segmentBytesMax, warn } = options;
+      const { segmentBytesMax, warn, scheduler } = options;
       const journal = await openJournal({
         dir: folder.shardDir(number),
         identity: folder.shardIdentity(number),
         indexRowsOf,
         segmentBytesMax,
         warn,
+        ...(scheduler && { scheduler }),
       });
       opened.push(journal);
       journals.push(journal);

@@ -114,11 +114,32 @@ export function writeSync(descriptor: number, bytes: Buffer): number {
   return bytes.length;
 }
 
-export function readdirSync(path: string): string[] {
+interface Entry {
+  readonly name: string;
+  readonly parentPath: string;
+  isFile(): boolean;
+  isDirectory(): boolean;
+}
+
+export function readdirSync(path: string): string[];
+export function readdirSync(path: string, options: { recursive?: boolean; withFileTypes: true }): Entry[];
+export function readdirSync(
+  path: string,
+  options: { recursive?: boolean; withFileTypes?: true } = {},
+): string[] | Entry[] {
   theMachine().step();
   const node = nodeAt(path);
   if (!(node instanceof Folder)) throw systemError('ENOTDIR', path);
-  return [...node.entries.keys()];
+  if (options.withFileTypes !== true) return [...node.entries.keys()];
+  return [...node.entries].flatMap(([name, child]) => {
+    const isFolder = child instanceof Folder;
+    const entry = { name, parentPath: path, isFile: () => !isFolder, isDirectory: () => isFolder };
+    const below =
+      isFolder && options.recursive
+        ? readdirSync(`${path}/${name}`, { recursive: true, withFileTypes: true })
+        : [];
+    return [entry, ...below];
+  });
 }
 
 export function renameSync(from: string, to: string): void {

@@ -66,6 +66,11 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
     else world.happened.add('no shard to end');
   },
   stop: ({ host }) => host.stop(),
+  reshard({ host, random }) {
+    host.reshard(random.between(1, 4));
+    // Now and then it is killed on its way.
+    if (random.chance(0.5)) host.crashIn(Math.floor(random.skewed(1, 4_000)), random.chance(0.5));
+  },
   'clock set'({ world, random }) {
     const byMs = (random.chance(0.5) ? 1 : -1) * Math.floor(random.skewed(10, offMsMax));
     if (Math.abs(world.clocks.offMs + byMs) > offMsMax) return;

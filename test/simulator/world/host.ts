@@ -2,6 +2,8 @@
 
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { JournalDamaged } from '../../../src/journal/journal.ts';
+import { existingDataFolder } from '../../../src/process/data-folder.ts';
+import { reshardTaken } from '../../../src/process/reshard.ts';
 import { Folder } from '../disk/volume.ts';
 import { Finding } from '../kernel/findings.ts';
 import type { Lane } from '../kernel/simulation.ts';
@@ -19,6 +21,7 @@ export class Host {
   /** How the process ends that ends in the middle of an operation. */
   #withPower = false;
   #isOver = false;
+  #resharding: Lane | null = null;
 
   constructor(world: World) {
     this.#world = world;
@@ -73,6 +76,7 @@ export class Host {
     if (this.service === null || this.#isOver) return;
     const { machine, happened, clocks } = this.#world;
     this.service.cut();
+    if (this.#resharding !== null) this.#world.simulation.cut(this.#resharding);
     const lost = machine.ended(withPower);
     this.#world.note(withPower ? `the power fails, ${lost} files lose writes` : 'the process is killed');
     if (lost > 0) happened.add('a power cut that lost unsynced writes');
@@ -94,6 +98,7 @@ export class Host {
   #restart(afterMs: number, isCut = false): void {
     if (!isCut) {
       this.service?.cut();
+      if (this.#resharding !== null) this.#world.simulation.cut(this.#resharding);
       this.#world.machine.ended(false);
     }
     this.service = null;
@@ -113,6 +118,43 @@ export class Host {
         if (this.service === service) this.#restart(500);
       }),
     );
+  }
+
+  /** Stops the service, lays its folder out for so many shards, and starts it again. */
+  reshard(shards: number): void {
+    const { service } = this;
+    if (service === null || !this.isReady) return;
+    const { simulation, machine, settings, happened } = this.#world;
+    this.#world.note(`reshard to ${shards}`);
+    service.stop(() => {
+      if (this.service !== service) return;
+      service.cut();
+      machine.ended(false);
+      const lane = simulation.lane('reshard');
+      this.#resharding = lane;
+      const scheduler = { soon: (run: () => void) => simulation.soon(lane, run), elapsedMs: () => 0 };
+      const ended = (error?: unknown) => {
+        if (lane.isCut || machine.isDown) return;
+        // Without room the folder stays as it was.
+        if (error !== undefined && !machine.volume.isFull) this.#couldNotGoOn(error);
+        else {
+          happened.add(error === undefined ? 'resharded' : 'reshard refused');
+          this.#restart(100);
+        }
+      };
+      simulation.soon(lane, () => {
+        existingDataFolder(dataDir)
+          .then((old) =>
+            reshardTaken(old, {
+              shards,
+              segmentBytesMax: settings.segmentBytesMax,
+              scheduler,
+              warn: () => {},
+            }),
+          )
+          .then(() => ended(), ended);
+      });
+    });
   }
 
   /** Nothing is started any more. */
