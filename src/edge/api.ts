@@ -1,5 +1,5 @@
-// The API at the edge: gates 1 to 6 (framing, key, account, version, route, permission), then the request goes to the
-// shard of its organization as bytes, and the shard's answer to the client. Nothing here knows what a route does.
+// The API at the edge. A request passes gates 1 to 6 (framing, key, account, version, route, permission) and goes to the shard of
+// its organization as bytes. The shard's answer goes to the client. Nothing here knows what a route does.
 
 import {
   type ErrorCode,
@@ -34,14 +34,14 @@ export interface Answered {
   /** Unix milliseconds. */
   readonly answeredAtMs: number;
   readonly requestId: string;
-  /** The client's; empty when nobody wants it. */
+  /** The client's address; empty when nobody wants it. */
   readonly address: string;
   readonly org: string | null;
-  /** Id of the key, whether it was refused or not; null for one that is none of ours. */
+  /** The id of the key, also of a refused one; null when the key does not exist. */
   readonly key: string | null;
-  /** Method and path of the route, or null when there is none. */
+  /** The method and path of the route; null when there is none. */
   readonly route: string | null;
-  /** As it was sent, as is the idempotency key: neither may be written anywhere without a look at it. */
+  /** The path and the idempotency key are as they were sent, so they must be checked before they are logged. */
   readonly path: string;
   readonly idempotencyKey: string | undefined;
   readonly status: number;
@@ -56,28 +56,28 @@ export interface ApiOptions {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly eventStreams: EventStreams;
-  /** A client's address, from that of its connection and from what proxies say. */
+  /** Finds a client's address from that of its connection and the proxies' header. */
   readonly addressOf: (remoteAddress: string, forwardedFor: string) => string;
   readonly onAnswered: (answered: Answered) => void;
-  /** Whether anybody reads where requests came from: asking a connection for its address costs more than a look-up. */
+  /** Whether anybody reads the addresses of requests. Asking a connection for its address costs more than this question. */
   readonly wantsAddress: () => boolean;
-  /** A key was sent and refused. */
+  /** Called with a key that was sent and refused. */
   readonly onRefusedKey: (
     refused: RefusedKey,
     by: { readonly address: string; readonly path: string },
   ) => void;
 }
 
-/** A request on its way: what is known of it so far. */
+/** A request under way, with what is known of it so far. */
 export class ApiCall implements ExchangeHandler {
   readonly exchange: Exchange;
   readonly head: RequestHead;
   readonly language: number;
   match: Match | null = null;
   key: KnownKey | null = null;
-  /** The key, if it is one of ours and was refused. */
+  /** The key, if it exists and was refused. */
   refusedKey: KnownKey | null = null;
-  /** Its shard has it: no part of its body is missing. */
+  /** It was sent to its shard with all of its body. */
   isSent = false;
   readonly #api: Api;
 
@@ -99,14 +99,14 @@ export class ApiCall implements ExchangeHandler {
   }
 }
 
-/** The answer did not come in time; what the request did is known to its idempotency key. */
+/** The shard did not answer in time. A retry with the same idempotency key finds out what the request did. */
 const timedOut = refuse('api_error', { message: 'api_error.timeout', retryAfterSeconds: 1 });
-/** Of every answer: they are about money, and each is about its moment. */
+/** On every answer, because no cache may store what is about money and changes at any moment. */
 export const notStored = headerLines(['Cache-Control', 'no-store']);
 const json = headerLines(['Content-Type', 'application/json']);
 const wanted = headerLines(['WWW-Authenticate', 'Bearer, Basic']);
 const noBody = Buffer.alloc(0);
-/** What an organization must have room for before more is read for it: a common long list. */
+/** A read is refused unless its organization has room for a long list. */
 const largeAnswerBytes = 128 * 1024;
 const routeNames = routeTable.map(({ method, path }) => `${method} ${path}`);
 
@@ -134,7 +134,7 @@ export class Api {
     }
   }
 
-  /** Gates 2 to 6. */
+  /** Runs gates 2 to 6. */
   #admit(call: ApiCall): Refusal | null {
     const { head } = call;
     const key = this.#options.keyRing.authenticate(head.authorization, this.#options.clock);
@@ -158,13 +158,13 @@ export class Api {
     return refused.refusal;
   }
 
-  /** Hands a request to its shard. */
+  /** Sends a request to its shard. */
   dispatch(call: ApiCall, body: Buffer): void {
     const { head } = call;
     const key = call.key!;
     const match = call.match!;
     const { idempotencyKey, version } = head;
-    // Only what is read can be large.
+    // Only reads can have large answers.
     if (head.method === 'GET' && !call.exchange.hasRoomFor(largeAnswerBytes)) {
       this.refuse(call, unavailable);
       return;
@@ -189,7 +189,7 @@ export class Api {
         body,
       },
       (answer) => {
-        // The shard counts an export that it admitted until it hears that it is over.
+        // The shard counts an export that it has admitted until it is told that the export is over.
         const isExport = answer !== null && (answer.flags & answerFlags.more) !== 0;
         if (!call.exchange.isOpen && !isExport) return;
         if (answer === null) this.refuse(call, unavailable);
@@ -236,7 +236,7 @@ export class Api {
     const { exchange, head } = call;
     const { org } = call.key!;
     const { eventStreams } = this.#options;
-    // Others may have been opened since it was let in.
+    // Other streams may have been opened since this one was admitted.
     const refusal = eventStreams.refusal(org, head);
     if (refusal !== null) {
       this.refuse(call, refusal);
@@ -246,7 +246,7 @@ export class Api {
     exchange.guard(() => eventStreams.stream(exchange, headers, this.shardOf(org), org, head));
   }
 
-  /** Refuses a request here, before or instead of its shard. */
+  /** Refuses a request at the edge. */
   refuse(call: ApiCall, refusal: Refusal, close = false): void {
     const { exchange, language } = call;
     const { baseUrl } = this.#options;
@@ -268,7 +268,7 @@ export class Api {
     return this.#options.addressOf(exchange.remoteAddress, head.forwardedFor);
   }
 
-  /** To be called before the answer is written: then the connection can't be asked for its address any more. */
+  /** To be called before the answer is written, because the connection can't be asked for its address afterwards. */
   #finished(call: ApiCall, status: number, code: ErrorCode | null, replayed: boolean): void {
     const answeredAtMs = this.#options.clock();
     const key = call.key ?? call.refusedKey;
@@ -289,7 +289,7 @@ export class Api {
   }
 }
 
-/** The headers of an answer that a request was counted for. */
+/** The headers of the answer to a request that was counted in the rate limits. */
 function commonHeaders({ limit, remaining, resetSeconds }: AnswerFrame): string {
   return `${notStored}\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: ${remaining}\r\nRateLimit-Reset: ${resetSeconds}`;
 }
@@ -298,7 +298,7 @@ function retryAfter(seconds: number): string {
   return `\r\nRetry-After: ${seconds}`;
 }
 
-/** No content type counts as JSON. */
+/** A request without a content type counts as JSON. */
 function isJson(contentType: string | undefined): boolean {
   if (contentType === undefined || contentType === 'application/json') return true;
   return /^application\/json *(;|$)/i.test(contentType);

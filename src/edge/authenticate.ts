@@ -1,6 +1,6 @@
-// Gates 2 and 3: who sends a request. The key comes as a bearer token, or as the user name of HTTP Basic with an
-// empty password. Keys are known by their digests only, so how long a look-up takes says nothing of how much of a key
-// is right. A header that has brought a key of ours is remembered as a whole: the digest need not be taken again.
+// Gates 2 and 3: the key and the account. The key comes as a bearer token, or as the user name of HTTP Basic with an empty
+// password. Keys are looked up by their digests, so the time of a look-up does not reveal how much of a key is right. A header
+// with a valid key is remembered, so that its digest need not be computed again.
 
 import { hash } from 'node:crypto';
 import { type Refusal, refuse } from '../contract/errors/table.ts';
@@ -14,16 +14,16 @@ export interface KnownKey {
   readonly livemode: boolean;
   readonly secret: boolean;
   readonly revoked: boolean;
-  /** Unix milliseconds; null: no end. */
+  /** Unix milliseconds; null when it has no end. */
   readonly expiresAtMs: number | null;
 }
 
-/** Why a key is refused, and what may be told of it. */
+/** Why a key is refused, and what may be logged of it. */
 export interface RefusedKey {
   readonly refusal: Refusal;
-  /** The key, when it is one of ours. */
+  /** The key, if it exists. */
   readonly key: KnownKey | null;
-  /** The public start of the text, and the start of its SHA-256 digest; null when no key was sent. */
+  /** The public start of the key and the start of its SHA-256 digest; null when no key was sent. */
   readonly prefix: string | null;
   readonly digest: string | null;
 }
@@ -41,13 +41,13 @@ export interface KeyRingChange {
   readonly keys: readonly (KnownKey & { readonly digest: string })[];
 }
 
-/** Headers that are remembered, and the longest one: any client's, without padding. */
+/** The number of headers that are remembered, and the length of the longest, which is enough without padding. */
 const headersMax = 10_000;
 const headerLengthMax = 256;
 
 export class KeyRing {
   readonly #keys = new Map<string, KnownKey>();
-  /** Keys by the header that brought them. */
+  /** Keys by the header in which they were sent. */
   readonly #byHeader = new Map<string, KnownKey>();
   readonly #organizations = new Map<string, KnownOrganization>();
 
@@ -57,7 +57,7 @@ export class KeyRing {
     this.#byHeader.clear();
   }
 
-  /** The key of an `Authorization` header (undefined: none was sent), or why it is refused. */
+  /** The key in an `Authorization` header (undefined when none was sent), or why it is refused. */
   authenticate(header: string | undefined, now: Clock): KnownKey | RefusedKey {
     if (header === undefined) return noKey;
     const key = this.#byHeader.get(header) ?? this.#find(header);
@@ -83,12 +83,12 @@ export class KeyRing {
   }
 }
 
-/** The refusal of a key of ours. */
+/** The refusal of a key that exists. */
 export function refuseKey(refusal: Refusal, key: KnownKey): RefusedKey {
   return { refusal, key, prefix: null, digest: null };
 }
 
-/** Enough of a digest to tell keys apart, and too little to find out what was sent. */
+/** So many digits of a digest are enough to tell keys apart, and too few to find out the key. */
 const digestShown = 8;
 
 function unknown(text: string, digest: string): RefusedKey {
@@ -105,7 +105,7 @@ const expiredKey = refuse('api_key_expired');
 const inactive = refuse('account_inactive');
 const notActivated = refuse('live_mode_not_activated');
 
-/** The key in a header of either form, or null when it has neither. A password makes a key that does not exist. */
+/** The key in a header of either form; null for any other header. With a password the result is no existing key. */
 function keyOf(header: string): string | null {
   const space = header.indexOf(' ');
   const scheme = header.slice(0, space).toLowerCase();

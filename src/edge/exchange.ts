@@ -1,17 +1,17 @@
-// An exchange: one request and its answer. It is the sole owner of the native response object: nobody else touches
-// it, and after an abort or an answer nobody can. An exchange is answered exactly once; what comes later is dropped.
-// Every answer carries the id of its request.
+// An exchange is one request and its answer. It is the only owner of the native response object: nothing else touches that,
+// and after an abort or an answer nothing can. An exchange is answered exactly once; a second answer is dropped. Every answer
+// has the id of its request.
 //
-// A connection is never ended from within uWebSockets.js's parser: that would go on in what it has read, so that a second
-// request behind the refused one would run, on a connection that stays open. While an exchange has no answer, the next
-// request on its connection makes uWebSockets.js close it unseen. So whatever ends a connection waits for the parser to
-// return (`setImmediate`), and nothing that comes behind is ever run.
+// A connection is never ended while uWebSockets.js's parser is running, because the parser would go on with what it has read,
+// and a second request behind the refused one would run. When an exchange has no answer yet, uWebSockets.js closes the
+// connection at the next request, which never runs. So whatever ends a connection waits until the parser has returned
+// (`setImmediate`), and no request behind it ever runs.
 //
-// Some requests never get here, because uWebSockets.js answers them itself, with a page of its own, and offers no hook:
-// a version other than HTTP/1.1 and a target that is no path (505), no Host, both Content-Length and Transfer-Encoding,
-// a length that is no number, a broken chunk (400), more than 64 KiB or 100 lines of headers (431). A malformed
-// header line is waited on until the connection has been idle for 10 seconds. And a request that is sent before the answer
-// to the one before it has begun ends its connection: pipelining works for what is answered at once.
+// uWebSockets.js answers some requests itself, with a page of its own, and offers no hook: a version other than HTTP/1.1 and a
+// target that is not a path (505), no Host, both Content-Length and Transfer-Encoding, a length that is not a number, a broken
+// chunk (400), more than 64 KiB or 100 lines of headers (431). After a malformed header line it waits until the connection has
+// been idle for 10 seconds. A request that is sent before the answer to the one before it has begun ends the connection, so
+// pipelining works only with requests that are answered at once.
 
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Refusal } from '../contract/errors/table.ts';
@@ -20,12 +20,12 @@ import { RequestBody } from './request-body.ts';
 
 export type Header = readonly [name: string, value: string];
 
-/** Headers as an answer takes them, each with a line break before it. */
+/** Headers as text for an answer, each with a line break before it. */
 export function headerLines(...headers: readonly Header[]): string {
   return headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
 }
 
-/** How an answer begins, up to the id of its request. */
+/** The start of an answer with each status, up to the id of its request. */
 const answerStarts = new Map(
   Object.entries({
     200: 'OK',
@@ -46,11 +46,11 @@ const answerStarts = new Map(
   }).map(([status, text]) => [Number(status), `${status} ${text}\r\nRequest-Id: `]),
 );
 
-/** A larger answer is handed to the connection part by part: uWebSockets.js would copy what the client is slow to take. */
+/** Larger answers are written in parts, because uWebSockets.js copies what a slow client has not taken. */
 const wholeBytesMax = 64 * 1024;
-/** Small enough for a connection that takes anything again to take one whole, mostly: so little is held twice. */
+/** A connection that takes data again can mostly take a whole part of this size, so little is copied. */
 const partBytes = 16 * 1024;
-/** What a client must take in the time that a slow one is given: over a minute, some 4 KiB a second. */
+/** A client must take this much in the time for slow clients. Over a minute it is some 4 KiB a second. */
 const takenBytesMin = 256 * 1024;
 
 export interface Exchanges {
@@ -58,46 +58,46 @@ export interface Exchanges {
   readonly open: Set<Exchange>;
   /** Headers of every answer, each with a line break before it. */
   readonly commonHeaders: string;
-  /** Those whose clients have yet to take a part of the answer. */
+  /** Those whose clients have not taken all of the answer yet. */
   readonly slow: Set<Exchange>;
-  /** The server stops: an answer is the last one on its connection. */
+  /** The server stops, so each answer is the last one on its connection. */
   closing: boolean;
-  /** What clients have yet to take. */
+  /** Counts what clients have not taken yet. */
   readonly held: HeldAnswers;
-  /** Hears of what handlers threw, where throwing would end the process. */
+  /** Called with the exceptions of handlers, which would otherwise end the process. */
   readonly onBug: (error: unknown) => void;
 }
 
-/** What goes on with an exchange after its head was read. */
+/** Handles an exchange after its head was read. */
 export interface ExchangeHandler {
-  /** It takes too long: the last moment to answer. */
+  /** Called when the exchange takes too long. It must be answered now, or it is cut. */
   onTimeout(): void;
-  /** The body is read, or why it is not read any further. */
+  /** Called with the whole body, or with the refusal of a body that is not read to its end. */
   onBody(body: Buffer | Refusal): void;
 }
 
 export class Exchange {
-  /** By the monotonic clock, milliseconds: what a clock that is set can't shorten or prolong. */
+  /** In milliseconds of the monotonic clock. */
   readonly startedAt = performance.now();
   readonly requestId: string;
   /** A HEAD is answered without a body. */
   isHead = false;
-  /** Its body comes in chunks. Where it ends is not certain: its answer is the last one on its connection. */
+  /** Its body comes in chunks, whose end is not certain, so its answer is the last one on its connection. */
   isChunked = false;
-  /** Null: an exchange that takes too long is cut. */
+  /** Without a handler, an exchange that takes too long is cut. */
   handler: ExchangeHandler | null = null;
   readonly #exchanges: Exchanges;
   #response: HttpResponse | null;
   #streaming = false;
-  /** Lets the writer of a streamed answer go on. */
+  /** Resumes the writer of a streamed answer. */
   #resume: (() => void) | null = null;
-  /** Whose answer it is, when its bytes are held. */
+  /** The organization whose share the held bytes of the answer count in. */
   holder = '';
   #heldBytes = 0;
-  /** Since when, by the monotonic clock, the client has not taken enough; null: nothing waits for it. */
+  /** Since when, by the monotonic clock, the client has not taken enough; null when nothing waits for it. */
   #stuckAt: number | null = null;
 
-  /** Registers for an abort, before anything else can happen. */
+  /** Registers a handler of aborts before anything else can happen. */
   constructor(response: HttpResponse, exchanges: Exchanges, requestId: string) {
     this.#response = response;
     this.#exchanges = exchanges;
@@ -106,7 +106,7 @@ export class Exchange {
     response.onAborted(() => this.#end());
   }
 
-  /** Neither answered nor aborted. */
+  /** It is neither answered nor aborted. */
   get isOpen(): boolean {
     return this.#response !== null;
   }
@@ -116,17 +116,17 @@ export class Exchange {
     return this.#streaming;
   }
 
-  /** The server stops: a stream without an end is to end. */
+  /** The server stops, so an endless stream has to end. */
   get isClosing(): boolean {
     return this.#exchanges.closing;
   }
 
-  /** The client was given something before `time` and has not taken enough of it since. */
+  /** The client has not taken enough of its answer since `time`. */
   isStuckSince(time: number): boolean {
     return this.#stuckAt !== null && this.#stuckAt < time;
   }
 
-  /** Whether an answer of that many bytes may be held, should the client be slow to take it. */
+  /** Whether an answer of that many bytes may be held if the client is slow. */
   hasRoomFor(bytes: number): boolean {
     return bytes <= wholeBytesMax || this.#exchanges.held.hasRoom(this.holder, bytes);
   }
@@ -144,8 +144,8 @@ export class Exchange {
   }
 
   /**
-   * To be called now and then while the client is slow: uWebSockets.js gives a connection 10 seconds for what its buffers
-   * hold, which may be megabytes, and only this starts them again.
+   * To be called now and then while the client is slow. uWebSockets.js closes a connection whose buffers, which may have
+   * megabytes, are not taken within 10 seconds; this starts the 10 seconds again.
    */
   wait(): void {
     this.#response?.pause();
@@ -158,7 +158,7 @@ export class Exchange {
       : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1');
   }
 
-  /** After an abort, or an answer: the native response must not be touched any more. */
+  /** Called after an abort or an answer. The native response must not be touched any more. */
   #end(): void {
     this.#response = null;
     this.#exchanges.open.delete(this);
@@ -166,7 +166,7 @@ export class Exchange {
     this.#resume?.();
   }
 
-  /** Does the last thing that is done with the response once the parser has returned, unless the client is gone. */
+  /** Finishes the response when the parser has returned, unless the client is gone. */
   #afterParsing(finish: (response: HttpResponse) => void): void {
     const response = this.#response;
     if (response === null) return;
@@ -178,7 +178,7 @@ export class Exchange {
     });
   }
 
-  /** Runs `step`; what it throws, now or later, is a bug, and cuts the connection. */
+  /** Runs `step`. An exception, now or later, is a bug, and cuts the connection. */
   guard(step: () => void | Promise<void>): void {
     try {
       step()?.catch((error) => this.#failed(error));
@@ -192,7 +192,7 @@ export class Exchange {
     this.cut();
   }
 
-  /** It takes too long. */
+  /** Called when the exchange takes too long. */
   timeOut(): void {
     try {
       if (this.handler === null) this.cut();
@@ -203,8 +203,8 @@ export class Exchange {
   }
 
   /**
-   * Reads the body and hands it to the handler whole, or says why it is not read any further. Not called after an abort.
-   * To be called before the handler of the request returns.
+   * Reads the body and gives it to the handler when it is whole, or a refusal when it is not read to its end. The handler is not
+   * called after an abort. This must be called before the handler of the request returns.
    */
   readBody(bytesMax: number): void {
     const body = new RequestBody(bytesMax, this.isChunked);
@@ -214,7 +214,7 @@ export class Exchange {
       const result = body.add(piece, isLastPiece);
       if (result === null) return;
       isRead = true;
-      // What the parser finds wrong behind the last chunk ends the request before it has run.
+      // If the parser finds a fault behind the last chunk, the request ends before it has run.
       if (this.isChunked) setImmediate(() => this.isOpen && this.#bodyRead(result));
       else this.#bodyRead(result);
     });
@@ -229,8 +229,8 @@ export class Exchange {
   }
 
   /**
-   * Answers. `headers` are those that not every answer has, as `headerLines` gives them. The body's bytes are not needed
-   * after the call.
+   * Answers. `headers` are those besides the common ones, as `headerLines` returns them. The body's bytes may change after the
+   * call.
    */
   answer(status: number, headers: string, body: string | Uint8Array): void {
     const response = this.#response;
@@ -239,7 +239,7 @@ export class Exchange {
     if (this.isHead) {
       this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
     } else if (this.isChunked || this.#exchanges.closing) {
-      // The body may be a view of what is used again after this call.
+      // The body may be a view of a buffer that is used again after this call.
       const kept = typeof body === 'string' ? body : Buffer.from(body);
       this.#afterParsing((last) => last.cork(() => last.writeStatus(head).end(kept, true)));
     } else if (body.length > wholeBytesMax) {
@@ -250,7 +250,7 @@ export class Exchange {
     }
   }
 
-  /** Hands a large answer over as the client takes it. */
+  /** Writes a large answer as the client takes it. */
   #answerInParts(response: HttpResponse, head: string, body: Uint8Array): void {
     this.#streaming = true;
     let isDone = false;
@@ -262,7 +262,7 @@ export class Exchange {
       return;
     }
     const start = response.getWriteOffset();
-    // Not the whole buffer that the answer came in, with others.
+    // The rest is copied, because the buffer also has other answers.
     const rest = Buffer.from(body.subarray(start));
     let enough = start + takenBytesMin;
     this.#waitFor(response, rest.length, () => {
@@ -279,21 +279,21 @@ export class Exchange {
     });
   }
 
-  /** Refuses what can't be read any further, and ends the connection, whether or not the client takes the answer. */
+  /** Refuses a request that can't be read to its end, and ends the connection, even if the client does not take the answer. */
   refuse(status: number, headers: string, body: string): void {
     if (this.isHead) {
       this.answer(status, headers, body);
       return;
     }
-    // `writeStatus` adds a line break, which is the body's last one.
+    // `writeStatus` adds a line break behind the body.
     const length = Buffer.byteLength(body) + 2;
     const head = this.#head(status, headers);
     this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n${body}`);
   }
 
   /**
-   * Writes an answer that never ends, to uWebSockets.js's mind, and closes: after `end`, the connection of a client that
-   * does not take its answers would take requests until it did.
+   * Writes an answer without ending it for uWebSockets.js, and closes the connection. After `end`, a connection whose client
+   * does not take its answers would go on taking requests.
    */
   #hangUp(answer: string): void {
     this.#afterParsing((response) => {
@@ -302,7 +302,7 @@ export class Exchange {
     });
   }
 
-  /** Written in one native call: uWebSockets.js writes it as it is, and a call costs more than the text. */
+  /** The head as one text. uWebSockets.js writes it as it is; a native call for each line would cost more than the text. */
   #head(status: number, headers: string): string {
     const start = answerStarts.get(status) ?? `${status} \r\nRequest-Id: `;
     return `${start}${this.requestId}${this.#exchanges.commonHeaders}${headers}`;
@@ -337,8 +337,8 @@ export class Exchange {
     return new Promise((resolve) => {
       this.#resume = resolve;
       this.#waitFor(response, heldBytes, () => {
-        // uWebSockets.js writes what waits after this handler. What was written in it would be written with that, and
-        // nobody would hear of it.
+        // uWebSockets.js flushes its buffers after this handler. A piece that is written in it would be flushed, too, and
+        // would cause no call of `onWritable`.
         setImmediate(resolve);
       });
     });
@@ -376,15 +376,15 @@ function writeWhole(response: HttpResponse, head: string, body: string | Uint8Ar
   response.cork(writeCorked);
 }
 
-/** One function for all answers: uWebSockets.js calls it at once. */
+/** One function for all answers, because uWebSockets.js calls it at once. */
 function writeCorked(): void {
   const { response, head, body } = wholeAnswer;
   response.writeStatus(head).end(body);
 }
 
 /**
- * Hands over, part by part, what the connection takes of an answer of `bytes`, of which `rest` begins at `start`; true
- * when that was all. Over TLS a part counts as taken only when all of it is.
+ * Writes parts of an answer of `bytes` bytes, of which `rest` begins at `start`, while the connection takes them. Returns true
+ * when it has taken all. Over TLS a part counts as taken only when all of it is.
  */
 function putParts(response: HttpResponse, rest: Uint8Array, start: number, bytes: number): boolean {
   for (;;) {

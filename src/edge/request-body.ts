@@ -1,9 +1,8 @@
-// A request's body as it arrives, in one buffer that grows: its length is bounded, and so is the number of its pieces,
-// because each costs a call however small it is. What is left behind in a buffer that was too small is wiped, as it may
-// be part of a card number.
+// Collects a request's body in one buffer that grows. Its length is bounded, and so is the number of its pieces, because each
+// piece costs a call, however small it is. A buffer that became too small is wiped, because it may have part of a card number.
 //
-// uWebSockets.js misreads a chunk's extension as digits of its length, so that the end of the body shows up as data and
-// more is waited for. That is looked for here; no body that is taken has it, because a text can't hold a line break.
+// uWebSockets.js misreads a chunk's extension as digits of its length. The end of the body then arrives as data, and the parser
+// waits for more. This is detected here. No valid body looks like that, because a JSON text can't contain a line break.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { bodyPieceBytesMin, bodyPiecesFree } from '../contract/limits.ts';
@@ -36,7 +35,7 @@ export class RequestBody {
     this.#isChunked = isChunked;
   }
 
-  /** Copies the next piece: the whole body after the last one, before that null, or why no more of it is read. */
+  /** Copies the next piece. Returns the body after the last piece, null before that, or a refusal. */
   add(piece: ArrayBuffer, isLast: boolean): Buffer | Refusal | null {
     const start = this.#bytes;
     const end = start + piece.byteLength;

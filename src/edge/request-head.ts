@@ -1,11 +1,10 @@
-// A request's head as plain data. uWebSockets.js lends its request object only until the handler returns, so all that
-// is needed later is copied here, in one pass over the headers. The pass also finds what makes a message ambiguous: a
-// header that decides about framing, authority or identity and comes twice.
+// The head of a request as plain data. uWebSockets.js's request object is valid only until the handler returns, so everything
+// that is needed later is copied here, in one pass over the headers. The pass also finds ambiguous requests, in which a header
+// that decides about framing, authority or identity is repeated.
 //
-// uWebSockets.js cuts bytes above 127 off both ends of a header's value as if they were spaces, and neither `getHeader`
-// nor `forEach` nor anything else that it hands out has the bytes of the header. So an Idempotency-Key with such bytes at
-// an end is taken without them; all others above 126 are seen, and refused. A header line without a name hides all lines
-// behind it.
+// uWebSockets.js removes bytes above 127 from both ends of a header's value as if they were spaces, and offers no way to get
+// the original bytes. So an Idempotency-Key with such bytes at an end is accepted without them; others above 126 are seen and
+// refused. A header line without a name hides all lines behind it.
 
 import type { HttpRequest } from 'uWebSockets.js';
 import { type Refusal, refuse } from '../contract/errors/table.ts';
@@ -13,7 +12,7 @@ import { bodyBytesMax, headerBytesMax } from '../contract/limits.ts';
 import { bodyTooLarge } from './request-body.ts';
 
 export interface RequestHead {
-  /** As it was sent: methods are told apart by case. */
+  /** As it was sent. Methods are case-sensitive. */
   readonly method: string;
   readonly path: string;
   /** Without the question mark. */
@@ -37,7 +36,7 @@ export interface RequestHead {
   readonly refusal: Refusal | null;
 }
 
-/** A head while it is read: first the request line, then header by header. */
+/** A head that is being read: first the request line, then each header. */
 class Head implements RequestHead {
   readonly method: string;
   readonly path: string;
@@ -68,14 +67,14 @@ class Head implements RequestHead {
     this.bytes = this.path.length + this.query.length;
   }
 
-  /** The value of a header that may come once only. */
+  /** The value of a header that must not be repeated. */
   once(name: string, before: string | undefined, value: string): string {
     if (before !== undefined) this.refusal ??= repeated(name);
     return value;
   }
 }
 
-/** The head that is read now: the headers are handed over one by one, before any other request is. */
+/** The head that is being read. All headers of a request are read before those of another one. */
 let reading: Head;
 
 export function readHead(request: HttpRequest): RequestHead {
@@ -87,12 +86,12 @@ export function readHead(request: HttpRequest): RequestHead {
   head.bodyBytes = length === undefined ? 0 : Number(length);
   head.hasBody = head.isChunked || (length !== undefined && length !== '0');
   head.refusal ??= refuseFraming(method, bytes, length, coding);
-  // uWebSockets.js takes a trailer for the next request.
+  // uWebSockets.js would read a trailer as the next request.
   if (head.hasTrailer) head.refusal ??= unsupported('trailer');
   return head;
 }
 
-/** Takes what is needed of a header. One function for all requests: making one for each would cost as much as this does. */
+/** Copies a header if it is needed. One function serves all requests, because making one for each would double the cost. */
 function readHeader(name: string, value: string): void {
   const head = reading;
   head.bytes += name.length + value.length;
@@ -138,7 +137,7 @@ function readHeader(name: string, value: string): void {
   }
 }
 
-/** The values of a header that may come more than once are one list. */
+/** Joins the values of a header that may be repeated to one list. */
 function joined(before: string | undefined, value: string): string {
   return before === undefined || before === '' ? value : `${before}, ${value}`;
 }
@@ -158,8 +157,8 @@ function refuseFraming(
     return refuse('invalid_request', { message: 'invalid_request.headers_too_large', values });
   }
   if (coding !== undefined) {
-    // Another coding would be read as if it were chunked. What is streamed, which a GET may be, can't be the last answer
-    // on its connection, as that to a body in chunks must be.
+    // Another coding would be read as if it were chunked. The answer to a body in chunks must be the last one on its connection,
+    // which a streamed answer, as to a GET, can't be.
     const isTaken = coding.toLowerCase() === 'chunked' && method !== 'GET' && method !== 'HEAD';
     if (!isTaken) return unsupported('transfer-encoding');
   }

@@ -1,5 +1,5 @@
-// The router: from method and path to a row of the table of routes, through a tree of path segments that is built
-// once. A trailing slash, another method or an empty segment is another address, and there is none.
+// The router finds the row of the table of routes for a method and a path, in a tree of path segments that is built once. A
+// path with a trailing slash or an empty segment has no route.
 
 import { echo } from '../contract/echo.ts';
 import { type Refusal, refuse } from '../contract/errors/table.ts';
@@ -19,7 +19,7 @@ const newNode = (): Node => ({ children: new Map(), wildcard: null, routes: new 
 export interface Match {
   /** Position in the table of routes. */
   readonly route: number;
-  /** The segment that stands for `{id}`, as it was sent; empty when the route has none. */
+  /** The segment in the place of `{id}`, as it was sent; empty when the route has none. */
   readonly id: string;
 }
 
@@ -63,7 +63,7 @@ export function matchRoute(method: string, path: string): Match | null {
   return route === undefined ? null : { route, id };
 }
 
-/** The refusal of a request that no route, or nothing at all, is there for. */
+/** The refusal of a request without a route. */
 export function unknownAddress({ method, path }: Pick<RequestHead, 'method' | 'path'>): Refusal {
   const values = { method, path: echo(path) };
   return refuse('unrecognized_request_url', { values });

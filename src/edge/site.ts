@@ -15,7 +15,7 @@ import { unknownAddress } from './router.ts';
 export interface SiteOptions {
   readonly shards: readonly ShardClient[];
   readonly baseUrl: string;
-  /** The service stops. */
+  /** Whether the service is stopping. */
   readonly isStopping: () => boolean;
   /** The pages where customers pay. */
   readonly pages: Pages;

@@ -1,5 +1,5 @@
-// Parses a request's body into parameters. It must be valid UTF-8 and JSON, an object without repeated names, and not have
-// too many names, texts that are not valid Unicode, or anything that looks like a card number.
+// Parses a request's body into parameters. A body must be valid UTF-8 and a JSON object without repeated names. It must not
+// have too many names, texts that are not valid Unicode, or anything that looks like a card number.
 
 import { isUtf8 } from 'node:buffer';
 import { paramPath } from '../contract/echo.ts';
@@ -8,7 +8,7 @@ import { bodyNamesMax, urlCharactersMax } from '../contract/limits.ts';
 import type { Params } from '../contract/routes/validate.ts';
 import { findCardNumber, mayHoldCardNumber } from '../core/card-number.ts';
 
-/** Objects and lists within each other, the body included: more than any parameter needs, and safe to recurse into. */
+/** How deep objects and lists may be nested, the body included. It is more than any parameter needs, and safe for recursion. */
 export const nestingMax = 32;
 
 export type ParsedBody =
@@ -27,15 +27,14 @@ const tooManyNames = {
 const duplicateName = { refusal: refuse('invalid_request', { message: 'invalid_request.duplicate_name' }) };
 
 /**
- * Parses a body; an empty one means `{}`. `suspicious` bodies must pass `findForbiddenText` before they are used:
- * that is decided on the raw text, so that most bodies never pay for a walk.
+ * Parses a body. An empty one means `{}`. A `suspicious` body must pass `findForbiddenText` before it is used. Whether it is
+ * suspicious is decided on its raw text, so the texts of most bodies need not be searched one by one.
  */
 export function parseBody(bytes: Buffer): ParsedBody {
   if (bytes.length === 0) return { params: {}, suspicious: false };
   if (!isUtf8(bytes)) return notJson;
   const text = bytes.toString('utf8');
-  // Names are counted first: thousands of them would take tens of milliseconds, before they were refused one way or
-  // another.
+  // Names are counted first, because parsing and validating thousands of them would take tens of milliseconds.
   const names = namesWritten(text);
   if (names !== null && names > bodyNamesMax) return tooManyNames;
   let value: unknown;
@@ -59,8 +58,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * The number of names written in a text of valid JSON: every one is followed by exactly one colon outside of texts.
- * Null when objects and lists lie deeper than allowed. Of a text that is no JSON the number says nothing.
+ * The number of names in a JSON text: each is followed by exactly one colon outside of texts. Null when objects and lists are
+ * nested too deeply. For a text that is not JSON the number means nothing.
  */
 function namesWritten(text: string): number | null {
   let names = 0;
@@ -80,7 +79,7 @@ function namesWritten(text: string): number | null {
   return names;
 }
 
-/** The names that survived parsing, at every depth. */
+/** The number of names in a parsed value, at every depth. A repeated name counts once. */
 function namesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + namesIn(item), 0);
@@ -93,7 +92,7 @@ function namesIn(value: unknown): number {
   return count;
 }
 
-/** The first text, or name, of a body that looks like a card number or is not valid Unicode. */
+/** The refusal of the first text or name that looks like a card number or is not valid Unicode. */
 export function findForbiddenText(params: Params): Refusal | null {
   return forbiddenIn(params, []);
 }
@@ -108,7 +107,7 @@ function forbiddenIn(value: unknown, path: readonly string[]): Refusal | null {
   return null;
 }
 
-/** No parameter takes a longer text, in UTF-16 code units: it is refused for its length, and not looked through. */
+/** No parameter takes a text with more UTF-16 units than this, so a longer one is refused for its length without a search. */
 const searchedLengthMax = 2 * urlCharactersMax;
 
 function forbidden(text: string, path: readonly string[]): Refusal | null {

@@ -9,7 +9,7 @@ import type { OutboxMessage } from './protocol.ts';
 import type { ShardState } from './shard-state.ts';
 import type { Peer, Turn } from './turn.ts';
 
-/** What a delivery is after an attempt. */
+/** The state of a delivery after an attempt. */
 export const deliveryOutcomes = ['succeeded', 'retried', 'failed', 'ended'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 

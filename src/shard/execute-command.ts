@@ -1,7 +1,6 @@
-// Executes commands, whoever gives them: a request, a page, an operator, a payment network, the webhook thread, or the shard
-// itself. A command is decided and applied; its changes are recorded in the turn, with the response that is stored for its
-// idempotency key; and whoever waits is answered. A command that waits for a network or a name server is answered by a
-// later turn.
+// Executes the commands of requests, pages, operators, payment networks, the webhook thread, and the shard itself. A command is
+// decided and applied, its changes are recorded in the turn with the response that is stored for its idempotency key, and the
+// waiter is answered. A command that waits for a network or a name server is answered by a later turn.
 
 import { isStored, statusOf, unavailable } from '../contract/errors/table.ts';
 import { storedResponseBytesMax } from '../contract/limits.ts';
@@ -67,7 +66,7 @@ export function executeCommand<O extends AnyCommand>(
 const refusedForNow = { refusal: unavailable };
 const applied = { body: '{}' };
 
-/** The outcome is for whoever waited for the network call; the runner only hears that it was applied. */
+/** Answers the request that waited for the network call with the outcome. The runner is only told that it was applied. */
 function settled(
   state: ShardState,
   turn: Turn,
@@ -109,7 +108,7 @@ function storedBodyOf(outcome: Outcome): string {
   return 'body' in outcome ? (outcome.storedBody ?? outcome.body) : '';
 }
 
-/** A unit of UTF-16 takes at most three bytes: most bodies need not be counted. */
+/** A UTF-16 unit takes at most three bytes, so the bytes of most bodies need not be counted. */
 function isTooLong(body: string): boolean {
   return body.length * 3 > storedResponseBytesMax && Buffer.byteLength(body) > storedResponseBytesMax;
 }

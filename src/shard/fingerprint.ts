@@ -1,11 +1,11 @@
-// Digests for idempotency: which key it is, and whether a request is the same one. Both are the first 128 bits of a
-// SHA-256, so neither keys nor bodies are stored.
+// The digests of idempotency keys and of requests, by which retries are recognized. Both are the first 128 bits of a SHA-256, so
+// neither keys nor bodies are stored.
 
 import { hash } from 'node:crypto';
 import type { Params } from '../contract/routes/validate.ts';
 import { digestBytes } from '../journal/journal.ts';
 
-/** By way of text, because a buffer of its own for every hash costs twice as much, and again when it is collected. */
+/** The digest is computed as text, because a new buffer for every hash costs twice as much, and more when it is collected. */
 function digest(text: string): Uint8Array {
   return Buffer.from(hash('sha256', text, 'binary').slice(0, digestBytes), 'latin1');
 }
@@ -38,10 +38,10 @@ export function canonicalJson(value: unknown): string {
   return `{${text}}`;
 }
 
-/** Longer texts are left to the runtime. */
+/** Longer texts are left to `JSON.stringify`. */
 const shortTextMax = 64;
 
-/** A text as JSON: most are short and of letters that stand for themselves, which a look at each tells sooner than a call. */
+/** A text as JSON. Most texts are short and need no escapes; checking their characters is faster than `JSON.stringify`. */
 function quoted(text: string): string {
   if (text.length > shortTextMax) return JSON.stringify(text);
   for (let i = 0; i < text.length; i++) {
@@ -51,10 +51,10 @@ function quoted(text: string): string {
   return `"${text}"`;
 }
 
-/** More names than this are sorted by the runtime, which allocates more and takes fewer steps. */
+/** More names than this are sorted with `sort`, which allocates more and takes fewer steps. */
 const fewNamesMax = 12;
 
-/** The names in code-unit order, in place: most bodies have a handful. */
+/** Sorts the names in place by code unit. Most bodies have a handful. */
 function ascending(names: string[]): string[] {
   if (names.length > fewNamesMax) return names.sort();
   for (let i = 1; i < names.length; i++) {

@@ -1,7 +1,7 @@
 // The binary frames between edges and shards. In one tick an edge packs its requests for a shard into one buffer and
-// transfers it without a copy; the answers of a turn come back the same way. Whoever has read a batch writes its own next
-// one into the same buffer: a new buffer for each would be memory outside of V8's heap that only its collector frees, and
-// so much of that makes it collect the whole heap again and again.
+// transfers it without a copy; the answers of a turn come back the same way. The reader of a batch writes its own next batch
+// into the same buffer. New buffers would be memory outside of V8's heap that only its garbage collector frees, and much of
+// such memory makes it collect the whole heap again and again.
 //
 //   batch:    u32 bytes used (both fields included) · u32 number of frames, then frames
 //   request:  u32 length · u32 correlation · u8 route · u8 flags · u8 language · u8 version
@@ -15,7 +15,7 @@
 
 /** Bits of a request's flags. */
 export const requestFlags = { livemode: 1, hasIdempotencyKey: 2, wrongContentType: 4 } as const;
-/** The request names no version: the organization's own counts. */
+/** The request names no version, so the organization's own applies. */
 export const noVersion = 255;
 /** Bits of an answer's flags. */
 export const answerFlags = { replayed: 1, more: 2 } as const;
@@ -25,7 +25,7 @@ export interface RequestFrame {
   readonly route: number;
   readonly flags: number;
   readonly language: number;
-  /** Its place in the list of versions, or `noVersion`. */
+  /** Its position in the list of versions, or `noVersion`. */
   readonly version: number;
   readonly org: string;
   readonly requestId: string;
@@ -65,12 +65,12 @@ const bytesPerUnitMax = 3;
 export class SpareBuffers {
   readonly #buffers: ArrayBuffer[] = [];
 
-  /** Takes a buffer in. Nothing views it any more. */
+  /** Takes a buffer of which no view is used any more. */
   give(buffer: ArrayBuffer): void {
     if (this.#buffers.length < spareMax && buffer.byteLength <= spareBytesMax) this.#buffers.push(buffer);
   }
 
-  /** A buffer of at least this size. A spare one that is too small is let go, so that those in use become large enough. */
+  /** A buffer of at least this size. A spare one that is too small is dropped, so that those in use become large enough. */
   take(bytes: number): Buffer {
     for (let spare = this.#buffers.pop(); spare !== undefined; spare = this.#buffers.pop())
       if (spare.byteLength >= bytes) return Buffer.from(spare);
@@ -78,7 +78,7 @@ export class SpareBuffers {
   }
 }
 
-/** Packs frames into one buffer, which `take` hands out. */
+/** Packs frames into one buffer, which `take` returns. */
 class BatchWriter {
   readonly #spare: SpareBuffers;
   #buffer: Buffer | null = null;
@@ -97,7 +97,7 @@ class BatchWriter {
     return this.#used;
   }
 
-  /** Makes room for a frame of at most `bytes` behind the last one, and gives the buffer. */
+  /** Makes room for a frame of at most `bytes` behind the last one, and returns the buffer. */
   protected reserve(bytes: number): Buffer {
     const used = this.#used;
     if (this.#buffer === null) this.#buffer = this.#spare.take(used + bytes);
@@ -115,7 +115,7 @@ class BatchWriter {
     this.#count++;
   }
 
-  /** The batch, to be transferred. The writer starts afresh. */
+  /** Returns the batch, which is to be transferred. The next frame begins a new one. */
   take(): ArrayBuffer {
     const buffer = this.#buffer!;
     buffer.writeUInt32LE(this.#used, 0);
@@ -128,7 +128,7 @@ class BatchWriter {
 }
 
 function putText(buffer: Buffer, text: string, at: number): number {
-  // Most requests leave some of their texts out, and a call to write nothing costs as much as one that writes.
+  // Most requests have empty texts, and a call that writes nothing costs as much as one that writes.
   const length = text === '' ? 0 : buffer.write(text, at + 2);
   buffer.writeUInt16LE(length, at);
   return at + 2 + length;

@@ -35,7 +35,10 @@ export type InternalRequest =
       readonly livemode: boolean;
       readonly requestId: string;
     }
-  /** The test events of an organization after one of them, oldest first, as a JSON list; with '' from the start. Null: none, but the newest as the cursor. */
+  /**
+   * The test events of an organization after `after`, oldest first, as a JSON list. '' means from the start. Null returns no
+   * event, and the newest one as the cursor.
+   */
   | {
       readonly kind: 'events_after';
       readonly org: string;

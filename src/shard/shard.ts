@@ -1,9 +1,9 @@
-// A shard: the actor that owns its organizations. It takes what lies in its mailbox as one turn, executes it, writes
-// one log record, and releases the answers when the record is on disk. While a record is being written the next turn
-// may already run on top of it (its answers wait in turn), so the processor and the disk work at the same time.
+// A shard is the actor that owns its organizations. It takes the messages in its mailbox as one turn, executes them, writes
+// one log batch, and releases the answers when the batch is on disk. The next turn may already run on top of it while it is
+// being written, so the processor and the disk work at the same time; the answers of that turn wait for its own batch.
 //
-// A failed commit is the end of this shard: nothing of the turn is answered, and whoever runs the shard starts a new
-// one from the journal.
+// After a failed commit the shard is finished: nothing of the turn is answered, and the owner of the shard starts a new one
+// from the journal.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import type { Now } from '../core/clock.ts';
@@ -42,12 +42,12 @@ import type { Waiter } from './waiter.ts';
 /** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
 const turnSizeMax = 512;
 const turnsInFlightMax = 2;
-/** How often time is looked at while requests come, and at least. */
+/** How often `tick` is to be called while requests arrive, and how often at least. */
 const busyTickMs = 100;
 const idleTickMs = 1_000;
-/** The time is written this often, although nothing else has changed. */
+/** The clock is written this often even if nothing else has changed. */
 const idleWriteMs = 60_000;
-/** Segments of the log hold the stored responses: they stay an hour longer than those are needed. */
+/** Segments of the log have the stored responses, so they stay an hour longer than those are needed. */
 const segmentRetentionMs = idempotencyRetentionMs + 3_600_000;
 
 export class Shard {
@@ -70,7 +70,7 @@ export class Shard {
   #hasTurned = false;
   #writeAtMs = 0;
 
-  /** Replays the journal: the shard is ready when this returns. */
+  /** Replays the journal. The shard is ready when this returns. */
   constructor(options: ShardOptions, accounts: Iterable<ShardAccount>) {
     this.#options = options;
     this.#journal = options.journal;
@@ -84,7 +84,7 @@ export class Shard {
     for (const account of accounts) this.state.putAccount(account, now);
   }
 
-  /** The calls to payment networks that have no final outcome: to be asked about after a start. */
+  /** The network calls that have no final outcome. After a start, the networks are asked about them. */
   openNetworkCalls(): NetworkCallRecord[] {
     return openNetworkCalls(this.state);
   }
@@ -106,7 +106,7 @@ export class Shard {
     this.#schedule();
   }
 
-  /** Queues an internal request of this very thread; settles with its answer, when that is durable. */
+  /** Queues an internal request of this thread. Settles with its answer when that is durable. */
   ask(request: InternalRequest): Promise<InternalAnswer> {
     return new Promise((resolve) => {
       const peer: Peer = {
@@ -135,12 +135,12 @@ export class Shard {
     return this.#clock.read();
   }
 
-  /** How far the machine's clock is from the time that the shard goes by, milliseconds; 0 while it is believed. */
+  /** The difference of the machine's clock from wall time, in milliseconds. It is 0 unless a step is not accepted yet. */
   get clockOffMs(): number {
     return this.#clock.offMs;
   }
 
-  /** What a start after this goes on from. */
+  /** The clock from which the next start continues. */
   #clockNow(): Uint8Array {
     this.now();
     return writeClock({ clock: this.#clock.stored(), ids: this.state.idTimes });
@@ -155,7 +155,7 @@ export class Shard {
     });
   }
 
-  /** Runs `step`; what it throws ends the shard. */
+  /** Runs `step`. An exception ends the shard. */
   #guard(step: () => void): void {
     if (this.#finished) return;
     try {
@@ -219,7 +219,7 @@ export class Shard {
     }
   }
 
-  /** Does what became due while nobody was there to do it: to be awaited before the first request. */
+  /** Does what became due while the shard was not running. To be awaited before the first request. */
   async catchUp(): Promise<void> {
     while (
       !this.#finished &&
@@ -292,8 +292,8 @@ export class Shard {
   }
 
   /**
-   * What time brings, and checkpoints. Returns the milliseconds after which it is to be called again: soon while requests
-   * come, else when something is due, or after a second.
+   * Does what is due, and begins checkpoints. Returns the milliseconds after which it is to be called again: soon while
+   * requests arrive, otherwise when something is due, or after a second.
    */
   tick(): number {
     const { serviceMs } = this.now();
@@ -310,7 +310,7 @@ export class Shard {
     return Math.max(busyTickMs, Math.min(nextMs, this.#upkeep.dueMs) - serviceMs);
   }
 
-  /** A checkpoint needs room on the disk; without it no writes are taken, so what it would hold stays small. */
+  /** Begins a checkpoint unless the disk is full. Then writes are refused, so little is left to write. */
   #beginCheckpoint(): void {
     if (this.#checkpointing !== null || this.state.readOnly) return;
     this.checkpoint().catch((error) => this.#fail(error));
@@ -331,7 +331,7 @@ export class Shard {
     if (marks !== null) this.#events.stored(marks);
   }
 
-  /** Has what changed since the last checkpoint written, then what is needed no longer dropped. One at a time. */
+  /** Has the changes since the last checkpoint written, and then drops what is no longer needed. One runs at a time. */
   checkpoint(): Promise<void> {
     this.#checkpointing ??= this.#writeCheckpoint().finally(() => {
       this.#checkpointing = null;
@@ -344,9 +344,9 @@ export class Shard {
     const { log, checkpointer } = this.#journal;
     const sequence = log.nextSequence - 1;
     this.state.records.beginFlush();
-    // Only what is on disk is read there.
+    // The checkpointer reads only what is on disk.
     await this.#lastDurable;
-    // A checkpoint may hold all turns: then nothing in the log tells when the last one was.
+    // If the checkpoint has all turns, nothing in the log tells when the last one was.
     await checkpointer.putSmallValues(new Map([[clockKey, this.#clockNow()]]));
     const records = await checkpointer.write(sequence);
     this.state.records.endFlush();
@@ -363,7 +363,7 @@ export class Shard {
     this.#finished = true;
     await this.#checkpointing;
     await this.#lastDurable;
-    // What a full disk does not take is in the log.
+    // On a full disk the changes stay in the log.
     if (!this.state.readOnly) await this.#writeCheckpoint();
     await this.writeSmallValues();
     await this.#journal.close();

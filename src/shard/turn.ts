@@ -28,7 +28,7 @@ export class Turn implements Now {
   readonly nowMs: number;
   readonly serviceMs: number;
   readonly entries: Entry[] = [];
-  /** Responses that are stored in this turn, by key digest. They have no place in the log yet. */
+  /** The responses that are stored in this turn, by key digest. They are not in the log yet. */
   readonly stored = new Map<string, StoredInTurn>();
   /** Calls to payment networks to make once the turn is durable. */
   readonly networkCalls: NetworkCallRecord[] = [];
@@ -42,14 +42,14 @@ export class Turn implements Now {
 
   readonly #spare: SpareBuffers | undefined;
 
-  /** `spare`: buffers for its answers. */
+  /** `spare` has buffers for the answers. */
   constructor({ nowMs, serviceMs }: Now, spare?: SpareBuffers) {
     this.nowMs = nowMs;
     this.serviceMs = serviceMs;
     this.#spare = spare;
   }
 
-  /** About how many bytes the turn holds until it is durable: its requests and its answers. */
+  /** An estimate of the bytes of its requests and answers, which it holds until it is durable. */
   get bytes(): number {
     let bytes = this.bytesTaken + this.#messageBytes;
     for (const writer of this.#frames.values()) bytes += writer.bytes;
