@@ -60,7 +60,7 @@ export function assertDescribed(method: string, path: string, answer: SeenAnswer
   if (match === null) {
     assert.ok(answer.status >= 400, `${what}: there is no such route`);
     assertBody(errorContent, method, answer, what);
-    // What a request that was not counted gets from any route.
+    // The refusals of requests that were not counted, which are the same for all routes.
     const { Unauthorized, Forbidden } = components.responses as Readonly<Record<string, Described>>;
     assertHeaders((answer.status === 401 ? Unauthorized : Forbidden)!.headers!, answer, what);
     return;

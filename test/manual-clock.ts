@@ -1,6 +1,6 @@
 import type { Clock, Clocks, Now } from '../src/core/clock.ts';
 
-/** A machine's clocks, which stand still until they are told otherwise. */
+/** A machine's clocks, which only a test moves. */
 export interface ManualClock extends Clocks {
   /** The wall clock. */
   readonly now: Clock;
@@ -37,7 +37,7 @@ export function createManualClock(startMs: number): ManualClock {
   };
 }
 
-/** A moment for tests to which all times are one. */
+/** A moment with the same wall time and service time. */
 export function at(ms: number): Now {
   return { nowMs: ms, serviceMs: ms };
 }

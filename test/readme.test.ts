@@ -27,7 +27,7 @@ const forNpm = blocks.filter((block) => /^npm /m.test(block));
 const endless = blocks.filter((block) => /^npx payments listen/m.test(block));
 const pasted = blocks.filter((block) => !forNpm.includes(block) && !endless.includes(block));
 
-/** What a user's shell has who pasted the lines that the first start printed. */
+/** The environment of a shell into which a user has pasted the lines that the first start printed. */
 function shellOf(service: Service) {
   const lines = service.output().match(/^ {2}export .*$/gm)!;
   // The folder is the default one for users; a test has its own.

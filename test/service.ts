@@ -53,7 +53,7 @@ export interface Service {
   kill(): Promise<void>;
 }
 
-/** What is to end with the test process, also when the runner ends it because it took too long. */
+/** These end with the test process, also when the runner ends it because it took too long. */
 const folders: string[] = [];
 const children = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -192,7 +192,7 @@ export async function send(url: string, path: string, call: Call): Promise<Answe
 
 const noLimit = 100_000_000;
 
-/** Limits so high that a test never meets them. */
+/** Sets limits that no test reaches. */
 export async function raiseLimits(service: Service, org: string): Promise<void> {
   for (const mode of ['test', 'live']) {
     for (const bucket of ['all', 'writes', 'payment_creation', 'search']) {

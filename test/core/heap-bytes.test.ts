@@ -41,7 +41,7 @@ const shapes: readonly (readonly [name: string, (i: number) => object])[] = [
 for (const [name, make] of shapes) {
   test(`${name}: the estimate is near what the heap takes`, () => {
     const count = objectBytes(make(1)) > 10_000 ? 400 : 4_000;
-    // As in life: parsed, so that records share no texts.
+    // The records are parsed, so that records share no texts.
     const texts = Array.from({ length: count }, (_, i) => JSON.stringify(make(i)));
     const held = new Map<string, object>();
     gc();

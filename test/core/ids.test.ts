@@ -16,7 +16,7 @@ import { slotCount } from '../../src/core/slot.ts';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const nowMs = Date.UTC(2026, 10, 2, 12);
 const realText = createRandomText((bytes) => void randomFillSync(bytes));
-/** Random text that is none, so that the rest of an id can be read. */
+/** A fixed text in place of the random one, so that the rest of an id can be read. */
 const dots = (length: number) => '.'.repeat(length);
 
 const base62: readonly (readonly [value: number, width: number, text: string])[] = [

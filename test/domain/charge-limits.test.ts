@@ -13,7 +13,7 @@ function left(stage: Stage, intent: string): readonly string[] {
   return methodsLeft(stage.world.state, stage.get('payment_intent', intent));
 }
 
-/** Ends a charge that is open, each in its way; true when a card was tried. */
+/** The ways to end an open charge, and whether each counts as a tried card. */
 const ends: Readonly<
   Record<string, readonly [end: (stage: Stage, charge: string) => void, counts: boolean]>
 > = {

@@ -25,7 +25,7 @@ function deliver(stage: Stage): { endpoint: string; delivery: string } {
   return { endpoint, delivery: decision.changes.find(({ kind }) => kind === 'delivery')!.id };
 }
 
-/** The next attempt, handed out as the delivery is now unless told otherwise, ended; the delivery afterwards. */
+/** Records the next attempt, which is leased with the delivery as it is now unless told otherwise. Returns the delivery. */
 function attempt(
   stage: Stage,
   delivery: string,
@@ -56,7 +56,7 @@ test('a success ends it', () => {
   assert.equal(pending(stage), 0);
 });
 
-/** Chance at its ends, and in its middle, and how far off schedule that is. */
+/** The smallest, middle and largest random number, and the factor of the wait that follows from it. */
 const jitters = [
   [0, 0.9],
   [1000, 1],

@@ -6,7 +6,7 @@ import { exportPage } from '../../src/domain/export.ts';
 import { createIntent } from './scenes.ts';
 import { Stage } from './stage.ts';
 
-/** A description, and how it stands in a line of CSV (RFC 4180). */
+/** A description, and the field of CSV for it (RFC 4180). */
 const rows: readonly (readonly [description: string, field: string])[] = [
   ['Order 1042', 'Order 1042'],
   ['=1+1', "'=1+1"],

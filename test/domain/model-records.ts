@@ -16,7 +16,7 @@ export interface Session {
   readonly id: string;
   status: 'open' | 'complete' | 'expired';
   endsMs: number;
-  /** When it is looked at: later than its end while a payment is on its way. */
+  /** When the service checks it, which is later than its end while a payment is under way. */
   dueMs: number;
 }
 
@@ -30,7 +30,7 @@ export interface Charge {
   /** A card was typed, or declined by a helper. */
   tried: boolean;
   readonly endsMs: number;
-  /** When it is looked at: later than its end while a network is being asked. */
+  /** When the service checks it, which is later than its end during a network call. */
   dueMs: number;
   refunded: number;
   held: number;
@@ -59,7 +59,7 @@ export interface Expected {
   readonly events: readonly string[];
 }
 
-/** What the service made in answer to a command: ids that a model can't know. */
+/** The ids that a command made, which the model can't know. */
 export interface Made {
   readonly payment: string;
   readonly session: string;

@@ -28,7 +28,7 @@ interface Action {
   readonly how: number;
 }
 
-// What makes things is as likely as what decides them, so that runs get somewhere.
+// Commands that make objects are as frequent as those that end them, so that runs reach all states.
 const kinds = [
   ...['create_payment_intent', 'create_checkout_session', 'choose_method', 'choose_method'],
   ...['confirm_payment_intent', 'confirm_payment_intent', 'confirm_payment_intent'],
@@ -123,7 +123,7 @@ class Run {
     }
   }
 
-  /** The way that most payments go, so that runs reach what comes after it. */
+  /** Pays in the usual way, so that runs reach what comes after a payment. */
   #pay(pick: number): void {
     const { model } = this;
     const id = this.#among([...model.payments.keys()], pick);
@@ -153,12 +153,12 @@ class Run {
     assertInvariants(this.records, stage.world.state, model.arrived);
   }
 
-  /** What a command is about, and its parameters; now and then nothing that is there, or somebody else's. */
+  /** The id and the parameters of a command. Now and then the id is unknown, or belongs to somebody else. */
   #aim(operation: AnyCommand, pick: number, how: number): [id: string, params: Params] {
     const { model } = this;
     const of = (things: ReadonlyMap<string, unknown>) => {
       const id = this.#among([...things.keys()], pick);
-      // Pages and time name no organization: the service looks up whose record it is.
+      // Pages and time name no organization, because the service finds it by the record.
       return isInternal(operation) && this.strangers.includes(id) ? 'x' : id;
     };
     const methods = [['card'], ['cash'], ['card', 'cash'], ['card', 'cash']][how % 4]!;
@@ -216,7 +216,7 @@ class Run {
     }
   }
 
-  /** Mostly the last ones made: those are where something happens. */
+  /** One of the ids, mostly one of the newest, because most happens with those. */
   #among(ids: readonly string[], pick: number): string {
     const stranger = pick % 16 === 15 || ids.length === 0;
     if (stranger) return this.strangers[pick % this.strangers.length]!;
@@ -247,7 +247,7 @@ class Run {
     }
   }
 
-  /** The records are what the model says. */
+  /** Fails unless the records match the model. */
   #compare(): void {
     const { model, records } = this;
     const seen = {
@@ -278,7 +278,7 @@ class Run {
     });
   }
 
-  /** No object took a transition that the state diagrams don't draw. */
+  /** Fails if an object took a transition that is not in the state diagrams. */
   assertDrawn(): void {
     const taken = transitionsOf(this.stage.world.log);
     for (const kind of drawnKinds) {
@@ -287,7 +287,7 @@ class Run {
     }
   }
 
-  /** Everything replayed into a fresh state is the state. */
+  /** Fails unless a replay of all changes gives the same state. */
   assertReplays(): void {
     const replayed = new RecordStore();
     for (const change of this.stage.world.log.flat()) replayed.apply(change);

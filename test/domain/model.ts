@@ -200,7 +200,7 @@ export class Model {
     return this.#inHand(charge, nowMs);
   }
 
-  /** A charge that its customer can still do something about. */
+  /** The charge if its customer can still act on it, else the refusal. */
   #inHand(charge: Charge, nowMs: number): Expected | Charge {
     const blocked = this.#blocked(charge.payment, 'requires_action');
     if (blocked !== null) return blocked;
@@ -284,7 +284,7 @@ export class Model {
     return ok('payment_intent.requires_action');
   }
 
-  /** The network has the money: credited, or under review. */
+  /** The network has the money, which is credited or opens a review. */
   #confirmed(charge: Charge): Expected {
     this.arrived += charge.payment.amount;
     return charge.status === 'failed' ? ok('review.opened') : this.#succeed(charge);
@@ -320,7 +320,7 @@ export class Model {
     return this.#isOver(charge, nowMs) ? refuse('charge_unexpected_state') : decide(charge);
   }
 
-  /** A helper has decided the charge: no network's word is waited for any more. */
+  /** A helper has decided the charge, so the network's answer no longer counts. */
   #overrule(charge: Charge): void {
     for (const call of this.calls.values()) {
       if (call.action === 'authorize_card' && call.charge === charge.id) call.over = true;

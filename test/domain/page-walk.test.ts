@@ -43,7 +43,7 @@ for (const cursor of ['starting_after', 'ending_before'] as const) {
             else seen.unshift(...ids);
             last = cursor === 'starting_after' ? ids.at(-1) : ids[0];
             if (!page.has_more) break;
-            // Only the walk towards older ones comes to an end when there are always newer ones.
+            // While newer objects are made, only a walk towards older ones ends.
             for (const what of happens) happen(stage, i < 20 ? what : 'advance', all);
           }
           const expected = cursor === 'starting_after' ? [...all, oldest] : all;

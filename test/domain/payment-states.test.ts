@@ -217,7 +217,7 @@ for (const { from, on, run, events, changes, intent } of transitions) {
   });
 }
 
-/** What each action comes to in each state: the code of the refusal, `ok`, or `waits` for the network. */
+/** The outcome of each action in each state: the code of the refusal, `ok`, or `waits` for the network. */
 const busy = 'payment_intent_busy';
 const state = 'payment_intent_unexpected_state';
 const charge = 'charge_unexpected_state';

@@ -84,7 +84,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** What everybody on the stage shares. */
+/** The state that the stages of all organizations share. */
 export class World {
   readonly clock = createManualClock(startMs);
   readonly cold = new MemoryColdStore();
@@ -134,7 +134,7 @@ export class World {
   }
 }
 
-/** Plays a whole checkpoint; `during` happens while it is being written. */
+/** Flushes the changes into the checkpoint. `during` is called while it is being written. */
 export function checkpoint(world: World, during = () => {}): void {
   const { state, cold, log } = world;
   state.beginFlush();
@@ -220,19 +220,19 @@ export class Stage {
     return record;
   }
 
-  /** Plays a command that must not be refused; its answer. Addresses pass their check. */
+  /** Runs a command that must not be refused, and returns its answer. Addresses pass their check. */
   given(operation: AnyCommand, params: object = {}, id = '', more: Circumstances = {}): Json {
     return this.when(operation, params, id, { addressAllowed: true, ...more }).answer;
   }
 
-  /** Plays a command that must be taken to a payment network. */
+  /** Runs a command that must make a network call, and returns the call. */
   calls(operation: AnyCommand, params: object, id: string): NetworkCallRecord {
     const { outcome } = this.when(operation, params, id).decision;
     assert.ok('waitsFor' in outcome, `${operation} waits for a network: ${JSON.stringify(outcome)}`);
     return outcome.waitsFor;
   }
 
-  /** A payment network answers, on behalf of the request that waits for it. */
+  /** Runs the command that settles a network call. */
   settle(call: NetworkCallRecord, outcome: NetworkOutcome = { result: 'done' }): Step {
     return this.when('settle_network_call', { call: call.id, outcome }, '', {
       request: call.request,
@@ -255,7 +255,7 @@ export class Stage {
     return new Step(operation, route, { changes, networkCalls: turn.networkCalls, outcome });
   }
 
-  /** Reads: the answer, or the refusal's code and parameter. */
+  /** Runs a query, and returns its answer or the refusal. */
   read(operation: QueryOperation, params: object = {}, id = ''): Json {
     const route = routes.get(operation)!;
     const outcome = query(
@@ -304,7 +304,7 @@ export class Stage {
   }
 }
 
-/** What one command came to. */
+/** A command that was run: its changes, network calls and outcome. */
 export class Step {
   readonly operation: string;
   readonly decision: Decision<Done<AnyCommand>>;

@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => Promise.all([secure, plain].map((service) => service?.stop())));
 
-/** What answers: a name, the status that tells that it does, and the request's line and headers. */
+/** The name of what answers, its status, and the request's line and headers. */
 type Row = readonly [
   what: string,
   status: number,

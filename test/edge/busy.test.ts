@@ -23,7 +23,7 @@ const held = new HeldAnswers(160 * mib);
 const heard: string[] = [];
 let server: Server;
 
-/** A shard that answers each list with very much, and all else with next to nothing. */
+/** A shard that answers lists with a large body and everything else with a small one. */
 class Answering implements Port {
   #onMessage: (message: FromShard) => void = () => {};
 

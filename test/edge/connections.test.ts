@@ -18,7 +18,7 @@ function peer(address: string) {
   };
 }
 
-/** An edge with a kernel of its own: what is open there, by address, and how often it was asked. */
+/** An edge with a made-up kernel table, which counts how often it is read. */
 function edge(options: Partial<ConnectionsOptions> = {}) {
   const open = new Map<string, number>();
   const refusals: ConnectionRefusal[] = [];

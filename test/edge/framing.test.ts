@@ -127,7 +127,7 @@ test('a body that comes a byte in a chunk is refused long before its end', async
   await assertRefused(head + chunked(...' '.repeat(1_000)), 400, /small pieces/);
 });
 
-/** Sends a customer whose body ends like this, is not waited for, and tells whether there is such a customer now. */
+/** Sends the creation of a customer with this end of its body, and returns whether the customer exists afterwards. */
 async function creates(end: string): Promise<boolean> {
   const email = `${randomUUID()}@example.com`;
   const [first, last] = [`{"email":"${email}",`, '"name":"Amina"}'];
@@ -207,7 +207,7 @@ test('a body under 256 KiB is taken, in one piece and in chunks', async () => {
   }
 });
 
-// What uWebSockets.js answers by itself: no id can be put on these.
+// Requests that uWebSockets.js answers itself, without an id.
 
 const native: readonly (readonly [what: string, status: number, text: string])[] = [
   ['no Host', 400, 'GET /v1/account HTTP/1.1\r\nAccept: */*\r\n\r\n'],
@@ -461,7 +461,7 @@ describe('slow senders', { concurrency: true }, () => {
     for (const answer of await Promise.all(halves.map((text) => sendRaw(service.url, text))))
       assertTooSlow(answer);
     const elapsedMs = performance.now() - started;
-    // The answer shows that it was not much later: after 10 seconds there would be none.
+    // It was not much later, because after 10 seconds there would be no answer.
     assert.ok(elapsedMs > 900, `${elapsedMs} ms`);
   });
 
@@ -500,7 +500,7 @@ describe('slow senders', { concurrency: true }, () => {
 test('ten thousand idle connections do not harm the others', async () => {
   const { hostname, port } = new URL(service.url);
   const sockets: Socket[] = [];
-  // A test process that may hold fewer files holds fewer.
+  // The test process may be allowed fewer open files.
   let refused = false;
   while (sockets.length < 10_000 && !refused) {
     await Promise.all(

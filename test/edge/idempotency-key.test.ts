@@ -60,7 +60,7 @@ test('every printable ASCII character is part of a key, spaces within it too', a
   assert.equal((await create(key.replace('# #', '##'))).headers.get('idempotent-replayed'), null);
 });
 
-// Spaces and tabs around a value are no part of it (RFC 9110, 5.5). uWebSockets.js takes bytes above 127 for such, and
+// Spaces and tabs around a value are not part of it (RFC 9110, 5.5). uWebSockets.js removes bytes above 127 like them, and
 // nothing that it hands out has them: its callers get the value that is left, not the bytes of the header. What is left
 // may be any key, so there is nothing to refuse by. docs/api.md says so to those who make keys.
 const dropped: readonly (readonly [what: string, around: (key: string) => string])[] = [

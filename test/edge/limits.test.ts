@@ -201,7 +201,7 @@ test('past the daily cap of payment creations everything else goes on', async ()
   for (const key of ['a', 'b']) assert.equal((await shop.create(key)).status, 200);
   const refused = await shop.create('c');
   assert.equal(refused.json.error.code, 'test_daily_cap_reached');
-  // The cap is looked at before the key is: past it a replay is refused, too.
+  // The cap is checked before the key, so a replay is refused, too.
   assert.equal((await shop.create('a')).json.error.code, 'test_daily_cap_reached');
   assert.equal((await shop.call('/v1/payment_intents')).json.data.length, 2);
   await shop.day(100, 4);

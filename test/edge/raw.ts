@@ -11,7 +11,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** An answer that has not come by then is none. uWebSockets.js takes up to 14 seconds to close an idle connection. */
+/** Tests wait no longer for an answer. uWebSockets.js takes up to 14 seconds to close an idle connection. */
 const patienceMs = 40_000;
 /** Long enough for the parts of a request to arrive one by one. */
 const betweenPartsMs = 20;
@@ -26,7 +26,7 @@ export class RawConnection {
     this.socket = connect(Number(port), hostname);
     this.socket.setNoDelay(true);
     this.socket.on('data', (chunk) => this.#chunks.push(chunk));
-    // A reset is an end like any other.
+    // A reset also ends the connection.
     this.socket.on('error', () => {});
     this.socket.on('close', () => {
       this.#closed = true;

@@ -8,7 +8,7 @@ import { RequestBody } from '../../src/edge/request-body.ts';
 
 const bytesMax = 20_000;
 
-/** What the pieces make: the body as text, the reason why it is not read on, or null when more must come. */
+/** The result of the pieces: the body as text, the reason why it is refused, or null when more must come. */
 function read(pieces: readonly string[], options: { isChunked?: boolean; isWhole?: boolean } = {}) {
   const { isChunked = false, isWhole = true } = options;
   const body = new RequestBody(bytesMax, isChunked);

@@ -100,7 +100,7 @@ const firsts: Readonly<Record<string, () => string>> = {
   'a form that is too large': () =>
     requestText(`POST /checkout/${session}`, [['Content-Length', String(formBytesMax + 1)]]),
   'a HEAD': () => requestText('HEAD /healthz', []),
-  // Where a body in chunks ends is what the parser makes of it.
+  // The parser decides where a body in chunks ends.
   'chunks without a key': () => inChunks('POST /v1/customers'),
   'chunks with a wrong version': () =>
     inChunks('POST /v1/customers', authorized(['X-Service-Version', '2000-01-01'])),

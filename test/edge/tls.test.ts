@@ -51,7 +51,7 @@ for (const [what, spoken, offer] of rows) {
     const { hostname, port } = new URL(service.url);
     const socket = connect({ host: hostname, port: Number(port), ca: authority.cert, ...offer });
     const handshake = once(socket, 'secureConnect', { signal: AbortSignal.timeout(15_000) });
-    // An alert of the service's, not a fault of the client's own.
+    // The service sends an alert, and the client itself finds no fault.
     if (spoken) await handshake;
     else await assert.rejects(handshake, /alert (handshake failure|protocol version)/);
     socket.destroy();

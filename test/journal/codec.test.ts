@@ -138,7 +138,7 @@ test('an event about the object that was answered does not hold it a second time
 test('any bit that flips is noticed', () => {
   const { bytes } = encodeTurn(turnAt(7, 3), tag);
   for (let position = 0; position < bytes.length; position += position < 70 ? 1 : 37) {
-    // Three bytes of the header are unused.
+    // A change of the three unused bytes of the header is not noticed.
     if (position >= 1 && position < 4) continue;
     const damaged = Buffer.from(bytes);
     damaged[position] = damaged[position]! ^ 0x10;

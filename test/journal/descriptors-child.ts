@@ -20,7 +20,7 @@ const taken: number[] = [];
 try {
   for (;;) taken.push(openSync('/dev/null', 'r'));
 } catch {
-  // There are none left, as is wanted.
+  // No descriptor is left, which is the purpose.
 }
 const { locations, durable } = journal.log.append({
   firstSequence: 1,

@@ -36,7 +36,7 @@ async function written(context: TestContext) {
   return { dir, log, state: join(dir, 'state', 'data.mdb'), last: 80 };
 }
 
-/** What comes of opening and reading everything: `damaged`, `shorter` with a warning, or `whole`. */
+/** The result of opening and reading everything: `damaged`, `shorter` with a warning, or `whole`. */
 async function outcome(dir: string, last: number): Promise<string> {
   let warned = 0;
   try {
@@ -109,7 +109,7 @@ for (const which of ['log', 'state'] as const) {
     const file = subject[which];
     const copy = `${file}.good`;
     copyFileSync(file, copy);
-    // What lies beyond was filled ahead, and may go.
+    // The file beyond this was filled ahead and may be lost.
     const size = usedSize(readFileSync(file));
     for (const length of [0, 1, 100, pageBytes, 2 * pageBytes, size >> 1, size - 3 * pageBytes]) {
       truncateSync(file, length);

@@ -74,7 +74,7 @@ async function changeRecord(folder: string, key: number, change: (bytes: Buffer)
   await db.close();
 }
 
-/** What a recovery says of the damage that it comes upon, after it has given out everything before. */
+/** The message of a recovery that finds damage, after it has returned everything before it. */
 async function damageOf(dir: string, before: readonly number[]): Promise<string> {
   const journal = await open(dir);
   const sequences: number[] = [];

@@ -20,7 +20,7 @@ createIntent(stage);
 const [intent, event] = stage.world.log[0] as [Change, Change];
 const customers = 50;
 
-/** What one creation writes, as in life: texts of its own. */
+/** The records that one creation writes. They share no texts, as in the service. */
 function created(n: number, customer: string | null): Change[] {
   const number = String(n).padStart(20, '0');
   const changes = [
@@ -31,7 +31,7 @@ function created(n: number, customer: string | null): Change[] {
 }
 
 function taken(): number {
-  // What the first finds unused outside of the heap is given back by the second.
+  // The second collection frees the memory outside of the heap that the first found unused.
   gc();
   gc();
   const { heapUsed, external } = process.memoryUsage();

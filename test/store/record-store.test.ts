@@ -141,7 +141,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
 );
 
-/** The state, what a checkpoint has yet to write, and everything as it should be. */
+/** The store, the records that a flush has yet to write, and a map of what is expected. */
 class Bench {
   readonly cold = new MemoryColdStore();
   readonly state: RecordStore;
@@ -177,7 +177,7 @@ class Bench {
         this.pack();
         return;
       case 'write':
-        // A checkpoint is many transactions: what is half written must not be seen.
+        // A flush may be half done. The half in the cold store must not be visible.
         if (this.flushing !== null) this.cold.write(this.flushing.splice(0, step.count));
         return;
       case 'end_flush':

@@ -43,7 +43,7 @@ export function createAuthority(name = 'Test authority'): Authority {
   };
 }
 
-/** A certificate that nobody but itself vouches for. */
+/** A self-signed certificate. */
 export function selfSigned(options: CertificateOptions): Identity {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = { name: 'Receiver', key: privateKey };

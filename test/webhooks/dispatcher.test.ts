@@ -82,7 +82,7 @@ class Bench {
     this.dispatcher.take(shard, { endpoints: [], complete: false, deliveries: [], recorded: [], ...batch });
   }
 
-  /** Hands out `count` deliveries to an endpoint. */
+  /** Leases `count` deliveries of an endpoint. */
   hand(endpoint: string, count: number, more: Partial<DueDelivery> = {}, from = 0): void {
     const deliveries = Array.from({ length: count }, (_, i) => {
       const id = `${endpoint}${from + i}`;

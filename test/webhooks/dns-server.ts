@@ -15,7 +15,7 @@ export interface Question {
 
 export interface DnsRecord {
   readonly type: 'A' | 'AAAA' | 'CNAME';
-  /** Whose record it is; the name asked for when left out. */
+  /** The name of the record; without it, the name that was asked for. */
   readonly name?: string;
   /** An address, or a name. */
   readonly data: string;

@@ -14,7 +14,7 @@ import { languages } from '../../../src/contract/vocabulary.ts';
 const routeOf = (operation: Operation): Route =>
   routeTable.find((candidate) => candidate.operation === operation)!;
 
-/** What a refusal says, in short; null when nothing is refused. */
+/** The parts of a refusal that a row names; null when nothing is refused. */
 type Verdict = null | readonly [message: MessageKey, param: string];
 
 function verdictOf(refusal: Refusal | null): Verdict {
@@ -530,6 +530,6 @@ test('faults of an overlong list or metadata are found in a moment', () => {
     'parameter_invalid.metadata',
     'metadata.0',
   ]);
-  // It was 40 seconds, in which the shard of the organization served nobody.
+  // This once took 40 seconds, in which the shard served nobody.
   assert.ok(process.cpuUsage(before).user < 2_000_000);
 });

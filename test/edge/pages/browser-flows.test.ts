@@ -21,7 +21,7 @@ after(async () => {
 
 const phone = { width: 360, height: 740 };
 
-/** A fresh visitor: cookies of its own, no scripts. What the browser complains of ends up in `complaints`. */
+/** A new visitor with cookies of its own and without scripts. The browser's errors are added to `complaints`. */
 async function visit(options: { locale?: string } = {}) {
   const context = await browser!.newContext({
     javaScriptEnabled: false,

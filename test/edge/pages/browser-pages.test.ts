@@ -42,7 +42,7 @@ async function session(service: Service, params: object = {}) {
   return (await createSession(service, params)).id;
 }
 
-/** A session for which as many cards were tried as may be. */
+/** A session for which as many cards were tried as a payment takes. */
 async function triedSession(service: Service, methods: readonly string[]): Promise<string> {
   const { id, payment_intent } = await createSession(service, { payment_method_types: methods });
   for (let tried = 0; tried < 10; tried++) {

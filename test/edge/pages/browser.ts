@@ -71,7 +71,7 @@ export async function openSite(options: { readonly latencyMs?: number } = {}): P
     response.end(answer.body);
   });
   const shop = createServer((request, response) => {
-    // A shop that redirects once more on its own, as many do.
+    // Many shops redirect once more.
     if (request.url!.startsWith('/thanks?')) {
       response.writeHead(302, { location: request.url!.replace('/thanks', '/order') }).end();
     } else {
@@ -81,7 +81,7 @@ export async function openSite(options: { readonly latencyMs?: number } = {}): P
       );
     }
   });
-  // By name, so that a link from here to there crosses sites as it does in the real world.
+  // The names differ, so that a link to the shop crosses sites as in the real world.
   const [url, shopUrl] = [
     `http://localhost:${await listen(server)}`,
     `http://127.0.0.1:${await listen(shop)}`,

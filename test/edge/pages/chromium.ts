@@ -19,7 +19,7 @@ const installed = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** The value of CHROMIUM_PATH that passes over whatever is installed. */
+/** The value of CHROMIUM_PATH that ignores any installed Chromium. */
 const bundledOnly = 'bundled';
 
 /** Why the page tests can't run on this machine, or false when they can. */

@@ -96,7 +96,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     return answer.json as T;
   }
 
-  /** Lets the shard do what time brings. */
+  /** Lets the shard do what is due. */
   async function upkeep(): Promise<void> {
     shard.tick();
     await timers.advance(0);

@@ -365,7 +365,7 @@ describe('a card page', () => {
   });
 });
 
-/** What another page load of the same visitor would hold: a cookie and the key of the form. */
+/** The cookie and the form's key of another page load of the same visitor. */
 async function cookieOf(service: Service, path: string) {
   const visitor = createVisitor(service.pages);
   const shown = await visitor.ask('GET', path);

@@ -28,7 +28,7 @@ before(async () => {
 });
 after(() => fixture.close());
 
-/** What the person at the terminal says when asked, and what they were asked; null: there is no terminal. */
+/** The answer of the person at the terminal (null without a terminal), and the questions. */
 const terminal = { answer: null as boolean | null, asked: [] as string[] };
 
 /** Runs a command line in this process, on the fixture's server. */
