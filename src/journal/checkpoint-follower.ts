@@ -4,10 +4,11 @@
 
 import { assert } from '../core/assert.ts';
 import { breath, type Scheduler } from '../core/scheduler.ts';
-import { type FollowedBatch, type FollowedLog, storedEntriesAfter } from './follow.ts';
+import { type FollowedBatch, type FollowedLog, responsesOf, storedEntriesAfter } from './follow.ts';
 import { IdempotencyRecordList } from './idempotency-rows.ts';
-import type { Checkpointer, WritableCheckpoint } from './journal.ts';
+import { type Checkpointer, JournalDamaged, type WritableCheckpoint } from './journal.ts';
 import { idOfFrame, type RecordFrame } from './record-frame.ts';
+import type { MovedResponse } from './response-table.ts';
 
 /** So much of the log is held in memory at once. */
 const partBytesMax = 16 * 1024 * 1024;
@@ -19,6 +20,9 @@ export interface FollowerCheckpoint extends WritableCheckpoint {
   putSmallValues(values: ReadonlyMap<string, Uint8Array>): void;
   noteSegment(firstSequence: number): void;
   dropIdempotencyRecords(beforeMs: number): void;
+  /** Holds stored responses whose segment of the log is about to be dropped. */
+  putResponses(responses: readonly MovedResponse[]): void;
+  dropResponses(beforeMs: number): void;
   /** Lets the space be used again that a process which has ended was still reading. */
   forgetDeadReaders(): void;
   close(): Promise<void>;
@@ -50,11 +54,19 @@ export class CheckpointFollower implements Checkpointer {
   readonly #log: FollowedLog;
   readonly #checkpoint: FollowerCheckpoint;
   readonly #scheduler: Scheduler;
+  readonly #logBytesMax: number;
 
-  constructor(log: FollowedLog, checkpoint: FollowerCheckpoint, scheduler: Scheduler) {
+  /** With more than `logBytesMax`, segments of the log are dropped although stored responses in them are needed still. */
+  constructor(
+    log: FollowedLog,
+    checkpoint: FollowerCheckpoint,
+    scheduler: Scheduler,
+    logBytesMax = Number.POSITIVE_INFINITY,
+  ) {
     this.#log = log;
     this.#checkpoint = checkpoint;
     this.#scheduler = scheduler;
+    this.#logBytesMax = logBytesMax;
   }
 
   async write(sequence: number): Promise<number> {
@@ -96,8 +108,39 @@ export class CheckpointFollower implements Checkpointer {
   async drop(olderThanMs: number): Promise<number> {
     this.#checkpoint.forgetDeadReaders();
     this.#checkpoint.dropIdempotencyRecords(olderThanMs);
+    this.#checkpoint.dropResponses(olderThanMs);
     this.#log.refresh();
-    return this.#log.drop(olderThanMs, this.#checkpoint.sequence);
+    let firstSequence = await this.#log.drop(olderThanMs, this.#checkpoint.sequence);
+    while (this.#log.bytes > this.#logBytesMax) {
+      const last = this.#log.oldestEnd(this.#checkpoint.sequence);
+      if (last === null || !(await this.#moveResponses(firstSequence, last, olderThanMs))) break;
+      firstSequence = await this.#log.dropOldest();
+    }
+    return firstSequence;
+  }
+
+  /** Moves the stored responses of a segment into the checkpoint; false when the segment is damaged. */
+  async #moveResponses(first: number, last: number, olderThanMs: number): Promise<boolean> {
+    for (let after = first - 1; after < last; ) {
+      const moved: MovedResponse[] = [];
+      let bytes = 0;
+      try {
+        for (const batch of this.#log.follow(after, last)) {
+          after = batch.lastSequence;
+          if (batch.timeMs >= olderThanMs) moved.push(...responsesOf(batch));
+          bytes += batch.bytes.length;
+          if (bytes >= breathBytes) break;
+        }
+      } catch (error) {
+        // Nothing but these responses needs the segment: it stays until it is too old.
+        if (error instanceof JournalDamaged) return false;
+        throw error;
+      }
+      if (bytes === 0) return true;
+      this.#checkpoint.putResponses(moved);
+      await breath(this.#scheduler);
+    }
+    return true;
   }
 
   async close(): Promise<void> {

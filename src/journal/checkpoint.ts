@@ -3,7 +3,7 @@
 // makes it.
 //
 // Tables: `records` and `unchanging` (see record-table.ts), `index` and `lists` (see index-table.ts), `kept` (idempotency
-// keys, see idempotency-rows.ts), `levels` (scope → bytes), `meta` (format, the sequence, and the log's newest segment).
+// keys, see idempotency-rows.ts), `responses` (see response-table.ts), `levels` (scope → bytes), `meta` (format, the sequence, and the log's newest segment).
 //
 // A part of the log goes in one transaction, with the sequence that it ends with: a page is written once for all that
 // the part changes on it, and the checkpoint always is the state as of its sequence.
@@ -24,9 +24,17 @@ import {
 import { hourKey, packIdempotencyRecords, unpackIdempotencyRecords } from './idempotency-rows.ts';
 import type { Part } from './identity.ts';
 import { IndexTable } from './index-table.ts';
-import { type CheckpointInput, type IdempotencyRecord, JournalDamaged, JournalFailure } from './journal.ts';
+import {
+  type CheckpointInput,
+  type IdempotencyRecord,
+  JournalDamaged,
+  JournalFailure,
+  type ResponseLocation,
+  type StoredResponse,
+} from './journal.ts';
 import { decodeRecord, idOfFrame, isRemoved, type RecordFrame } from './record-frame.ts';
 import { type OnDamage, RecordTables } from './record-table.ts';
+import { type MovedResponse, ResponseTable } from './response-table.ts';
 
 const format = 3;
 /** LMDB's own limit. */
@@ -59,6 +67,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   readonly #index: IndexTable;
   readonly #idempotency: Table;
   readonly #smallValues: Table;
+  readonly #responses: ResponseTable;
   readonly #meta: Table;
   #sequence: number;
   #failure: JournalFailure | null = null;
@@ -80,6 +89,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     this.#index = new IndexTable(openTable(environment, 'index'), openTable(environment, 'lists'), read);
     this.#idempotency = openTable(environment, 'kept');
     this.#smallValues = openTable(environment, 'levels');
+    this.#responses = new ResponseTable(openTable(environment, 'responses'), read);
     this.#sequence = this.#storedSequence();
   }
 
@@ -175,6 +185,27 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     this.#commit(() => {
       for (const key of keys) this.#idempotency.removeSync(key);
     });
+  }
+
+  putResponses(responses: readonly MovedResponse[]): void {
+    if (responses.length > 0) this.#commit(() => this.#responses.put(responses));
+  }
+
+  dropResponses(beforeMs: number): void {
+    for (let keys = this.#responses.expired(beforeMs); keys.length > 0; ) {
+      const expired = keys;
+      this.#commit(() => this.#responses.remove(expired));
+      keys = this.#responses.expired(beforeMs);
+    }
+  }
+
+  /** The stored response that was moved here from this place in the log. Throws `JournalDamaged`. */
+  movedResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
+    // Another thread may have moved it just now.
+    this.#environment.resetReadTxn();
+    const response = this.#responses.get(location, keyDigest);
+    if (response !== null) return response;
+    throw this.#damaged(`the stored response of the log record ${location.record} is not as it was written`);
   }
 
   *records(onDamage?: OnDamage): Generator<Change> {

@@ -7,6 +7,7 @@ import {
   decodeTurn,
   readEntries,
   readTurnHeader,
+  responseOf,
   type StoredEntry,
   type TurnHeader,
   turnDefect,
@@ -14,7 +15,8 @@ import {
 import { type Environment, guardRead } from './environment.ts';
 import { ForeignPart } from './identity.ts';
 import { JournalDamaged, type ReplayedEntry, unlessDamaged } from './journal.ts';
-import { type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
+import type { MovedResponse } from './response-table.ts';
+import { fileBytes, type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
 
 /** One turn as it lies in the log. */
 export interface FollowedBatch extends TurnHeader {
@@ -40,6 +42,12 @@ export interface FollowedLog {
    * Settles with the first sequence of the oldest segment, 0 when there is none.
    */
   drop(olderThanMs: number, sequence: number): Promise<number>;
+  /** What all segments take, bytes. */
+  readonly bytes: number;
+  /** The last sequence of the oldest segment; null when it is the newest, or goes on after `sequence`. */
+  oldestEnd(sequence: number): number | null;
+  /** Drops the oldest segment, as `drop` does. */
+  dropOldest(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -49,6 +57,14 @@ export function followedLog(segments: Segments): FollowedLog {
     refresh: () => segments.refresh(),
     follow: (after, upTo) => follow(segments, after, upTo),
     drop: (olderThanMs, sequence) => dropSegments(segments, olderThanMs, sequence),
+    get bytes() {
+      return segments.list.reduce((sum, segment) => sum + fileBytes(segment), 0);
+    },
+    oldestEnd: (sequence) => oldestEnd(segments, sequence),
+    async dropOldest() {
+      await segments.dropOldest();
+      return segments.list[0]?.firstSequence ?? 0;
+    },
     close: () => segments.close(),
   };
 }
@@ -142,15 +158,28 @@ function firstHolding(environment: Environment, next: number): number {
   return floor ?? next;
 }
 
+/** The stored responses in a batch that has no defect. */
+export function responsesOf(batch: FollowedBatch): MovedResponse[] {
+  const moved: MovedResponse[] = [];
+  for (const { idempotency, timeMs } of readEntries(batch.bytes)) {
+    const stored = responseOf(batch.bytes, idempotency);
+    if (idempotency === null || stored === null) continue;
+    const { location } = idempotency;
+    moved.push({ location, timeMs, keyDigest: new Uint8Array(idempotency.keyDigest), response: stored });
+  }
+  return moved;
+}
+
+/** The newest segment stays: it says which sequence comes next. */
+function oldestEnd({ list }: Segments, sequence: number): number | null {
+  const next = list[1];
+  return next === undefined || next.firstSequence - 1 > sequence ? null : next.firstSequence - 1;
+}
+
 async function dropSegments(segments: Segments, olderThanMs: number, sequence: number): Promise<number> {
   const { list } = segments;
-  // The newest segment stays: it says which sequence comes next.
-  while (list.length > 1) {
-    const [oldest, next] = list as readonly [Segment, Segment];
-    if (next.firstSequence - 1 > sequence) break;
-    if (lastTimeMs(segments, oldest) >= olderThanMs) break;
+  while (oldestEnd(segments, sequence) !== null && lastTimeMs(segments, list[0]!) < olderThanMs)
     await segments.dropOldest();
-  }
   return list[0]?.firstSequence ?? 0;
 }
 

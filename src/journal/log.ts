@@ -6,6 +6,7 @@ import { assert } from '../core/assert.ts';
 import { encodeTurn, readResponse } from './codec.ts';
 import { commitAppended, journalFailure, usedBytes } from './environment.ts';
 import {
+  JournalDamaged,
   JournalFailure,
   type Log,
   type LogBatch,
@@ -20,6 +21,8 @@ export interface LogOptions {
   readonly segments: Segments;
   /** Called with a new segment's first sequence. The segment is written to when this settles. */
   readonly onSegment: (firstSequence: number) => Promise<void>;
+  /** Finds a stored response whose segment was dropped. */
+  readonly movedResponse: Log['readResponse'];
   /** A new segment begins when the newest one has more bytes than this. */
   readonly segmentBytesMax: number;
   /** It also begins when the newest one's first turn is older than this. */
@@ -45,6 +48,7 @@ interface Active {
 export class SegmentedLog implements Log {
   readonly #segments: Segments;
   readonly #onSegment: LogOptions['onSegment'];
+  readonly #movedResponse: LogOptions['movedResponse'];
   readonly #segmentBytesMax: number;
   readonly #segmentAgeMaxMs: number;
   /** Null until `start`. */
@@ -58,6 +62,7 @@ export class SegmentedLog implements Log {
   constructor(options: LogOptions) {
     this.#segments = options.segments;
     this.#onSegment = options.onSegment;
+    this.#movedResponse = options.movedResponse;
     this.#segmentBytesMax = options.segmentBytesMax;
     this.#segmentAgeMaxMs = options.segmentAgeMaxMs;
   }
@@ -152,9 +157,17 @@ export class SegmentedLog implements Log {
   readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
     const waiting = this.#waiting.get(location.record);
     if (waiting !== undefined) return readResponse(waiting.bytes, location.offset, keyDigest) ?? undefined;
-    const segment = this.#segments.holding(location.record);
-    if (segment === undefined) return undefined;
-    return readStoredResponse(this.#segments.open(segment), segment, location, keyDigest);
+    try {
+      const segment = this.#segments.holding(location.record);
+      const stored =
+        segment && readStoredResponse(this.#segments.open(segment), segment, location, keyDigest);
+      return stored ?? this.#movedResponse(location, keyDigest);
+    } catch (error) {
+      // Its segment may be dropped at this moment.
+      const moved = error instanceof JournalDamaged ? this.#movedResponse(location, keyDigest) : undefined;
+      if (moved !== undefined) return moved;
+      throw error;
+    }
   }
 
   /** Closes the log when all appended turns are on disk. */

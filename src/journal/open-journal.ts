@@ -27,6 +27,8 @@ export interface JournalOptions {
   readonly indexRowsOf: IndexRowsOf;
   /** A segment of the log that holds more is followed by a new one, as is one that is older than a day. */
   readonly segmentBytesMax?: number;
+  /** With more, the oldest segments are dropped early; stored responses in them move to the checkpoint. None: by age only. */
+  readonly logBytesMax?: number;
   /** Address space reserved, bytes: for each segment, and for the checkpoint. Neither limits what can be stored. */
   readonly mapSizes?: { readonly log?: number; readonly state?: number };
   /** This process has just checked the files, see `inspectJournal`. */
@@ -83,10 +85,21 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
     noticeLoss(segments, checkpoint, warn);
     const follower =
       options.checkpointer ??
-      new CheckpointFollower(followedLog(segments), checkpoint, options.scheduler ?? systemScheduler);
+      new CheckpointFollower(
+        followedLog(segments),
+        checkpoint,
+        options.scheduler ?? systemScheduler,
+        options.logBytesMax,
+      );
     const checkpointer = inStep(follower, segments, checkpoint);
     const onSegment = (firstSequence: number) => checkpointer.noteSegment(firstSequence);
-    const log = new SegmentedLog({ segments, onSegment, segmentBytesMax, segmentAgeMaxMs: dayMs });
+    const log = new SegmentedLog({
+      segments,
+      onSegment,
+      movedResponse: (location, keyDigest) => checkpoint.movedResponse(location, keyDigest),
+      segmentBytesMax,
+      segmentAgeMaxMs: dayMs,
+    });
     if (segments.list.length === 0) log.start(checkpoint.sequence + 1);
     return {
       log,
@@ -121,6 +134,7 @@ export function openFollower(options: Omit<JournalOptions, 'warn'>): CheckpointF
     followedLog(segments),
     new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, isChecked: true }),
     scheduler,
+    options.logBytesMax,
   );
 }
 

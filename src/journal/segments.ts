@@ -186,6 +186,11 @@ export class Segments {
   }
 }
 
+/** What a segment's file takes, bytes; 0 when it is gone. */
+export function fileBytes(segment: Segment): number {
+  return statSync(dataFile(segment.folder), { throwIfNoEntry: false })?.size ?? 0;
+}
+
 /**
  * When the segment's file was last written, in Unix milliseconds, which is not before its last turn; -Infinity when there
  * is no file.

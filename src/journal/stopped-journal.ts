@@ -49,7 +49,8 @@ export async function readStoppedJournal<T>(
       readResponse(location, keyDigest) {
         if (location.record === nowhere.record) return undefined;
         const segment = segments.holding(location.record);
-        return segment && readStoredResponse(segments.open(segment), segment, location, keyDigest);
+        const stored = segment && readStoredResponse(segments.open(segment), segment, location, keyDigest);
+        return stored ?? checkpoint.movedResponse(location, keyDigest);
       },
     });
   } finally {

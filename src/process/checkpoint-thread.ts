@@ -40,8 +40,8 @@ let scrub: ScrubTimer | null = null;
 /** The follower is opened by the first task. From then on the shard does not write the checkpoint itself. */
 function follower() {
   if (opened !== null) return opened;
-  const { segmentBytesMax } = config.journal;
-  opened = openFollower({ dir, identity, indexRowsOf, segmentBytesMax, isChecked });
+  const { segmentBytesMax, logBytesMax } = config.journal;
+  opened = openFollower({ dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, isChecked });
   scrub = startScrubbing();
   return opened;
 }

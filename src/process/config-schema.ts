@@ -54,6 +54,11 @@ export const configSchema = group({
   }),
   journal: group({
     segmentBytesMax: count(1_048_576, 68_719_476_736, 'size at which a log segment is closed'),
+    logBytesMax: count(
+      67_108_864,
+      Number.MAX_SAFE_INTEGER,
+      'bytes that the log of a shard takes, about; beyond, answers to replay move to the checkpoint early',
+    ),
     checkpointIntervalMs: count(10, timerMsMax, 'longest time between two checkpoints'),
     scrubSeconds: count(0, 31_536_000, 'time in which all that is stored is read and checked once; 0: never'),
   }),

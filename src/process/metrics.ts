@@ -110,6 +110,8 @@ export function createShardMetrics(registry: Registry, shard: string) {
     'payments_resident_bytes_max',
     'What the records in memory may take: half of the heap that the shard may have',
   );
+  const logBytes = gauge('payments_log_bytes', 'What the write-ahead log takes on the disk');
+  const checkpointBytes = gauge('payments_checkpoint_bytes', 'What the checkpoint takes on the disk');
   const logSequence = gauge('payments_log_sequence', 'The last sequence of the write-ahead log');
   const checkpointSequence = gauge(
     'payments_checkpoint_sequence',
@@ -151,6 +153,8 @@ export function createShardMetrics(registry: Registry, shard: string) {
     resident,
     residentBytes,
     residentBytesMax,
+    logBytes,
+    checkpointBytes,
     logSequence,
     checkpointSequence,
     readOnly,

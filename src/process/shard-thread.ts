@@ -10,7 +10,7 @@ import { indexRowsOf } from '../domain/indexes.ts';
 import { networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import { openJournal } from '../journal/open-journal.ts';
+import { foldersOfJournal, openJournal } from '../journal/open-journal.ts';
 import type { ScrubState } from '../journal/scrubber.ts';
 import { SecretBox } from '../journal/secret-box.ts';
 import { createRunner } from '../networks/runner.ts';
@@ -22,7 +22,7 @@ import { directoryRevisionKey, scrubKey, writeRevision, writeScrub } from '../sh
 import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
-import { hasRoom } from './disk-space.ts';
+import { bytesBelow, hasRoom } from './disk-space.ts';
 import { createLogger, logConsole } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
 import { availabilityOf, networksOf } from './networks.ts';
@@ -274,6 +274,8 @@ main.on('message', async (instruction: Instruction) => {
       metrics.resident.set(shard.state.records.residentCount);
       metrics.clockOff.set(shard.clockOffMs / 1000);
       metrics.residentBytes.set(shard.state.records.residentBytes);
+      metrics.logBytes.set(bytesBelow(foldersOfJournal(dir).log));
+      metrics.checkpointBytes.set(bytesBelow(foldersOfJournal(dir).checkpoint));
       metrics.logSequence.set(journal.log.nextSequence - 1);
       metrics.checkpointSequence.set(journal.checkpoint.sequence);
       showDepth();

@@ -236,6 +236,10 @@ class MemoryCheckpoint implements FollowerCheckpoint {
 
   forgetDeadReaders(): void {}
 
+  putResponses(): void {}
+
+  dropResponses(): void {}
+
   async close(): Promise<void> {}
 }
 
@@ -252,6 +256,9 @@ function followed(disk: Disk): FollowedLog {
       disk.batches = disk.batches.slice(Math.max(0, kept));
       return disk.batches[0]?.firstSequence ?? 0;
     },
+    bytes: 0,
+    oldestEnd: () => null,
+    dropOldest: () => Promise.reject(new Error('the log may be as large as it likes')),
     async close() {},
   };
 }
