@@ -87,6 +87,13 @@ function createScrubMetrics(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
   return metrics;
 }
 
+function diskGauges(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
+  return {
+    logBytes: gauge('payments_log_bytes', 'What the write-ahead log takes on the disk'),
+    checkpointBytes: gauge('payments_checkpoint_bytes', 'What the checkpoint takes on the disk'),
+  };
+}
+
 /** The metrics of a shard. */
 export function createShardMetrics(registry: Registry, shard: string) {
   const { histogram, gauge, counter } = shardMetricsOf(registry, shard);
@@ -110,8 +117,6 @@ export function createShardMetrics(registry: Registry, shard: string) {
     'payments_resident_bytes_max',
     'What the records in memory may take: half of the heap that the shard may have',
   );
-  const logBytes = gauge('payments_log_bytes', 'What the write-ahead log takes on the disk');
-  const checkpointBytes = gauge('payments_checkpoint_bytes', 'What the checkpoint takes on the disk');
   const logSequence = gauge('payments_log_sequence', 'The last sequence of the write-ahead log');
   const checkpointSequence = gauge(
     'payments_checkpoint_sequence',
@@ -153,8 +158,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
     resident,
     residentBytes,
     residentBytesMax,
-    logBytes,
-    checkpointBytes,
+    ...diskGauges(gauge),
     logSequence,
     checkpointSequence,
     readOnly,
