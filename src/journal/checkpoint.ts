@@ -21,7 +21,12 @@ import {
   openTable,
   type Table,
 } from './environment.ts';
-import { hourKey, packIdempotencyRecords, unpackIdempotencyRecords } from './idempotency-rows.ts';
+import {
+  hourKey,
+  type PackedRecords,
+  packIdempotencyRecords,
+  unpackIdempotencyRecords,
+} from './idempotency-rows.ts';
 import type { Part } from './identity.ts';
 import { IndexTable } from './index-table.ts';
 import {
@@ -167,6 +172,11 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   }
 
   *idempotencyRecords(sinceMs: number): Generator<IdempotencyRecord> {
+    for (const part of this.packedIdempotencyRecords(sinceMs))
+      for (const idempotency of part) if (idempotency.usedAtMs >= sinceMs) yield idempotency;
+  }
+
+  *packedIdempotencyRecords(sinceMs: number): Generator<PackedRecords> {
     let start = hourKey(sinceMs);
     for (let exclusiveStart = false; ; exclusiveStart = true) {
       // A value at a time: whoever asks may wait in between, and a read transaction of the library ends then.
@@ -174,7 +184,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
       if (row === undefined) return;
       const keys = unpackIdempotencyRecords(row.value);
       if (keys === null) throw this.#damaged('idempotency keys are not as they were written');
-      for (const idempotency of keys) if (idempotency.usedAtMs >= sinceMs) yield idempotency;
+      yield keys;
       start = Buffer.from(row.key);
     }
   }

@@ -2,15 +2,21 @@
 // recovery reads a million of them in a fraction of a second and an hour is dropped by deleting a few values.
 //
 // A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian: byte order is order in time.
-// A value has a checksum (see checksum.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), log
-// record (f64), offset (u32), slot (u32), little-endian.
+// A value has a checksum (see checksum.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), first sequence
+// of the log batch (f64), offset (u32), slot (u32), little-endian, as the machine's own numbers are (see page-check.ts).
 
 import { assert } from '../core/assert.ts';
 import { verifyChecksum, withChecksum } from './checksum.ts';
-import { digestBytes, type IdempotencyRecord } from './journal.ts';
+import {
+  digestBytes,
+  type IdempotencyRecord,
+  type PackedIdempotencyRecords,
+  packedAt,
+  packedWords,
+} from './journal.ts';
 
 const hourMs = 3_600_000;
-const rowBytes = 2 * digestBytes + 24;
+const rowBytes = packedWords * Uint32Array.BYTES_PER_ELEMENT;
 
 const firstRows = 64;
 
@@ -43,7 +49,7 @@ export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {
   }
 
   [Symbol.iterator](): Generator<IdempotencyRecord> {
-    return unpackRows(this.rows);
+    return new PackedRecords(this.rows)[Symbol.iterator]();
   }
 }
 
@@ -78,22 +84,39 @@ function valueKey(hour: number, sequence: number): Buffer {
 }
 
 /** The keys of one value; null when it is damaged. */
-export function unpackIdempotencyRecords(value: Buffer): Iterable<IdempotencyRecord> | null {
+export function unpackIdempotencyRecords(value: Buffer): PackedRecords | null {
   const rows = verifyChecksum(value);
-  return rows && unpackRows(rows);
+  return rows && new PackedRecords(rows);
 }
 
-/** Unpacks rows. The digests are views of a copy of `bytes`: whoever keeps them long copies them. */
-function* unpackRows(bytes: Uint8Array): Generator<IdempotencyRecord> {
-  const copy = new Uint8Array(bytes).buffer;
-  const view = new DataView(copy);
-  for (let start = 0; start < copy.byteLength; start += rowBytes) {
-    yield {
-      keyDigest: new Uint8Array(copy, start, digestBytes),
-      fingerprint: new Uint8Array(copy, start + digestBytes, digestBytes),
-      slot: view.getUint32(start + 52, true),
-      usedAtMs: view.getFloat64(start + 32, true),
-      location: { record: view.getFloat64(start + 40, true), offset: view.getUint32(start + 48, true) },
-    };
+/** The rows of a value, aligned. Iterating makes an object for each. */
+export class PackedRecords implements PackedIdempotencyRecords, Iterable<IdempotencyRecord> {
+  readonly length: number;
+  readonly words: Uint32Array;
+  readonly doubles: Float64Array;
+
+  /** Copies the rows: those of a value need not be aligned. */
+  constructor(rows: Uint8Array) {
+    const { buffer } = new Uint8Array(rows);
+    this.length = rows.length / rowBytes;
+    this.words = new Uint32Array(buffer);
+    this.doubles = new Float64Array(buffer);
+  }
+
+  /** The digests are views of the rows' memory: whoever keeps them long copies them. */
+  *[Symbol.iterator](): Generator<IdempotencyRecord> {
+    const { words, doubles } = this;
+    const digest = (word: number) =>
+      new Uint8Array(words.buffer, word * words.BYTES_PER_ELEMENT, digestBytes);
+    for (let at = 0; at < words.length; at += packedWords) {
+      const double = (field: number) => doubles[(at + field) / 2]!;
+      yield {
+        keyDigest: digest(at + packedAt.keyDigest),
+        fingerprint: digest(at + packedAt.fingerprint),
+        slot: words[at + packedAt.slot]!,
+        usedAtMs: double(packedAt.usedAtMs),
+        location: { record: double(packedAt.record), offset: words[at + packedAt.offset]! },
+      };
+    }
   }
 }

@@ -57,6 +57,25 @@ export interface IdempotencyRecord {
   readonly location: ResponseLocation;
 }
 
+// Where the fields of a packed idempotency record begin, in 32-bit words. Those that are doubles begin at even words.
+export const packedAt = {
+  keyDigest: 0,
+  fingerprint: 4,
+  usedAtMs: 8,
+  record: 10,
+  offset: 12,
+  slot: 13,
+} as const;
+/** The words of a packed idempotency record. */
+export const packedWords = 14;
+
+/** Idempotency records as numbers, for whoever reads millions of them: both arrays are views of the same memory. */
+export interface PackedIdempotencyRecords {
+  readonly length: number;
+  readonly words: Uint32Array;
+  readonly doubles: Float64Array;
+}
+
 /** One command's effects: all of them become durable together, or none does. */
 export interface Entry {
   readonly changes: readonly Change[];
@@ -123,6 +142,8 @@ export interface Checkpoint extends ColdStore {
   readonly sequence: number;
   /** All idempotency keys used at or after `sinceMs`. */
   idempotencyRecords(sinceMs: number): Iterable<IdempotencyRecord>;
+  /** The same in the order of their use, without an object for each; the first ones may have been used before. */
+  packedIdempotencyRecords(sinceMs: number): Iterable<PackedIdempotencyRecords>;
   /** Every record, in the order of its making. Nothing may be written meanwhile. */
   records(): Iterable<Change>;
   /** The same as bytes, which are checked, but not decoded. */

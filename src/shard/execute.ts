@@ -219,7 +219,7 @@ function answerFromRecord(
   // With an answer its defaults are lost: where there are some, nobody can tell whether it is the same request.
   const isUnsure =
     known.answer === 'lost' && defaultsResolver(routeTable[frame.route]!.operation) !== undefined;
-  if (!isUnsure && !equal(known.fingerprint, fingerprintOf(frame, params, known.resolvedDefaults))) {
+  if (!isUnsure && !isSame(known.fingerprint, fingerprintOf(frame, params, known.resolvedDefaults))) {
     answerRefusal(state, turn, waiter, refuse('idempotency_key_reused'));
   } else if (known.answer === 'running') {
     answerRefusal(state, turn, waiter, refuse('idempotency_in_progress'));
@@ -230,8 +230,9 @@ function answerFromRecord(
   }
 }
 
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
+/** The index knows only the beginning of a fingerprint. */
+function isSame(known: Uint8Array, fingerprint: Uint8Array): boolean {
+  return Buffer.compare(known, fingerprint.subarray(0, known.length)) === 0;
 }
 
 /** Runs the operation of a request that has passed all gates. */

@@ -1,146 +1,218 @@
-// The idempotency index: for each key used in the last 24 hours, the digest of its request and where its answer lies
-// in the log. A hash table with open addressing in one typed array, 48 bytes a key, so that millions of keys cost the
-// garbage collector nothing. When it is full, a larger table takes over and the old one is moved a few rows at each
-// insertion; rows that have expired are left behind.
+// The idempotency index: for each key used in the last 24 hours, the digest of its request and where its stored response
+// lies in the log.
+//
+// A key has a row of 32 bytes. The rows lie in the order in which the keys were used, in blocks of one array each. The
+// blocks of an hour are a generation, which is dropped whole when its last key has expired. One table of slots finds the
+// rows of all generations, because a new key must be looked for in all of them: a slot holds the place of a row, and open
+// addressing leads from a digest to its slot. Slots take 10 to 20 bytes a key. A slot whose row was dropped stays until the
+// table is rebuilt, which happens when half of its slots are in use: the rows are entered into a new table, a few at each
+// insertion, while the old one still serves. All of this is typed arrays, so that millions of keys cost the garbage
+// collector nothing.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
-import type { IdempotencyRecord, ResponseLocation } from '../journal/journal.ts';
+import { assert } from '../core/assert.ts';
+import {
+  type IdempotencyRecord,
+  type PackedIdempotencyRecords,
+  packedAt,
+  packedWords,
+  type ResponseLocation,
+} from '../journal/journal.ts';
 
-// A row, in 32-bit words: key digest 0-3 · fingerprint 4-7 · record 8-9 · offset 10 · time of use, seconds of service time 11.
-const rowWords = 12;
-const timeWord = 11;
-const firstCapacity = 1024;
-const movedPerInsertion = 8;
-const retentionSeconds = idempotencyRetentionMs / 1000;
+// A row, in 32-bit words: the first 12 bytes of the key's digest 0-2 · the first 8 bytes of the request's 3-4 · log batch,
+// its low word 5 · second of the hour when the key was used (high half) and the log batch's high bits (low half) 6 · offset 7.
+const rowWords = 8;
+const fingerprintBytes = 8;
+const blockRows = 4_096;
+const firstCapacity = 1_024;
+const enteredPerInsertion = 8;
+const hourSeconds = 3_600;
+const retentionSeconds = idempotencyRetentionMs / 1_000;
+const batchMax = 2 ** 48;
 
 export interface IndexedKey {
+  /** The first 8 bytes of the request's digest. */
   readonly fingerprint: Uint8Array;
   readonly location: ResponseLocation;
 }
 
-class Table {
-  readonly capacity: number;
+/** Rows of one hour. */
+interface Block {
+  /** Its place among the blocks. */
+  readonly number: number;
+  /** Since 1970, in service time. */
+  readonly hour: number;
   readonly words: Uint32Array;
-  used = 0;
-
-  constructor(capacity: number) {
-    this.capacity = capacity;
-    this.words = new Uint32Array(capacity * rowWords);
-  }
-
-  get full(): boolean {
-    return this.used * 4 >= this.capacity * 3;
-  }
-
-  /** The start of the row whose first four words are those of `row` at `from`, or of the empty row where it would go. */
-  rowOf(row: Uint32Array, from = 0): number {
-    const { words, capacity } = this;
-    for (let number = row[from]! & (capacity - 1); ; number = (number + 1) & (capacity - 1)) {
-      const at = number * rowWords;
-      if (words[at + timeWord] === 0) return at;
-      if (
-        words[at] === row[from] &&
-        words[at + 1] === row[from + 1] &&
-        words[at + 2] === row[from + 2] &&
-        words[at + 3] === row[from + 3]
-      ) {
-        return at;
-      }
-    }
-  }
-
-  /** Writes a row where its digest belongs. */
-  put(row: Uint32Array, from = 0): void {
-    const at = this.rowOf(row, from);
-    if (this.words[at + timeWord] === 0) this.used++;
-    for (let i = 0; i < rowWords; i++) this.words[at + i] = row[from + i]!;
-  }
+  length: number;
+  next: Block | null;
 }
 
-/** Writes 16 bytes, whatever their alignment, as four words. */
-function setWords(row: Uint32Array, from: number, bytes: Uint8Array): void {
-  for (let i = 0; i < 4; i++) {
-    const at = i * 4;
-    row[from + i] = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
-  }
-}
-
-/** The opposite of `setWords`. */
-function bytesOf(words: Uint32Array, from: number): Uint8Array {
-  const bytes = new Uint8Array(16);
-  for (let i = 0; i < 16; i++) bytes[i] = words[from + (i >> 2)]! >>> ((i & 3) * 8);
-  return bytes;
+/** A table that is being filled with the rows from `block`'s row `row` on. */
+interface Rebuild {
+  readonly slots: Uint32Array<ArrayBuffer>;
+  used: number;
+  block: Block | null;
+  row: number;
 }
 
 export class IdempotencyIndex {
-  #table = new Table(firstCapacity);
-  /** The table before, while its rows are being moved, and how far that has come. */
-  #old: Table | null = null;
-  #moved = 0;
+  /** By number; null where one was dropped and none has taken its place. */
+  readonly #blocks: (Block | null)[] = [];
+  #oldest: Block | null = null;
+  #newest: Block | null = null;
+  #rowCount = 0;
+  /** Each the place of a row, counted from 1 over all blocks; 0 where there is none. */
+  #slots = new Uint32Array(firstCapacity);
+  #slotsUsed = 0;
+  #rebuild: Rebuild | null = null;
 
   /** The row in hand, made once. */
   readonly #row = new Uint32Array(rowWords);
 
+  /** How much memory the index takes. */
+  get bytes(): number {
+    const slots = this.#slots.byteLength + (this.#rebuild?.slots.byteLength ?? 0);
+    return slots + this.#rowCount * rowWords * Uint32Array.BYTES_PER_ELEMENT;
+  }
+
   /** What is known of a key digest, or undefined when it was not used within the last 24 hours. */
   get(keyDigest: Uint8Array, serviceMs: number): IndexedKey | undefined {
-    setWords(this.#row, 0, keyDigest);
-    return (
-      this.#read(this.#table, serviceMs) ??
-      (this.#old === null ? undefined : this.#read(this.#old, serviceMs))
-    );
-  }
-
-  #read(table: Table, serviceMs: number): IndexedKey | undefined {
-    const { words } = table;
-    const at = table.rowOf(this.#row);
-    if (isExpired(words, at, serviceMs)) return undefined;
-    const record = words[at + 8]! + words[at + 9]! * 2 ** 32;
-    return { fingerprint: bytesOf(words, at + 4), location: { record, offset: words[at + 10]! } };
-  }
-
-  /** Remembers a key; one that was used before (and has expired) is replaced. */
-  add(key: Omit<IdempotencyRecord, 'slot'>): void {
-    if (this.#old !== null) this.#move(movedPerInsertion, key.usedAtMs);
-    else if (this.#table.full) this.#grow(key.usedAtMs);
-    const row = this.#row;
-    setWords(row, 0, key.keyDigest);
-    setWords(row, 4, key.fingerprint);
-    row[8] = key.location.record % 2 ** 32;
-    row[9] = Math.floor(key.location.record / 2 ** 32);
-    row[10] = key.location.offset;
-    row[timeWord] = Math.ceil(key.usedAtMs / 1000);
-    this.#table.put(row);
-  }
-
-  /**
-   * Room for twice what is still alive and what is added until the old table has been moved, so that a table whose
-   * rows have mostly expired shrinks.
-   */
-  #grow(serviceMs: number): void {
-    const { words, capacity: oldCapacity } = this.#table;
-    let alive = 0;
-    for (let at = 0; at < words.length; at += rowWords) if (!isExpired(words, at, serviceMs)) alive++;
-    let capacity = firstCapacity;
-    while (capacity < (alive + oldCapacity / movedPerInsertion) * 2) capacity *= 2;
-    this.#old = this.#table;
-    this.#table = new Table(capacity);
-    this.#moved = 0;
-  }
-
-  #move(rows: number, serviceMs: number): void {
-    const { words } = this.#old!;
-    const end = Math.min(words.length, this.#moved + rows * rowWords);
-    for (; this.#moved < end; this.#moved += rowWords) {
-      if (isExpired(words, this.#moved, serviceMs)) continue;
-      // A key that was used again after it had expired is in the new table already, and newer.
-      const isNewer = this.#table.words[this.#table.rowOf(words, this.#moved) + timeWord] !== 0;
-      if (!isNewer) this.#table.put(words, this.#moved);
+    const first = wordOf(keyDigest, 0);
+    const second = wordOf(keyDigest, 4);
+    const third = wordOf(keyDigest, 8);
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let slot = first & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
+      const place = slots[slot]! - 1;
+      const block = this.#blocks[Math.floor(place / blockRows)];
+      if (block == null) continue;
+      const { words, hour } = block;
+      const at = (place % blockRows) * rowWords;
+      if (words[at] !== first || words[at + 1] !== second || words[at + 2] !== third) continue;
+      // A key that was used again after it had expired has a later row.
+      if (!isExpired(hour * hourSeconds + (words[at + 6]! >>> 16), serviceMs)) return keyAt(words, at);
     }
-    if (this.#moved === words.length) this.#old = null;
+    return undefined;
+  }
+
+  /** Remembers a key that is not known, used no earlier than those before. */
+  add({ keyDigest, fingerprint, usedAtMs, location }: Omit<IdempotencyRecord, 'slot'>): void {
+    const row = this.#row;
+    for (let i = 0; i < 3; i++) row[i] = wordOf(keyDigest, i * 4);
+    for (let i = 0; i < 2; i++) row[3 + i] = wordOf(fingerprint, i * 4);
+    const place = this.#append(usedAtMs, location.record, location.offset);
+    enter(this.#slots, row[0]!, place);
+    this.#slotsUsed++;
+    this.#dropExpired(usedAtMs);
+    if (this.#rebuild !== null) this.#continueRebuild(this.#rebuild, enteredPerInsertion);
+    else if (this.#slotsUsed * 2 > this.#slots.length) this.#rebuild = this.#beginRebuild();
+  }
+
+  /** Fills an empty index with records in the order of their use, as a checkpoint has them; those from before `sinceMs` are left out. */
+  load(parts: Iterable<PackedIdempotencyRecords>, sinceMs: number): void {
+    assert(this.#rowCount === 0, 'the index is empty');
+    const row = this.#row;
+    for (const { length, words, doubles } of parts) {
+      for (let i = 0; i < length; i++) {
+        const from = i * packedWords;
+        const usedAtMs = doubles[(from + packedAt.usedAtMs) / 2]!;
+        if (usedAtMs < sinceMs) continue;
+        for (let word = 0; word < 3; word++) row[word] = words[from + packedAt.keyDigest + word]!;
+        for (let word = 0; word < 2; word++) row[3 + word] = words[from + packedAt.fingerprint + word]!;
+        this.#append(usedAtMs, doubles[(from + packedAt.record) / 2]!, words[from + packedAt.offset]!);
+      }
+    }
+    this.#continueRebuild(this.#beginRebuild(), Number.POSITIVE_INFINITY);
+  }
+
+  /** Appends the row in hand, whose digests are set. Returns its place. */
+  #append(usedAtMs: number, batch: number, offset: number): number {
+    assert(batch < batchMax, 'a log batch has 48 bits');
+    // Rounded up: no key goes early.
+    const seconds = Math.max(Math.ceil(usedAtMs / 1_000), (this.#newest?.hour ?? 0) * hourSeconds);
+    const block = this.#blockFor(Math.floor(seconds / hourSeconds));
+    const row = this.#row;
+    row[5] = batch % 2 ** 32;
+    row[6] = ((seconds - block.hour * hourSeconds) << 16) | Math.floor(batch / 2 ** 32);
+    row[7] = offset;
+    const { words } = block;
+    const at = block.length * rowWords;
+    for (let i = 0; i < rowWords; i++) words[at + i] = row[i]!;
+    this.#rowCount++;
+    return block.number * blockRows + block.length++ + 1;
+  }
+
+  /** The newest block, if it is of that hour and has room; else a new one. */
+  #blockFor(hour: number): Block {
+    const newest = this.#newest;
+    if (newest !== null && newest.hour === hour && newest.length < blockRows) return newest;
+    const free = this.#blocks.indexOf(null);
+    const number = free < 0 ? this.#blocks.length : free;
+    const words = new Uint32Array(blockRows * rowWords);
+    const block: Block = { number, hour, words, length: 0, next: null };
+    this.#blocks[number] = block;
+    if (newest === null) this.#oldest = block;
+    else newest.next = block;
+    this.#newest = block;
+    return block;
+  }
+
+  /** Drops the generations of which every key has expired. */
+  #dropExpired(serviceMs: number): void {
+    for (let block = this.#oldest; block !== null && block !== this.#newest; block = block.next) {
+      if (!isExpired((block.hour + 1) * hourSeconds, serviceMs)) break;
+      this.#blocks[block.number] = null;
+      this.#rowCount -= block.length;
+      this.#oldest = block.next;
+    }
+  }
+
+  /** Room for two and a half times the rows that there are, so that there is time until the next rebuild. */
+  #beginRebuild(): Rebuild {
+    let capacity = firstCapacity;
+    while (capacity < this.#rowCount * 2.5) capacity *= 2;
+    return { slots: new Uint32Array(capacity), used: 0, block: this.#oldest, row: 0 };
+  }
+
+  /** Enters so many rows into the new table, which takes over when it has all of them. */
+  #continueRebuild(rebuild: Rebuild, rows: number): void {
+    const { slots } = rebuild;
+    for (let left = rows; rebuild.block !== null; ) {
+      const { block } = rebuild;
+      for (; rebuild.row < block.length && left > 0; rebuild.row++, left--) {
+        enter(slots, block.words[rebuild.row * rowWords]!, block.number * blockRows + rebuild.row + 1);
+        rebuild.used++;
+      }
+      if (rebuild.row < block.length) return;
+      rebuild.block = block.next;
+      rebuild.row = 0;
+    }
+    this.#slots = slots;
+    this.#slotsUsed = rebuild.used;
+    this.#rebuild = null;
   }
 }
 
-/** True for an empty row, too. */
-function isExpired(words: Uint32Array, at: number, serviceMs: number): boolean {
-  return words[at + timeWord]! + retentionSeconds <= serviceMs / 1000;
+/** Puts a place into the first free slot for a digest that begins with this word. */
+function enter(slots: Uint32Array, first: number, place: number): void {
+  const mask = slots.length - 1;
+  let slot = first & mask;
+  while (slots[slot] !== 0) slot = (slot + 1) & mask;
+  slots[slot] = place;
+}
+
+function keyAt(words: Uint32Array, at: number): IndexedKey {
+  const fingerprint = new Uint8Array(fingerprintBytes);
+  for (let i = 0; i < fingerprintBytes; i++) fingerprint[i] = words[at + 3 + (i >> 2)]! >>> ((i & 3) * 8);
+  const record = words[at + 5]! + (words[at + 6]! & 0xffff) * 2 ** 32;
+  return { fingerprint, location: { record, offset: words[at + 7]! } };
+}
+
+/** The four bytes at `at`, whatever their alignment. */
+function wordOf(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+}
+
+function isExpired(usedAtSeconds: number, serviceMs: number): boolean {
+  return usedAtSeconds + retentionSeconds <= serviceMs / 1_000;
 }

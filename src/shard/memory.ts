@@ -29,6 +29,11 @@ export interface MemoryShares {
   readonly answersBytesMax: number;
 }
 
+/** What the cache may hold beside an idempotency index of so many bytes, which takes up to three quarters of its share. */
+export function cacheBytesBeside({ cacheBytesMax }: MemoryShares, indexBytes: number): number {
+  return Math.max(cacheBytesMax / 4, cacheBytesMax - indexBytes);
+}
+
 export function memoryShares(shardMib: number): MemoryShares {
   const bytes = shardMib * mib;
   return {

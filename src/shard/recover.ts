@@ -27,7 +27,8 @@ export function recover({ state, journal, accounts, clocks, clockObserver }: Rec
   const stored = readClock(checkpoint.getSmallValue(clockKey));
   const clock = new ServiceClock(clocks, stored?.clock ?? null, clockObserver);
   const { serviceMs, nowMs } = clock.read();
-  for (const key of checkpoint.idempotencyRecords(serviceMs - idempotencyRetentionMs)) state.index.add(key);
+  const sinceMs = serviceMs - idempotencyRetentionMs;
+  state.index.load(checkpoint.packedIdempotencyRecords(sinceMs), sinceMs);
   let lastIdMs = stored?.ids.lastMs ?? 0;
   const organizations = new Set<string>();
   for (const entry of journal.replay()) {
@@ -43,6 +44,7 @@ export function recover({ state, journal, accounts, clocks, clockObserver }: Rec
   state.startIds({ lastMs: lastIdMs, leadMs: Math.max(stored?.ids.leadMs ?? 0, lastIdMs - nowMs) });
   state.rememberRunning(openNetworkCalls(state));
   state.outbox.start();
+  state.shareMemory();
   assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
   return clock;
 }

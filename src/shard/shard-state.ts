@@ -30,7 +30,7 @@ import { RecordStore } from '../store/record-store.ts';
 import type { Availability, ShardAccount } from './account.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Issue, IssuedCommand } from './issued-command.ts';
-import type { MemoryShares } from './memory.ts';
+import { cacheBytesBeside, type MemoryShares } from './memory.ts';
 import { Outbox } from './outbox.ts';
 import { Scope, type ScopeCounts } from './scope.ts';
 import { decodeCounts, type IdTimes } from './small-values.ts';
@@ -58,6 +58,7 @@ export interface ShardStateOptions {
 const recordDamaged = refuse('api_error', { message: 'api_error.record_damaged' });
 
 export interface KnownKey {
+  /** The fingerprint of its request, or the beginning of it. */
   readonly fingerprint: Uint8Array;
   /** The defaults that went into the fingerprint; they are lost with the answer. */
   readonly resolvedDefaults: ResolvedDefaults | null;
@@ -102,6 +103,11 @@ export class ShardState {
   /** Commands are refused for now: there is no room for them on the disk, or in memory until a checkpoint has written. */
   get refusesWrites(): boolean {
     return this.readOnly || this.records.unwrittenBytes > this.#options.memory.unwrittenBytesMax;
+  }
+
+  /** The idempotency index and the cache share memory: what the one takes the other has less. */
+  shareMemory(): void {
+    this.records.limitCache(cacheBytesBeside(this.#options.memory, this.index.bytes));
   }
 
   get idTimes(): IdTimes {

@@ -350,6 +350,7 @@ export class Shard {
     await checkpointer.putSmallValues(new Map([[clockKey, this.#clockNow()]]));
     const records = await checkpointer.write(sequence);
     this.state.records.endFlush();
+    this.state.shareMemory();
     const { serviceMs } = this.now();
     this.#lastCheckpointMs = serviceMs;
     this.#options.observer.checkpointed(records, (this.#options.scheduler.elapsedMs() - startedAt) / 1000);

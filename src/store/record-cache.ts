@@ -17,12 +17,16 @@ export class RecordCache {
   /** Youngest first. There is always at least one. */
   readonly #generations: Generation[] = [{ records: new Map(), bytes: 0 }];
   #bytes = 0;
-  readonly #bytesMax: number;
-  readonly #generationBytesMax: number;
+  #bytesMax: number;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
-    this.#generationBytesMax = Math.max(1, Math.floor(bytesMax / generationsMax));
+  }
+
+  /** Changes how many bytes the cache may have. */
+  limit(bytesMax: number): void {
+    this.#bytesMax = bytesMax;
+    this.#evict();
   }
 
   get bytes(): number {
@@ -49,7 +53,7 @@ export class RecordCache {
   /** Adds a record that the cache does not have. */
   put(record: StoredRecord): void {
     const bytes = objectBytes(record);
-    if (this.#generations[0]!.bytes + bytes > this.#generationBytesMax)
+    if (this.#generations[0]!.bytes + bytes > Math.max(1, Math.floor(this.#bytesMax / generationsMax)))
       this.#generations.unshift({ records: new Map(), bytes: 0 });
     const young = this.#generations[0]!;
     young.records.set(record.id, record);

@@ -29,6 +29,11 @@ export class RecordStore implements View {
     this.#cache = new RecordCache(cacheBytesMax);
   }
 
+  /** Changes how many bytes of records that were read may stay in memory. */
+  limitCache(bytesMax: number): void {
+    this.#cache.limit(bytesMax);
+  }
+
   /** The bytes of what changed since the last flush began. */
   get memtableBytes(): number {
     return this.#memtable.bytes;

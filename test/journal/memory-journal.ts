@@ -10,6 +10,7 @@ import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
 import { CheckpointFollower, type FollowerCheckpoint } from '../../src/journal/checkpoint-follower.ts';
 import { decodeTurn, encodeTurn, readResponse, readTurnHeader } from '../../src/journal/codec.ts';
 import type { FollowedBatch, FollowedLog } from '../../src/journal/follow.ts';
+import { IdempotencyRecordList, PackedRecords } from '../../src/journal/idempotency-rows.ts';
 import { tagBytes } from '../../src/journal/identity.ts';
 import {
   type Checkpointer,
@@ -199,6 +200,12 @@ class MemoryCheckpoint implements FollowerCheckpoint {
   *idempotencyRecords(sinceMs: number): Generator<IdempotencyRecord> {
     for (const idempotency of this.#disk.idempotencyRecords)
       if (idempotency.usedAtMs >= sinceMs) yield idempotency;
+  }
+
+  *packedIdempotencyRecords(sinceMs: number): Generator<PackedRecords> {
+    const list = new IdempotencyRecordList();
+    for (const idempotency of this.idempotencyRecords(sinceMs)) list.push(idempotency);
+    yield new PackedRecords(list.rows);
   }
 
   dropIdempotencyRecords(beforeMs: number): void {

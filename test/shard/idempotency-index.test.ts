@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { idempotencyRetentionMs } from '../../src/contract/limits.ts';
+import { IdempotencyRecordList, PackedRecords } from '../../src/journal/idempotency-rows.ts';
 import type { IdempotencyRecord } from '../../src/journal/journal.ts';
 import { IdempotencyIndex } from '../../src/shard/idempotency-index.ts';
 
@@ -34,7 +35,7 @@ const keyOf = (number: number, usedAtMs: number): UsedKey => ({
 
 function assertFound(index: IdempotencyIndex, key: UsedKey, nowMs: number): void {
   const found = index.get(key.keyDigest, nowMs);
-  assert.deepEqual(found, { fingerprint: key.fingerprint, location: key.location });
+  assert.deepEqual(found, { fingerprint: key.fingerprint.subarray(0, 8), location: key.location });
 }
 
 test('a key that was never used is not known', () => {
@@ -47,12 +48,12 @@ test('a key is known with its fingerprint and its place', () => {
     keyDigest: createHash('md5').update('key').digest(),
     fingerprint: createHash('md5').update('request').digest(),
     usedAtMs: startMs,
-    // More than 32 bits of records, and the largest offset.
-    location: { record: Number.MAX_SAFE_INTEGER, offset: 2 ** 32 - 1 },
+    // The largest sequence and the largest offset.
+    location: { record: 2 ** 48 - 1, offset: 2 ** 32 - 1 },
   };
   index.add(key);
   const found = index.get(new Uint8Array(key.keyDigest), startMs)!;
-  assert.deepEqual(Buffer.from(found.fingerprint), key.fingerprint);
+  assert.deepEqual(Buffer.from(found.fingerprint), key.fingerprint.subarray(0, 8));
   assert.deepEqual(found.location, key.location);
 });
 
@@ -172,6 +173,42 @@ test('a million keys are added in little time, and each is found', () => {
     setDigest(i);
     assert.equal(index.get(keyDigest, startMs)?.location.record, i);
   }
+});
+
+test('what a checkpoint has is loaded as if each key had been added, without those that have expired', () => {
+  const keys = Array.from({ length: 20_000 }, (_, i) => keyOf(i, startMs + i * 6_000));
+  const list = new IdempotencyRecordList();
+  for (const key of keys) list.push({ ...key, slot: 1 });
+  const nowMs = keys.at(-1)!.usedAtMs;
+  const loaded = new IdempotencyIndex();
+  loaded.load([new PackedRecords(list.rows)], nowMs - idempotencyRetentionMs);
+  const added = new IdempotencyIndex();
+  for (const key of keys) added.add(key);
+  const more = Array.from({ length: 30_000 }, (_, i) => keyOf(20_000 + i, nowMs + i));
+  for (const key of more) loaded.add(key);
+  for (const key of more) added.add(key);
+  for (const [i, { keyDigest }] of [...keys, ...more].entries()) {
+    const found = loaded.get(keyDigest, nowMs);
+    assert.deepEqual(found, added.get(keyDigest, nowMs));
+    assert.equal(found !== undefined, i >= 5_600);
+  }
+});
+
+test('a generation whose keys have all expired is dropped whole, and its memory is used again', () => {
+  const index = new IdempotencyIndex();
+  const perHour = 10_000;
+  const sizes: number[] = [];
+  for (let hour = 0; hour < 24 * 4; hour++) {
+    for (let i = 0; i < perHour; i++) index.add(keyOf(hour * perHour + i, startMs + hour * hourMs));
+    sizes.push(index.bytes / (perHour * Math.min(hour + 1, 25)));
+  }
+  // 32 bytes for the row, and 10 to 20 for its slots, twice while the slots are moved.
+  for (const [hour, size] of sizes.entries()) assert(size > 40 && size < 75, `${size} bytes in hour ${hour}`);
+  index.add(keyOf(0, startMs + 200 * hourMs));
+  const last = 24 * 4 * perHour - 1;
+  assert.equal(index.get(digestOf(last), startMs + 200 * hourMs), undefined);
+  for (let i = 0; i < 200_000; i++) index.add(keyOf(1_000_000 + i, startMs + 200 * hourMs));
+  assert(index.bytes < 200_000 * 60, String(index.bytes));
 });
 
 test('it answers like a map with times, whatever happens in whatever order', () => {
