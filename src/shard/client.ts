@@ -1,17 +1,16 @@
-// The sending side of the protocol: what an edge (or the main thread) holds for one shard. It packs the requests of a
-// tick into one batch, keeps what waits for an answer, and when the shard goes away it refuses all of that at once. While
-// the shard has nothing to do, some work is enough for a batch: otherwise edge and shard would take turns, each idle
-// while the other one works.
+// The client of a shard in an edge or in the main thread. It packs the requests of a tick into one batch, and remembers who
+// waits for an answer. When the shard ends, it refuses all of these at once. While the shard has nothing to do, a small batch
+// is sent at once, because otherwise edge and shard would take turns, each idle while the other one works.
 //
-// It also keeps the shard's mailbox within bounds: what was sent and has no answer yet takes memory there, so more than
-// `bytesMax` of it is refused here, before any work was done for it.
+// It also bounds the shard's mailbox: requests without an answer take memory there, so more than `bytesMax` of them are refused
+// here, before any work was done for them.
 
 import { routeTable } from '../contract/routes/table.ts';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { type AnswerFrame, type RequestFrame, RequestWriter, readAnswers, SpareBuffers } from './frames.ts';
 import type { FromShard, InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
 
-/** The port of a MessageChannel, as far as it is used. */
+/** The part of a MessageChannel's port that is used. */
 export interface Port {
   postMessage(message: ToShard, transfer?: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (message: FromShard) => void): unknown;
@@ -20,8 +19,8 @@ export interface Port {
 }
 
 /**
- * Gets the answer to a public request; null when the shard went away before it answered, or has too much to do. The
- * answer's body is good during the call only.
+ * Gets the answer to a public request; null when the shard ended before it answered, or has too much to do. The answer's body
+ * is valid during the call only.
  */
 export type OnAnswer = (answer: AnswerFrame | null) => void;
 
@@ -31,12 +30,12 @@ const away: InternalAnswer = {
   message: 'The shard is recovering, or has too much to do: try again.',
 };
 
-/** What a request without a large body takes until it is answered. */
+/** The bytes that a request without a large body takes until it is answered. */
 const requestBytes = 1024;
 
-/** So much work is worth a message of its own when the shard is free: waking the other thread has its cost, too. */
+/** With this much work a batch is sent at once to a free shard. Less is not worth the cost of waking the other thread. */
 export const workForFreeShard = 64;
-/** What requests are for a shard, by their route: a query is about a quarter of a command. */
+/** The work of a request by its route. A query is about a quarter of a command. */
 const workOf = routeTable.map(({ kind }) => (kind === 'command' ? 4 : 1));
 
 export class ShardClient {
@@ -45,7 +44,7 @@ export class ShardClient {
   readonly #writer = new RequestWriter(this.#spare);
   readonly #waiting = new Map<number, OnAnswer>();
   readonly #waitingInternal = new Map<number, (answer: InternalAnswer) => void>();
-  /** Bytes of the large bodies among what waits, and each one's. */
+  /** The bytes of all large bodies that wait, and of each. */
   #largeBytes = 0;
   readonly #large = new Map<number, number>();
   readonly #bytesMax: number;
@@ -54,7 +53,7 @@ export class ShardClient {
   /** How many requests are in the batch that was not sent yet, and their work. */
   #unsent = 0;
   #unsentWork = 0;
-  /** The shard has answered since the last batch was sent: it has a turn free, as far as is known here. */
+  /** The shard has answered since the last batch was sent, so it is probably free. */
   #hasAnswered = false;
   readonly #soon: Scheduler['soon'];
 
@@ -63,7 +62,7 @@ export class ShardClient {
     this.#soon = soon;
   }
 
-  /** False while the shard is being restarted: nothing can be sent. */
+  /** False while the shard is being restarted. Then nothing can be sent. */
   get connected(): boolean {
     return this.#port !== null;
   }
@@ -72,13 +71,13 @@ export class ShardClient {
     return this.#waiting.size;
   }
 
-  /** Whether `bytes` more are too much. A shard that has nothing to do takes any request. */
+  /** Whether `bytes` more are too much. A shard that has nothing to do accepts any request. */
   #isFullWith(bytes: number): boolean {
     const waiting = this.#waiting.size + this.#waitingInternal.size;
     return waiting > 0 && (waiting + 1) * requestBytes + this.#largeBytes + bytes > this.#bytesMax;
   }
 
-  /** Talks to a (new) shard thread through this port from now on. */
+  /** From now on, uses this port to a (new) shard thread. */
   connect(port: Port): void {
     this.disconnect();
     this.#port = port;
@@ -88,7 +87,7 @@ export class ShardClient {
     });
   }
 
-  /** The shard is gone: everything that waits for it is refused. */
+  /** The shard has ended, so everything that waits for it is refused. */
   disconnect(): void {
     this.#port?.close();
     this.#port = null;
@@ -103,7 +102,7 @@ export class ShardClient {
     this.#waitingInternal.clear();
   }
 
-  /** Sends a public request with others of this tick. */
+  /** Sends a public request, mostly together with others of this tick. */
   send(frame: Omit<RequestFrame, 'correlation'>, onAnswer: OnAnswer): void {
     const bytes = frame.body.length;
     if (this.#port === null || this.#isFullWith(bytes)) {
@@ -135,9 +134,9 @@ export class ShardClient {
     return this.#hasAnswered || this.#waiting.size === this.#unsent;
   }
 
-  /** Sends an internal request; the answer is a refusal when the shard goes away, or has too much to do. */
+  /** Sends an internal request. The answer is a refusal when the shard ends, or has too much to do. */
   ask(request: InternalRequest): Promise<InternalAnswer> {
-    // An export that has begun goes on: few do at a time, and half a file is of no use.
+    // An export that has begun goes on, because few run at a time, and half a file is useless.
     const mayWait = request.kind.startsWith('export_') || !this.#isFullWith(0);
     if (this.#port === null || !mayWait) return Promise.resolve(away);
     const correlation = this.#nextCorrelation();
