@@ -7,12 +7,14 @@
 // with its next change, and its bytes move on unchanged until then. The files under test/journal/golden hold records of
 // every version.
 //
+// Some fields have one of a few texts, mostly: those are written as their numbers in a list of words.
+//
 // Metadata has names that merchants choose: it is packed as a flat list, because msgpackr renames a field `__proto__`.
 
 import { assert } from '../core/assert.ts';
 import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
 
-/** Makes the values of one version into those of the next. */
+/** Makes the values of one version into those of the next. A word is a number then. */
 type Upcaster = (values: readonly unknown[]) => unknown[];
 
 interface Layout<K extends RecordKind> {
@@ -20,6 +22,8 @@ interface Layout<K extends RecordKind> {
   readonly number: number;
   /** Every field that is not in the frame's head, in the order of its values. */
   readonly fields: Readonly<Record<Exclude<keyof RecordOf<K>, keyof FrameHead>, true>>;
+  /** Fields whose texts are mostly words. */
+  readonly words?: readonly (keyof RecordOf<K>)[];
   /** From version 1 to 2, from 2 to 3, …: there is one version more than there are upcasters. */
   readonly upcasters: readonly Upcaster[];
 }
@@ -29,6 +33,54 @@ export type FrameHead = Pick<StoredRecord, 'kind' | 'id' | 'org' | 'livemode' | 
 
 /** Its fields that every record has, besides its kind. */
 const headNames: readonly Exclude<keyof FrameHead, 'kind' | 'removed'>[] = ['id', 'org', 'livemode'];
+
+/**
+ * The texts that are written as their places in this list. New ones are added at the end, and none is ever moved or dropped;
+ * a text that is not in the list is written as it is.
+ */
+const words: readonly string[] = [
+  'mad',
+  'card',
+  'cash',
+  '2026-11-01',
+  'pending',
+  'succeeded',
+  'failed',
+  'ended',
+  'requires_payment_method',
+  'requires_action',
+  'processing',
+  'canceled',
+  'open',
+  'complete',
+  'expired',
+  'enabled',
+  'disabled',
+  'deleted',
+  'payment_intent.created',
+  'payment_intent.requires_action',
+  'payment_intent.processing',
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'payment_intent.canceled',
+  'charge.succeeded',
+  'charge.failed',
+  'charge.refunded',
+  'checkout.session.completed',
+  'checkout.session.expired',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+  'review.opened',
+  'review.closed',
+  'card_declined',
+  'cash_payment_refused',
+  'payment_attempt_expired',
+  'payment_attempt_canceled',
+  'generic_decline',
+  'insufficient_funds',
+];
+const wordNumbers = new Map<unknown, number>(words.map((word, number) => [word, number]));
 
 const common = { created: true } as const;
 
@@ -53,6 +105,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       checkout_session: true,
       network_call: true,
     },
+    words: ['currency', 'status'],
     upcasters: [],
   },
   charge: {
@@ -79,6 +132,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       deadline_ms: true,
       due_at_ms: true,
     },
+    words: ['currency', 'status', 'method', 'failure_code', 'decline_code'],
     upcasters: [],
   },
   checkout_session: {
@@ -101,6 +155,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       deadline_ms: true,
       due_at_ms: true,
     },
+    words: ['currency', 'status'],
     upcasters: [],
   },
   customer: {
@@ -129,6 +184,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       failure_reason: true,
       metadata: true,
     },
+    words: ['currency', 'status'],
     upcasters: [],
   },
   review: {
@@ -156,6 +212,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       // Comes last: a stored response that is the same text lies there (see codec.ts).
       object_json: true,
     },
+    words: ['type', 'api_version'],
     upcasters: [],
   },
   webhook_endpoint: {
@@ -170,6 +227,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       api_version: true,
       secrets: true,
     },
+    words: ['status', 'api_version'],
     upcasters: [],
   },
   delivery: {
@@ -185,6 +243,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       attempt_count: true,
       tries: true,
     },
+    words: ['event_type', 'status'],
     upcasters: [],
   },
   attempt: {
@@ -225,6 +284,8 @@ interface Compiled {
   readonly names: readonly string[];
   /** Where the metadata lies among the values; -1: the kind has none. */
   readonly metadataAt: number;
+  /** Where values lie that may be words. */
+  readonly wordsAt: readonly number[];
   readonly upcasters: readonly Upcaster[];
   /** The version that records are written in. */
   readonly version: number;
@@ -233,10 +294,11 @@ interface Compiled {
 const byKind = new Map<RecordKind, Compiled>();
 const byNumber: Compiled[] = [];
 for (const kind of Object.keys(layouts) as RecordKind[]) {
-  const { number, fields, upcasters } = layouts[kind];
+  const { number, fields, words: worded = [], upcasters } = layouts[kind];
   const names = Object.keys(fields);
   const metadataAt = names.indexOf('metadata');
-  const compiled = { kind, number, names, metadataAt, upcasters, version: upcasters.length + 1 };
+  const wordsAt = worded.map((name) => names.indexOf(name));
+  const compiled = { kind, number, names, metadataAt, wordsAt, upcasters, version: upcasters.length + 1 };
   byKind.set(kind, compiled);
   byNumber[number] = compiled;
 }
@@ -265,19 +327,21 @@ export function kindOf(number: number): RecordKind {
 
 /** The values of a record, in the order of its kind's layout. */
 export function valuesOf(record: StoredRecord): unknown[] {
-  const { names, metadataAt } = byKind.get(record.kind)!;
+  const { names, metadataAt, wordsAt } = byKind.get(record.kind)!;
   const values = new Array<unknown>(names.length);
   for (let i = 0; i < names.length; i++) values[i] = record[names[i] as 'created'];
+  for (const at of wordsAt) values[at] = wordNumbers.get(values[at]) ?? values[at];
   if (metadataAt >= 0) values[metadataAt] = flat((record as { metadata: Metadata }).metadata);
   return values;
 }
 
 /** The record with this head, whose values were written in this version. */
 export function recordOf(head: FrameHead, version: number, written: unknown[]): StoredRecord {
-  const { kind, names, metadataAt, upcasters, version: newest } = byKind.get(head.kind)!;
+  const { kind, names, metadataAt, wordsAt, upcasters, version: newest } = byKind.get(head.kind)!;
   assert(version >= 1 && version <= newest, `version ${version} of a ${kind} is known`);
   let values = written;
   for (let older = version; older < newest; older++) values = upcasters[older - 1]!(values);
+  for (const at of wordsAt) if (typeof values[at] === 'number') values[at] = words[values[at]];
   const record = head as unknown as Record<string, unknown>;
   for (let i = 0; i < names.length; i++) record[names[i]!] = values[i];
   if (metadataAt >= 0) record.metadata = unflat(values[metadataAt] as readonly string[]);

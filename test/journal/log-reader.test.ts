@@ -24,7 +24,7 @@ import {
   upTo,
 } from './journal-fixtures.ts';
 
-const segmentBytesMax = 64 * 1024;
+const segmentBytesMax = 48 * 1024;
 
 function open(dir: string) {
   const mapSizes = { log: 1 << 24, state: 1 << 24 };

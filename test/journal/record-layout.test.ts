@@ -42,3 +42,14 @@ test('a record that is removed stays so', () => {
   const removed = { ...charge, removed: true } as const;
   assert.deepEqual(readRecord(encodeRecord(removed)), removed);
 });
+
+test('a text that is one of the usual words of its field takes a byte, and any other is written as it is', () => {
+  const { event } = goldenRecords;
+  for (const type of ['payment_intent.created', 'review.closed', 'payout.paid', ''] as const) {
+    const record = { ...event, type } as typeof event;
+    assert.deepEqual(readRecord(encodeRecord(record)), record);
+  }
+  const bytesOf = (type: string) => encodeRecord({ ...event, type } as typeof event).value.length;
+  assert.equal(bytesOf('payment_intent.created'), bytesOf('review.closed'));
+  assert.equal(bytesOf('payout.paid') - bytesOf('review.closed'), 'payout.paid'.length);
+});
