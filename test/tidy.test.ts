@@ -140,6 +140,8 @@ test('the journal is a port: what lies above imports only what these files offer
     'journal/copy-journal.ts',
     'journal/log-files.ts',
     'journal/log-reader.ts',
+    'journal/filed-log-reader.ts',
+    'journal/stored-state.ts',
     'journal/checkpoint-reader.ts',
     'journal/scrubber.ts',
     'journal/inspect-journal.ts',

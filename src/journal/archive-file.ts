@@ -42,8 +42,11 @@ export interface Frame {
 
 /** A file of a backup or an archive is damaged: the message says where. */
 export class ArchiveDamaged extends JournalDamaged {
+  /** The byte of what the file holds, decrypted, at which it is damaged. */
+  readonly at: number;
   constructor(path: string, at: number, defect: string) {
     super(`${path} is damaged at byte ${at}: ${defect}`);
+    this.at = at;
   }
 }
 

@@ -49,10 +49,9 @@ export class CheckpointReader {
     throw new JournalDamaged(`the record ${id} is not as it was written`);
   }
 
-  /** The records of a table in the order of their making, from the one after this id on; those that are damaged are left out. */
-  *recordsFrom(id: string): Generator<Change> {
-    const after = keyOfId(id) ?? undefined;
-    for (const row of this.file.rows(recordTableOf(id), { after })) {
+  /** The records of a table in the order of their making, those after a key; those that are damaged are left out. */
+  *recordsFrom(table: string, after: Buffer): Generator<Change> {
+    for (const row of this.file.rows(table, { after })) {
       const record = row instanceof FileDamage ? null : recordOf(row);
       if (record !== null) yield record;
     }

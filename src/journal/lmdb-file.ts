@@ -8,6 +8,7 @@
 // was reused: the rest is then read as of the newest commit.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { JournalDamaged } from './journal.ts';
 
 const magic = 0xbeefc0de;
 const dataVersion = 2;
@@ -37,7 +38,7 @@ export interface FileRow {
 }
 
 /** A place of the file that is not as LMDB wrote it. */
-export class FileDamage extends Error {
+export class FileDamage extends JournalDamaged {
   override name = 'FileDamage';
   /** The byte of the file at which the damaged page begins. */
   readonly at: number;

@@ -5,6 +5,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Change } from '../domain/record.ts';
 import { decodeTurn, readResponse, readTurnHeader, type TurnHeader, turnDefect } from './codec.ts';
 import { dataFile } from './environment.ts';
 import { checkLabel, ForeignPart, partOf, type ShardIdentity, tagOf } from './identity.ts';
@@ -70,6 +71,16 @@ export interface LogFolder {
   readonly name: string;
   /** Of each shard, by its number. */
   readonly shards: readonly LogSource[];
+  /** The checkpoint beside the log of a shard; null where there is none. */
+  stateOf(shard: number): StateSource | null;
+}
+
+/** A checkpoint, see stored-state.ts. */
+export interface StateSource {
+  /** The last entry that it reflects. */
+  readonly sequence: number;
+  /** The record with this id, and the unchanging records (such as events) that were made after it. */
+  recordsFrom(id: string): Iterable<Change> | AsyncIterable<Change>;
 }
 
 export interface SegmentFile {
@@ -154,7 +165,7 @@ export class LogReader implements LogSource {
 }
 
 /** Tells what comes between two batches: nothing, a gap, or damage that was met on the way. */
-class Gaps {
+export class Gaps {
   #next: number;
   readonly #isDropped: (sequence: number) => boolean;
   #held: LogDefect[] = [];

@@ -1,22 +1,119 @@
-// Where the command line finds a log: in a data folder, whether a service runs on it or not. Nothing is locked, opened for
-// writing or cleared away.
+// Where the command line finds a log: in a data folder, whether a service runs on it or not, in a backup, or in an archive.
+// Nothing is locked, opened for writing or cleared away.
 
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { unpack } from 'msgpackr';
+import { type Frame, readArchiveFile } from '../journal/archive-file.ts';
 import { checkpointSequenceIn } from '../journal/checkpoint-reader.ts';
-import { type LogFolder, LogReader } from '../journal/log-reader.ts';
+import { FiledLogReader } from '../journal/filed-log-reader.ts';
+import { type LogFile, logFilesIn } from '../journal/log-files.ts';
+import { type LogFolder, LogReader, type StateSource } from '../journal/log-reader.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
-import { CliFailure } from '../operator/cli/context.ts';
+import { StoredState } from '../journal/stored-state.ts';
+import { CliFailure, type LogPlaceOptions } from '../operator/cli/context.ts';
+import { identitiesIn } from './age-identities.ts';
+import { identityOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
 import { DataFolderError, lookAtDataFolder } from './data-folder.ts';
 
-/** The log of a data folder. Throws `CliFailure`. */
-export function logOfDataFolder(path: string): LogFolder {
+/** The log that is named. Throws `CliFailure`. */
+export function openLogAt({ dataDir, from, archive, identityFile }: LogPlaceOptions): LogFolder {
   try {
-    const folder = lookAtDataFolder(path);
-    const shards = Array.from({ length: folder.shards }, (_, number) => {
-      const { log, checkpoint } = foldersOfJournal(folder.shardDir(number));
-      return new LogReader(log, folder.shardIdentity(number), () => checkpointSequenceIn(checkpoint));
-    });
-    return { name: path, shards };
+    if (from === null && archive === null) return logOfDataFolder(dataDir());
+    const identities = identityFile === null ? [] : identitiesIn(identityFile);
+    return from === null ? logOfArchive(archive!, identities) : logOfBackup(from, archive, identities);
   } catch (error) {
     throw error instanceof DataFolderError ? new CliFailure(error.message) : error;
   }
+}
+
+function logOfDataFolder(path: string): LogFolder {
+  const folder = lookAtDataFolder(path);
+  const dirs = numbered(folder.shards, (number) => foldersOfJournal(folder.shardDir(number)));
+  return {
+    name: path,
+    shards: dirs.map(
+      ({ log, checkpoint }, number) =>
+        new LogReader(log, folder.shardIdentity(number), () => checkpointSequenceIn(checkpoint)),
+    ),
+    stateOf: (number) => new StoredState(dirs[number]!.checkpoint),
+  };
+}
+
+/** A backup's log, which goes on in the archive if one is named. */
+function logOfBackup(path: string, archive: string | null, identities: readonly string[]): LogFolder {
+  const { folder, shards } = readManifest(path);
+  const archived = archive === null ? null : archivedGeneration(archive, folder.id, folder.generation);
+  return {
+    name: archive === null ? path : `${path} and ${archive}`,
+    shards: shards.map(({ log }, number) => {
+      const files: LogFile[] = log.map(({ file, first, last }) => ({ path: join(path, file), first, last }));
+      if (archived !== null) files.push(...logFilesIn(join(archived, `shard-${number}`)));
+      return new FiledLogReader(join(path, `shard-${number}`), identityOf(folder, number), files, identities);
+    }),
+    stateOf: (number) =>
+      backedUpState(path, shards[number]!.state, partsOf(folder, number).state, identities),
+  };
+}
+
+/** The archive of the one data folder that there is in it, in its newest generation. */
+function logOfArchive(path: string, identities: readonly string[]): LogFolder {
+  const ids = existsSync(path) ? readdirSync(path).filter((name) => /^[0-9a-f]{32}$/.test(name)) : [];
+  const [id] = ids;
+  if (id === undefined) throw new DataFolderError(`${path} is no archive: it has no data folder's log`);
+  if (ids.length > 1)
+    throw new DataFolderError(
+      `${path} is the archive of ${ids.length} data folders: name a backup of one of them with --from`,
+    );
+  const generations = readdirSync(join(path, id)).flatMap(
+    (name) => /^generation-(\d+)$/.exec(name)?.[1] ?? [],
+  );
+  const generation = Math.max(...generations.map(Number));
+  const folder = archivedGeneration(path, id, generation);
+  const shards = readdirSync(folder).filter((name) => /^shard-\d+$/.test(name)).length;
+  return {
+    name: path,
+    shards: numbered(shards, (number) => {
+      const files = logFilesIn(join(folder, `shard-${number}`));
+      return new FiledLogReader(
+        join(folder, `shard-${number}`),
+        { folder: id, generation, shard: number },
+        files,
+        identities,
+      );
+    }),
+    stateOf: () => null,
+  };
+}
+
+function archivedGeneration(archive: string, id: string, generation: number): string {
+  const folder = join(archive, id, `generation-${generation}`);
+  if (existsSync(folder)) return folder;
+  throw new DataFolderError(
+    `${archive} is no archive of the data folder ${id} in its generation ${generation}`,
+  );
+}
+
+/** The checkpoint in a backup: it is read from its beginning to its end. */
+function backedUpState(
+  path: string,
+  state: Manifest['shards'][number]['state'],
+  part: ReturnType<typeof partsOf>['state'],
+  identities: readonly string[],
+): StateSource | null {
+  if (state === null) return null;
+  return {
+    sequence: state.sequence,
+    async *recordsFrom(id) {
+      const frames: AsyncIterable<Frame> = readArchiveFile(join(path, state.file), part, { identities });
+      for await (const { bytes } of frames) {
+        const [table, ...rows] = unpack(bytes) as [string, ...Buffer[]];
+        yield* StoredState.recordsIn(table, rows, id);
+      }
+    },
+  };
+}
+
+function numbered<T>(count: number, make: (number: number) => T): T[] {
+  return Array.from({ length: count }, (_, number) => make(number));
 }

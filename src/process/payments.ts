@@ -61,9 +61,9 @@ const host: CliHost = {
     const { reshardStopped } = await import('./reshard.ts');
     return reshardStopped(config, shards);
   },
-  async openLog(dataDir) {
-    const { logOfDataFolder } = await import('./log-folders.ts');
-    return logOfDataFolder(dataDir);
+  async openLog(place) {
+    const { openLogAt } = await import('./log-folders.ts');
+    return openLogAt(place);
   },
   async verify(dataDir) {
     const { verifyDataFolder } = await import('./verify-folder.ts');

@@ -1,11 +1,11 @@
 // The commands `payments restore`, which makes a data folder out of a backup, and `payments resume` for a stopped service.
 
-import { readFileSync } from 'node:fs';
 import { CliFailure, type RestoreCommand, type Restored, type Resumed } from '../operator/cli/context.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
+import { identitiesIn } from './age-identities.ts';
 import { isClear } from './backup-command.ts';
 import type { Config } from './config-schema.ts';
-import { DataFolderError, endPause, existingDataFolder, lockDataFolder } from './data-folder.ts';
+import { endPause, existingDataFolder, lockDataFolder } from './data-folder.ts';
 import { recordOffline } from './offline-audit.ts';
 import { refuseRunning } from './reshard.ts';
 import { restore } from './restore.ts';
@@ -31,16 +31,6 @@ export async function restoreInto(
     );
     return restored;
   });
-}
-
-/** The secret keys in a file as age-keygen writes it. */
-function identitiesIn(file: string): string[] {
-  const lines = readFileSync(file, 'utf8').split('\n');
-  const identities = lines.map((line) => line.trim()).filter((line) => line.startsWith('AGE-SECRET-KEY-'));
-  if (identities.length > 0) return identities;
-  throw new DataFolderError(
-    `${file} holds no secret key of age: it has lines that begin with AGE-SECRET-KEY-`,
-  );
 }
 
 /** Ends the pause of a folder that no service runs on. Throws `CliFailure`. */

@@ -10,7 +10,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { asker } from '../../src/operator/cli/operator-client.ts';
 import { nameOfAsker } from '../../src/operator/protocol.ts';
-import { logOfDataFolder } from '../../src/process/log-folders.ts';
+import { openLogAt } from '../../src/process/log-folders.ts';
 import { Customer, goodCard } from '../journeys/customer.ts';
 import { type Printed, runCommandLine } from '../operator/cli/command-line.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
@@ -93,7 +93,7 @@ after(() => service.stop());
 function log(...args: readonly string[]): Promise<Printed> {
   return runCommandLine(['log', ...args], {
     dataDir: () => service.dataDir,
-    openLog: async (folder) => logOfDataFolder(folder),
+    openLog: async (place) => openLogAt(place),
   });
 }
 

@@ -17,6 +17,7 @@ import {
   createContext,
 } from './context.ts';
 import { addDoctorCommand } from './doctor.ts';
+import { addHistoryCommand } from './history.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLimitCommands } from './limits.ts';
 import { addListenCommand } from './listen.ts';
@@ -51,6 +52,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addSecretsCommands,
   addVerifyCommand,
   addLogCommands,
+  addHistoryCommand,
   addTransferCommands,
 ];
 

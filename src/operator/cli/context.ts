@@ -30,8 +30,8 @@ export interface CliHost {
   examine(dataDir: string | undefined): Promise<readonly Check[]>;
   /** Changes the data folder's number of shards. When it throws `CliFailure` the folder is as before. */
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
-  /** The log of a data folder, of a running service, too. Throws `CliFailure`. */
-  openLog(dataDir: string): Promise<LogFolder>;
+  /** A log, of a running service, too. Throws `CliFailure`. */
+  openLog(place: LogPlaceOptions): Promise<LogFolder>;
   /** Checks everything in a data folder. Throws `CliFailure` when it can't be looked at. */
   verify(dataDir: string): Promise<Verification>;
   /** Makes a backup of the data folder, or goes on with one. Throws `CliFailure`. */
@@ -46,6 +46,16 @@ export interface CliHost {
   resume(dataDir: string | undefined): Promise<Resumed>;
   /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */
   rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
+}
+
+/** Where a log lies. */
+export interface LogPlaceOptions {
+  /** The data folder, when neither a backup nor an archive is named. */
+  dataDir(): string;
+  readonly from: string | null;
+  readonly archive: string | null;
+  /** The file with the secret keys of age. */
+  readonly identityFile: string | null;
 }
 
 export interface BackupOptions {

@@ -3,8 +3,9 @@
 
 import type { Command } from 'commander';
 import { isDefect, type LogDefect, type LogFolder, type LogSource } from '../../journal/log-reader.ts';
-import { type CliContext, CliFailure, type CliHost } from './context.ts';
+import { type CliContext, CliFailure } from './context.ts';
 import { defectLine } from './log-entry.ts';
+import { openedBy } from './log-folder-options.ts';
 import { formatTable, formatTime } from './table.ts';
 
 /** What one shard's log was found to be. */
@@ -33,11 +34,7 @@ interface Finding {
   readonly line: string;
 }
 
-export function addLogVerifyCommand(
-  verify: Command,
-  { host, print }: CliContext,
-  openedBy: (command: Command, host: CliHost) => Promise<LogFolder>,
-): void {
+export function addLogVerifyCommand(verify: Command, { host, print }: CliContext): void {
   verify
     .description(
       'check every checksum, whose each part is, and that no entry is missing; exits with 1 when something is wrong',

@@ -11,16 +11,9 @@ import {
   type LogFolder,
   type LogSource,
 } from '../../journal/log-reader.ts';
-import {
-  type CliContext,
-  CliFailure,
-  type CliHost,
-  type CommonOptions,
-  dataOption,
-  folderOf,
-  wholeNumber,
-} from './context.ts';
+import { type CliContext, CliFailure, type CliHost, type CommonOptions, wholeNumber } from './context.ts';
 import { defectLine, entryInWords, lineOf, summaryOf, wholeOf } from './log-entry.ts';
+import { fromFolder, openedBy } from './log-folder-options.ts';
 import { type LogOptions, matcherOf, newest, selected, selecting, shardsOf } from './log-selection.ts';
 import { addLogVerifyCommand } from './log-verify.ts';
 
@@ -28,6 +21,8 @@ const listedMax = 100_000;
 const listedUnlessTold = 50;
 const tailedUnlessTold = 10;
 const lookMs = 500;
+/** Options that don't say what to search for. */
+const wherefrom = ['data', 'from', 'archive', 'identity', 'mode', 'shard'];
 
 interface Listing extends LogOptions {
   readonly limit?: number;
@@ -52,7 +47,7 @@ export function addLogCommands(program: Command, context: CliContext): void {
       'print every entry that fits, oldest first: name an object, a request, a key, an organization or a time',
     )
     .action(async (options: LogOptions, command: Command) => {
-      if (Object.keys(options).every((name) => name === 'data' || name === 'mode' || name === 'shard'))
+      if (Object.keys(options).every((name) => wherefrom.includes(name)))
         throw new CliFailure(
           'say what to search for, with --object, --request, --key, --org, --since or --sequence',
         );
@@ -72,16 +67,7 @@ export function addLogCommands(program: Command, context: CliContext): void {
       const { json } = command.optsWithGlobals<CommonOptions>();
       host.write(`${json ? JSON.stringify(wholeOf(entry)) : entryInWords(entry)}\n`);
     });
-  addLogVerifyCommand(fromFolder(log.command('verify')), context, openedBy);
-}
-
-/** Adds the options that say where the log lies. */
-export function fromFolder(command: Command): Command {
-  return command.addOption(dataOption());
-}
-
-export function openedBy(command: Command, host: CliHost): Promise<LogFolder> {
-  return host.openLog(folderOf(command, host));
+  addLogVerifyCommand(fromFolder(log.command('verify')), context);
 }
 
 /** Prints entries, each on a line, and damage on standard error. */

@@ -1,0 +1,219 @@
+// `payments history` tells what became of one object: each change with what it changed, when, and who caused it. The log has
+// all of that as far back as it reaches. What was before that is told by the object's events, and by its record.
+
+import type { Command } from 'commander';
+import { kindOfId } from '../../contract/id-prefixes.ts';
+import { subjectOf } from '../../domain/invariants.ts';
+import type { Change, EventRecord } from '../../domain/record.ts';
+import { JournalDamaged } from '../../journal/journal.ts';
+import {
+  entriesOf,
+  type FoundEntry,
+  isDefect,
+  type LogDefect,
+  type LogFolder,
+  type LogSource,
+} from '../../journal/log-reader.ts';
+import { type CliContext, CliFailure } from './context.ts';
+import { causeInWords, defectLine, inJson, shownRecord, summaryOf } from './log-entry.ts';
+import { fromFolder, openedBy } from './log-folder-options.ts';
+import { shardsOf } from './log-selection.ts';
+import { formatTime, plain } from './table.ts';
+
+/** A change of a field; `from` is left out where the value before is not known. */
+interface FieldChange {
+  readonly field: string;
+  readonly from?: unknown;
+  readonly to: unknown;
+}
+
+interface Step {
+  readonly time: string;
+  /** Shard and sequence in the log; null for what is known from an event only. */
+  readonly place: string | null;
+  readonly what: 'created' | 'changed' | 'removed' | 'first seen' | 'event';
+  readonly by: string | null;
+  readonly name: string | null;
+  readonly requests: readonly string[];
+  readonly idempotency_key: string | null;
+  readonly events: readonly string[];
+  readonly changes: readonly FieldChange[];
+}
+
+interface History {
+  readonly object: string;
+  /** Since when the log has everything; null when it is empty. */
+  readonly log_since: string | null;
+  readonly steps: readonly Step[];
+  /** The object as it is; null when it was removed. */
+  readonly record: Readonly<Record<string, unknown>> | null;
+}
+
+export function addHistoryCommand(program: Command, { host, print }: CliContext): void {
+  fromFolder(program.command('history'))
+    .description(
+      'tell every change of an object, with the request, customer, operator or network that caused it',
+    )
+    .argument('<object>', 'its id')
+    .action(async (id: string, _, command: Command) => {
+      if (kindOfId(id) === undefined) throw new CliFailure(`${id} is no id of an object`);
+      const onDamage = (defect: LogDefect) => host.writeError(`damaged: ${defectLine(defect)}\n`);
+      try {
+        print(command, await historyOf(await openedBy(command, host), id, onDamage), inWords);
+      } catch (error) {
+        throw error instanceof JournalDamaged
+          ? new CliFailure(`the checkpoint is damaged: ${error.message}`)
+          : error;
+      }
+    });
+}
+
+async function historyOf(
+  folder: LogFolder,
+  id: string,
+  onDamage: (defect: LogDefect) => void,
+): Promise<History> {
+  const [source] = shardsOf(folder, { object: id }) as [LogSource];
+  // Before the log is read: what the checkpoint reflects is then in the log, or was dropped from it.
+  const before = await stored(folder, source.identity.shard, id);
+  const log = await logged(source, id, onDamage);
+  const [first] = log.entries;
+  if (first === undefined && before.record === null)
+    throw new CliFailure(`${folder.name} has nothing of ${id}`);
+  const since = log.sinceMs;
+  const early = before.events.filter(
+    ({ created }) => since === null || created * 1000 < Math.floor(since / 1000) * 1000,
+  );
+  const known =
+    first !== undefined && before.record !== null && before.sequence < first.sequence ? before.record : null;
+  const steps = [...early.map(stepOfEvent), ...stepsOf(log.entries, id, known)];
+  const last = log.entries.length > 0 ? changeIn(log.entries.at(-1)!, id) : before.record;
+  return {
+    object: id,
+    log_since: since === null ? null : new Date(since).toISOString(),
+    steps,
+    record: last === null || last.removed === true ? null : shownRecord(last),
+  };
+}
+
+interface Stored {
+  readonly sequence: number;
+  readonly record: Change | null;
+  readonly events: readonly EventRecord[];
+}
+
+/** The object's record and its events in the checkpoint. */
+async function stored(folder: LogFolder, shard: number, id: string): Promise<Stored> {
+  const state = folder.stateOf(shard);
+  let record: Change | null = null;
+  const events: EventRecord[] = [];
+  if (state === null) return { sequence: 0, record, events };
+  const { sequence } = state;
+  for await (const found of state.recordsFrom(id)) {
+    if (found.id === id) record = found;
+    else if (found.kind === 'event' && subjectOf(found) === id) events.push(found);
+  }
+  return { sequence, record, events };
+}
+
+async function logged(source: LogSource, id: string, onDamage: (defect: LogDefect) => void) {
+  const entries: FoundEntry[] = [];
+  let sinceMs: number | null = null;
+  for await (const found of source.read()) {
+    if (isDefect(found)) {
+      onDamage(found);
+      continue;
+    }
+    sinceMs ??= found.wallMs;
+    entries.push(...entriesOf(found).filter(({ changes }) => changes.some((change) => change.id === id)));
+  }
+  return { entries, sinceMs };
+}
+
+function changeIn({ changes }: FoundEntry, id: string): Change {
+  return changes.find((change) => change.id === id)!;
+}
+
+/** `known` is the record before the first of the entries; null when it is not known. */
+function stepsOf(entries: readonly FoundEntry[], id: string, known: Change | null): Step[] {
+  const steps: Step[] = [];
+  let before = known;
+  for (const entry of entries) {
+    const change = changeIn(entry, id);
+    const { time, by, name, requests, idempotency_key, shard, sequence } = summaryOf(entry);
+    const events = entry.changes.flatMap((each) =>
+      each.kind === 'event' && subjectOf(each) === id ? [each.type] : [],
+    );
+    const isNew = before === null && change.created === Math.floor(entry.wallMs / 1000);
+    const what =
+      change.removed === true ? 'removed' : isNew ? 'created' : before === null ? 'first seen' : 'changed';
+    const place = `${shard}:${sequence}`;
+    const changes = what === 'removed' ? [] : fieldChanges(before, change, isNew);
+    steps.push({ time, place, what, by, name, requests, idempotency_key, events, changes });
+    before = change;
+  }
+  return steps;
+}
+
+function stepOfEvent({ created, type, request_id, idempotency_key }: EventRecord): Step {
+  return {
+    time: new Date(created * 1000).toISOString(),
+    place: null,
+    what: 'event',
+    by: request_id === null ? null : 'request',
+    name: null,
+    requests: request_id === null ? [] : [request_id],
+    idempotency_key,
+    events: [type],
+    changes: [],
+  };
+}
+
+/** What differs; all that has a value when there is no record before. */
+function fieldChanges(before: Change | null, after: Change, isNew: boolean): FieldChange[] {
+  const [old, now] = [before === null ? null : flat(shownRecord(before)), flat(shownRecord(after))];
+  const changes: FieldChange[] = [];
+  for (const field of new Set([...Object.keys(old ?? {}), ...Object.keys(now)])) {
+    if (field === 'kind' || field === 'id') continue;
+    const [from, to] = [old?.[field] ?? null, now[field] ?? null];
+    if (JSON.stringify(from) === JSON.stringify(to)) continue;
+    changes.push(old === null && !isNew ? { field, to } : { field, from, to });
+  }
+  return changes;
+}
+
+/** Metadata and the like with a name for each value. */
+function flat(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(record)) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) fields[name] = value;
+    else for (const [inner, each] of Object.entries(value)) fields[`${name}.${inner}`] = each;
+  }
+  return fields;
+}
+
+function inWords({ object, log_since, steps, record }: History): string {
+  const lines = [`${object}${record === null ? ', which was removed' : ''}`];
+  if (steps[0]?.what !== 'created') {
+    const reach =
+      log_since === null ? 'The log is empty' : `The log has everything since ${formatTime(log_since)}`;
+    lines.push(`${reach}: what was before that is told by the object's events, as far as they are kept.`);
+  }
+  for (const step of steps) {
+    const events = step.events.length === 0 ? '' : `: ${step.events.join(', ')}`;
+    const key = step.idempotency_key === null ? '' : ` (key ${step.idempotency_key})`;
+    const by = step.what === 'event' && step.by === null ? 'no request' : causeInWords(step);
+    lines.push('', `${step.time}  ${step.place ?? '-'}  ${step.what}${events}, by ${by}${key}`);
+    for (const change of step.changes) {
+      const to = inJson(change.to);
+      lines.push(
+        `  ${change.field}: ${!('from' in change) || step.what === 'created' ? to : `${inJson(change.from)} → ${to}`}`,
+      );
+    }
+  }
+  if (steps.length === 0 && record !== null) {
+    lines.push('', 'It has not changed since. It is:');
+    for (const [field, value] of Object.entries(record)) lines.push(`  ${field}: ${inJson(value)}`);
+  }
+  return lines.map(plain).join('\n');
+}
