@@ -1,9 +1,9 @@
-// Tells two streams of texts apart that should hold the same ones, in any order and however many: which text is on one side
-// only, or more often. Memory does not grow with the streams, because the first pass only keeps sums of hashes in a fixed
-// number of buckets. Where those differ, a second pass over both streams gathers the texts of these buckets.
+// Finds the difference of two streams of texts, which may be in any order and of any length: the texts that one stream has more
+// often. Memory does not grow with the streams. The first pass adds up hashes in a fixed number of buckets. If some buckets
+// differ, a second pass over both streams gathers the texts of those buckets.
 
 const bucketCount = 1 << 16;
-/** Buckets whose texts are gathered. Beyond so many differences, those that are found stand for all. */
+/** At most this many buckets are gathered. With more differences, only some are found. */
 const gatheredBucketsMax = 256;
 
 export class StreamDifference {
@@ -12,12 +12,12 @@ export class StreamDifference {
   readonly #otherSums = new Uint32Array(bucketCount);
   #gathered: Map<number, Map<string, number>> | null = null;
 
-  /** Takes a text of the first stream. */
+  /** Adds a text of the first stream. */
   expect(text: string): void {
     this.#take(text, 1);
   }
 
-  /** Takes a text of the second stream. */
+  /** Adds a text of the second stream. */
   find(text: string): void {
     this.#take(text, -1);
   }
@@ -35,7 +35,7 @@ export class StreamDifference {
     this.#otherSums[bucket]! += sign * second;
   }
 
-  /** Ends the first pass. True when the streams differ: they are then to be given a second time, for `differences`. */
+  /** Ends the first pass. Returns true when the streams differ. Then both must be added a second time, for `differences`. */
   isDifferent(): boolean {
     const gathered = new Map<number, Map<string, number>>();
     for (let bucket = 0; bucket < bucketCount && gathered.size < gatheredBucketsMax; bucket++) {
@@ -46,12 +46,12 @@ export class StreamDifference {
     return gathered.size > 0;
   }
 
-  /** In the second pass: whether a text can be one that differs. */
+  /** In the second pass, whether a text may be part of the difference. */
   gathers(text: string): boolean {
     return this.#gathered?.has(hashesOf(text).first % bucketCount) ?? false;
   }
 
-  /** After the second pass: each text that differs, and how many more the first stream has (less than zero: fewer). */
+  /** After the second pass, each text that differs, and how many more the first stream has; negative if it has fewer. */
   *differences(): Generator<readonly [text: string, surplus: number]> {
     for (const texts of this.#gathered?.values() ?? [])
       for (const entry of texts) if (entry[1] !== 0) yield entry;

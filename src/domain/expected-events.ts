@@ -1,7 +1,6 @@
-// The events that must have happened for a record to be as it is: those of its creation and of each change that led to its
-// state. What a record does not tell is told by another one: an intent's charges say how often it was opened or failed. So
-// all records of a scope together name each of its events once, samples apart; `payments verify` holds both against each
-// other.
+// The events that must have happened for a record to have its state: those of its creation and of each change since. What a
+// record itself does not show, another one shows: an intent's charges tell how often it was opened or failed. So the records of
+// a scope together name each of its events once, except for samples. `payments verify` compares both.
 
 import type { EventType } from '../contract/vocabulary.ts';
 import type { ChargeRecord, StoredRecord } from './record.ts';

@@ -1,6 +1,6 @@
-// What is true of every record after every command: money adds up, states fit each other, and whatever a record names is
-// there. Tables of pure functions, a name each; `payments verify` runs them over a data folder, and the tests of the state
-// machine after every step. A function says in words what is wrong with a record, or null.
+// The invariants of records: money adds up, states match each other, and everything that a record names exists. They hold
+// after every command. Each is a pure function with a name, which returns in words what is wrong with a record, or null.
+// `payments verify` runs them over a data folder, and the tests of the state machine after every step.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { attemptIndex, cashIndex, fieldIndex, scopeOf } from './indexes.ts';

@@ -1,4 +1,4 @@
-// Bytes that are written one after the other into a buffer that grows, and that is used again for what comes next.
+// Writes bytes one after the other into a buffer that grows and is reused.
 
 const firstBytes = 64 * 1024;
 /** A buffer that grew beyond this is not used again. */
@@ -8,17 +8,17 @@ export class ByteWriter {
   #buffer = Buffer.allocUnsafeSlow(firstBytes);
   #length = 0;
 
-  /** How much was written: where the next byte goes. */
+  /** The number of bytes written, which is the position of the next one. */
   get length(): number {
     return this.#length;
   }
 
-  /** What it writes into; another one after the next `skip` or `text`. */
+  /** The buffer that it writes to. The next `skip` or `text` may replace it. */
   get buffer(): Buffer {
     return this.#buffer;
   }
 
-  /** Begins anew, whatever was written. */
+  /** Discards everything that was written. */
   clear(): void {
     this.#length = 0;
     if (this.#buffer.length > reusedBytesMax) this.#buffer = Buffer.allocUnsafeSlow(firstBytes);
@@ -34,7 +34,7 @@ export class ByteWriter {
 
   /** Writes a text as UTF-8; returns how many bytes that took. */
   text(text: string): number {
-    // A call to write nothing costs as much as one that writes.
+    // A call that writes nothing costs as much as one that writes.
     if (text === '') return 0;
     this.#reserve(3 * text.length);
     const bytes = this.#buffer.write(text, this.#length);
@@ -50,7 +50,7 @@ export class ByteWriter {
     this.#buffer = larger;
   }
 
-  /** A copy of all that was written, which takes no more memory than that. */
+  /** A copy of the written bytes, without the spare room of the buffer. */
   copy(): Buffer {
     const bytes = Buffer.allocUnsafeSlow(this.#length);
     this.#buffer.copy(bytes, 0, 0, this.#length);

@@ -1,7 +1,7 @@
-// The log of a shard as files of a backup or an archive (archive-file.ts). A file holds some batches in order and is named
-// after the first and the last sequence in it, `0000000000000001-0000000000004711.log`; where one ends the next one goes
-// on, and what two of them hold counts once. The changes of the directory lie in the same way, with its revisions for
-// sequences. Backups and the archive write them, restore and the log's tools read them.
+// The log of a shard as files of a backup or an archive (archive-file.ts). A file has some batches in order, and is named after
+// its first and last sequence, `0000000000000001-0000000000004711.log`. The next file continues where one ends; batches that are
+// in two files count once. The changes of the directory are stored in the same way, with its revisions in place of sequences.
+// Backups and the archive write these files, restore and the log's tools read them.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ export interface FiledBatch extends TurnHeader {
   readonly bytes: Buffer;
 }
 
-/** What goes into a file: something with a place in its order. */
+/** A batch or a change for a file, with its position in the order. */
 export interface Sequenced {
   readonly firstSequence: number;
   readonly lastSequence: number;
@@ -46,7 +46,7 @@ export function logFileName(first: number, last: number): string {
   return `${String(first).padStart(digits, '0')}-${String(last).padStart(digits, '0')}.log`;
 }
 
-/** The files in a folder, in order; none where there is no folder. */
+/** The files in a folder, in order. A folder that does not exist has none. */
 export function logFilesIn(folder: string): LogFile[] {
   const files: LogFile[] = [];
   for (const name of namesIn(folder)) {
@@ -73,8 +73,8 @@ export interface WrittenLogFile extends WrittenFile {
 }
 
 /**
- * Writes batches (or changes of the directory) to one file, at most about `bytesMax` of them; what is left of `source` is
- * for the next one. Settles with null when there are none.
+ * Writes batches (or changes of the directory) to one file, until it has about `bytesMax` bytes. The rest of `source` is for the
+ * next file. Settles with null when there are none.
  */
 export async function writeLogFile(
   folder: string,
@@ -103,7 +103,7 @@ export async function writeLogFile(
   return { ...written, first, last };
 }
 
-/** Files with what is known of them: `sha256` by path. */
+/** Files, with the known digests by path. */
 export interface LogFiles {
   readonly files: readonly LogFile[];
   readonly part: Part;
@@ -112,8 +112,8 @@ export interface LogFiles {
 }
 
 /**
- * The log batches of files after `after`, in order. What is missing throws `JournalDamaged`, unless it lies before
- * `neededAfter`: that much is held elsewhere.
+ * The log batches of files after `after`, in order. Throws `JournalDamaged` when some are missing, except for those before
+ * `neededAfter`, which are not needed.
  */
 export async function* followFiles(
   source: LogFiles,
@@ -131,7 +131,7 @@ export async function* followFiles(
   yield* inOrder(source, read, after, neededAfter);
 }
 
-/** What `read` makes of each frame of the files after `after`, in order. */
+/** The results of `read` for the frames of the files after `after`, in order. */
 export async function* inOrder<T extends Sequenced>(
   { files, part, identities, digests }: LogFiles,
   read: (path: string, bytes: Uint8Array, next: number) => T,

@@ -1,8 +1,8 @@
-// How a record lies as bytes: a key and a value, which are the same in the log and in the checkpoint. Whoever moves records
-// on, the checkpoint's follower above all, moves these bytes as they are, and decodes no more of them than it needs.
+// A record as bytes: a key and a value, which are the same in the log and in the checkpoint. The checkpoint's follower, and
+// everything else that moves records, moves these bytes as they are, and decodes only what it needs of them.
 //
-// The key is the id with its prefix last, packed (see packed-text.ts): in the order of their keys, records lie in the order
-// in which they were made, whatever their kind. The value, little-endian:
+// The key is the id with its prefix last, packed (see packed-text.ts), so that the order of the keys is the order in which the
+// records were made, whatever their kind is. The value, little-endian:
 //
 //   0  number of the kind (u8)   1  version of its layout (u8)   2  flags (u8): 1 live mode, 2 the record is removed
 //   3  length of the organization (u8), then the organization, packed
@@ -27,12 +27,12 @@ const idLengthMax = 100;
 const flags = { livemode: 1, removed: 2 } as const;
 const flagsAt = 2;
 const organizationAt = 4;
-// Bytes within a record are copied out: what is decoded is mostly LMDB's own buffer, lent until its next read.
+// Bytes within a record are copied, because records are mostly decoded from LMDB's own buffer, which its next read overwrites.
 const packr = new Packr({ useRecords: false, variableMapSize: true, copyBuffers: true });
 
-/** The id with its prefix last, as keys hold it; empty when the text can't be an id. */
+/** The id with its prefix last, as it is in keys; empty when the text can't be an id. */
 function turnId(id: string): string {
-  // Whoever reads may ask for any text.
+  // A reader may ask for any text.
   const end = id.length > idLengthMax ? -1 : id.indexOf('_');
   return end < 1 || /[^0-9A-Z_a-z]/.test(id) ? '' : `${id.slice(end + 1)}_${id.slice(0, end)}`;
 }
@@ -90,13 +90,13 @@ export function encodeRecord(record: StoredRecord): RecordFrame {
   return { key: bytes.subarray(0, keyBytes), value: bytes.subarray(keyBytes) };
 }
 
-/** Whether the bytes are as they were written. A log batch, which has a checksum of its own, is checked as a whole. */
+/** Whether the value matches its checksum. In a log batch this is not needed, because the batch has a checksum of its own. */
 export function isSound({ key, value }: RecordFrame): boolean {
   const end = value.length - checksumBytes;
   return end > organizationAt && value.readUInt32LE(end) === crc32(value.subarray(0, end), crc32(key));
 }
 
-/** The record was removed: its bytes say so until the checkpoint has removed it, too. */
+/** Whether the frame says that the record was removed. The checkpoint has no such frames. */
 export function isRemoved({ value }: RecordFrame): boolean {
   return (value[flagsAt]! & flags.removed) !== 0;
 }
@@ -105,7 +105,7 @@ export function organizationOf({ value }: RecordFrame): string {
   return unpackedOrganization(value);
 }
 
-/** The record with this id whose value is sound. */
+/** Decodes the record with this id. Its value must match its checksum. */
 export function decodeRecord(id: string, value: Buffer): StoredRecord {
   const head: { -readonly [name in keyof FrameHead]: FrameHead[name] } = {
     kind: kindOf(value[0]!),
@@ -124,7 +124,7 @@ export function readRecord(frame: RecordFrame): StoredRecord | null {
   return isSound(frame) ? decodeRecord(idOfFrame(frame), frame.value) : null;
 }
 
-/** So many organizations are remembered as they are written, then anew. */
+/** The most organizations that are remembered. Beyond that, the map is cleared. */
 const rememberedMax = 1_000;
 const packedOrganizations = new Map<string, Buffer>();
 /** By the packed bytes as Latin-1. One text for all records of an organization takes its memory once. */

@@ -1,6 +1,6 @@
-// Builds a shard's journal from what a backup and an archive hold: a checkpoint from its rows, and a log from its batches.
-// Called by a restore, in a folder that is new. When both are there the journal is opened as after a crash, and its follower
-// brings the checkpoint up to the end of the log: so a restore and a recovery are one thing.
+// Builds a shard's journal from a backup and an archive: a checkpoint from its rows, and a log from its batches. A restore calls
+// this in a new folder. Then the journal is opened as after a crash, and its follower brings the checkpoint up to the end of
+// the log, so a restore is also a recovery.
 
 import { mkdirSync } from 'node:fs';
 import { unpack } from 'msgpackr';
@@ -20,7 +20,7 @@ import type { FiledBatch } from './log-files.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
 import { Segments } from './segments.ts';
 
-/** So much goes into one transaction. */
+/** The bytes that are written in one transaction. */
 const commitBytes = 16 << 20;
 
 export interface RestoredJournal {
@@ -29,7 +29,7 @@ export interface RestoredJournal {
   readonly segmentBytesMax: number;
 }
 
-/** Writes the checkpoint's rows. Settles with how many they were, when they are on disk. */
+/** Writes the checkpoint's rows. Settles with their number when they are on disk. */
 export async function restoreCheckpoint(
   { dir, identity, segmentBytesMax }: RestoredJournal,
   frames: AsyncIterable<Frame>,

@@ -1,8 +1,8 @@
-// The scrubber reads a shard's checkpoint and log from one end to the other, a little at a time, and checks everything: each
-// record and each batch against its checksum, index rows against their records and the other way round, idempotency keys,
-// pages. So damage is told before somebody needs what is damaged. Called in the thread that keeps the checkpoint, between
-// its tasks: nothing is written to the checkpoint while a slice runs. It reads the files (see lmdb-file.ts), so it notices
-// damage that would end a process that reads through the library.
+// The scrubber reads a shard's checkpoint and log from end to end, a little at a time, and checks everything: the checksum of
+// each record and each batch, index rows against their records and the other way round, idempotency keys, and pages. So damage
+// is reported before somebody needs the damaged data. It runs in the checkpoint thread between its tasks, so nothing is written
+// to the checkpoint while a slice runs. It reads the files themselves (see lmdb-file.ts), so it survives damage that would end a
+// process that reads through the library.
 
 import { statSync } from 'node:fs';
 import { idOfSortKey } from '../domain/indexes.ts';
@@ -15,18 +15,18 @@ import { isDefect, type LogReader } from './log-reader.ts';
 import { idOfFrame } from './record-frame.ts';
 import { recordTables } from './record-table.ts';
 
-/** How far the scrubber has come: stored, so that it goes on there after a restart. */
+/** The position of the scrubber, which is stored so that it continues there after a restart. */
 export interface ScrubState {
-  /** What is being read: the number of a part. */
+  /** The number of the part that is being read. */
   readonly part: number;
-  /** The key after which it goes on, in hexadecimal, or the log's sequence; empty at the start of a part. */
+  /** The key after which it continues, in hexadecimal, or the log's sequence; empty at the start of a part. */
   readonly after: string;
   /** Bytes that were read in this pass. */
   readonly bytes: number;
-  /** Places that are damaged: found in this pass so far, and in the last one that was completed. */
+  /** The number of damaged places that were found in this pass so far, and in the last complete pass. */
   readonly damaged: number;
   readonly damagedBefore: number;
-  /** When a pass was completed last, Unix milliseconds; null: never. */
+  /** When the last pass was completed, in Unix milliseconds; null before the first one. */
   readonly completedMs: number | null;
 }
 
@@ -39,7 +39,7 @@ export const unscrubbed: ScrubState = {
   completedMs: null,
 };
 
-/** Something that is not as it was written. */
+/** A damaged place. */
 export interface ScrubFinding {
   readonly file: string;
   /** The byte of the file, as far as it is known. */
@@ -65,13 +65,13 @@ const rebuild =
 /** The tables of the checkpoint in the order in which they are read; the log comes last. */
 const tables = [...recordTables, 'index', 'lists', 'kept', 'levels', 'meta'] as const;
 type TableName = (typeof tables)[number];
-/** A row costs at least so much. */
+/** A row counts with at least this many bytes. */
 const rowBytesMin = 64;
 
 export class Scrubber {
   readonly #options: ScrubOptions;
   #state: ScrubState;
-  /** What was told in this pass: a slice may come upon a place again. */
+  /** The places that were reported in this pass, because a slice may find one again. */
   readonly #told = new Set<string>();
 
   constructor(options: ScrubOptions) {
@@ -83,7 +83,7 @@ export class Scrubber {
     return this.#state;
   }
 
-  /** How many bytes a pass reads, about. */
+  /** About how many bytes a pass reads. */
   get totalBytes(): number {
     const { log } = this.#options;
     const files = [...log.segments().map(({ file }) => file), this.#checkpointFile];
@@ -94,7 +94,7 @@ export class Scrubber {
     return `${this.#options.checkpoint}/data.mdb`;
   }
 
-  /** Reads about so many bytes more, to the end of the pass at most; `nowMs` is the time at which it may be completed. */
+  /** Reads about `bytes` more, but not beyond the end of the pass. `nowMs` is the time of the completion, if it is reached. */
   run(bytes: number, nowMs: number): void {
     const end = this.#state.bytes + bytes;
     while (this.#state.bytes < end) {
@@ -130,7 +130,7 @@ export class Scrubber {
     this.#tell({ file: this.#checkpointFile, byte: at, defect: message, advice: restore });
   }
 
-  /** Reads on in a table of the checkpoint; true at its end. */
+  /** Continues reading a table of the checkpoint. Returns true at its end. */
   #readTable(end: number): boolean {
     const table = tables[this.#state.part]!;
     let checkpoint: CheckpointReader;
@@ -144,7 +144,7 @@ export class Scrubber {
     try {
       return this.#readRows(checkpoint, table, end);
     } catch (error) {
-      // The root of the table: none of its rows can be found.
+      // The root of the table is damaged, so none of its rows can be found.
       if (!(error instanceof FileDamage)) throw error;
       this.#tellPage(error);
       return true;
@@ -166,7 +166,7 @@ export class Scrubber {
         if (finding !== null) this.#tell({ file, byte: row.at, ...finding });
       } catch (error) {
         if (!(error instanceof FileDamage)) throw error;
-        // Of this row, or of one that it was held against.
+        // The page is that of this row, or of one that it was compared with.
         this.#tellPage(error);
       }
       this.#advance(row.key.toString('hex'), row.key.length + row.length);
@@ -175,7 +175,7 @@ export class Scrubber {
     return true;
   }
 
-  /** What is wrong with a row; null: nothing. Throws `FileDamage`. */
+  /** What is wrong with a row; null when nothing is. Throws `FileDamage`. */
   #checkRow(
     checkpoint: CheckpointReader,
     table: TableName,
@@ -215,13 +215,13 @@ export class Scrubber {
       const isRight = this.#options.indexRowsOf(record).some((row) => checkpoint.keyOf(row)?.equals(key));
       return isRight ? null : { defect: `${what}, which the record ${id} does not ask for`, advice: rebuild };
     } catch (error) {
-      // That was told where the record lies.
+      // This is reported at the record itself.
       if (error instanceof JournalDamaged) return null;
       throw error;
     }
   }
 
-  /** Reads on in the log; true at its end. */
+  /** Continues reading the log. Returns true at its end. */
   #readLog(end: number): boolean {
     for (const found of this.#options.log.read({ after: Number(this.#state.after) })) {
       if (isDefect(found)) {

@@ -1,6 +1,6 @@
-// `payments export`: writes everything in a data folder to one file (folder-lines.ts), while no service runs on it. The file
-// appears under its name when it is whole. The key that `listen` signs with is left out, because it is not sealed: a folder
-// that is made of the file gets another one.
+// `payments export` writes everything in a data folder to one file (folder-lines.ts), while no service runs on it. The file gets
+// its name when it is complete. The key with which `listen` signs is left out, because it is not sealed. A folder that is made
+// from the file gets a new one.
 
 import { createHash, type Hash } from 'node:crypto';
 import { createWriteStream, existsSync, renameSync, rmSync, type WriteStream } from 'node:fs';
@@ -36,7 +36,7 @@ const progressEvery = 16_384;
 const warn = (message: string, fields: object = {}) =>
   console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
 
-/** The command. Throws `CliFailure`, one clear line; there is no file then. */
+/** Carries out `payments export`. Throws `CliFailure`, whose message is one line; then there is no file. */
 export async function exportDataFolder(
   dataDir: string,
   file: string,
@@ -84,7 +84,7 @@ async function exportTo(to: string, folder: DataFolder, onProgress: ReportProgre
   }
 }
 
-/** Opens the shards one within the other, so that all of them can be read at the same time. */
+/** Opens all shards, one within the other, so that they can be read at the same time. */
 async function withShards<T>(
   folder: DataFolder,
   opened: readonly StoppedShard[],
@@ -162,7 +162,7 @@ class LineFile {
 
   constructor(path: string) {
     this.#stream = createWriteStream(path, { flags: 'w', mode: 0o600, flush: true });
-    // It is thrown by whoever writes next.
+    // The next write throws the error.
     this.#stream.on('error', () => {});
   }
 

@@ -8,10 +8,10 @@ import type { ApiRequest, Change, StoredRecord } from '../domain/record.ts';
 import { type IdempotencyRecord, nowhere, type StoredResponse } from '../journal/journal.ts';
 import type { ClockState, RetentionMarks } from '../shard/small-values.ts';
 
-/** The form of these lines. */
+/** The version of the format. */
 export const linesFormat = 1;
 
-/** The first line: what it is, what wrote it, and what it was. */
+/** The first line: the format, what wrote it, and the folder that it is from. */
 export interface Head {
   readonly export: 'payments-service';
   readonly format: number;
@@ -37,7 +37,7 @@ export interface Counts {
   readonly small_values: number;
 }
 
-/** A stored response; without `answer` it is lost, and its key stays used. */
+/** A stored response. Without `answer` it is lost, but its key stays known. */
 export interface ResponseLine {
   readonly key_digest: string;
   readonly fingerprint: string;
@@ -64,7 +64,7 @@ export interface End {
   readonly end: Counts & { readonly sha256: string };
 }
 
-/** The only bytes in a record are the digests that a network call keeps of its request. */
+/** A record as a line. The only bytes in a record are the digests of a network call's request. */
 export function recordLine(record: StoredRecord): object {
   if (record.kind !== 'network_call' || record.request === null) return record;
   const { key_digest, fingerprint } = record.request;
@@ -74,7 +74,7 @@ export function recordLine(record: StoredRecord): object {
   };
 }
 
-/** `fields` are those of each kind of record. Throws `SyntaxError` for what is no record. */
+/** The record in a line. `fields` are those of each kind of record. Throws `SyntaxError` when the line is not a record. */
 export function recordOfLine(line: object, fields: ReadonlyMap<string, readonly string[]>): Change {
   const { kind } = line as { kind?: unknown };
   const expected = typeof kind === 'string' ? fields.get(kind) : undefined;

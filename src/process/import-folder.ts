@@ -1,6 +1,5 @@
-// `payments import`: makes a data folder of a file that `payments export` wrote. The folder is built beside its place, holds
-// everything or is removed again, and is verified before it is put there. It is another folder than the one that was
-// exported: it has an id of its own, and as many shards as one wants.
+// `payments import` makes a data folder from a file that `payments export` wrote. The folder is built beside its place and
+// verified, and gets its name when it is complete; otherwise it is removed. It has an id of its own and any number of shards.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -46,7 +45,7 @@ export interface ImportOptions {
 const warn = (message: string, fields: object = {}) =>
   console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
 
-/** The command. Throws `CliFailure`, one clear line; there is no folder then. */
+/** Carries out `payments import`. Throws `CliFailure`, whose message is one line; then there is no folder. */
 export async function importDataFolder(options: ImportOptions): Promise<Imported> {
   const from = resolve(options.from);
   const to = resolve(options.dataDir);
@@ -99,7 +98,7 @@ async function importInto(folder: DataFolder, from: string, onProgress: ReportPr
 
 const wrote = 'import it with the version of the service that wrote it, and upgrade the folder afterwards';
 
-/** Takes the lines of one file. What is wrong with it is thrown as a `SyntaxError` that names the line. */
+/** Imports the lines of one file. Throws a `SyntaxError` that names the line when something is wrong with it. */
 class Import {
   readonly #directory: Directory;
   readonly #shards: NewShards;
@@ -196,7 +195,7 @@ function parsed(line: Buffer, number: number): object {
     const value: unknown = JSON.parse(line.toString());
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // It is no JSON.
+    // The line is not JSON.
   }
   throw new SyntaxError(`line ${number} is not a line of an export`);
 }
@@ -213,7 +212,7 @@ function headOf(value: object): Head {
   return head;
 }
 
-/** The lines of a file without their ends; the last one may lack its own. */
+/** The lines of a file without their line breaks. The last line may have none. */
 async function* linesOf(path: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {

@@ -1,5 +1,5 @@
-// The shards of a data folder in the making, while no service runs on it. Whatever is put goes to the one shard that owns
-// its organization. Called by a reshard, which reads the shards before, and by an import, which reads a file.
+// The shards of a data folder that is being made, while no service runs on it. Everything goes to the shard that owns its
+// organization. A reshard, which reads the old shards, and an import, which reads a file, use this.
 
 import { type IdempotencyRecord, nowhere, type OwnJournal, type StoredResponse } from '../journal/journal.ts';
 import { idOfFrame, organizationOf, type RecordFrame } from '../journal/record-frame.ts';
@@ -15,19 +15,19 @@ import {
   writeRevision,
 } from '../shard/small-values.ts';
 
-/** So many are written in one transaction. */
+/** How many are written in one transaction. */
 const batchSize = 1_000;
 
-/** A key, and its answer; null when that is lost. A key whose answer is lost stays known: its request must not run again. */
+/** A key with its stored response; null when that is lost. Such a key stays known, because its request must not run again. */
 interface KeyedAnswer {
   readonly key: IdempotencyRecord;
   readonly answer: StoredResponse | null;
 }
 
-/** What all new shards know. */
+/** The values that all new shards get. */
 export interface GoOn {
   readonly clock: ClockState;
-  /** How many changes of the directory there were. */
+  /** The number of changes of the directory. */
   readonly revision: number;
   readonly retention: RetentionMarks;
 }
@@ -44,7 +44,7 @@ export class NewShards {
   records = 0;
   answers = 0;
 
-  /** The journals are open and empty. */
+  /** The journals must be open and empty. */
   constructor(journals: readonly OwnJournal[]) {
     this.#shards = journals.map((journal) => ({
       journal,
@@ -71,13 +71,13 @@ export class NewShards {
 
   /** Puts a small value of an organization, by whose id its name begins. */
   putSmallValue(name: string, value: Uint8Array): void {
-    // What is not of a scope is about the old shard itself.
+    // A value that does not belong to a scope is about the old shard itself.
     if (!name.includes('/')) return;
     const org = name.slice(0, name.indexOf('/'));
     this.#shards[shardOfOrganization(org, this.#shards.length)]!.smallValues.set(name, value);
   }
 
-  /** Writes what is left; the shards go on from there. */
+  /** Writes the rest, and the values from which the shards continue. */
   async finish({ clock, revision, retention }: GoOn): Promise<void> {
     for (const shard of this.#shards) {
       await writeAnswers(shard);
@@ -95,7 +95,7 @@ async function writeRecords({ journal: { log, checkpoint }, records }: NewShard)
   records.clear();
 }
 
-/** Appends stored responses to the log, a turn for each time at which some were given. */
+/** Appends stored responses to the log, in one turn for each time at which keys were used. */
 async function writeAnswers({ journal: { log, checkpoint }, answers }: NewShard): Promise<void> {
   const durable: Promise<void>[] = [];
   const idempotencyRecords: IdempotencyRecord[] = [];

@@ -1,5 +1,5 @@
-// The pause of a data folder that was restored, as the running service sees it: it lasts until an operator resumes the
-// service, across restarts.
+// The pause of a restored data folder, as the running service sees it. It lasts until an operator resumes the service, also
+// over restarts.
 
 import { type DataFolder, endPause, type Paused } from './data-folder.ts';
 
@@ -17,7 +17,7 @@ export class Pause {
     return this.#paused;
   }
 
-  /** Ends the pause durably, then has `resume` let the threads work. Resolves with what the pause was. */
+  /** Ends the pause durably, and then calls `resume`, which makes the threads work. Resolves with the pause that ended. */
   async end(resume: () => Promise<void>): Promise<Paused | null> {
     const was = this.#paused;
     if (was === null) return null;

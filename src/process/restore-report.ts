@@ -1,17 +1,17 @@
-// What lies after the moment that a folder was restored to, as far as the backup and the archive tell: payments, refunds and
-// deliveries that customers, networks and merchants have seen, and that the folder does not know. An operator settles them by
-// hand. A row of the report is an object as it was last; nothing of a customer is in it but ids and amounts.
+// The report of a restore: what happened after the moment that the folder was restored to, as far as the backup and the archive
+// have it. Customers, networks and merchants have seen these payments, refunds and deliveries, and the folder does not know
+// them, so an operator settles them by hand. A row of the report is an object in its last state, with ids and amounts only.
 
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import type { Change } from '../domain/record.ts';
 import { entriesOf, type FiledBatch } from '../journal/log-files.ts';
 
-/** Kinds whose changes somebody outside has seen. */
+/** The kinds of records whose changes are seen outside of the service. */
 const seenOutside = ['payment_intent', 'charge', 'refund', 'attempt', 'network_call'] as const;
 type Seen = Extract<Change, { kind: (typeof seenOutside)[number] }>;
 
 export interface LaterChanges {
-  /** Entries of the logs, and changes of the directory, that were left out. */
+  /** The number of log entries and directory changes that were left out. */
   readonly entries: number;
   readonly directoryChanges: number;
   /** How many objects of each kind and status they change: `charge succeeded`. */
@@ -43,7 +43,7 @@ export class LaterReport {
     }
   }
 
-  /** Writes a row for each object, and tells how many there are. */
+  /** Writes a row for each object, and returns the numbers. */
   finish(): LaterChanges {
     const file = openSync(this.#path, 'w', 0o600);
     try {
@@ -68,7 +68,7 @@ function statusOf(change: Seen): string {
   return change.kind === 'network_call' ? ` ${change.action}` : ` ${change.status}`;
 }
 
-/** What people need of an object to find it at the network or in a merchant's books. */
+/** The fields by which people find an object at the network or in a merchant's books. */
 function shown(change: Seen): object {
   const { kind, id, org, livemode } = change;
   const common = { kind, id, org, livemode, status: statusOf(change).trim() };

@@ -1,18 +1,18 @@
-// Up to where a restore goes. An operator names a moment, an entry of one shard's log, or a request that is not to have
-// happened; all come down to an entry for one shard, where one was named, and to a wall time for everything else, so that the
-// shards and the directory are from one moment.
+// The target of a restore. An operator names a moment, an entry of one shard's log, or a request to undo. Each becomes a wall
+// time for all shards and the directory, so that they are from one moment, and, if an entry or a request was named, an entry
+// for its shard.
 
 import { entriesOf, type FiledBatch, followFiles, type LogFiles } from '../journal/log-files.ts';
 import { DataFolderError } from './data-folder.ts';
 
-/** What an operator may name; nothing: everything that there is. */
+/** The target that an operator names. Without one, everything is restored. */
 export type Target =
   | { readonly kind: 'end' }
   | { readonly kind: 'time'; readonly ms: number }
   | { readonly kind: 'sequence'; readonly shard: number; readonly sequence: number }
   | { readonly kind: 'before_request'; readonly requestId: string };
 
-/** Where everything is cut. */
+/** Where the logs are cut. */
 export interface Cut {
   /** Batches with a later wall time are left out, and what comes after them in their log. */
   readonly toMs: number;
@@ -25,11 +25,11 @@ export interface ShardLog {
   readonly shard: number;
   readonly files: LogFiles;
   readonly tag: Buffer;
-  /** The sequence that the checkpoint reflects: nothing before it can be had. */
+  /** The sequence that the checkpoint reflects, before which the restore can't go. */
   readonly state: number;
 }
 
-/** Finds out where to cut. Throws `DataFolderError` when what was named is not there. */
+/** Finds where to cut. Throws `DataFolderError` when the named entry or request is not there. */
 export async function cutFor(target: Target, logs: readonly ShardLog[]): Promise<Cut> {
   switch (target.kind) {
     case 'end':
@@ -78,7 +78,7 @@ export function batchesOf({ files, tag, state }: ShardLog, after: number): Async
   return followFiles(files, tag, after, state);
 }
 
-/** The last sequence of a batch that a cut keeps; less than its first when it keeps none of it. */
+/** The last sequence of a batch that a cut keeps. It is less than the first one when the cut keeps nothing of the batch. */
 export function keptOf(batch: FiledBatch, shard: number, { toMs, entry }: Cut): number {
   if (entry?.shard === shard) return Math.min(batch.lastSequence, entry.sequence);
   return batch.wallMs <= toMs ? batch.lastSequence : batch.firstSequence - 1;

@@ -1,23 +1,23 @@
-// When the scrubber reads, and how much at a time: everything within the configured time, spread evenly, in slices that are
-// short enough for the tasks of its thread. Runs in the checkpoint thread.
+// Decides when the scrubber reads, and how much at a time. It reads everything within the configured time, spread evenly, in
+// slices that are short enough for the other tasks of the checkpoint thread, in which it runs.
 
 import type { Scrubber, ScrubState } from '../journal/scrubber.ts';
 
 const lookMs = 1_000;
-/** After a slice that did not suffice. */
+/** The wait after a slice that was too small. */
 const soonMs = 50;
 const sliceMsMax = 5;
 const stepBytes = 64 * 1024;
-/** A thread that was busy for long doesn't catch up with more than this. */
+/** After a long busy time, at most this much is caught up. */
 const dueBytesMax = 16 * 1024 * 1024;
-/** The sizes of the files are looked at so often. */
+/** How often the sizes of the files are measured. */
 const measureMs = 60_000;
 
 export interface ScrubTimerOptions {
   readonly scrubber: Scrubber;
   /** Everything is read once in this time. */
   readonly periodMs: number;
-  /** Hears how far it has come, and how many bytes there are. */
+  /** Called with the position, and with the number of bytes of a pass. */
   readonly onProgress: (state: ScrubState, totalBytes: number) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -59,7 +59,7 @@ export class ScrubTimer {
         const before = scrubber.state;
         scrubber.run(Math.min(this.#dueBytes, stepBytes), Date.now());
         const { state } = scrubber;
-        // The rest of a pass that was completed may wait for the next one.
+        // After a complete pass, the bytes that are still due are left to the next one.
         this.#dueBytes = state.bytes > before.bytes ? this.#dueBytes - (state.bytes - before.bytes) : 0;
       }
       onProgress(scrubber.state, this.#totalBytes);

@@ -1,5 +1,5 @@
-// A shard of a stopped service as its journal has it: the checkpoint, and the rest of the log on top, in memory. Called by
-// what looks at a whole data folder or copies it. Nothing is written.
+// A shard of a stopped service: its checkpoint, with the rest of the log on top in memory. Whatever examines or copies a whole
+// data folder uses this. It writes nothing.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { timeOfId } from '../core/ids.ts';
@@ -23,9 +23,9 @@ type OnDamage = (id: string, error: Error) => void;
 
 export class StoppedShard {
   readonly journal: StoppedJournal;
-  /** Every record as it is now. */
+  /** The newest value of every record. */
   readonly records: RecordStore;
-  /** The records that the log has a newer value of than the checkpoint. */
+  /** The records of which the log has a newer value than the checkpoint. */
   readonly #inLog = new Map<string, RecordKind>();
   readonly #usedInLog: IdempotencyRecord[] = [];
   #clock: ClockState;
@@ -37,7 +37,7 @@ export class StoppedShard {
     this.#clock = readClock(checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
   }
 
-  /** Reads the log after the checkpoint, once. Throws `JournalDamaged`, and has what comes before the damage. */
+  /** Reads the log after the checkpoint, once. Throws `JournalDamaged`; what comes before the damage is then applied. */
   replay(): void {
     for (const { changes, timeMs, idempotency } of this.journal.replay()) {
       let { lastMs } = this.#clock.ids;
@@ -53,22 +53,22 @@ export class StoppedShard {
     }
   }
 
-  /** The shard's last time. */
+  /** The clock of the shard as of its last turn. */
   get clock(): ClockState {
     return this.#clock;
   }
 
-  /** From which id on all events are there. */
+  /** Which events may have been removed. */
   get retention(): RetentionMarks {
     return readRetention(this.journal.checkpoint.getSmallValue(retentionKey));
   }
 
-  /** Whether the checkpoint's value of a record is not its newest. */
+  /** Whether the log has a newer value of a record than the checkpoint. */
   isInLog(id: string): boolean {
     return this.#inLog.has(id);
   }
 
-  /** The records that the log has changed, as they are now. */
+  /** The newest values of the records that the log has changed. */
   *changedInLog(): Generator<StoredRecord> {
     for (const [id, kind] of this.#inLog) {
       const record = this.records.get(kind, id);
@@ -76,7 +76,7 @@ export class StoppedShard {
     }
   }
 
-  /** Every record, without a bound on how many there are. One that is damaged is thrown, unless `onDamage` takes it. */
+  /** Every record, lazily. Throws at a damaged one, unless `onDamage` takes it. */
   *all(onDamage?: OnDamage): Generator<StoredRecord> {
     for (const record of this.journal.checkpoint.records(onDamage))
       if (!this.#inLog.has(record.id)) yield record;

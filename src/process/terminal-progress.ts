@@ -1,6 +1,6 @@
-// How far a long command is, in one line of the terminal that is written again and again. Nothing where there is no terminal.
+// Shows the progress of a long command in one line of the terminal. Without a terminal it prints nothing.
 
-/** Writes the line anew. */
+/** Overwrites the line. */
 export function showProgress(what: string, done: number, total: number): void {
   if (!process.stderr.isTTY) return;
   const share = total === 0 ? `${done}` : `${Math.floor((100 * Math.min(done, total)) / total)} %`;

@@ -1,6 +1,6 @@
-// `payments verify`: whether everything in a data folder fits together, while no service runs on it: the parts of the
-// folder, the directory, and each shard (verify-shard.ts). It only reads. A backup that was put back is looked at in the
-// same way, before a service starts on it.
+// `payments verify` checks that everything in a data folder matches, while no service runs on it: the parts of the folder, the
+// directory, and each shard (verify-shard.ts). It only reads. A restored folder is checked in the same way, before a service
+// starts on it.
 
 import type { Directory } from '../directory/directory.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
@@ -20,12 +20,12 @@ import { checkFolder } from './folder-check.ts';
 import { refuseRunning } from './reshard.ts';
 import { type Subject, verifyShard } from './verify-shard.ts';
 
-/** More than so many findings are counted and not listed. */
+/** Further findings are counted but not listed. */
 const listedMax = 1_000;
 
 const restore = 'restore the data folder from a backup that verifies';
 
-/** What can be done about a finding. */
+/** What to do about a finding. */
 const advice: Readonly<Record<Subject | 'folder', string>> = {
   record: `look the payment up at its network and in the merchant's books, and correct it there; or ${restore}`,
   event: 'the merchant may not know of this change: compare with their books',
@@ -37,7 +37,7 @@ const advice: Readonly<Record<Subject | 'folder', string>> = {
   folder: restore,
 };
 
-/** The command: verifies the folder at `dataDir`. Throws `CliFailure`, one clear line, when it can't be looked at. */
+/** Carries out `payments verify`. Throws `CliFailure`, whose message is one line, when the folder can't be checked. */
 export async function verifyDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Verification> {
   try {
     await refuseRunning(dataDir);
@@ -75,7 +75,7 @@ export async function verifyFolder(folder: DataFolder, onProgress: ReportProgres
   return { folder: folder.path, id: folder.id, shards: folder.shards, ...total, findings, unlisted };
 }
 
-/** The directory, open, if it can be read; and whether the parts of the folder belong together. */
+/** Opens the directory, if it can be read, and checks that the parts of the folder belong together. */
 async function verifyDirectory(
   folder: DataFolder,
   onFinding: (finding: Finding) => void,

@@ -1,7 +1,7 @@
-// `payments verify` of one shard: every record against the invariants of the state machine, the events against the records,
-// the index rows of the checkpoint against its records, and the idempotency records against the stored responses. What is
-// read is the checkpoint with the rest of the log on top, as the shard itself would have it. Nothing is changed, and memory
-// does not grow with the number of records.
+// `payments verify` for one shard. It checks every record with the invariants of the state machine, the events and the
+// checkpoint's index rows against the records, and the idempotency records against the stored responses. It reads the checkpoint
+// with the rest of the log on top, as the shard itself would. It changes nothing, and its memory does not grow with the number
+// of records.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { AssertionFailure } from '../core/assert.ts';
@@ -18,12 +18,12 @@ import type { StoppedJournal } from '../journal/stopped-journal.ts';
 import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 import { StoppedShard } from './stopped-shard.ts';
 
-/** What a finding is about; it says what can be done (see verify-folder.ts). */
+/** What a finding is about, which decides the advice (see verify-folder.ts). */
 export type Subject = 'record' | 'event' | 'index' | 'response' | 'damage' | 'place';
 
 export interface Found {
   readonly subject: Subject;
-  /** The name of what does not hold. */
+  /** The name of the check that failed. */
   readonly check: string;
   /** The id of the object, if it is about one. */
   readonly object: string | null;
@@ -36,7 +36,7 @@ export interface ShardVerification {
   readonly shards: number;
   readonly knowsOrganization: (org: string) => boolean;
   readonly onFinding: (found: Found) => void;
-  /** Hears now and then how many records, or rows, were looked at. */
+  /** Called now and then with the number of records or rows that were checked. */
   readonly onProgress: (what: string, done: number, total: number) => void;
 }
 
@@ -125,7 +125,7 @@ class ShardVerifier {
     if (record.kind === 'event') this.#eventCount++;
   }
 
-  /** A record lies in the shard that owns its organization, which the directory knows. */
+  /** Checks that a record is in the shard that owns its organization, and that the directory knows the organization. */
   #verifyPlace({ id, org }: StoredRecord): void {
     const { number, shards, knowsOrganization } = this.#options;
     const slot = slotOfId(id);
@@ -143,7 +143,7 @@ class ShardVerifier {
     this.#found('place', 'organization', org, `has records, such as ${id}, and is not in the directory`);
   }
 
-  /** The object is younger than the oldest events that are kept. */
+  /** Whether the object is younger than the oldest events that must exist. */
   #hasAllEvents(object: string): boolean {
     return timeOfId(object) > this.#eventsFromMs;
   }
@@ -166,7 +166,7 @@ class ShardVerifier {
     };
     this.#options.onProgress('index rows', 0, 1);
     findAll();
-    // A record that can't be read says nothing of its rows, and they are not to blame.
+    // The rows of a record that can't be read are not known, so they are not reported.
     if (this.#isDamaged || !this.#index.isDifferent()) return;
     const records = new Map<string, StoredRecord>();
     for (const record of this.#stored(() => {}))
@@ -195,7 +195,7 @@ class ShardVerifier {
     }
   }
 
-  /** Each idempotency record that is in force has its stored response, in the shard of its organization. */
+  /** Checks that each idempotency record in force has its stored response, and is in the shard of its organization. */
   #verifyResponses(): number {
     const { number, shards, onProgress } = this.#options;
     let responses = 0;
@@ -229,7 +229,7 @@ class ShardVerifier {
   }
 }
 
-/** A sample that an operator sent in test mode is about an object that never was. */
+/** Whether the event is a sample of test mode, which is about an object that never existed. */
 function isSample({ livemode }: EventRecord, object: string, view: View): boolean {
   const kind = kindOfId(object);
   if (livemode || kind === undefined || kind === 'organization' || kind === 'request') return false;

@@ -1,7 +1,7 @@
-// For how long a shard keeps its events, in service time. Events have no service time of their own, so the shard notes now and
-// then how far its ids had come. When such a mark is as old as events are kept, all events up to its id are too old: they
-// are removed, some with each look at the time, one organization and mode after the other. How far that has come is stored
-// before the first of them is removed, so that whoever looks at the folder knows from which id on all events are there.
+// The retention of a shard's events, in service time. Events have no service time of their own, so the shard regularly marks
+// the time of its newest id. When a mark is as old as the retention time, all events up to its id are too old. They are removed
+// in small portions, one organization and mode after the other. The id up to which events may be missing is stored before the
+// first of them is removed, so that a check of the folder knows which events must exist.
 
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { idFloor } from '../core/ids.ts';
@@ -12,9 +12,9 @@ import type { ShardState } from './shard-state.ts';
 import type { RetentionMarks } from './small-values.ts';
 import type { Turn } from './turn.ts';
 
-/** Marks in a retention time: events are kept longer by at most such a part of it. */
+/** The number of marks in a retention time. Events stay longer by at most this fraction of it. */
 const marksMax = 100;
-/** Organizations that are looked at in one turn, if they have nothing to remove. */
+/** How many organizations are looked at in one turn if they have nothing to remove. */
 const scopesPerTurnMax = 64;
 
 type ScopeName = readonly [org: string, livemode: boolean];
@@ -28,7 +28,7 @@ export class EventRetention {
   #sweep: Iterator<ScopeName> | null = null;
   #current: ScopeName | null = null;
 
-  /** `stored` is what a start finds. What it did not finish then is done again. */
+  /** `stored` is what the last process stored. What that one did not finish is done again. */
   constructor(state: ShardState, retentionMs: number, stored: RetentionMarks) {
     this.#state = state;
     this.#retentionMs = retentionMs;
@@ -37,7 +37,7 @@ export class EventRetention {
     if (stored.horizonMs > 0) this.#sweep = scopesOf(state);
   }
 
-  /** When it is to be called next, in service time. */
+  /** When `run` is to be called next, in service time. */
   get dueMs(): number {
     const { marks } = this.#marks;
     if (this.#sweep !== null && this.#marks === this.#stored) return 0;
@@ -55,7 +55,7 @@ export class EventRetention {
     this.#stored = marks;
   }
 
-  /** Notes how far the ids have come, and removes some events that are too old. */
+  /** Marks the newest id if a mark is due, and removes some events that are too old. */
   run(turn: Turn): void {
     this.#note(turn.serviceMs);
     if (this.#sweep === null || this.#marks.horizonMs !== this.#stored.horizonMs) return;

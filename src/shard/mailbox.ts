@@ -1,6 +1,5 @@
-// A shard's mailbox: messages in the order in which they came. A batch of requests lies in it as the bytes that it came in:
-// a request is read only when its turn takes it, and when the last one was taken the buffer is free for a batch of
-// answers.
+// A shard's mailbox: its messages in the order of their arrival. A batch of requests stays in the bytes in which it arrived. A
+// request is read when a turn takes it, and after the last one the buffer is free for a batch of answers.
 
 import { FixedQueue } from '../core/fixed-queue.ts';
 import { type RequestFrame, RequestReader, type SpareBuffers } from './frames.ts';
@@ -37,7 +36,7 @@ export class Mailbox {
     this.#spare = spare;
   }
 
-  /** How many messages wait, each request of a batch counted. */
+  /** The number of messages that wait. Each request of a batch counts. */
   get length(): number {
     return this.#length;
   }
@@ -53,7 +52,7 @@ export class Mailbox {
     this.#length += requests.left;
   }
 
-  /** Takes the oldest message; undefined when none waits. What a request views is good until the next call. */
+  /** Takes the oldest message; undefined when none waits. The views in a request are valid until the next call. */
   take(): Mail | undefined {
     while (this.#batch === null || this.#batch.requests.left === 0) {
       if (this.#batch !== null) this.#spare.give(this.#batch.requests.bytes);

@@ -1,8 +1,8 @@
-// What `payments export` and `payments import` come to.
+// The results of `payments export` and `payments import`.
 
 import type { Finding } from './verification.ts';
 
-/** What went from the one to the other. */
+/** The numbers of what was exported or imported. */
 export interface Transferred {
   readonly file: string;
   readonly folder: string;
@@ -15,7 +15,7 @@ export interface Transferred {
 
 export interface Imported extends Transferred {
   readonly shards: number;
-  /** What does not hold in the new folder. */
+  /** The findings of the check of the new folder. */
   readonly findings: readonly Finding[];
   readonly unlisted: number;
 }

@@ -1,11 +1,11 @@
-// What `payments verify` finds, and how a long command tells how far it is.
+// The findings of `payments verify`, and the progress of a long command.
 
-/** Something that does not hold. */
+/** A check that failed. */
 export interface Finding {
   readonly shard: number | null;
   /** The invariant, such as `charge.refunds`. */
   readonly check: string;
-  /** The id of the object that it is about; null: it is about more than one. */
+  /** The id of the object that it is about; null when it is about several. */
   readonly object: string | null;
   readonly what: string;
   readonly advice: string;
@@ -23,5 +23,5 @@ export interface Verification {
   readonly unlisted: number;
 }
 
-/** Hears how far a long command is: what it does, and `done` of `total`; a total of 0 is not known. */
+/** Called with the progress of a long command: what it does, and `done` of `total`. A total of 0 is not known. */
 export type ReportProgress = (what: string, done: number, total: number) => void;
