@@ -96,7 +96,7 @@ const stages: readonly Stage[] = [
   {
     name: 'encoding only',
     checkpoints: false,
-    open: async () => withLog(emptyLog((turn) => encodeTurn(turn, tag).changes)),
+    open: async () => withLog(emptyLog((turn) => encodeTurn(turn, tag, 1).changes)),
   },
   { name: 'log', checkpoints: false, open: () => onDisk() },
   { name: 'log and checkpoints', checkpoints: true, open: withCheckpoints },

@@ -5,7 +5,8 @@
 //   8  first sequence (f64)   16  last sequence (f64)   24  service time (f64)   32  wall time, Unix ms (f64)
 //  40  length of the body (u32)   44  length of the responses (u32)
 //  48  tag: whose batch it is (22 bytes, see identity.ts)
-//  70  body: for each entry the number of its changes (u16), the offset of its stored response (u32, all ones: none) and
+//  70  epoch of the owner that wrote it, see log-engine.ts (f64)
+//  78  body: for each entry the number of its changes (u16), the offset of its stored response (u32, all ones: none) and
 //      its cause (u8: the number of its kind from 1, and 128 when a name follows, with its length (u8)), then each
 //      change: the lengths of its key (u8) and of its value (u32), the key, the value (see record-frame.ts)
 //   …  responses: CRC-32 of the rest of the response (u32), key digest (16), fingerprint (16), slot (u16), status (u16),
@@ -35,11 +36,12 @@ import {
 } from './journal.ts';
 import { decodeRecord, idOfFrame, isSound, type RecordFrame, writeRecord } from './record-frame.ts';
 
-const format = 7;
+const format = 8;
 const bodyBytesAt = 40;
 const responsesBytesAt = 44;
 const tagAt = 48;
-const headerBytes = tagAt + tagBytes;
+const epochAt = tagAt + tagBytes;
+const headerBytes = epochAt + 8;
 // Where the fields of a response lie, from its start.
 const keyDigestAt = 4;
 const fingerprintAt = keyDigestAt + digestBytes;
@@ -59,6 +61,8 @@ export interface TurnHeader {
   readonly timeMs: number;
   /** Wall time. */
   readonly wallMs: number;
+  /** The epoch of the owner that wrote it, see log-engine.ts. */
+  readonly epoch: number;
 }
 
 /** An entry as it lies in the log: views of its batch, which is checked. */
@@ -85,8 +89,8 @@ export interface EncodedTurn {
   readonly changes: PackedChanges;
 }
 
-/** Encodes a turn as one log record of the shard with this tag. */
-export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
+/** Encodes a turn as one log record of the shard with this tag, whose owner has this epoch. */
+export function encodeTurn(turn: LogBatch, tag: Buffer, epoch: number): EncodedTurn {
   const { firstSequence, timeMs, wallMs, entries } = turn;
   const places: number[] = [];
   const bodies: number[] = [];
@@ -116,6 +120,7 @@ export function encodeTurn(turn: LogBatch, tag: Buffer): EncodedTurn {
   bytes.writeUInt32LE(bodyEnd - headerBytes, bodyBytesAt);
   bytes.writeUInt32LE(length - bodyEnd, responsesBytesAt);
   bytes.set(tag, tagAt);
+  bytes.writeDoubleLE(epoch, epochAt);
   bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4);
   return { bytes, locations, changes: new ChangesOfTurn(bytes, new Uint32Array(places)) };
 }
@@ -227,6 +232,7 @@ export function readTurnHeader(bytes: Buffer): TurnHeader {
     lastSequence: bytes.readDoubleLE(16),
     timeMs: bytes.readDoubleLE(24),
     wallMs: bytes.readDoubleLE(32),
+    epoch: bytes.readDoubleLE(epochAt),
   };
 }
 
@@ -240,7 +246,7 @@ export function retagged(bytes: Buffer, tag: Buffer): Buffer {
 
 /** The log record with its entries up to `lastSequence` only. */
 export function cutAfter(bytes: Buffer, lastSequence: number, tag: Buffer): Buffer {
-  const { firstSequence, timeMs, wallMs } = readTurnHeader(bytes);
+  const { firstSequence, timeMs, wallMs, epoch } = readTurnHeader(bytes);
   const entries = decodeTurn(bytes)
     .filter(({ sequence }) => sequence <= lastSequence)
     .map(({ cause, changes, idempotency }) => ({
@@ -248,7 +254,7 @@ export function cutAfter(bytes: Buffer, lastSequence: number, tag: Buffer): Buff
       changes,
       idempotency: responseOf(bytes, idempotency),
     }));
-  return encodeTurn({ firstSequence, timeMs, wallMs, entries }, tag).bytes;
+  return encodeTurn({ firstSequence, timeMs, wallMs, entries }, tag, epoch).bytes;
 }
 
 /** The stored response that belongs to an idempotency record of this log record. */

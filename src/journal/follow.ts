@@ -98,6 +98,7 @@ export function* follow(
   const { list } = segments;
   if (list.length === 0 || after >= upTo) return;
   let next = after + 1;
+  let epoch = 0;
   const start = list.findLastIndex(({ firstSequence }) => firstSequence <= next);
   if (start < 0) throw missing(segments, 0, next);
   for (let index = start; index < list.length; index++) {
@@ -106,6 +107,8 @@ export function* follow(
     if (segment.firstSequence > upTo) return;
     if (index > start && segment.firstSequence !== next) throw missing(segments, index, next);
     for (const batch of batchesOf(segments, index, next, upTo)) {
+      if (batch.epoch < epoch) throw overtaken(segments, index, batch, epoch);
+      epoch = batch.epoch;
       yield batch;
       // A batch that was removed from the end once may have left a hole that the checkpoint covers.
       next = Math.max(next, batch.lastSequence + 1);
@@ -197,6 +200,13 @@ function guardSegment<T>(segments: Segments, index: number, read: () => T): T {
     if (!(error instanceof JournalDamaged) || error instanceof ForeignPart) throw error;
     throw damaged(segments, index, { sequence: firstSequence, bytes: 0, defect: error.message }, false);
   }
+}
+
+/** An owner that had lost the log wrote this batch nevertheless: what it acknowledged is not what came before it. */
+function overtaken(segments: Segments, index: number, batch: StoredBatch, epoch: number): DamagedLog {
+  const { firstSequence: sequence, bytes } = batch;
+  const defect = `it is of epoch ${batch.epoch}, and comes after one of epoch ${epoch}`;
+  return damaged(segments, index, { sequence, bytes: bytes.length, defect }, false);
 }
 
 function missing(segments: Segments, index: number, sequence: number): DamagedLog {

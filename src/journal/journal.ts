@@ -166,7 +166,7 @@ export interface WritableCheckpoint extends Checkpoint {
  */
 export interface Checkpointer {
   /**
-   * Brings the checkpoint up to `sequence`, with which a turn ends and which is durable. Settles with the number of
+   * Brings the checkpoint up to `sequence`, with which a turn ends, as soon as that is durable. Settles with the number of
    * records written, when reads of the checkpoint find them.
    */
   write(sequence: number): Promise<number>;

@@ -1,19 +1,19 @@
-// The write-ahead log on LMDB, which the shard uses through the port. Turns become durable in the order in which they are
-// appended. One transaction is in flight at a time, and the next one has all turns that were appended meanwhile. So a turn
-// that failed is never followed on disk by a later one: the disk always has a prefix of what was appended.
+// The engine of the log on LMDB (see log-engine.ts). Log batches become durable in the order in which they are appended. One
+// transaction is in flight at a time, and the next one has all batches that were appended meanwhile. So a batch that failed
+// is never followed on disk by a later one: the disk always has a prefix of what was appended.
 
 import { assert } from '../core/assert.ts';
-import { encodeTurn, readResponse } from './codec.ts';
+import { readResponse, readTurnHeader } from './codec.ts';
 import { commitAppended, journalFailure, usedBytes } from './environment.ts';
+import { type ShardIdentity, tagOf } from './identity.ts';
 import {
   JournalDamaged,
   JournalFailure,
-  type Log,
-  type LogBatch,
   type ResponseLocation,
   type StoredResponse,
   unlessDamaged,
 } from './journal.ts';
+import type { LogEngine } from './log-engine.ts';
 import { Preallocation } from './preallocation.ts';
 import { endOf, readStoredResponse, type Segment, type Segments, turnTimeMs } from './segments.ts';
 
@@ -22,7 +22,7 @@ export interface LogOptions {
   /** Called with a new segment's first sequence. The segment is written to when this settles. */
   readonly onSegment: (firstSequence: number) => Promise<void>;
   /** Finds a stored response whose segment was dropped. */
-  readonly movedResponse: Log['readResponse'];
+  readonly movedResponse: LogEngine['readResponse'];
   /** A new segment begins when the newest one has more bytes than this. */
   readonly segmentBytesMax: number;
   /** It also begins when the newest one's first turn is older than this. */
@@ -33,6 +33,7 @@ interface Waiting {
   readonly firstSequence: number;
   readonly timeMs: number;
   readonly bytes: Buffer;
+  readonly durable: Promise<void>;
   readonly settle: (failure: JournalFailure | null) => void;
 }
 
@@ -45,7 +46,7 @@ interface Active {
   firstTimeMs: number;
 }
 
-export class SegmentedLog implements Log {
+export class SegmentedLog implements LogEngine {
   readonly #segments: Segments;
   readonly #onSegment: LogOptions['onSegment'];
   readonly #movedResponse: LogOptions['movedResponse'];
@@ -54,7 +55,8 @@ export class SegmentedLog implements Log {
   /** Null until `start`. */
   #nextSequence: number | null = null;
   #active: Active | null = null;
-  /** Turns that are not on disk yet, by first sequence, oldest first. */
+  #epoch = 0;
+  /** Batches that are not on disk yet, by first sequence, oldest first. */
   readonly #waiting = new Map<number, Waiting>();
   #writing: Promise<void> | null = null;
   #failure: JournalFailure | null = null;
@@ -84,24 +86,27 @@ export class SegmentedLog implements Log {
     return { segment, room, bytes, firstTimeMs };
   }
 
-  get nextSequence(): number {
-    assert(this.#nextSequence !== null, 'the log is replayed before anything else');
-    return this.#nextSequence;
+  append(partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void> {
+    assert(tagOf(partition).equals(this.#segments.tag), 'a log has the batches of one partition');
+    if (epoch < this.#epoch) this.#failure ??= ownedByAnother(this.#segments.folder, epoch, this.#epoch);
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    assert(expectedSequence === this.#nextSequence, 'a batch follows the one before');
+    const { firstSequence, lastSequence, timeMs } = readTurnHeader(bytes);
+    assert(firstSequence === expectedSequence, 'a batch lies under its first sequence');
+    this.#epoch = epoch;
+    this.#nextSequence = lastSequence + 1;
+    const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
+    const settle = (failure: JournalFailure | null) => (failure === null ? resolve() : reject(failure));
+    this.#waiting.set(firstSequence, { firstSequence, timeMs, bytes, durable, settle });
+    this.#writing ??= this.#writeAll();
+    return durable;
   }
 
-  append(turn: LogBatch): ReturnType<Log['append']> {
-    assert(turn.entries.length > 0, 'a turn has entries');
-    assert(turn.firstSequence === this.nextSequence, 'a turn follows the one before');
-    const { bytes, locations, changes } = encodeTurn(turn, this.#segments.tag);
-    if (this.#failure !== null) return { locations, changes, durable: Promise.reject(this.#failure) };
-    const { firstSequence, timeMs } = turn;
-    this.#nextSequence = firstSequence + turn.entries.length;
-    const durable = new Promise<void>((resolve, reject) => {
-      const settle = (failure: JournalFailure | null) => (failure === null ? resolve() : reject(failure));
-      this.#waiting.set(firstSequence, { firstSequence, timeMs, bytes, settle });
-    });
-    this.#writing ??= this.#writeAll();
-    return { locations, changes, durable };
+  async durable(sequence: number): Promise<void> {
+    if (this.#failure !== null) throw this.#failure;
+    // Batches settle in order.
+    const last = [...this.#waiting.values()].findLast(({ firstSequence }) => firstSequence <= sequence);
+    await last?.durable;
   }
 
   async #writeAll(): Promise<void> {
@@ -177,6 +182,13 @@ export class SegmentedLog implements Log {
     await this.#active?.room?.stop();
     await this.#segments.close();
   }
+}
+
+function ownedByAnother(folder: string, epoch: number, newest: number): JournalFailure {
+  return new JournalFailure(
+    `${folder} has a newer owner, whose epoch is ${newest}: a batch of epoch ${epoch} is refused`,
+    { diskFull: false },
+  );
 }
 
 /** When the segment's first turn was; Infinity when it is empty, -Infinity (so that a new one begins) when it is damaged. */

@@ -11,10 +11,12 @@ import { followedLog } from './follow.ts';
 import { ForeignPart, partOf, type ShardIdentity } from './identity.ts';
 import { type Checkpointer, JournalDamaged, type OwnJournal } from './journal.ts';
 import { SegmentedLog } from './log.ts';
+import type { LogEngine } from './log-engine.ts';
 import type { CheckDepth } from './page-check.ts';
 import { recoverLog, type Warn } from './recover-log.ts';
 import { Segments } from './segments.ts';
 import { syncPath } from './sync-path.ts';
+import { WriteAheadLog } from './write-ahead-log.ts';
 
 /** A folder notes in which versions its records may be, so that an older service does not open it. */
 export { layoutVersions, recordFields } from './record-layout.ts';
@@ -91,22 +93,28 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
         options.scheduler ?? systemScheduler,
         options.logBytesMax,
       );
-    const checkpointer = inStep(follower, segments, checkpoint);
+    const checkpointer = inStep(follower, segments, checkpoint, (sequence) => engine.durable(sequence));
     const onSegment = (firstSequence: number) => checkpointer.noteSegment(firstSequence);
-    const log = new SegmentedLog({
+    const engine = new SegmentedLog({
       segments,
       onSegment,
       movedResponse: (location, keyDigest) => checkpoint.movedResponse(location, keyDigest),
       segmentBytesMax,
       segmentAgeMaxMs: dayMs,
     });
-    if (segments.list.length === 0) log.start(checkpoint.sequence + 1);
+    const log = new WriteAheadLog(engine, identity);
+    const start = (nextSequence: number) => {
+      engine.start(nextSequence);
+      // The lock on the data folder keeps other owners out, and one that has appended nothing leaves no batch behind.
+      log.start(nextSequence, nextSequence);
+    };
+    if (segments.list.length === 0) start(checkpoint.sequence + 1);
     return {
       log,
       checkpoint,
       checkpointer,
       *replay() {
-        log.start(yield* recoverLog(segments, checkpoint.sequence, warn));
+        start(yield* recoverLog(segments, checkpoint.sequence, warn));
       },
       async close() {
         await log.close();
@@ -143,9 +151,15 @@ function checkedDepth({ isChecked = false }: Pick<JournalOptions, 'isChecked'>):
 }
 
 /** This thread sees what the follower has done, wherever that runs. */
-function inStep(follower: Checkpointer, segments: Segments, checkpoint: LmdbCheckpoint): Checkpointer {
+function inStep(
+  follower: Checkpointer,
+  segments: Segments,
+  checkpoint: LmdbCheckpoint,
+  durable: LogEngine['durable'],
+): Checkpointer {
   return {
     async write(sequence) {
+      await durable(sequence);
       const written = await follower.write(sequence);
       checkpoint.renew();
       return written;

@@ -120,7 +120,7 @@ test('a file that could not be written to its end does not get its name', async 
 async function* batches(first: number, count: number): AsyncGenerator<Sequenced> {
   for (let i = 0; i < count; i++) {
     const firstSequence = first + 3 * i;
-    const { bytes } = encodeTurn(turnAt(firstSequence, 3), tagOf(identity));
+    const { bytes } = encodeTurn(turnAt(firstSequence, 3), tagOf(identity), 1);
     yield { firstSequence, lastSequence: firstSequence + 2, bytes };
   }
 }

@@ -69,6 +69,7 @@ test('a turn comes back as it was', () => {
       const { bytes, locations } = encodeTurn(
         { firstSequence, timeMs: startMs, wallMs: startMs + 5, entries: list },
         tag,
+        7,
       );
       assert.equal(turnDefect(bytes, firstSequence, tag), null);
       const lastSequence = firstSequence + list.length - 1;
@@ -77,6 +78,7 @@ test('a turn comes back as it was', () => {
         lastSequence,
         timeMs: startMs,
         wallMs: startMs + 5,
+        epoch: 7,
       });
       const decoded = decodeTurn(bytes);
       assert.equal(decoded.length, list.length);
@@ -129,14 +131,14 @@ test('an event about the object that was answered does not hold it a second time
     cause: causes.request,
   });
   const encoded = (body: string) =>
-    encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries: [entry(body)] }, tag).bytes;
+    encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries: [entry(body)] }, tag, 1).bytes;
   const [shared, apart] = [encoded(event.object_json), encoded(event.object_json.replace('1', '2'))];
   assert.ok(apart.length - shared.length > Buffer.byteLength(event.object_json) - 8);
   for (const bytes of [shared, apart]) assert.deepEqual(decodeTurn(bytes)[0]!.changes, [intent, event]);
 });
 
 test('any bit that flips is noticed', () => {
-  const { bytes } = encodeTurn(turnAt(7, 3), tag);
+  const { bytes } = encodeTurn(turnAt(7, 3), tag, 1);
   for (let position = 0; position < bytes.length; position += position < 70 ? 1 : 37) {
     // A change of the three unused bytes of the header is not noticed.
     if (position >= 1 && position < 4) continue;
@@ -153,17 +155,17 @@ test('any bit that flips is noticed', () => {
 
 test('an answer is never read from outside the answers', () => {
   const turn = { firstSequence: 1, timeMs: startMs, wallMs: startMs, entries: [createEntry(1, true)] };
-  const { bytes, locations } = encodeTurn(turn, tag);
+  const { bytes, locations } = encodeTurn(turn, tag, 1);
   assert.equal(readResponse(bytes, locations[0]!.offset, digest(1))?.status, 200);
   for (const offset of [1, bytes.length, 2 ** 40]) assert.equal(readResponse(bytes, offset, digest(1)), null);
 });
 
 test('an answer is read only if it is as it was written, and for its own key', () => {
-  const { bytes, locations } = encodeTurn(turnAt(7, 3), tag);
+  const { bytes, locations } = encodeTurn(turnAt(7, 3), tag, 1);
   const { offset } = locations[2]!;
   assert.equal(readResponse(bytes, offset, digest(9))?.status, 200);
   assert.equal(readResponse(bytes, offset, digest(7)), null);
-  for (let position = 70 + bytes.readUInt32LE(40) + offset; position < bytes.length; position++) {
+  for (let position = 78 + bytes.readUInt32LE(40) + offset; position < bytes.length; position++) {
     const damaged = Buffer.from(bytes);
     damaged[position] = damaged[position]! ^ 0x10;
     assert.equal(readResponse(damaged, offset, digest(9)), null, `byte ${position}`);
@@ -171,7 +173,7 @@ test('an answer is read only if it is as it was written, and for its own key', (
 });
 
 test('what was read does not hold on to the log batch', () => {
-  const { bytes } = encodeTurn(turnAt(1, 1), tag);
+  const { bytes } = encodeTurn(turnAt(1, 1), tag, 1);
   const [entry] = decodeTurn(bytes);
   const answer = readResponse(bytes, entry!.idempotency!.location.offset, digest(1))!;
   const body = Buffer.from(answer.body);
@@ -207,7 +209,7 @@ test('the digests in a network call outlive the bytes that they were read from',
     },
   };
   const entries = [{ changes: [call], idempotency: null, cause: null }];
-  const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries }, tag);
+  const { bytes } = encodeTurn({ firstSequence: 1, timeMs: startMs, wallMs: startMs, entries }, tag, 1);
   const frame = encodeRecord(call);
   const decoded = [decodeTurn(bytes)[0]!.changes[0], readRecord(frame)];
   bytes.fill(0);

@@ -8,25 +8,25 @@ import type { Change } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
 import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
 import { CheckpointFollower, type FollowerCheckpoint } from '../../src/journal/checkpoint-follower.ts';
-import { decodeTurn, encodeTurn, readResponse, readTurnHeader } from '../../src/journal/codec.ts';
+import { decodeTurn, readResponse, readTurnHeader } from '../../src/journal/codec.ts';
 import type { FollowedBatch, FollowedLog } from '../../src/journal/follow.ts';
 import { IdempotencyRecordList, PackedRecords } from '../../src/journal/idempotency-rows.ts';
-import { tagBytes } from '../../src/journal/identity.ts';
+import type { ShardIdentity } from '../../src/journal/identity.ts';
 import {
   type Checkpointer,
   type CheckpointInput,
   type IdempotencyRecord,
   JournalDamaged,
   JournalFailure,
-  type Log,
-  type LogBatch,
   type OwnJournal,
   type ReplayedEntry,
   type ResponseLocation,
   type StoredResponse,
   type WritableCheckpoint,
 } from '../../src/journal/journal.ts';
+import type { LogEngine } from '../../src/journal/log-engine.ts';
 import { decodeRecord, isRemoved, type RecordFrame } from '../../src/journal/record-frame.ts';
+import { WriteAheadLog } from '../../src/journal/write-ahead-log.ts';
 import { lowerBound } from '../../src/store/sorted-keys.ts';
 
 /** What survives a crash. */
@@ -41,32 +41,36 @@ interface Disk {
 }
 
 const hourMs = 3_600_000;
-const tag = Buffer.alloc(tagBytes);
+const partition: ShardIdentity = { folder: '0'.repeat(32), generation: 0, shard: 0 };
 
 export class MemoryJournal implements OwnJournal {
   readonly #indexRowsOf: IndexRowsOf;
   readonly #disk: Disk;
-  readonly log: MemoryLog;
+  readonly #engine: MemoryEngine;
+  readonly log: WriteAheadLog;
   readonly checkpoint: WritableCheckpoint;
   readonly checkpointer: Checkpointer;
 
   constructor(indexRowsOf: IndexRowsOf, disk: Disk = emptyDisk()) {
     this.#indexRowsOf = indexRowsOf;
     this.#disk = disk;
-    this.log = new MemoryLog(disk);
+    this.#engine = new MemoryEngine(disk);
+    this.log = new WriteAheadLog(this.#engine, partition);
+    const nextSequence = Math.max(disk.sequence, disk.batches.at(-1)?.lastSequence ?? 0) + 1;
+    this.log.start(nextSequence, nextSequence);
     const checkpoint = new MemoryCheckpoint(disk, indexRowsOf);
     this.checkpoint = checkpoint;
-    this.checkpointer = new CheckpointFollower(followed(disk), checkpoint, systemScheduler);
+    this.checkpointer = new MemoryCheckpointer(this.#engine, followed(disk), checkpoint);
   }
 
   /** The next append fails, and with it the log. */
   failNextAppend(options: { readonly diskFull: boolean } = { diskFull: false }): void {
-    this.log.failNextAppend(options);
+    this.#engine.failNextAppend(options);
   }
 
   /** The journal as it would be found after a crash now; this one is finished. */
   reopen(): MemoryJournal {
-    this.log.abandon();
+    this.#engine.abandon();
     return new MemoryJournal(this.#indexRowsOf, this.#disk);
   }
 
@@ -81,9 +85,9 @@ export class MemoryJournal implements OwnJournal {
   }
 }
 
-class MemoryLog implements Log {
+/** Stores log batches as they are given to it. */
+class MemoryEngine implements LogEngine {
   readonly #disk: Disk;
-  #nextSequence: number;
   #unsettled: FollowedBatch[] = [];
   #failure: JournalFailure | null = null;
   #failing: { readonly diskFull: boolean } | null = null;
@@ -91,11 +95,6 @@ class MemoryLog implements Log {
 
   constructor(disk: Disk) {
     this.#disk = disk;
-    this.#nextSequence = Math.max(disk.sequence, disk.batches.at(-1)?.lastSequence ?? 0) + 1;
-  }
-
-  get nextSequence(): number {
-    return this.#nextSequence;
   }
 
   failNextAppend(options: { readonly diskFull: boolean }): void {
@@ -107,19 +106,16 @@ class MemoryLog implements Log {
     this.#unsettled = [];
   }
 
-  append(turn: LogBatch): ReturnType<Log['append']> {
-    assert(turn.entries.length > 0, 'a turn has entries');
-    assert(turn.firstSequence === this.#nextSequence, 'a turn follows the one before');
-    const { bytes, locations, changes } = encodeTurn(turn, tag);
-    if (this.#failure !== null) return { locations, changes, durable: Promise.reject(this.#failure) };
-    this.#nextSequence += turn.entries.length;
+  append(_partition: ShardIdentity, _epoch: number, expectedSequence: number, bytes: Buffer): Promise<void> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
     const batch = { bytes, ...readTurnHeader(bytes) };
+    assert(batch.firstSequence === expectedSequence, 'a batch lies under its first sequence');
     this.#unsettled.push(batch);
     const failing = this.#failing;
     this.#failing = null;
     const durable = this.#writing.then(() => this.#settle(batch, failing));
     this.#writing = durable.catch(() => undefined);
-    return { locations, changes, durable };
+    return durable;
   }
 
   #settle(batch: FollowedBatch, failing: { readonly diskFull: boolean } | null): void {
@@ -127,6 +123,11 @@ class MemoryLog implements Log {
     if (this.#failure !== null) throw this.#failure;
     this.#unsettled.shift();
     this.#disk.batches.push(batch);
+  }
+
+  async durable(): Promise<void> {
+    await this.#writing;
+    if (this.#failure !== null) throw this.#failure;
   }
 
   readResponse({ record, offset }: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
@@ -248,6 +249,21 @@ class MemoryCheckpoint implements FollowerCheckpoint {
   dropResponses(): void {}
 
   async close(): Promise<void> {}
+}
+
+/** Follows the log when that is durable. */
+class MemoryCheckpointer extends CheckpointFollower {
+  readonly #engine: MemoryEngine;
+
+  constructor(engine: MemoryEngine, log: FollowedLog, checkpoint: FollowerCheckpoint) {
+    super(log, checkpoint, systemScheduler);
+    this.#engine = engine;
+  }
+
+  override async write(sequence: number): Promise<number> {
+    await this.#engine.durable();
+    return super.write(sequence);
+  }
 }
 
 /** The log as its follower reads it. Each batch is a segment of its own. */

@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { crc32 } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
-import { encodeTurn } from '../../src/journal/codec.ts';
+import { encodeTurn, readTurnHeader } from '../../src/journal/codec.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
 import {
@@ -58,7 +59,7 @@ function segmentFolder(dir: string, firstSequence: number): string {
 function flipInFile(dir: string, segment: number, firstSequence: number, entries: number): void {
   const path = join(segmentFolder(dir, segment), 'data.mdb');
   const file = readFileSync(path);
-  const { bytes } = encodeTurn(turnAt(firstSequence, entries), tag);
+  const { bytes } = encodeTurn(turnAt(firstSequence, entries), tag, 1);
   // LMDB keeps older copies of small pages: all of them are hit.
   let position = file.indexOf(bytes.subarray(8, 80));
   assert.notEqual(position, -1);
@@ -193,11 +194,35 @@ test('a segment that is missing stops the journal', async (context) => {
   assert.match(await damageOf(first, []), /at sequence 1: a segment is missing: sequences 1 to 4 /);
 });
 
+test('every owner has an epoch of its own, and a batch of an earlier one behind its batches stops the journal', async (context) => {
+  const dir = await written(context, [4]);
+  const next = await open(dir);
+  assert.deepEqual(sequencesOf(next.replay()), upTo(4));
+  await appendTurns(next, [3, 2]);
+  await next.close();
+  const epochs: number[] = [];
+  for (const firstSequence of [1, 5, 8])
+    await changeRecord(segmentFolder(dir, 1), firstSequence, (bytes) => {
+      epochs.push(readTurnHeader(bytes).epoch);
+      return bytes;
+    });
+  assert.deepEqual(epochs, [1, 5, 5]);
+  await changeRecord(segmentFolder(dir, 1), 8, (bytes) => {
+    bytes.writeDoubleLE(4, 70);
+    bytes.writeUInt32LE(crc32(bytes.subarray(8)), 4);
+    return bytes;
+  });
+  assert.match(
+    await damageOf(dir, upTo(7)),
+    /at sequence 8: it is of epoch 4, and comes after one of epoch 5/,
+  );
+});
+
 test('what the checkpoint holds is not needed from the log', async (context) => {
   const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn, checkpointed: 7 });
   rmSync(segmentFolder(dir, 1), { recursive: true });
   await changeRecord(segmentFolder(dir, 5), 5, (bytes) => {
-    const answers = 70 + bytes.readUInt32LE(40);
+    const answers = 78 + bytes.readUInt32LE(40);
     bytes[answers + 50]! ^= 1;
     return bytes;
   });

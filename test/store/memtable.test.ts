@@ -61,7 +61,7 @@ for (const [name, perTurn, customerOf] of [
         objects += objectBytes(change);
       }
       const turn = { firstSequence: n + 1, timeMs: 0, wallMs: 0, entries };
-      table.pack(entries, encodeTurn(turn, Buffer.alloc(tagBytes)).changes);
+      table.pack(entries, encodeTurn(turn, Buffer.alloc(tagBytes), 1).changes);
     }
     const bytes = taken() - before;
     assert.ok(table.bytes > bytes * 0.8, `${table.bytes} estimated, ${bytes} taken`);

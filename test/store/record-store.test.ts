@@ -207,7 +207,7 @@ class Bench {
     if (this.turn.length === 0) return;
     const entries = this.turn.map((record) => ({ changes: [record], idempotency: null, cause: null }));
     this.turn = [];
-    const { changes } = encodeTurn({ firstSequence: 1, timeMs: 0, wallMs: 0, entries }, tag);
+    const { changes } = encodeTurn({ firstSequence: 1, timeMs: 0, wallMs: 0, entries }, tag, 1);
     this.state.pack(entries, changes);
     this.packedBytes += changes.bytes;
   }

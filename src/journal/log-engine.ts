@@ -1,0 +1,23 @@
+// The port to what stores the log of a partition, which is a shard. An engine keeps log batches as bytes, in order, and
+// knows of a batch no more than its header says: what is in it is encoded above (write-ahead-log.ts) and read by the log's
+// followers (follow.ts). log.ts is the engine on LMDB. A replicated log would be another one.
+//
+// A partition has one owner at a time, and each owner has an epoch: a number that is greater than those of all owners whose
+// batches are in the log. Every batch names folder, generation, partition and epoch, and epochs never descend in a log, so
+// a batch of an owner that has lost the partition is refused, and is told from the others wherever it turns up.
+
+import type { ShardIdentity } from './identity.ts';
+import type { Log } from './journal.ts';
+
+export interface LogEngine {
+  /**
+   * Appends a batch whose first entry has `expectedSequence`, which must be the next one of the log. Settles when the batch is
+   * durable, which no batch is before those that were appended before it. Rejects with `JournalFailure` when it could not be
+   * written, or when the partition has an owner with a greater epoch; from then on every append rejects.
+   */
+  append(partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void>;
+  /** Settles when all that was appended up to `sequence` is durable. Rejects with `JournalFailure` when that will never be. */
+  durable(sequence: number): Promise<void>;
+  readonly readResponse: Log['readResponse'];
+  close(): Promise<void>;
+}

@@ -1,0 +1,52 @@
+// The write-ahead log as its shard sees it: turns go in, and are durable in order. It encodes a turn once, as a log batch,
+// and hands the bytes to the engine that stores them (log-engine.ts).
+
+import { assert } from '../core/assert.ts';
+import { encodeTurn } from './codec.ts';
+import { type ShardIdentity, tagOf } from './identity.ts';
+import type { Log, LogBatch, ResponseLocation, StoredResponse } from './journal.ts';
+import type { LogEngine } from './log-engine.ts';
+
+export class WriteAheadLog implements Log {
+  readonly #engine: LogEngine;
+  readonly #partition: ShardIdentity;
+  readonly #tag: Buffer;
+  /** Null until `start`. */
+  #nextSequence: number | null = null;
+  #epoch = 0;
+
+  constructor(engine: LogEngine, partition: ShardIdentity) {
+    this.#engine = engine;
+    this.#partition = partition;
+    this.#tag = tagOf(partition);
+  }
+
+  /** The next entry has this sequence, and every batch from now on is of the owner with this epoch. */
+  start(nextSequence: number, epoch: number): void {
+    this.#nextSequence = nextSequence;
+    this.#epoch = epoch;
+  }
+
+  get nextSequence(): number {
+    assert(this.#nextSequence !== null, 'the log is replayed before anything else');
+    return this.#nextSequence;
+  }
+
+  append(turn: LogBatch): ReturnType<Log['append']> {
+    const { firstSequence, entries } = turn;
+    assert(entries.length > 0, 'a turn has entries');
+    assert(firstSequence === this.nextSequence, 'a turn follows the one before');
+    const { bytes, locations, changes } = encodeTurn(turn, this.#tag, this.#epoch);
+    this.#nextSequence = firstSequence + entries.length;
+    const durable = this.#engine.append(this.#partition, this.#epoch, firstSequence, bytes);
+    return { locations, changes, durable };
+  }
+
+  readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
+    return this.#engine.readResponse(location, keyDigest);
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+}

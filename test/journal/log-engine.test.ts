@@ -1,0 +1,79 @@
+// The engine of the log stores batches of one partition in order, and takes them from its newest owner only.
+
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { encodeTurn } from '../../src/journal/codec.ts';
+import { follow } from '../../src/journal/follow.ts';
+import { SegmentedLog } from '../../src/journal/log.ts';
+import { Segments } from '../../src/journal/segments.ts';
+import { identity, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
+
+function open(context: TestContext, onSegment = async () => {}) {
+  const folder = join(temporaryFolder(context), 'log');
+  mkdirSync(folder, { recursive: true });
+  const segments = new Segments(folder, 1 << 20, identity);
+  const movedResponse = () => undefined;
+  const limits = { segmentBytesMax: 1 << 20, segmentAgeMaxMs: 1e9 };
+  const engine = new SegmentedLog({ segments, onSegment, movedResponse, ...limits });
+  engine.start(1);
+  context.after(() => engine.close());
+  return { engine, segments };
+}
+
+const batch = (firstSequence: number, entries: number, epoch: number) =>
+  encodeTurn(turnAt(firstSequence, entries), tag, epoch).bytes;
+
+test('what is durable is found in order, each batch with the epoch of its owner', async (context) => {
+  const { engine, segments } = open(context);
+  const appended = [
+    engine.append(identity, 1, 1, batch(1, 2, 1)),
+    engine.append(identity, 7, 3, batch(3, 1, 7)),
+  ];
+  await Promise.all(appended);
+  const found = [...follow(segments, 0)].map(({ firstSequence, lastSequence, epoch }) => [
+    firstSequence,
+    lastSequence,
+    epoch,
+  ]);
+  assert.deepEqual(found, [
+    [1, 2, 1],
+    [3, 3, 7],
+  ]);
+});
+
+test('a sequence is durable when its batch is, and not before', async (context) => {
+  const written = Promise.withResolvers<void>();
+  const { engine } = open(context, () => written.promise);
+  let isAppended = false;
+  const appended = engine.append(identity, 1, 1, batch(1, 2, 1)).then(() => {
+    isAppended = true;
+  });
+  const durable = engine.durable(2).then(() => isAppended);
+  await engine.durable(0);
+  assert.equal(isAppended, false);
+  written.resolve();
+  assert.equal(await durable, true);
+  await appended;
+  await engine.durable(2);
+});
+
+test('a batch of an owner that has lost the log is refused, and so is everything after it', async (context) => {
+  const { engine } = open(context);
+  await engine.append(identity, 5, 1, batch(1, 1, 5));
+  const refusal = {
+    name: 'JournalFailure',
+    message: /has a newer owner, whose epoch is 5: a batch of epoch 4/,
+  };
+  await assert.rejects(engine.append(identity, 4, 2, batch(2, 1, 4)), refusal);
+  await assert.rejects(engine.append(identity, 5, 2, batch(2, 1, 5)), refusal);
+  await assert.rejects(engine.durable(1), refusal);
+});
+
+test('a batch of another partition, or at another sequence, is a bug', (context) => {
+  const { engine } = open(context);
+  assert.throws(() => engine.append({ ...identity, shard: 2 }, 1, 1, batch(1, 1, 1)), /one partition/);
+  assert.throws(() => engine.append(identity, 1, 2, batch(2, 1, 1)), /follows the one before/);
+  assert.throws(() => engine.append(identity, 1, 1, batch(2, 1, 1)), /under its first sequence/);
+});
