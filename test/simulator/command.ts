@@ -17,6 +17,7 @@ export async function command(args: readonly string[]): Promise<number> {
       time: { type: 'string' },
       trace: { type: 'boolean' },
       planted: { type: 'boolean' },
+      'as-it-is': { type: 'boolean' },
     },
   });
   if (values.planted) return findPlanted(positionals) === 0 ? 0 : 1;
@@ -32,7 +33,7 @@ export async function command(args: readonly string[]): Promise<number> {
     happened.addAll(outcome.happened);
     if (values.trace) console.log(outcome.lines.join('\n'));
     if (outcome.finding === null) continue;
-    await report(outcome);
+    await report(outcome, values['as-it-is'] !== true);
     return 1;
   }
   const seconds = (performance.now() - startedAt) / 1000;
@@ -47,9 +48,9 @@ function rangeOf(seed: string | undefined, seeds: string | undefined): [number, 
   return [Number(from), to === '' ? Infinity : Number(to)];
 }
 
-async function report({ plan, finding, digest }: Outcome): Promise<void> {
+async function report({ plan, finding, digest }: Outcome, shrinks: boolean): Promise<void> {
   console.log(`seed ${plan.seed}: ${finding!.assertion}\n  ${finding!.message}\n  digest ${digest}`);
-  if (process.env.SIMULATOR_PLANTED !== undefined) return;
+  if (!shrinks) return;
   const short = await shrink(plan, finding!.assertion);
   const { lines } = await run(short, true);
   console.log(

@@ -163,8 +163,7 @@ function stepsOf(random: Random): Step[] {
     steps.push({ atMs: Math.floor(atMs), kind, what, number: number++ });
   // Something to begin with, so that few steps are for nothing.
   for (let i = random.between(0, 3); i > 0; i--) add('act', 'create endpoint', random.below(1_000));
-  for (let i = random.between(30, 110); i > 0; i--)
-    add('act', weighted(random, acts), random.below(lengthMs));
+  for (let i = random.between(25, 90); i > 0; i--) add('act', weighted(random, acts), random.below(lengthMs));
   const allowed = faultKinds.filter((kind) => random.chance(kind === 'damage' ? 0.06 : 0.45));
   const weights = allowed.map((kind) => [faultWeights[kind], kind] as const);
   if (weights.length > 0) {

@@ -2,7 +2,11 @@
 
 import './stand-ins.ts';
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { planted } from './planted/bugs.ts';
+import { withBug } from './planted/edits.ts';
 
 const { run } = await import('./run.ts');
 const { planOf } = await import('./plan.ts');
@@ -22,4 +26,27 @@ test('a seed gives the same run every time, and another seed another one', async
     assert.equal(first.tasks, second.tasks);
     assert.notEqual(first.digest, (await run(planOf(`${seed}0`))).digest);
   }
+});
+
+test('the planted bugs are edits of the sources as they are', () => {
+  for (const bug of planted) {
+    for (const { file } of bug.edits) {
+      const source = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+      assert.notEqual(withBug(bug, file, source), source, bug.name);
+    }
+  }
+});
+
+test('a planted bug is found, with the trace that leads to it, made shorter', () => {
+  const env = { ...process.env, SIMULATOR_PLANTED: 'a replay runs twice' };
+  const main = new URL('main.ts', import.meta.url).pathname;
+  const { stdout, status } = spawnSync(process.execPath, [main, '--seeds', '1..20'], {
+    env,
+    encoding: 'utf8',
+  });
+  assert.equal(status, 1);
+  assert.match(stdout, /^seed \d+: (a replay is byte for byte|nothing runs twice)$/m);
+  const [, left, steps] = /the shortest trace found, (\d+) of (\d+) steps/.exec(stdout)!;
+  assert.ok(Number(left) < Number(steps) / 3, `${left} of ${steps} steps are left`);
+  assert.match(stdout, /FOUND: /);
 });

@@ -54,7 +54,7 @@ class Handle {
   gathered: ((transaction: Transaction) => void)[] | null = null;
   isClosed = false;
   #seen: Contents | null = null;
-  #seenUntil = 0;
+  #seenUntilMs = 0;
 
   constructor(path: string, file: EnvironmentFile, isReadOnly: boolean) {
     this.path = path;
@@ -80,10 +80,10 @@ class Handle {
 
   table(name: string): Table {
     if (this.transaction !== null) return this.transaction.table(name);
-    const { tasks } = this.machine.simulation;
-    if (this.#seen === null || tasks > this.#seenUntil) {
+    const { nowMs } = this.machine.simulation;
+    if (this.#seen === null || nowMs > this.#seenUntilMs) {
       this.#seen = this.file.contents;
-      this.#seenUntil = tasks + this.machine.random.below(3);
+      this.#seenUntilMs = nowMs + this.machine.random.skewed(0.01, 3);
     }
     return tableOf(this.#seen, name);
   }

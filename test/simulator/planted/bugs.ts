@@ -55,9 +55,9 @@ const durability = [
     'this.#meta.putSync(sequenceKey, sequenceBytes(sequence));',
     'this.#meta.putSync(sequenceKey, sequenceBytes(sequence + (this.#sequence > 0 ? 1 : 0)));',
   ]),
-  bug('segments go before the checkpoint holds them', [
-    'journal/checkpoint-follower.ts',
-    '      if (lastTimeMs(this.#segments, oldest) >= olderThanMs) break;\n',
+  bug('segments go although their stored responses are needed', [
+    'journal/follow.ts',
+    '    if (lastTimeMs(segments, oldest) >= olderThanMs) break;\n',
     '',
   ]),
   bug('memory lets go of what the checkpoint has not written', [
@@ -88,10 +88,10 @@ const idempotency = [
     'if (entry.idempotency !== null) state.index.add(entry.idempotency);',
     '',
   ]),
-  bug('a request that runs is forgotten by a restart', [
-    'shard/recover.ts',
-    '  state.rememberRunning(openNetworkCalls(state));\n',
-    '',
+  bug('a key counts for all organizations', [
+    'shard/execute.ts',
+    'digestKey(scope.name, idempotencyKey)',
+    "digestKey('all', idempotencyKey)",
   ]),
   bug('the answer that comes later is not stored', [
     'shard/execute-command.ts',

@@ -26,7 +26,7 @@ export async function auditAnswers(
   const made = new Map<string, string[]>();
   for (const shop of shops) {
     for (const object of Object.keys(listPaths)) {
-      const shown: Resource[] = await operators.walk(shop, object, 7);
+      const shown: Resource[] = await operators.walk(shop, object, 20);
       for (const { id, metadata } of shown) {
         if (metadata?.tag === undefined || object === 'checkout.session') continue;
         made.set(metadata.tag, [...(made.get(metadata.tag) ?? []), id]);
@@ -37,12 +37,8 @@ export async function auditAnswers(
     judge.check('nothing runs twice', ids.length === 1, () => `${tag} made ${ids.join(' and ')}`);
   for (const keyed of clients.keyed) {
     if (keyed.isCreation && keyed.answered !== null && keyed.answered.status !== 200) {
-      const ids = made.get(keyed.request.key!);
-      judge.check(
-        'nothing runs twice',
-        ids === undefined,
-        () => `${keyed.request.key} was refused and made ${ids}`,
-      );
+      const ids = made.get(keyed.tag);
+      judge.check('nothing runs twice', ids === undefined, () => `${keyed.tag} was refused and made ${ids}`);
     }
     if (keyed.answered !== null && keyed.beganMs % 3 < 1) await clients.again(keyed);
   }
@@ -174,15 +170,15 @@ function auditCreations({ judge }: World, clients: Clients, records: Records): v
     if (tag === undefined || (record.kind === 'payment_intent' && record.checkout_session !== null)) continue;
     byTag.set(tag, [...(byTag.get(tag) ?? []), record.id]);
   }
-  for (const { isCreation, answered, request } of clients.keyed) {
+  for (const { isCreation, answered, tag } of clients.keyed) {
     if (!isCreation || answered === null) continue;
-    const made = byTag.get(request.key!) ?? [];
+    const made = byTag.get(tag) ?? [];
     const wanted = answered.status === 200 ? 1 : 0;
     const isDeleted = answered.status === 200 && isGone(records, answered.text);
     judge.check(
       'nothing runs twice',
       made.length === wanted || (isDeleted && made.length === 0),
-      () => `${request.key} was answered ${answered.status} and made ${made.join(' and ') || 'nothing'}`,
+      () => `${tag} was answered ${answered.status} and made ${made.join(' and ') || 'nothing'}`,
     );
   }
 }

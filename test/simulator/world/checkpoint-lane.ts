@@ -4,6 +4,7 @@ import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { ShardIdentity } from '../../../src/journal/identity.ts';
 import type { Checkpointer } from '../../../src/journal/journal.ts';
 import { openFollower } from '../../../src/journal/open-journal.ts';
+import type { Random } from '../kernel/random.ts';
 import type { Lane, Simulation } from '../kernel/simulation.ts';
 
 export interface CheckpointLaneOptions {
@@ -17,6 +18,7 @@ export class CheckpointLane implements Checkpointer {
   readonly #simulation: Simulation;
   readonly #shard: Lane;
   readonly #options: CheckpointLaneOptions;
+  readonly #random: Random;
   #opened: ReturnType<typeof openFollower> | null = null;
   /** Tasks run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -27,6 +29,7 @@ export class CheckpointLane implements Checkpointer {
     this.#shard = shard;
     this.#options = options;
     this.lane = simulation.lane(name);
+    this.#random = simulation.random(`${name} at ${simulation.tasks}`);
   }
 
   #follower() {
@@ -43,7 +46,8 @@ export class CheckpointLane implements Checkpointer {
     const simulation = this.#simulation;
     return new Promise((resolve, reject) => {
       simulation.soon(this.lane, () => {
-        const done = this.#last.then(task);
+        // The thread has a low priority: it goes on when there is a processor for it.
+        const done = this.#last.then(() => simulation.wait(this.#random.skewed(0.05, 60))).then(task);
         this.#last = done.catch(() => {});
         done.then(
           (result) => simulation.soon(this.#shard, () => resolve(result)),

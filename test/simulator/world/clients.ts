@@ -16,9 +16,14 @@ export interface Shop {
   readonly apiKey: string;
 }
 
+/** An answer, and when the request was sent that it answers. */
+type Answered = Answer & { readonly sentMs: number };
+
 /** A request with an idempotency key, and its answer once there is one. */
 export interface Keyed {
   readonly shop: Shop;
+  /** The text by which what it makes is known. Idempotency keys are the same in every shop. */
+  readonly tag: string;
   readonly request: Request;
   readonly beganMs: number;
   readonly operation: string;
@@ -93,14 +98,14 @@ export class Clients {
   }
 
   /** Sends a request until it is answered for good; null when the run is over, or damage forbids an answer. */
-  async insist(shop: Shop, request: Request): Promise<Answer | null> {
+  async insist(shop: Shop, request: Request): Promise<Answered | null> {
     let healedTries = 0;
     for (let tries = 0; this.#world.judge.finding === null; tries++) {
       const sentMs = this.#world.simulation.nowMs;
       const answer = await this.send(request);
       if (answer !== null && !saysAgain(answer)) {
         this.#observe(shop, answer, sentMs);
-        return answer;
+        return { ...answer, sentMs };
       }
       if (this.#world.isDamaged && tries > 4) return null;
       if (this.#world.isHealed) {
@@ -143,11 +148,13 @@ export class Clients {
     params: object,
     options: { readonly isCreation?: boolean; readonly arrives?: number } = {},
   ): Promise<Answer | null> {
-    const key = `key-${this.keyed.length}`;
+    const tag = `tag-${this.keyed.length}`;
+    const key = `key-${this.keyed.filter((other) => other.shop === shop).length}`;
     const { isCreation = false, arrives = 0 } = options;
-    const body = JSON.stringify(isCreation ? { ...params, metadata: { tag: key } } : params);
+    const body = JSON.stringify(isCreation ? { ...params, metadata: { tag } } : params);
     const keyed: Keyed = {
       shop,
+      tag,
       request: { apiKey: shop.apiKey, method: 'POST', path, query: '', key, body },
       beganMs: this.#world.simulation.nowMs,
       operation: path,
@@ -156,7 +163,7 @@ export class Clients {
       answered: null,
     };
     this.keyed.push(keyed);
-    this.#world.note(`client: ${key} ${path} ${body}`);
+    this.#world.note(`client: ${tag} ${path} ${body}`);
     // Two servers of a merchant may both believe that it is theirs to send.
     if (this.#random.chance(0.08)) this.run(() => this.again(keyed).then(() => {}));
     return this.again(keyed);
@@ -171,9 +178,9 @@ export class Clients {
     return answer;
   }
 
-  #judgeAnswer(keyed: Keyed, answer: Answer, wasAnswered: boolean): void {
+  #judgeAnswer(keyed: Keyed, answer: Answered, wasAnswered: boolean): void {
     const { judge } = this.#world;
-    const { key } = keyed.request;
+    const key = keyed.tag;
     const { status, requestId, replayed, originalRequest } = answer;
     if (this.#world.isDamaged) return;
     const text = withoutSecret(answer.text);
@@ -187,6 +194,8 @@ export class Clients {
       () => `${key} is taken for another request: ${text}`,
     );
     if (wasRefusedBeforeItRan(answer)) return;
+    if (keyed.isCreation && status === 200 && !replayed)
+      this.#judgeOrder(keyed.shop, JSON.parse(text), answer.sentMs);
     keyed.answered ??= { status, text, original };
     const first = keyed.answered;
     judge.check(
@@ -205,6 +214,18 @@ export class Clients {
         replayed,
         () => `${key} was answered, and ran again as ${requestId}`,
       );
+  }
+
+  /** What is made later comes later: lists are in the order of ids. */
+  #judgeOrder({ org, livemode }: Shop, { id, object }: Resource, sentMs: number): void {
+    for (const known of this.#world.facts.of(org, livemode, object)) {
+      if (known.learnedMs >= sentMs || known.id === id) continue;
+      this.#world.judge.check(
+        'what a list shows is what was made',
+        known.id < id,
+        () => `${id} was made after ${known.id} and is listed before it`,
+      );
+    }
   }
 }
 

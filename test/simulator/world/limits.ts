@@ -40,6 +40,12 @@ export class Limits {
   audit(): void {
     const { happened, judge } = this.#world;
     if (disturbing.some((fault) => happened.get(fault) > 0)) return;
+    const forgotten = this.#starts.map((atMs) => ({ atMs, count: this.#forgottenBy(atMs) }));
+    const forgottenIn = (fromMs: number, toMs: number) =>
+      forgotten.reduce(
+        (sum, { atMs, count }) => (atMs > fromMs && atMs < toMs + forgottenMs ? sum + count : sum),
+        0,
+      );
     const byAnswer = [...this.#admitted].sort((a, b) => a.answeredMs - b.answeredMs);
     for (const { sentMs: fromMs } of this.#admitted) {
       let count = 0;
@@ -47,7 +53,7 @@ export class Limits {
         if (sentMs < fromMs) continue;
         count++;
         const refilled = ((answeredMs - fromMs) * 1.01 * this.#perMinute) / 60_000;
-        const most = capacityOf(this.#perMinute) + refilled + 1 + this.#forgotten(fromMs, answeredMs);
+        const most = capacityOf(this.#perMinute) + refilled + 1 + forgottenIn(fromMs, answeredMs);
         judge.check(
           'limits are never exceeded',
           count <= most,
@@ -57,11 +63,9 @@ export class Limits {
     }
   }
 
-  /** The requests whose counts the starts between two moments may have lost. */
-  #forgotten(fromMs: number, toMs: number): number {
-    const starts = this.#starts.filter((atMs) => atMs > fromMs && atMs < toMs + forgottenMs);
-    return this.#admitted.filter(({ answeredMs }) =>
-      starts.some((atMs) => answeredMs > atMs - forgottenMs * 6 && answeredMs <= atMs),
-    ).length;
+  /** The requests whose counts a start may have lost. */
+  #forgottenBy(startMs: number): number {
+    const fromMs = startMs - forgottenMs * 6;
+    return this.#admitted.filter(({ answeredMs }) => answeredMs > fromMs && answeredMs <= startMs).length;
   }
 }
