@@ -57,8 +57,8 @@ const durability = [
   ]),
   bug('segments go although their stored responses are needed', [
     'journal/follow.ts',
-    '    if (lastTimeMs(segments, oldest) >= olderThanMs) break;\n',
-    '',
+    ' && lastTimeMs(segments, list[0]!) < olderThanMs)',
+    ')',
   ]),
   bug('memory lets go of what the checkpoint has not written', [
     'shard/shard.ts',
@@ -67,8 +67,8 @@ const durability = [
   ]),
   bug('a checkpoint is written ahead of the log', [
     'shard/shard.ts',
-    '    // Only what is on disk is read there.\n    await this.#lastDurable;\n',
-    '',
+    'this.state.records.beginFlush();',
+    'this.state.records.beginFlush();\n    await checkpointer.write(sequence);',
   ]),
   bug('a reader goes on with what it saw before the checkpoint', [
     'journal/checkpoint.ts',
