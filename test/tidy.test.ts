@@ -146,6 +146,7 @@ test('the journal is a port: what lies above imports only what these files offer
     'journal/scrubber.ts',
     'journal/inspect-journal.ts',
     'journal/stopped-journal.ts',
+    'journal/compact-checkpoint.ts',
     'journal/identity.ts',
     'journal/record-frame.ts',
     'journal/restore-journal.ts',

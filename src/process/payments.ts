@@ -74,6 +74,10 @@ const host: CliHost = {
     const { backUpConfigured } = await import('./backup-command.ts');
     return backUpConfigured(config, options, showProgress).finally(endProgress);
   },
+  async compact(dataDir) {
+    const { compactDataFolder } = await import('./compact-folder.ts');
+    return compactDataFolder(dataDir, showProgress).finally(endProgress);
+  },
   async exportFolder(dataDir, to) {
     const { exportDataFolder } = await import('./export-folder.ts');
     return exportDataFolder(dataDir, to, showProgress).finally(endProgress);

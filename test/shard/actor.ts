@@ -91,6 +91,8 @@ interface ActorOptions extends Partial<Omit<ShardOptions, 'memory'>> {
   readonly clock?: ManualClock;
   readonly memory?: Partial<MemoryShares>;
   readonly account?: ShardAccount;
+  /** A journal on a disk, in place of the one in memory. */
+  readonly onDisk?: Journal;
 }
 
 let requests = 0;
@@ -115,6 +117,7 @@ export class Actor {
   soon: Scheduler['soon'] = systemScheduler.soon;
   journal = new MemoryJournal(indexRowsOf);
   shard: Shard;
+  readonly #onDisk: Journal | null;
   #gate: PromiseWithResolvers<void> | null = null;
   readonly #writer = new RequestWriter();
   readonly #waiting = new Map<number, (answer: Answer) => void>();
@@ -128,7 +131,8 @@ export class Actor {
   readonly #options: Partial<ShardOptions>;
 
   constructor(options: ActorOptions = {}) {
-    const { clock = createManualClock(startMs), memory, account: known = account, ...more } = options;
+    const { clock = createManualClock(startMs), memory, account: known = account, onDisk, ...more } = options;
+    this.#onDisk = onDisk ?? null;
     this.clock = clock;
     this.#options = { ...more, memory: { ...memoryShares(shardMibMin), ...memory } };
     this.shard = this.#start(known);
@@ -136,7 +140,7 @@ export class Actor {
 
   #start(known: ShardAccount): Shard {
     const journal = heldJournal(
-      this.journal,
+      this.#onDisk ?? this.journal,
       () => this.#gate?.promise ?? Promise.resolve(),
       () => this.readResponse,
     );

@@ -8,6 +8,7 @@ import { OperatorFailure } from '../protocol.ts';
 import type { ConfigLine } from '../server/services.ts';
 import { addAuditCommand } from './audit.ts';
 import { addBackupCommand } from './backup.ts';
+import { addCompactCommand } from './compact.ts';
 import {
   type CliContext,
   CliFailure,
@@ -54,6 +55,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addLogCommands,
   addHistoryCommand,
   addTransferCommands,
+  addCompactCommand,
 ];
 
 /** Runs one command line (without the names of node and the script) and returns the exit code. */

@@ -7,7 +7,7 @@ import type { LogFolder } from '../../journal/log-reader.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
 import type { Check, ConfigLine } from '../server/services.ts';
 import { callOperator } from './operator-client.ts';
-import type { Imported, Transferred } from './transferred.ts';
+import type { Compacted, Imported, Transferred } from './transferred.ts';
 import type { Finding, Verification } from './verification.ts';
 
 /** What the command line uses of the process that it runs in. */
@@ -44,6 +44,8 @@ export interface CliHost {
   restore(options: RestoreCommand): Promise<Restored>;
   /** Ends the pause of a data folder that no service runs on. Throws `CliFailure`. */
   resume(dataDir: string | undefined): Promise<Resumed>;
+  /** Gives unused disk space back. Throws `CliFailure`. */
+  compact(dataDir: string): Promise<Compacted>;
   /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */
   rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
 }

@@ -1,4 +1,4 @@
-// The results of `payments export` and `payments import`.
+// The results of `payments export`, `payments import` and `payments compact`.
 
 import type { Finding } from './verification.ts';
 
@@ -18,4 +18,12 @@ export interface Imported extends Transferred {
   /** The findings of the check of the new folder. */
   readonly findings: readonly Finding[];
   readonly unlisted: number;
+}
+
+/** The checkpoints' files before and after they were compacted. */
+export interface Compacted {
+  readonly folder: string;
+  readonly shards: number;
+  readonly bytes_before: number;
+  readonly bytes_after: number;
 }

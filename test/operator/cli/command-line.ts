@@ -32,6 +32,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     serve: () => assert.fail('nothing is served'),
     examine: () => assert.fail('nothing is examined'),
     reshard: () => assert.fail('nothing is resharded'),
+    compact: () => assert.fail('nothing is compacted'),
     exportFolder: () => assert.fail('nothing is exported'),
     importFolder: () => assert.fail('nothing is imported'),
     verify: () => assert.fail('no folder is verified'),
