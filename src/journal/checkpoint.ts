@@ -1,12 +1,11 @@
-// The checkpoint on LMDB: the shard's state as of a sequence. The shard reads there what memory doesn't hold; a follower
-// of the log writes it, mostly in another thread, which has the same environment open. A commit takes the thread that
-// makes it.
+// The checkpoint on LMDB: the shard's state as of a sequence. The shard reads what is not in memory from it. A follower of the
+// log writes it, mostly in another thread, which has the same environment open. A commit blocks the thread that makes it.
 //
 // Tables: `records` and `unchanging` (see record-table.ts), `index` and `lists` (see index-table.ts), `kept` (idempotency
 // keys, see idempotency-rows.ts), `responses` (see response-table.ts), `levels` (scope → bytes), `meta` (format, the sequence, and the log's newest segment).
 //
-// A part of the log goes in one transaction, with the sequence that it ends with: a page is written once for all that
-// the part changes on it, and the checkpoint always is the state as of its sequence.
+// A part of the log is written in one transaction with the sequence at its end. So each page is written once for all of its
+// changes, and the checkpoint always is the state as of its sequence.
 
 import { assert } from '../core/assert.ts';
 import type { Change } from '../domain/record.ts';
@@ -44,15 +43,15 @@ import { type MovedResponse, ResponseTable } from './response-table.ts';
 const format = 3;
 /** LMDB's own limit. */
 const keyBytesMax = 1_978;
-/** The table of what the checkpoint says of itself. */
+/** The table with the format and the sequence of the checkpoint. */
 export const metaTable = 'meta';
 /** The row of that table with the sequence that the checkpoint reflects. */
 export const sequenceKey = Buffer.from('sequence');
 const formatKey = Buffer.from('format');
-/** The row with the log's newest segment: all others are about the checkpoint alone. */
+/** The row with the log's newest segment. All others are about the checkpoint alone. */
 export const segmentKey = Buffer.from('segment');
 
-/** The rows of all indexes that a record belongs to. */
+/** Returns the rows of all indexes to which a record belongs. */
 export type IndexRowsOf = (record: Change) => readonly IndexRow[];
 
 export interface CheckpointOptions {
@@ -102,7 +101,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     return this.#read(() => this.#meta.get(sequenceKey))?.readDoubleLE(0) ?? 0;
   }
 
-  /** Reads what another thread has written from now on. */
+  /** Makes the next reads see what another thread has written. */
   renew(): void {
     this.#environment.resetReadTxn();
     this.#sequence = this.#storedSequence();
@@ -112,12 +111,12 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     return this.#sequence;
   }
 
-  /** Lets the pages be used again that a process which has ended, such as a backup that was killed, was still reading. */
+  /** Frees the pages that a process was reading when it ended, such as a backup that was killed. */
   forgetDeadReaders(): void {
     this.#read(() => this.#environment.readerCheck());
   }
 
-  /** The first sequence of the newest segment that the log ever had, as far as it was noted; 0: none. */
+  /** The first sequence of the newest segment that was noted; 0 when there is none. */
   get newestSegment(): number {
     return this.#read(() => this.#meta.get(segmentKey))?.readDoubleLE(0) ?? 0;
   }
@@ -145,7 +144,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     return this.#index.scan(index, range);
   }
 
-  /** Rejects with `JournalFailure`; the checkpoint then reads on, and writes no more until the journal is opened again. */
+  /** Rejects with `JournalFailure`. Reads go on after that, but writes fail until the journal is opened again. */
   async write({ records, sequence, idempotencyRecords }: CheckpointInput): Promise<void> {
     assert(sequence >= this.#sequence, 'a checkpoint never goes back');
     assert(
@@ -179,7 +178,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   *packedIdempotencyRecords(sinceMs: number): Generator<PackedRecords> {
     let start = hourKey(sinceMs);
     for (let exclusiveStart = false; ; exclusiveStart = true) {
-      // A value at a time: whoever asks may wait in between, and a read transaction of the library ends then.
+      // One value is read at a time, because the caller may wait in between, which ends the library's read transaction.
       const [row] = this.#read(() => [...this.#idempotency.getRange({ start, exclusiveStart, limit: 1 })]);
       if (row === undefined) return;
       const keys = unpackIdempotencyRecords(row.value);
@@ -209,9 +208,9 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     }
   }
 
-  /** The stored response that was moved here from this place in the log. Throws `JournalDamaged`. */
+  /** The stored response that was moved here from a place in the log. Throws `JournalDamaged`. */
   movedResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
-    // Another thread may have moved it just now.
+    // Another thread may have just moved it.
     this.#environment.resetReadTxn();
     const response = this.#responses.get(location, keyDigest);
     if (response !== null) return response;
@@ -251,7 +250,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     });
   }
 
-  /** One transaction. After one that failed there is none any more. */
+  /** Commits one transaction. After a failure, all later ones are refused. */
   #commit(write: () => void): void {
     if (this.#failure !== null) throw this.#failure;
     try {

@@ -1,7 +1,7 @@
-// Idempotency keys as the checkpoint stores them: rows of fixed size, one value for each hour and checkpoint, so that
-// recovery reads a million of them in a fraction of a second and an hour is dropped by deleting a few values.
+// The idempotency records in the checkpoint: rows of fixed size, in one value for each hour and checkpoint. So recovery reads a
+// million of them in a fraction of a second, and an hour is dropped by deleting a few values.
 //
-// A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian: byte order is order in time.
+// A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian, so that the keys are in order of time.
 // A value has a checksum (see checksum.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), first sequence
 // of the log batch (f64), offset (u32), slot (u32), little-endian, as the machine's own numbers are (see page-check.ts).
 
@@ -20,7 +20,7 @@ const rowBytes = packedWords * Uint32Array.BYTES_PER_ELEMENT;
 
 const firstRows = 64;
 
-/** Keys in the order in which they were used, packed as rows: many of them cost the garbage collector nothing. */
+/** Records in the order in which their keys were used, packed as rows, so that many cost the garbage collector nothing. */
 export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {
   #bytes = Buffer.allocUnsafeSlow(firstRows * rowBytes);
   length = 0;
@@ -43,7 +43,7 @@ export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {
     this.length++;
   }
 
-  /** The rows of all keys so far: a view, good until the next `push`. */
+  /** The rows of all records so far. The view is valid until the next `push`. */
   get rows(): Buffer {
     return this.#bytes.subarray(0, this.length * rowBytes);
   }
@@ -53,7 +53,7 @@ export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {
   }
 }
 
-/** Packs the keys by the hour in which they were used. */
+/** Packs the records by the hour in which their keys were used. */
 export function packIdempotencyRecords(
   keys: Iterable<IdempotencyRecord>,
   sequence: number,
@@ -83,7 +83,7 @@ function valueKey(hour: number, sequence: number): Buffer {
   return key;
 }
 
-/** The keys of one value; null when it is damaged. */
+/** The records of one value; null when it is damaged. */
 export function unpackIdempotencyRecords(value: Buffer): PackedRecords | null {
   const rows = verifyChecksum(value);
   return rows && new PackedRecords(rows);
@@ -95,7 +95,7 @@ export class PackedRecords implements PackedIdempotencyRecords, Iterable<Idempot
   readonly words: Uint32Array;
   readonly doubles: Float64Array;
 
-  /** Copies the rows: those of a value need not be aligned. */
+  /** Copies the rows, because those of a value may not be aligned. */
   constructor(rows: Uint8Array) {
     const { buffer } = new Uint8Array(rows);
     this.length = rows.length / rowBytes;
@@ -103,7 +103,7 @@ export class PackedRecords implements PackedIdempotencyRecords, Iterable<Idempot
     this.doubles = new Float64Array(buffer);
   }
 
-  /** The digests are views of the rows' memory: whoever keeps them long copies them. */
+  /** The digests are views of the rows' memory, so they must be copied to be kept. */
   *[Symbol.iterator](): Generator<IdempotencyRecord> {
     const { words, doubles } = this;
     const digest = (word: number) =>

@@ -1,7 +1,6 @@
-// Checks the structure of an LMDB file before it is opened. LMDB maps the file and trusts it: one that was cut short
-// or overwritten ends the whole process (SIGBUS, SIGSEGV, a failed assertion) or, worse, silently yields fewer rows.
-// Called before an environment is opened. Knows LMDB's data version 2 on little-endian machines, see `MDB_page`,
-// `MDB_node`, `MDB_db` and `MDB_meta` in its mdb.c.
+// Checks the structure of an LMDB file before it is opened. LMDB maps the file and trusts it: a file that was cut short or
+// overwritten ends the whole process (SIGBUS, SIGSEGV, a failed assertion) or, worse, silently has fewer rows. The check is for
+// LMDB's data version 2 on little-endian machines, see `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in its mdb.c.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 
@@ -27,7 +26,7 @@ const depths = ['none', 'branches', 'leaves'] as const;
  */
 export type CheckDepth = (typeof depths)[number];
 
-/** What is left to check of a file that was checked before. */
+/** The check that is still needed for a file that was checked before. */
 export function remainingCheck(wanted: CheckDepth, done: CheckDepth): CheckDepth {
   return depths.indexOf(wanted) <= depths.indexOf(done) ? 'none' : wanted;
 }
@@ -41,8 +40,8 @@ interface Tree {
 class Defect extends Error {}
 
 /**
- * Says what is wrong with the LMDB file at `path`, or null. A file that is shorter than it should be is read down to
- * its leaves whatever `depth` says: LMDB doesn't write the last pages when it has freed them again.
+ * What is wrong with the LMDB file at `path`; null when nothing is. A file that is shorter than its header says is read down to
+ * its leaves, whatever `depth` is, because LMDB does not write its last pages when it has freed them again.
  */
 export function fileDefect(path: string, depth: CheckDepth): string | null {
   if (!existsSync(path)) return 'it is missing';
@@ -100,7 +99,7 @@ class PageReader {
       throw new Defect(`a tree holds ${entries} entries instead of ${tree.entries}`);
   }
 
-  /** Checks the page and everything below it; counts the entries when leaves are read. */
+  /** Checks the page and everything below it. Returns the number of entries when leaves are read. */
   #node(number: bigint, height: number, leaves: boolean): number {
     const position = Number(number) * this.#pageSize;
     if (position < 2 * this.#pageSize || position + this.#pageSize > this.#size)

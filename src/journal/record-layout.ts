@@ -1,15 +1,14 @@
-// Which fields a record of each kind has on the disk, and in which order. Their values are written without their names, as
-// one array in the order that the layout of the kind lists (record-frame.ts has the bytes around them).
+// The layouts of records: the fields of each kind and their order. The values of a record are written without the names of the
+// fields, as one array in the order of the layout (record-frame.ts has the bytes around it).
 //
-// A layout is fixed once a version of the service was released with it. To add, rename or drop a field: change the kind's
-// `fields`, and give it an upcaster, which makes the values of the version before into those of the new one. A record
-// of any older version is taken through all upcasters that follow when it is read; it is written in the newest version
-// with its next change, and its bytes move on unchanged until then. The files under test/journal/golden hold records of
-// every version.
+// A layout is fixed once a version of the service was released with it. To add, rename or drop a field, change the kind's
+// `fields` and add an upcaster, which makes the values of the previous version into those of the new one. When a record of an
+// older version is read, all later upcasters are applied. Its bytes stay as they are until its next change, which writes it in
+// the newest version. The files under test/journal/golden have records of every version.
 //
-// Some fields have one of a few texts, mostly: those are written as their numbers in a list of words.
+// Fields that mostly have one of a few texts are written as numbers in a list of words.
 //
-// Metadata has names that merchants choose: it is packed as a flat list, because msgpackr renames a field `__proto__`.
+// Metadata has names that merchants choose. It is written as a flat list, because msgpackr renames a field `__proto__`.
 
 import { assert } from '../core/assert.ts';
 import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
@@ -18,7 +17,7 @@ import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../domain/rec
 type Upcaster = (values: readonly unknown[]) => unknown[];
 
 interface Layout<K extends RecordKind> {
-  /** Never given to another kind. */
+  /** The number of a kind is never given to another one. */
   readonly number: number;
   /** Every field that is not in the frame's head, in the order of its values. */
   readonly fields: Readonly<Record<Exclude<keyof RecordOf<K>, keyof FrameHead>, true>>;
@@ -28,15 +27,15 @@ interface Layout<K extends RecordKind> {
   readonly upcasters: readonly Upcaster[];
 }
 
-/** What is written once for every record, before its values. */
+/** The fields that are written before the values. */
 export type FrameHead = Pick<StoredRecord, 'kind' | 'id' | 'org' | 'livemode' | 'removed'>;
 
 /** Its fields that every record has, besides its kind. */
 const headNames: readonly Exclude<keyof FrameHead, 'kind' | 'removed'>[] = ['id', 'org', 'livemode'];
 
 /**
- * The texts that are written as their places in this list. New ones are added at the end, and none is ever moved or dropped;
- * a text that is not in the list is written as it is.
+ * The texts that are written as their positions in this list. New ones are added at the end, and none is ever moved or removed.
+ * A text that is not in the list is written as it is.
  */
 const words: readonly string[] = [
   'mad',
@@ -209,7 +208,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       api_version: true,
       request_id: true,
       idempotency_key: true,
-      // Comes last: a stored response that is the same text lies there (see codec.ts).
+      // This comes last, because a stored response with the same text may stand in its place (see codec.ts).
       object_json: true,
     },
     words: ['type', 'api_version'],
@@ -277,14 +276,14 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
   },
 };
 
-/** A layout as the loops below want it. */
+/** A layout in the form that the functions below use. */
 interface Compiled {
   readonly kind: RecordKind;
   readonly number: number;
   readonly names: readonly string[];
-  /** Where the metadata lies among the values; -1: the kind has none. */
+  /** The position of the metadata among the values; -1 when the kind has none. */
   readonly metadataAt: number;
-  /** Where values lie that may be words. */
+  /** The positions of values that may be words. */
   readonly wordsAt: readonly number[];
   readonly upcasters: readonly Upcaster[];
   /** The version that records are written in. */
@@ -313,12 +312,12 @@ export const layoutVersions: Readonly<Record<string, number>> = Object.fromEntri
   [...byKind].map(([kind, { version }]) => [kind, version]),
 );
 
-/** What stands for a kind in its records, and the version that they are written in. */
+/** The number of a kind, and the version in which its records are written. */
 export function numbersOf(kind: RecordKind): Pick<Compiled, 'number' | 'version'> {
   return byKind.get(kind)!;
 }
 
-/** The kind that this number stands for. */
+/** The kind with this number. */
 export function kindOf(number: number): RecordKind {
   const layout = byNumber[number];
   assert(layout !== undefined, `kind ${number} of a record is known`);

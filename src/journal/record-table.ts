@@ -1,5 +1,5 @@
-// The records of the checkpoint, by their keys (see record-frame.ts). In the order of the keys new records come last, so
-// they are appended and fill their pages. What never changes has a table of its own: there, pages stay full.
+// The records of the checkpoint, by their keys (see record-frame.ts). New records come last in the order of the keys, so they
+// are appended and fill their pages. Records that never change have a table of their own, whose pages stay full.
 
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { assert } from '../core/assert.ts';
@@ -21,7 +21,7 @@ export function recordTableOf(id: string): (typeof recordTables)[number] {
   return recordTables[unchanging.has(id.slice(0, id.indexOf('_'))) ? 1 : 0];
 }
 
-/** Hears of a record that is damaged. */
+/** Called with a damaged record. */
 export type OnDamage = (id: string, error: Error) => void;
 
 const rethrow: OnDamage = (_id, error) => {
@@ -30,7 +30,7 @@ const rethrow: OnDamage = (_id, error) => {
 
 interface Gathered {
   readonly frame: RecordFrame;
-  /** The key's bytes as a text, which sorts as they do, and faster. */
+  /** The key's bytes as a text, which sorts in the same order and faster. */
   readonly order: string;
 }
 
@@ -39,11 +39,11 @@ export class RecordTables {
   readonly #unchanging: Table;
   readonly #read: Read;
   readonly #damaged: (defect: string) => Error;
-  /** The newest record of each table, once that matters. */
+  /** The newest record of each table, once it is needed. */
   readonly #newest = new Map<Table, string>();
   readonly #gathered = new Map<Table, Gathered[]>();
 
-  /** `damaged` makes the error to throw for what is not as it was written. */
+  /** `damaged` makes the error for a damaged record. */
   constructor(environment: Environment, read: Read, damaged: (defect: string) => Error) {
     this.#changing = openTable(environment, recordTables[0]);
     this.#unchanging = openTable(environment, recordTables[1]);
@@ -72,19 +72,19 @@ export class RecordTables {
     return this.#damaged(`the record ${id} is not as it was written`);
   }
 
-  /** How many records there are. */
+  /** The number of records. */
   get count(): number {
     const tables = [this.#changing, this.#unchanging];
     return this.#read(() => tables.reduce((sum, table) => sum + rowsIn(table), 0));
   }
 
   /**
-   * Every record, in the order in which they were made, those that never change last. One that is damaged is thrown,
-   * or left out when `onDamage` takes it.
+   * Every record in the order in which they were made, those that never change last. Throws at a damaged one, unless `onDamage`
+   * takes it.
    */
   *all(onDamage: OnDamage = rethrow): Generator<RecordFrame> {
     for (const table of [this.#changing, this.#unchanging]) {
-      // Some at a time: whoever asks may wait in between, and a read transaction of the library ends then.
+      // They are read in portions, because the caller may wait in between, which ends the library's read transaction.
       for (let last: Uint8Array = beforeAll; ; ) {
         const range = { start: last, exclusiveStart: true, limit: readRecordsMax };
         const rows = this.#read(() => [...table.getRange(range)]);
@@ -99,14 +99,14 @@ export class RecordTables {
     }
   }
 
-  /** Gathers a record to write, or to remove; returns the one that it replaces. */
+  /** Gathers a record to write or to remove. Returns the one that it replaces. */
   change(id: string, frame: RecordFrame): Change | undefined {
     const table = this.#tableOf(id);
     const order = orderOf(frame.key);
     const gathered = this.#gathered.get(table);
     if (gathered === undefined) this.#gathered.set(table, [{ frame, order }]);
     else gathered.push({ frame, order });
-    // What comes later than all others was never stored.
+    // A record that comes after all others is new.
     return order > this.#newestOf(table) ? undefined : this.get(id);
   }
 
@@ -123,7 +123,7 @@ export class RecordTables {
   /** Writes what was gathered, within a transaction. */
   write(): void {
     for (const [table, gathered] of this.#gathered) {
-      // Most come in order already, which sorting makes use of.
+      // Most are in order already, which makes sorting fast.
       gathered.sort((a, b) => (a.order < b.order ? -1 : 1));
       let newest = this.#newestOf(table);
       for (const { frame, order } of gathered) {
@@ -145,7 +145,7 @@ function orderOf(key: Buffer): string {
   return key.toString('latin1');
 }
 
-/** What the library lends until its next read: its own buffer, with a property `length` that is not the buffer's. */
+/** The library returns its own buffer, with a property `length` that is not the buffer's length. A view has the right one. */
 function view(bytes: Buffer): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -1,14 +1,14 @@
-// Stored responses whose segment of the log was dropped before they expired, because the log may take so many bytes only.
-// The checkpoint has them until then. A key is the place that the response had in the log (batch and offset, big-endian), so
-// the oldest come first. A value has a checksum (see checksum.ts), then: the batch's time (f64), the digest of the idempotency
-// key (16 bytes), the status, the lengths of the request id and of the defaults (u16 each), these two, and the body.
+// Stored responses whose segment was dropped before they expired, because the bytes of the log are limited. The checkpoint has
+// them until they expire. A key is the place of the response in the log (batch and offset, big-endian), so the oldest come
+// first. A value has a checksum (see checksum.ts), and then the batch's time (f64), the digest of the idempotency key (16 bytes),
+// the status, the lengths of the request id and of the defaults (u16 each), these two, and the body.
 
 import { verifyChecksum, withChecksum } from './checksum.ts';
 import type { Table } from './environment.ts';
 import type { Read } from './index-table.ts';
 import { digestBytes, type ResponseLocation, type StoredResponse } from './journal.ts';
 
-/** A response as it is moved out of the log. */
+/** A response that is moved out of the log. */
 export interface MovedResponse {
   readonly location: ResponseLocation;
   readonly keyDigest: Uint8Array;
@@ -19,7 +19,7 @@ export interface MovedResponse {
 
 const statusAt = 8 + digestBytes;
 const headBytes = statusAt + 6;
-/** So many are looked at, or removed, at once. */
+/** How many are removed at once. */
 const removedMax = 1_000;
 
 export class ResponseTable {
@@ -31,7 +31,7 @@ export class ResponseTable {
     this.#read = read;
   }
 
-  /** The response; null when it is damaged, or of another idempotency key; undefined when it is not here. */
+  /** The response; null when it is damaged or belongs to another idempotency key; undefined when it is not here. */
   get(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | null | undefined {
     const value = this.#read(() => this.#table.get(keyOf(location)));
     if (value === undefined) return undefined;

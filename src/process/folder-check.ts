@@ -1,7 +1,7 @@
-// Whether the parts of a data folder belong together: each is the one for its place, and all are from one moment. The
-// shards and the directory have noted how far the others had come, so a part that was put back from an older backup is
-// behind what is noted of it. A start on parts that don't fit would forget payments or bring revoked keys back: it is
-// refused, unless the operator accepts the loss.
+// Checks that the parts of a data folder belong together: each is in its own place, and all are from one moment. The shards and
+// the directory store how far the others have come, so a part from an older backup is behind what is stored about it. A start on
+// parts that don't belong together would forget payments or make revoked keys work again, so it is refused, unless the operator
+// accepts the loss.
 
 import type { Directory } from '../directory/directory.ts';
 import { indexRowsOf, organizationsIn } from '../domain/indexes.ts';
@@ -14,13 +14,13 @@ import { type DataFolder, DataFolderError } from './data-folder.ts';
 export interface FolderCheck {
   readonly folder: DataFolder;
   readonly directory: Directory;
-  /** Go on with parts that are older than the rest, as they are. */
+  /** Accept parts that are older than the rest. */
   readonly acceptLoss: boolean;
-  /** Hears what was accepted. */
+  /** Called with each loss that is accepted. */
   readonly warn: (message: string) => void;
 }
 
-/** What one shard's journal tells of itself and of the directory. */
+/** What a shard's journal has about itself and about the directory. */
 interface ShardFindings {
   readonly number: number;
   readonly checkpoint: number;
@@ -70,7 +70,7 @@ export async function checkFolder(check: FolderCheck): Promise<Set<number>> {
   return whole;
 }
 
-/** Null when the shard is damaged: it stays down by itself, and the others go on. */
+/** Null when the shard is damaged. Then it stays down at the start, and the others go on. */
 async function inspectShard(
   folder: DataFolder,
   number: number,

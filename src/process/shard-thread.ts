@@ -59,13 +59,13 @@ function fail(error: unknown): void {
 }
 process.on('uncaughtException', fail);
 
-// Started early: it has nothing to do before the journal is open.
+// The thread is started early, because that takes time; it has no task before the journal is open.
 const checkpointer = new CheckpointWorker({ number, dir, identity, isChecked, config }, fail, scrubbed);
-// This thread's end is that thread's, too, which must not come in the middle of a transaction.
+// The end of this thread ends the checkpoint thread, too, which must not happen in the middle of a transaction.
 process.on('exit', () => checkpointer.finishTask(checkpointTaskMsMax));
 void checkpointer.gauge.then((gauge) => otherThreads.set(`checkpoint-${number}`, gauge));
 
-/** How far the scrubber has come, and how much of that is stored. */
+/** The position of the scrubber, and the one that is stored. */
 let scrubState: ScrubState | null = null;
 let storedScrub = '';
 let storeScrubAtMs = 0;
@@ -75,7 +75,7 @@ function scrubbed(state: ScrubState, totalBytes: number): void {
   metrics.scrub.progress.set(totalBytes === 0 ? 0 : Math.min(1, state.bytes / totalBytes));
   metrics.scrub.completed.set((state.completedMs ?? 0) / 1000);
   metrics.scrub.damaged.set(Math.max(state.damaged, state.damagedBefore));
-  // What was found, and that a pass is over, is stored at once; the place now and then.
+  // Findings and the end of a pass are stored at once, the position now and then.
   const now = performance.now();
   const news = `${state.damaged} ${state.completedMs}`;
   if (news === storedScrub && now < storeScrubAtMs) return;
@@ -288,7 +288,7 @@ main.on('message', async (instruction: Instruction) => {
   }
 });
 await shard.catchUp();
-// The next start must find the time, even if this process ends within a second.
+// The next start needs the clock, even if this process ends within a second.
 await shard.writeSmallValues().catch(fail);
 logger.info({ seconds: Number(recoverySeconds.toFixed(3)) }, 'ready');
 tell({ type: 'ready' });

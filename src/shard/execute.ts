@@ -1,6 +1,6 @@
-// What a shard does for one request: the gates that lie behind the edge, in their order (limits, idempotency key,
-// body, the key's record, parameters), then the operation itself. Everything here is synchronous and happens within
-// a turn; nothing is answered before the turn is durable.
+// Executes one request in a shard: the gates behind the edge in their order (limits, idempotency key, body, the key's record,
+// parameters), and then the operation. Everything is synchronous and happens within a turn. Nothing is answered before the
+// turn is durable.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { idempotencyKeyCharactersMax } from '../contract/limits.ts';
@@ -128,7 +128,7 @@ function refuseKey(route: Route, frame: RequestFrame): Refusal | null {
 
 interface Parsed {
   readonly params: Params;
-  /** The text must be searched for what is not allowed in it. */
+  /** The texts must be searched for forbidden ones. */
   readonly suspicious: boolean;
   /** What is wrong with the query string. */
   readonly invalid: Refusal | null;
@@ -151,13 +151,13 @@ function parseParams(route: Route, frame: RequestFrame): Parsed | { readonly ref
   return { params, suspicious, invalid: 'refusal' in fromQuery ? fromQuery.refusal : null };
 }
 
-/** The digest of the idempotency key, if one counts. */
+/** The digest of the idempotency key; null when the request has none or the route ignores it. */
 function keyDigestOf(route: Route, scope: Scope, { flags, idempotencyKey }: RequestFrame): Uint8Array | null {
   const counts = route.method === 'POST' && (flags & requestFlags.hasIdempotencyKey) !== 0;
   return counts ? digestKey(scope.name, idempotencyKey) : null;
 }
 
-/** The digest of the request, with what is left out of it filled in from `defaults`. */
+/** The digest of the request with its missing parameters filled in from `defaults`. */
 function fingerprintOf(frame: RequestFrame, params: Params, defaults: ResolvedDefaults | null): Uint8Array {
   const { method, path } = routeTable[frame.route]!;
   const filledIn = defaults === null ? params : { ...defaults, ...params };
@@ -167,7 +167,7 @@ function fingerprintOf(frame: RequestFrame, params: Params, defaults: ResolvedDe
 type Resolved = { readonly defaults: ResolvedDefaults | null } | { readonly refusal: Refusal };
 const noDefaults: Resolved = { defaults: null };
 
-/** The defaults of a request that depend on the state; refused when a record that they depend on can't be read. */
+/** The defaults that depend on the state, or a refusal when a record on which they depend can't be read. */
 function resolveDefaults(
   state: ShardState,
   turn: Turn,
@@ -205,8 +205,8 @@ function withKey(
 }
 
 /**
- * Answers from what is known of the idempotency key. The request is compared with the first one's defaults: the state
- * that they depended on may have changed since.
+ * Answers a request whose idempotency key is known. The request is compared with the defaults of the first one, because the
+ * state on which they depend may have changed since.
  */
 function answerFromRecord(
   state: ShardState,
@@ -216,7 +216,7 @@ function answerFromRecord(
   frame: RequestFrame,
   params: Params,
 ): void {
-  // With an answer its defaults are lost: where there are some, nobody can tell whether it is the same request.
+  // The defaults are lost with the response. If the operation has some, nobody knows whether it is the same request.
   const isUnsure =
     known.answer === 'lost' && defaultsResolver(routeTable[frame.route]!.operation) !== undefined;
   if (!isUnsure && !isSame(known.fingerprint, fingerprintOf(frame, params, known.resolvedDefaults))) {
@@ -230,7 +230,7 @@ function answerFromRecord(
   }
 }
 
-/** The index knows only the beginning of a fingerprint. */
+/** The index has only the beginning of a fingerprint. */
 function isSame(known: Uint8Array, fingerprint: Uint8Array): boolean {
   return Buffer.compare(known, fingerprint.subarray(0, known.length)) === 0;
 }
@@ -244,7 +244,7 @@ function run(state: ShardState, turn: Turn, route: Route, asked: IssuedCommand, 
     return;
   }
   if (route.kind === 'export' || route.kind === 'stream') {
-    // The edge fetches what follows piece by piece, as fast as its client reads it, and says when an export is over.
+    // The edge asks for the rest page by page, as fast as its client reads, and tells when the export is over.
     if (route.kind === 'export') scope.exports.add(waiter.request.request_id);
     answerBody(turn, waiter, '', answerFlags.more);
     return;

@@ -1,13 +1,12 @@
-// The idempotency index: for each key used in the last 24 hours, the digest of its request and where its stored response
-// lies in the log.
+// The idempotency index has, for each key that was used in the last 24 hours, the digest of its request and the place of its
+// stored response in the log.
 //
-// A key has a row of 32 bytes. The rows lie in the order in which the keys were used, in blocks of one array each. The
-// blocks of an hour are a generation, which is dropped whole when its last key has expired. One table of slots finds the
-// rows of all generations, because a new key must be looked for in all of them: a slot holds the place of a row, and open
-// addressing leads from a digest to its slot. Slots take 10 to 20 bytes a key. A slot whose row was dropped stays until the
-// table is rebuilt, which happens when half of its slots are in use: the rows are entered into a new table, a few at each
-// insertion, while the old one still serves. All of this is typed arrays, so that millions of keys cost the garbage
-// collector nothing.
+// A key has a row of 32 bytes. The rows are in the order in which the keys were used, in blocks of one array each. The blocks of
+// an hour are a generation, which is dropped whole when its last key has expired. One table of slots finds the rows of all
+// generations, because a new key must be looked up in all of them. It is a hash table with open addressing; a slot has the
+// number of a row. Slots take 10 to 20 bytes a key. A slot whose row was dropped stays until the table is rebuilt, which happens
+// when half of its slots are in use. The rows are then entered into a new table, a few at each insertion, while the old one is
+// still used. Everything is in typed arrays, so that millions of keys cost the garbage collector nothing.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
@@ -36,18 +35,18 @@ export interface IndexedKey {
   readonly location: ResponseLocation;
 }
 
-/** Rows of one hour. */
+/** A block with rows of one hour. */
 interface Block {
-  /** Its place among the blocks. */
+  /** Its position among the blocks. */
   readonly number: number;
-  /** Since 1970, in service time. */
+  /** The hour since 1970, in service time. */
   readonly hour: number;
   readonly words: Uint32Array;
   length: number;
   next: Block | null;
 }
 
-/** A table that is being filled with the rows from `block`'s row `row` on. */
+/** A table that is being filled. Its next row is row `row` of `block`. */
 interface Rebuild {
   readonly slots: Uint32Array<ArrayBuffer>;
   used: number;
@@ -56,26 +55,26 @@ interface Rebuild {
 }
 
 export class IdempotencyIndex {
-  /** By number; null where one was dropped and none has taken its place. */
+  /** By number; null where a block was dropped and not replaced yet. */
   readonly #blocks: (Block | null)[] = [];
   #oldest: Block | null = null;
   #newest: Block | null = null;
   #rowCount = 0;
-  /** Each the place of a row, counted from 1 over all blocks; 0 where there is none. */
+  /** The numbers of rows, counted from 1 over all blocks; 0 in an empty slot. */
   #slots = new Uint32Array(firstCapacity);
   #slotsUsed = 0;
   #rebuild: Rebuild | null = null;
 
-  /** The row in hand, made once. */
+  /** The row that is being looked up or added. It is reused. */
   readonly #row = new Uint32Array(rowWords);
 
-  /** How much memory the index takes. */
+  /** The memory that the index takes. */
   get bytes(): number {
     const slots = this.#slots.byteLength + (this.#rebuild?.slots.byteLength ?? 0);
     return slots + this.#rowCount * rowWords * Uint32Array.BYTES_PER_ELEMENT;
   }
 
-  /** What is known of a key digest, or undefined when it was not used within the last 24 hours. */
+  /** The row of a key digest; undefined when the key was not used within the last 24 hours. */
   get(keyDigest: Uint8Array, serviceMs: number): IndexedKey | undefined {
     const first = wordOf(keyDigest, 0);
     const second = wordOf(keyDigest, 4);
@@ -95,7 +94,7 @@ export class IdempotencyIndex {
     return undefined;
   }
 
-  /** Remembers a key that is not known, used no earlier than those before. */
+  /** Adds a key that is not in the index. It was used no earlier than those before it. */
   add({ keyDigest, fingerprint, usedAtMs, location }: Omit<IdempotencyRecord, 'slot'>): void {
     const row = this.#row;
     for (let i = 0; i < 3; i++) row[i] = wordOf(keyDigest, i * 4);
@@ -108,7 +107,7 @@ export class IdempotencyIndex {
     else if (this.#slotsUsed * 2 > this.#slots.length) this.#rebuild = this.#beginRebuild();
   }
 
-  /** Fills an empty index with records in the order of their use, as a checkpoint has them; those from before `sinceMs` are left out. */
+  /** Fills an empty index with the records of a checkpoint, in the order of their use. Those from before `sinceMs` are left out. */
   load(parts: Iterable<PackedIdempotencyRecords>, sinceMs: number): void {
     assert(this.#rowCount === 0, 'the index is empty');
     const row = this.#row;
@@ -125,10 +124,10 @@ export class IdempotencyIndex {
     this.#continueRebuild(this.#beginRebuild(), Number.POSITIVE_INFINITY);
   }
 
-  /** Appends the row in hand, whose digests are set. Returns its place. */
+  /** Appends `#row`, whose digests are set. Returns the number of the row. */
   #append(usedAtMs: number, batch: number, offset: number): number {
     assert(batch < batchMax, 'a log batch has 48 bits');
-    // Rounded up: no key goes early.
+    // The time is rounded up, so that no key expires early.
     const seconds = Math.max(Math.ceil(usedAtMs / 1_000), (this.#newest?.hour ?? 0) * hourSeconds);
     const block = this.#blockFor(Math.floor(seconds / hourSeconds));
     const row = this.#row;
@@ -142,7 +141,7 @@ export class IdempotencyIndex {
     return block.number * blockRows + block.length++ + 1;
   }
 
-  /** The newest block, if it is of that hour and has room; else a new one. */
+  /** The newest block if it is of that hour and has room, otherwise a new one. */
   #blockFor(hour: number): Block {
     const newest = this.#newest;
     if (newest !== null && newest.hour === hour && newest.length < blockRows) return newest;
@@ -157,7 +156,7 @@ export class IdempotencyIndex {
     return block;
   }
 
-  /** Drops the generations of which every key has expired. */
+  /** Drops the generations in which every key has expired. */
   #dropExpired(serviceMs: number): void {
     for (let block = this.#oldest; block !== null && block !== this.#newest; block = block.next) {
       if (!isExpired((block.hour + 1) * hourSeconds, serviceMs)) break;
@@ -167,14 +166,14 @@ export class IdempotencyIndex {
     }
   }
 
-  /** Room for two and a half times the rows that there are, so that there is time until the next rebuild. */
+  /** Begins a table for two and a half times the rows, so that the next rebuild is far away. */
   #beginRebuild(): Rebuild {
     let capacity = firstCapacity;
     while (capacity < this.#rowCount * 2.5) capacity *= 2;
     return { slots: new Uint32Array(capacity), used: 0, block: this.#oldest, row: 0 };
   }
 
-  /** Enters so many rows into the new table, which takes over when it has all of them. */
+  /** Enters `rows` rows into the new table, which replaces the old one when it has all of them. */
   #continueRebuild(rebuild: Rebuild, rows: number): void {
     const { slots } = rebuild;
     for (let left = rows; rebuild.block !== null; ) {
@@ -193,7 +192,7 @@ export class IdempotencyIndex {
   }
 }
 
-/** Puts a place into the first free slot for a digest that begins with this word. */
+/** Puts the number of a row into the first free slot for a digest that begins with this word. */
 function enter(slots: Uint32Array, first: number, place: number): void {
   const mask = slots.length - 1;
   let slot = first & mask;

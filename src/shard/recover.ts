@@ -1,4 +1,4 @@
-// The start of a shard: rebuilds its state from the checkpoint and the log, and goes on with the time where it stood.
+// The start of a shard: it rebuilds the state from the checkpoint and the log, and continues the shard's clock.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
@@ -17,11 +17,11 @@ export interface Recovery {
   readonly journal: Journal;
   readonly clocks: Clocks;
   readonly clockObserver: ClockObserver;
-  /** Of all organizations that the shard may have records of. */
+  /** The accounts of all organizations of which the shard may have records. */
   readonly accounts: Iterable<ShardAccount>;
 }
 
-/** Replays the journal into `state`; returns the shard's clock. Throws `JournalDamaged` when accounts are missing. */
+/** Replays the journal into `state`. Returns the shard's clock. Throws `JournalDamaged` when accounts are missing. */
 export function recover({ state, journal, accounts, clocks, clockObserver }: Recovery): ServiceClock {
   const { log, checkpoint } = journal;
   const stored = readClock(checkpoint.getSmallValue(clockKey));
@@ -49,12 +49,12 @@ export function recover({ state, journal, accounts, clocks, clockObserver }: Rec
   return clock;
 }
 
-/** The calls to payment networks that have no final outcome: to be asked about after a start. */
+/** The network calls that have no final outcome. After a start, the networks are asked about them. */
 export function openNetworkCalls({ records }: ShardState): NetworkCallRecord[] {
   return [...records.scan(networkCallIndex, { descending: false })] as NetworkCallRecord[];
 }
 
-/** An organization with changes in the log that has no account: the directory is older than the log. */
+/** Refuses a log with changes of an organization without an account, because the directory is then older than the log. */
 function refuseStrangers(organizations: Set<string>, accounts: Iterable<ShardAccount>): void {
   for (const { id } of accounts) organizations.delete(id);
   if (organizations.size === 0) return;

@@ -1,5 +1,5 @@
-// Everything that one shard holds in memory, and how it is asked for: records, scopes, the idempotency index, the
-// requests that wait. Owned by the shard's turn; nothing here waits or does I/O except reads of the checkpoint.
+// The state of a shard in memory: records, scopes, the idempotency index, and the requests that wait. The shard's turns own it.
+// Nothing here waits or does I/O, except reads of the checkpoint.
 
 import { errorBody, type Refusal, refuse } from '../contract/errors/table.ts';
 import { type IdKind, idPrefixes } from '../contract/id-prefixes.ts';
@@ -38,7 +38,7 @@ import { keyOf, type Peer, type Turn } from './turn.ts';
 import type { Waiter } from './waiter.ts';
 
 export interface ShardStateOptions {
-  /** What is read of the journal. */
+  /** The reads of the journal that are needed here. */
   readonly journal: {
     readonly checkpoint: Pick<Checkpoint, 'get' | 'scan' | 'getSmallValue'>;
     readonly log: Pick<Log, 'readResponse'>;
@@ -49,7 +49,7 @@ export interface ShardStateOptions {
   /** Seals the signing secrets. */
   readonly secrets: Pick<SecretBox, 'seal'>;
   readonly memory: MemoryShares;
-  /** A record or a stored response can't be read, and why: nothing is wrong but that. */
+  /** Called with the reason when a record or a stored response can't be read. Everything else goes on. */
   readonly onDamage: (reason: string) => void;
   /** Looks a webhook address up and answers whether it may be used. */
   readonly checkAddress: (command: IssuedCommand, waiter: Waiter | null, url: string) => void;
@@ -60,9 +60,9 @@ const recordDamaged = refuse('api_error', { message: 'api_error.record_damaged' 
 export interface KnownKey {
   /** The fingerprint of its request, or the beginning of it. */
   readonly fingerprint: Uint8Array;
-  /** The defaults that went into the fingerprint; they are lost with the answer. */
+  /** The defaults that are part of the fingerprint. They are lost with the answer. */
   readonly resolvedDefaults: ResolvedDefaults | null;
-  /** None while its first request runs, and none when it can't be read any more. */
+  /** `running` while the first request runs, `lost` when the answer can't be read any more. */
   readonly answer: StoredResponse | 'running' | 'lost';
 }
 
@@ -73,9 +73,9 @@ export class ShardState {
   /** The webhook thread, once it has connected. */
   webhooks: Peer | null = null;
   readonly settings: Settings;
-  /** There is no room on the disk: nothing is written, and no checkpoint is begun. */
+  /** The disk is full, so nothing is written and no checkpoint begins. */
   readOnly = false;
-  /** No attempt and no session is due before this, in service time. */
+  /** No charge and no session is due before this, in service time. */
   dueMs = 0;
   readonly #options: ShardStateOptions;
   #ids: IdFactory;
@@ -83,12 +83,12 @@ export class ShardState {
   readonly #randomText: (length: number) => string;
   readonly #calendar = createMoroccoCalendar();
   readonly #accounts = new Map<string, ShardAccount>();
-  /** By organization, those of test mode first. */
+  /** By organization: the scopes of test mode, then those of live mode. */
   readonly #scopes = [new Map<string, Scope>(), new Map<string, Scope>()] as const;
   readonly #dirtyScopes = new Set<Scope>();
-  /** Who waits for the outcome of a network call, by its id. */
+  /** The waiters for the outcomes of network calls, by the id of the call. */
   readonly #waiting = new Map<string, Waiter>();
-  /** The requests that run across turns, by digest of their idempotency key. */
+  /** The requests that run for longer than a turn, by the digest of their idempotency key. */
   readonly #running = new Map<string, KnownKey>();
 
   constructor(options: ShardStateOptions) {
@@ -100,12 +100,12 @@ export class ShardState {
     this.#ids = createIdFactory(this.#randomText);
   }
 
-  /** Commands are refused for now: there is no room for them on the disk, or in memory until a checkpoint has written. */
+  /** Whether commands are refused, because the disk is full or too much in memory is not in the checkpoint yet. */
   get refusesWrites(): boolean {
     return this.readOnly || this.records.unwrittenBytes > this.#options.memory.unwrittenBytesMax;
   }
 
-  /** The idempotency index and the cache share memory: what the one takes the other has less. */
+  /** Gives the cache the memory that the idempotency index leaves of their common share. */
   shareMemory(): void {
     this.records.limitCache(cacheBytesBeside(this.#options.memory, this.index.bytes));
   }
@@ -120,13 +120,13 @@ export class ShardState {
     return id;
   }
 
-  /** New ids come after all that were made before. */
+  /** Makes new ids come after all earlier ones. */
   startIds({ lastMs, leadMs }: IdTimes): void {
     this.#ids = createIdFactory(this.#randomText, lastMs);
     this.#idLeadMs = leadMs;
   }
 
-  /** The requests whose network calls were open when the process ended still run. */
+  /** Marks the requests as running whose network calls were open when the last process ended. */
   rememberRunning(calls: readonly NetworkCallRecord[]): void {
     for (const call of calls) if (!call.accepted) this.runs(call.request);
   }
@@ -185,8 +185,8 @@ export class ShardState {
   }
 
   /**
-   * Does what reads and changes nothing. Coming upon a damaged record it is refused: whoever asks for that record hears
-   * so, and all else goes on.
+   * Runs a read. If it finds a damaged record, `refused` makes the result, so only the requests that need that record are
+   * refused.
    */
   read<T, R>(read: () => T, refused: (refusal: Refusal) => R): T | R {
     try {
@@ -198,7 +198,7 @@ export class ShardState {
     }
   }
 
-  /** Decides a command; it changes nothing yet. */
+  /** Decides a command. This changes nothing yet. */
   decide<O extends AnyCommand>(command: Command<O> & Issue, now: Now): Decision<Done<O>> {
     return this.read(
       () => decide(this.records, command, this.#context(command, now)),
@@ -242,7 +242,7 @@ export class ShardState {
     return scope.endpoints;
   }
 
-  /** Applies a decision: live and in replay, nothing else changes records. */
+  /** Applies a decision. */
   apply(turn: Turn, decision: Pick<Decision, 'changes' | 'networkCalls'>): void {
     for (const change of decision.changes) {
       this.outbox.observe(change);
@@ -257,7 +257,7 @@ export class ShardState {
     turn.networkCalls.push(...decision.networkCalls);
   }
 
-  /** What is known of an idempotency key. Undefined: a new key. */
+  /** What is known of an idempotency key; undefined for a new one. */
   knownKey(turn: Turn, keyDigest: Uint8Array): KnownKey | undefined {
     const key = keyOf(keyDigest);
     const running = this.#running.get(key);
@@ -269,7 +269,7 @@ export class ShardState {
     return known(indexed.fingerprint, this.#readStored(indexed.location, keyDigest));
   }
 
-  /** A key that is known was used: where its answer is damaged or gone, its request must not run again all the same. */
+  /** The stored response of a known key, or `lost` when it can't be read. Even then the request must not run again. */
   #readStored(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | 'lost' {
     return this.read(
       () => {
@@ -286,7 +286,7 @@ export class ShardState {
     return errorBody(refusal, { language: request.language, requestId: request.request_id, baseUrl });
   }
 
-  /** The command waits until it is known whether the address may be used. */
+  /** Makes the command wait until it is known whether the address may be used. */
   checkAddress(command: IssuedCommand, waiter: Waiter | null, url: string): void {
     command.scope.endpointsBusy = true;
     this.runs(command.request);
@@ -298,20 +298,20 @@ export class ShardState {
     this.ran(request);
   }
 
-  /** The request runs until the outcome of its network call is known; then `waiter` is answered. */
+  /** Makes the request run until the outcome of its network call is known. Then `waiter` is answered. */
   waitFor({ id, request }: NetworkCallRecord, waiter: Waiter | null): void {
     if (waiter !== null) this.#waiting.set(id, waiter);
     this.runs(request);
   }
 
-  /** Who waits for a network call, if somebody still does. */
+  /** Removes and returns the waiter for a network call, if there is still one. */
   takeWaiting(call: string): Waiter | undefined {
     const waiter = this.#waiting.get(call);
     this.#waiting.delete(call);
     return waiter;
   }
 
-  /** A request runs beyond its turn: the same key is refused as in progress until it has run. */
+  /** Marks a request as running for longer than its turn. Its key is refused as in progress until `ran`. */
   runs(request: ApiRequest | null): void {
     if (request?.key_digest && request.fingerprint) {
       const { fingerprint, resolved_defaults } = request;
