@@ -60,7 +60,7 @@ const bankAccounts =
 
 /** True when `text` contains something that looks like a card number. */
 export function findCardNumber(text: string): boolean {
-  if (!mayHoldCardNumber(text)) return false;
+  if (!mayHoldCardNumber(text) || !hasEnoughDigits(text)) return false;
   const visible = text.replace(invisible, '').replace(spaces, ' ').replace(dashes, '-');
   const searched = asciiDigits(visible).replace(bankAccounts, ';');
   printedNumbers.lastIndex = 0;
@@ -88,6 +88,16 @@ export function mayHoldCardNumber(text: string): boolean {
     start = at + 1;
   }
   return false;
+}
+
+/** Whether there are as many digits as a card number has at least. It may count other characters beyond ASCII as digits. */
+function hasEnoughDigits(text: string): boolean {
+  let digits = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if ((code >= 0x30 && code <= 0x39) || code >= 0x80) digits++;
+  }
+  return digits >= digitsMin;
 }
 
 /** Whether card numbers can be written with a character. It may say yes for others beyond the Arabic script. */

@@ -101,10 +101,14 @@ function withoutOwnChecks(schema: unknown): unknown {
   return Object.fromEntries(rest.map(([key, member]) => [key, withoutOwnChecks(member)]));
 }
 
-/** Whether the texts of a list differ, or there is no list. */
+/** Whether the texts of a list differ, or there is no list. Most lists are so short that a set costs more than it saves. */
 function isSet(items: unknown): boolean {
-  return !Array.isArray(items) || items.length < 2 || new Set(items).size === items.length;
+  if (!Array.isArray(items)) return true;
+  if (items.length > shortListMax) return new Set(items).size === items.length;
+  return items.every((item, at) => items.indexOf(item) === at);
 }
+
+const shortListMax = 8;
 
 /** Fills the route's defaults into `params` for absent parameters, and for those that are null. */
 export function fillDefaults(route: Route, params: Params): void {
