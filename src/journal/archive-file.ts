@@ -1,5 +1,5 @@
-// A file of a backup or of a log archive: the part of a data folder that it is from, then frames in order, then how many
-// they were. It is written and read from its beginning to its end, so memory holds a few frames of it, and it may be encrypted.
+// A file of a backup or of a log archive: the part of a data folder that it is from, then frames in order, then their number. It
+// is written and read from beginning to end, so only a few frames are in memory at a time. It may be encrypted.
 //
 //   "payments archive 1\n"
 //   each frame: length of its content (u32), CRC-32 of type and content (u32), type (u8), content; little-endian
@@ -8,8 +8,8 @@
 //     type 3  rows of a table, or a change of the directory, as msgpack
 //     type 4  end, last: {"frames": how many there are between head and end}, as JSON
 //
-// An encrypted file is that, encrypted for recipients in the format of age (https://age-encryption.org/v1), and its name
-// ends with `.age`. A file has its name when it is whole and on disk; until then the name ends with `.partial`.
+// An encrypted file is encrypted for recipients in the format of age (https://age-encryption.org/v1), and its name ends with
+// `.age`. A file gets its name when it is complete and on disk. Until then the name ends with `.partial`.
 
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, renameSync } from 'node:fs';
@@ -26,7 +26,7 @@ const frameHeadBytes = 9;
 /** No frame is larger: a log batch has the changes of one turn. */
 const frameBytesMax = 1 << 30;
 const writeBytes = 1 << 20;
-/** After so much the file is synced, so that little is ever in the way of the log's own syncs. */
+/** The file is synced after this many bytes, so that a sync never delays those of the log for long. */
 const syncBytes = 8 << 20;
 
 export const encryptedSuffix = '.age';
@@ -40,7 +40,7 @@ export interface Frame {
   readonly bytes: Uint8Array;
 }
 
-/** A file of a backup or an archive is damaged: the message says where. */
+/** A file of a backup or an archive is damaged. The message says where. */
 export class ArchiveDamaged extends JournalDamaged {
   /** The byte of what the file holds, decrypted, at which it is damaged. */
   readonly at: number;
@@ -50,7 +50,7 @@ export class ArchiveDamaged extends JournalDamaged {
   }
 }
 
-/** Waits until so many more bytes may be read and written. */
+/** Waits until `bytes` more may be read and written. */
 export type Pace = (bytes: number) => Promise<void>;
 
 export interface WriteOptions {
@@ -63,7 +63,7 @@ export interface WriteOptions {
 export interface WrittenFile {
   readonly path: string;
   readonly bytes: number;
-  /** The digest of all its bytes, as they lie on the disk: 64 hexadecimal digits. */
+  /** The digest of all bytes of the file: 64 hexadecimal digits. */
   readonly sha256: string;
 }
 
@@ -123,7 +123,7 @@ async function* encodeFrames(
   let bytes = 0;
   for await (const { type, bytes: content } of frames) {
     count++;
-    // The frame may lie where the next one will.
+    // The content is copied, because the next frame may use the same memory.
     gathered.push(...encodeFrame(types[type], Uint8Array.from(content)));
     bytes += content.length;
     if (bytes < writeBytes) continue;
@@ -153,7 +153,7 @@ async function encrypted(
   return inLargeChunks(await encrypter.encrypt(ReadableStream.from(plain)));
 }
 
-/** The cipher gives out 64 KiB at a time, and a write costs a round through libuv. */
+/** Joins the cipher's chunks of 64 KiB, because each write costs a round through libuv. */
 async function* inLargeChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let gathered: Uint8Array[] = [];
   let bytes = 0;
@@ -168,7 +168,7 @@ async function* inLargeChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
   if (bytes > 0) yield Buffer.concat(gathered);
 }
 
-/** Throws what is wrong with a recipient, in one line. */
+/** Throws an error of one line if a recipient is not valid. */
 export function checkRecipient(recipient: string): void {
   new Encrypter().addRecipient(recipient);
 }
@@ -181,8 +181,8 @@ export interface ReadOptions {
 }
 
 /**
- * The frames of a file, which must be of that part. Each is checked before it is given out; what only shows at the end
- * (a file that is cut short, another digest) throws there. Throws `ArchiveDamaged`, or `ForeignPart`.
+ * The frames of a file, which must belong to `part`. Each is checked before it is returned. A file that was cut short, or has
+ * another digest, is noticed at the end. Throws `ArchiveDamaged`, or `ForeignPart`.
  */
 export async function* readArchiveFile(
   path: string,
@@ -211,7 +211,7 @@ export async function* readArchiveFile(
     throw reader.damaged(`its SHA-256 is ${digest} instead of ${options.sha256}`);
 }
 
-/** The digest of a file as it lies on the disk. */
+/** The digest of a file's bytes. */
 export async function digestOfFile(path: string, pace: Pace): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { highWaterMark: writeBytes })) {
@@ -221,7 +221,7 @@ export async function digestOfFile(path: string, pace: Pace): Promise<string> {
   return hash.digest('hex');
 }
 
-/** What a file holds, decrypted where its name says that it is encrypted; `hash` gets its bytes as they are. */
+/** The content of a file, decrypted if its name says that it is encrypted. `hash` gets the bytes of the file. */
 async function decrypted(
   path: string,
   identities: readonly string[],
@@ -250,7 +250,7 @@ class FrameReader {
   readonly #path: string;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #bytes: Buffer = Buffer.alloc(0);
-  /** Where `#bytes` begins in what the file holds. */
+  /** The position of `#bytes` in the content of the file. */
   #at = 0;
 
   constructor(path: string, chunks: AsyncIterable<Uint8Array>) {

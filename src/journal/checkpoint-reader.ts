@@ -1,5 +1,5 @@
-// A checkpoint read from outside, as log-reader.ts reads the log: the file is only read, so whoever writes it notices
-// nothing, and a damaged page harms nobody. Called by the log's tools, and by the scrubber.
+// Reads a checkpoint from outside, as log-reader.ts reads the log: the file is only read, so its writer is not disturbed, and a
+// damaged page does no harm. The log's tools and the scrubber use it.
 
 import type { Change } from '../domain/record.ts';
 import type { IndexRow } from '../domain/view.ts';
@@ -12,7 +12,7 @@ import { unpackText } from './packed-text.ts';
 import { keyOfId, readRecord } from './record-frame.ts';
 import { recordTableOf } from './record-table.ts';
 
-/** Numbers and names of so many lists are remembered. */
+/** The most lists whose numbers and names are remembered. */
 const listsMax = 50_000;
 
 export class CheckpointReader {
@@ -34,7 +34,7 @@ export class CheckpointReader {
     return this.file.get(metaTable, sequenceKey)?.readDoubleLE(0) ?? 0;
   }
 
-  /** A value that is written a second behind, see `Checkpoint.getSmallValue`. */
+  /** A small value, see `Checkpoint.getSmallValue`. */
   smallValue(name: string): Buffer | undefined {
     return this.file.get('levels', Buffer.from(name));
   }
@@ -76,7 +76,7 @@ export class CheckpointReader {
     return rowKey(indexPrefix(number, value), sortKey);
   }
 
-  /** The list and the sort key that the key of an index row says; null when there is no such list. */
+  /** The list and the sort key in the key of an index row; null when there is no such list. */
   rowAt(key: Buffer): { readonly list: string; readonly sortKey: string } | null {
     const { number, bytes } = readNumber(key);
     const list = this.#nameOf(number);

@@ -1,6 +1,6 @@
-// Reading the log in order, batch by batch: the one way in which anything behind the log is brought up to date. Called by
-// recovery and by the checkpoint's follower, which may run in another thread while the shard goes on appending. Every
-// batch is checked before it is given out; damage, or a gap, is never stepped over.
+// Reads the log in order, batch by batch. Whatever is brought up to date with the log uses this: recovery, and the checkpoint's
+// follower, which may run in another thread while the shard goes on appending. Every batch is checked before it is returned.
+// Damage, or a gap, is never skipped.
 
 import { basename, dirname } from 'node:path';
 import {
@@ -18,9 +18,9 @@ import { JournalDamaged, type ReplayedEntry, unlessDamaged } from './journal.ts'
 import type { MovedResponse } from './response-table.ts';
 import { fileBytes, type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
 
-/** One turn as it lies in the log. */
+/** A batch of the log. */
 export interface FollowedBatch extends TurnHeader {
-  /** Checked. Good until the next batch is asked for. */
+  /** The checked bytes, which are valid until the next batch is read. */
   readonly bytes: Buffer;
 }
 
@@ -28,30 +28,30 @@ export interface StoredBatch extends FollowedBatch {
   readonly segment: Segment;
 }
 
-/** A log as its followers read it. Whoever appends to it may do so in another thread. */
+/** A log as its followers read it. Another thread may append to it meanwhile. */
 export interface FollowedLog {
-  /** Finds what the log has begun since. */
+  /** Finds the segments that were begun since. */
   refresh(): void;
   /**
-   * The batches that hold the entry after `after` and what follows, up to the one that holds `upTo`. Read them to the end,
-   * or leave, before the thread does anything else. Throws `JournalDamaged`.
+   * The batches from the one with the entry after `after` to the one with `upTo`. The caller must read them to the end, or stop
+   * reading, before the thread does anything else. Throws `JournalDamaged`.
    */
   follow(after: number, upTo: number): Iterable<FollowedBatch>;
   /**
-   * Drops whole segments whose last turn is older and that end with `sequence` or before it, except for the newest.
-   * Settles with the first sequence of the oldest segment, 0 when there is none.
+   * Drops the segments whose last turn is older than `olderThanMs` and whose last sequence is at most `sequence`, except for the
+   * newest segment. Settles with the first sequence of the oldest segment, 0 when there is none.
    */
   drop(olderThanMs: number, sequence: number): Promise<number>;
-  /** What all segments take, bytes. */
+  /** The bytes that all segments take. */
   readonly bytes: number;
-  /** The last sequence of the oldest segment; null when it is the newest, or goes on after `sequence`. */
+  /** The last sequence of the oldest segment; null when that is the newest, or ends after `sequence`. */
   oldestEnd(sequence: number): number | null;
   /** Drops the oldest segment, as `drop` does. */
   dropOldest(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** The log that lies in these segments. */
+/** The log in these segments. */
 export function followedLog(segments: Segments): FollowedLog {
   return {
     refresh: () => segments.refresh(),
@@ -69,16 +69,16 @@ export function followedLog(segments: Segments): FollowedLog {
   };
 }
 
-/** A batch that is not good, with nothing after it in its segment. */
+/** A damaged batch at the end of its segment. */
 export interface BadTail {
   readonly sequence: number;
   readonly bytes: number;
   readonly defect: string;
 }
 
-/** The log is damaged, and everything before the damage was given out. */
+/** The log is damaged. Everything before the damage was returned. */
 export class DamagedLog extends JournalDamaged {
-  /** The damage, where it is the very end of the log, as a crash of the machine may leave it. */
+  /** The damaged batch if it is the very end of the log, where a crash of the machine may leave one. */
   readonly tail: BadTail | null;
   constructor(message: string, tail: BadTail | null = null) {
     super(message);
@@ -87,8 +87,8 @@ export class DamagedLog extends JournalDamaged {
 }
 
 /**
- * The batches that hold the entry after `after` and what follows, up to the one that holds `upTo`. Read them to the end,
- * or leave, before the thread does anything else. Throws `DamagedLog`.
+ * The batches from the one with the entry after `after` to the one with `upTo`. The caller must read them to the end, or stop
+ * reading, before the thread does anything else. Throws `DamagedLog`.
  */
 export function* follow(
   segments: Segments,
@@ -103,14 +103,14 @@ export function* follow(
   if (start < 0) throw missing(segments, 0, next);
   for (let index = start; index < list.length; index++) {
     const segment = list[index]!;
-    // A segment that begins later may be in the making.
+    // A segment that begins later may not be complete yet.
     if (segment.firstSequence > upTo) return;
     if (index > start && segment.firstSequence !== next) throw missing(segments, index, next);
     for (const batch of batchesOf(segments, index, next, upTo)) {
       if (batch.epoch < epoch) throw overtaken(segments, index, batch, epoch);
       epoch = batch.epoch;
       yield batch;
-      // A batch that was removed from the end once may have left a hole that the checkpoint covers.
+      // A batch that was once removed from the end may have left a gap, which the checkpoint covers.
       next = Math.max(next, batch.lastSequence + 1);
     }
   }
@@ -121,7 +121,7 @@ export function entriesAfter(batch: FollowedBatch, after: number): ReplayedEntry
   return decodeTurn(batch.bytes).filter(({ sequence }) => sequence > after);
 }
 
-/** The same as they lie in the log: views of a copy, because the batch's own bytes are lent. */
+/** The same entries in their stored form, as views of a copy, because the batch's own bytes are valid for a short time only. */
 export function storedEntriesAfter(batch: FollowedBatch, after: number): StoredEntry[] {
   const entries = readEntries(Buffer.from(batch.bytes));
   return batch.firstSequence > after ? entries : entries.filter(({ sequence }) => sequence > after);
@@ -141,7 +141,7 @@ function* batchesOf(segments: Segments, index: number, next: number, upTo: numbe
       const defect =
         key === expected ? turnDefect(bytes, key, segments.tag) : `the next record there is ${key}`;
       if (defect !== null) {
-        // A hole is never the end of the log: what comes after it was on disk once.
+        // A gap is never the end of the log, because what comes after it was on disk.
         const isEnd =
           key === expected && index === segments.list.length - 1 && guard(() => rows.next()).done === true;
         throw damaged(segments, index, { sequence: expected, bytes: bytes.length, defect }, isEnd);
@@ -155,7 +155,7 @@ function* batchesOf(segments: Segments, index: number, next: number, upTo: numbe
   }
 }
 
-/** The first sequence of the batch that holds `next`; `next` itself when no batch begins before it. */
+/** The first sequence of the batch with `next`; `next` itself when no batch begins before it. */
 function firstHolding(environment: Environment, next: number): number {
   const [floor] = environment.getKeys({ start: next, end: 0, reverse: true, limit: 1 });
   return floor ?? next;
@@ -173,7 +173,7 @@ export function responsesOf(batch: FollowedBatch): MovedResponse[] {
   return moved;
 }
 
-/** The newest segment stays: it says which sequence comes next. */
+/** The last sequence of the oldest segment. The newest segment stays, because it tells which sequence comes next. */
 function oldestEnd({ list }: Segments, sequence: number): number | null {
   const next = list[1];
   return next === undefined || next.firstSequence - 1 > sequence ? null : next.firstSequence - 1;
@@ -186,7 +186,7 @@ async function dropSegments(segments: Segments, olderThanMs: number, sequence: n
   return list[0]?.firstSequence ?? 0;
 }
 
-/** When the last turn of a segment was; infinitely early when it is empty, at the latest then when it is damaged. */
+/** When the last turn of a segment was; -Infinity when it is empty, an upper bound when it is damaged. */
 function lastTimeMs(segments: Segments, segment: Segment): number {
   const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'last') ?? Number.NEGATIVE_INFINITY);
   return timeMs ?? writtenMs(segment);
@@ -202,7 +202,7 @@ function guardSegment<T>(segments: Segments, index: number, read: () => T): T {
   }
 }
 
-/** An owner that had lost the log wrote this batch nevertheless: what it acknowledged is not what came before it. */
+/** The error for a batch of an owner that had lost the log before it wrote the batch. */
 function overtaken(segments: Segments, index: number, batch: StoredBatch, epoch: number): DamagedLog {
   const { firstSequence: sequence, bytes } = batch;
   const defect = `it is of epoch ${batch.epoch}, and comes after one of epoch ${epoch}`;

@@ -1,10 +1,10 @@
-// The port to what stores the log of a partition, which is a shard. An engine keeps log batches as bytes, in order, and
-// knows of a batch no more than its header says: what is in it is encoded above (write-ahead-log.ts) and read by the log's
-// followers (follow.ts). log.ts is the engine on LMDB. A replicated log would be another one.
+// The port to the engine that stores the log of a partition, which is a shard. An engine stores log batches as bytes, in order,
+// and uses nothing of a batch but its header. write-ahead-log.ts encodes the batches, and the log's followers (follow.ts) read
+// them. log.ts is the engine on LMDB. A replicated log would be another one.
 //
 // A partition has one owner at a time, and each owner has an epoch: a number that is greater than those of all owners whose
-// batches are in the log. Every batch names folder, generation, partition and epoch, and epochs never descend in a log, so
-// a batch of an owner that has lost the partition is refused, and is told from the others wherever it turns up.
+// batches are in the log. Every batch names folder, generation, partition and epoch, and epochs never descend in a log. So a
+// batch of an owner that has lost the partition is refused, and is recognized wherever it is found.
 
 import type { ShardIdentity } from './identity.ts';
 import type { Log } from './journal.ts';
@@ -16,7 +16,7 @@ export interface LogEngine {
    * written, or when the partition has an owner with a greater epoch; from then on every append rejects.
    */
   append(partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void>;
-  /** Settles when all that was appended up to `sequence` is durable. Rejects with `JournalFailure` when that will never be. */
+  /** Settles when everything up to `sequence` is durable. Rejects with `JournalFailure` when that will never happen. */
   durable(sequence: number): Promise<void>;
   readonly readResponse: Log['readResponse'];
   close(): Promise<void>;

@@ -1,7 +1,7 @@
-// The log of a shard read from outside: a folder with segments, of a running or a stopped service, of a backup or an
-// archive. The files are only read (see lmdb-file.ts), so a service that writes them notices nothing. Every batch is checked
-// before it is given out; what is damaged or missing is given out in its place as a defect that says where it is. So a
-// reader goes on behind damage, which recovery never does (see follow.ts).
+// Reads the log of a shard from outside: a folder with segments, of a running or a stopped service. The files are only read (see
+// lmdb-file.ts), so a service that writes them is not disturbed. Every batch is checked before it is returned. In the place of
+// damaged or missing ones a defect is returned, which says where it is. So a reader continues behind damage, which recovery
+// never does (see follow.ts).
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { checkLabel, ForeignPart, partOf, type ShardIdentity, tagOf } from './id
 import type { ReplayedEntry, StoredResponse } from './journal.ts';
 import { FileDamage, type FileRow, LmdbFile } from './lmdb-file.ts';
 
-/** Where something lies in the log. */
+/** A place in the log. */
 export interface LogPlace {
   readonly shard: number;
   readonly file: string;
@@ -22,15 +22,15 @@ export interface LogPlace {
   readonly byte: number | null;
 }
 
-/** A batch that is as it was written. */
+/** A batch that is not damaged. */
 export interface FoundBatch extends TurnHeader, LogPlace {
   readonly bytes: Buffer;
 }
 
-/** What is not as it was written. */
+/** A damaged or missing part of the log. */
 export interface LogDefect extends LogPlace {
   readonly defect: string;
-  /** The entries that it takes away, as far as they are known. */
+  /** The entries that are lost, as far as they are known. */
   readonly fromSequence: number;
   readonly toSequence: number | null;
 }
@@ -43,11 +43,11 @@ export interface FoundEntry extends ReplayedEntry {
 }
 
 export interface LogRange {
-  /** Only what comes after this sequence. */
+  /** Only entries after this sequence. */
   readonly after?: number;
-  /** Nothing after the batch that holds this sequence. */
+  /** No batch after the one with this sequence. */
   readonly upTo?: number;
-  /** The newest first; gaps are not looked for. */
+  /** The newest come first. Then gaps are not reported. */
   readonly reverse?: boolean;
 }
 
@@ -94,7 +94,7 @@ export class LogReader implements LogSource {
   readonly checkpointSequence: () => number | null;
   readonly #tag: Buffer;
 
-  /** `folder` holds a folder for each segment, named by its first sequence; the log must be that of `identity`. */
+  /** `folder` has a folder for each segment, named by its first sequence. The log must be that of `identity`. */
   constructor(
     folder: string,
     identity: ShardIdentity,
@@ -106,7 +106,7 @@ export class LogReader implements LogSource {
     this.#tag = tagOf(identity);
   }
 
-  /** The segments that lie there now, oldest first. */
+  /** The segments that are there now, oldest first. */
   segments(): SegmentFile[] {
     return readdirSync(this.name)
       .filter((name) => /^\d{16}$/.test(name))
@@ -138,7 +138,7 @@ export class LogReader implements LogSource {
       all.findLastIndex(({ firstSequence }) => firstSequence <= after + 1),
     );
     const list = all.slice(start).filter(({ firstSequence }) => firstSequence <= upTo);
-    // A service drops its oldest segments at any time.
+    // A service may drop its oldest segments at any time.
     const isDropped = (sequence: number) => (this.segments()[0]?.firstSequence ?? 0) > sequence;
     const gaps = new Gaps(Math.max(after + 1, all[0]?.firstSequence ?? 0), isDropped);
     for (const segment of reverse ? list.toReversed() : list) {
@@ -255,7 +255,7 @@ function* batchesOf(
   }
 }
 
-/** Undefined: the segment's folder was dropped. */
+/** The file of a segment; undefined when the segment was dropped. */
 function openFile(path: string): LmdbFile | FileDamage | undefined {
   try {
     return new LmdbFile(path);
@@ -275,7 +275,7 @@ function readValue(row: FileRow): Buffer | FileDamage {
   }
 }
 
-/** Why the file is not a segment of this log; null: it is. */
+/** Why the file is not a segment of this log; null when it is. */
 function labelDefect(file: LmdbFile, identity: ShardIdentity) {
   try {
     checkLabel(file.path, file.get(null, labelKey), partOf(identity, 'log'));
@@ -287,7 +287,7 @@ function labelDefect(file: LmdbFile, identity: ShardIdentity) {
   }
 }
 
-/** The key to go on after, so that the batch that holds `sequence` comes first. */
+/** The key after which reading begins, so that the batch with `sequence` comes first. */
 function floorKey(file: LmdbFile, sequence: number): Buffer | undefined {
   let isNext = false;
   for (const row of file.rows(null, { after: keyOf(sequence + 0.5), reverse: true })) {
@@ -314,8 +314,8 @@ export function entriesOf(batch: FoundBatch, after = 0): FoundEntry[] {
     });
 }
 
-// A key is the bits of the number as a double, four bits further down, big-endian, without the zeros at its end: the
-// library's own encoding of positive numbers.
+// A key is the library's own encoding of positive numbers: the bits of the number as a double, shifted by four bits, big-endian,
+// without the zeros at the end.
 
 function keyOf(sequence: number): Buffer {
   const bytes = Buffer.alloc(9);

@@ -1,7 +1,6 @@
-// Recovery of the log: reads what the checkpoint does not reflect yet, once, from its first batch to its end. Each batch is
-// checked, and then its entries are given out. The journal runs this before the first append. A damaged batch at the very
-// end of the log is removed. Damage anywhere before that, or a gap, is never stepped over: `JournalDamaged` says what an
-// operator can do.
+// Recovery of the log: it reads what the checkpoint does not reflect yet, once, to the end of the log. Each batch is checked, and
+// then its entries are returned. The journal runs this before the first append. A damaged batch at the very end of the log is
+// removed. Damage anywhere before that, or a gap, is never skipped: `JournalDamaged` says what an operator can do.
 
 import { commit } from './environment.ts';
 import { type BadTail, DamagedLog, entriesAfter, follow } from './follow.ts';
@@ -12,8 +11,8 @@ import type { Segments } from './segments.ts';
 export type Warn = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /**
- * The entries after `afterSequence`. Read them to the end before the thread does anything else. Returns the sequence of the
- * next entry to append. Throws `JournalDamaged`: the entries that were given out before are then of no use.
+ * The entries after `afterSequence`. The caller must read them to the end before the thread does anything else. Returns the
+ * sequence of the next entry to append. After `JournalDamaged` is thrown, the returned entries must not be used.
  */
 export function* recoverLog(
   segments: Segments,

@@ -1,5 +1,5 @@
-// The write-ahead log as its shard sees it: turns go in, and are durable in order. It encodes a turn once, as a log batch,
-// and hands the bytes to the engine that stores them (log-engine.ts).
+// The write-ahead log as its shard sees it: turns are appended and become durable in order. A turn is encoded once, as a log
+// batch, and the engine stores the bytes (log-engine.ts).
 
 import { assert } from '../core/assert.ts';
 import { encodeTurn } from './codec.ts';
@@ -21,7 +21,7 @@ export class WriteAheadLog implements Log {
     this.#tag = tagOf(partition);
   }
 
-  /** The next entry has this sequence, and every batch from now on is of the owner with this epoch. */
+  /** Starts the log. The next entry has this sequence, and the owner of the batches has this epoch. */
   start(nextSequence: number, epoch: number): void {
     this.#nextSequence = nextSequence;
     this.#epoch = epoch;

@@ -8,7 +8,7 @@ import { defectLine } from './log-entry.ts';
 import { openedBy } from './log-folder-options.ts';
 import { formatTable, formatTime } from './table.ts';
 
-/** What one shard's log was found to be. */
+/** The result for one shard's log. */
 interface ShardLog {
   readonly shard: number;
   readonly files: number;

@@ -1,5 +1,5 @@
-// `payments log` shows the write-ahead log to people: what happened, when, and who caused it, and whether the log is as it was
-// written. The service may run or not: the files are only read.
+// `payments log` shows the write-ahead log to people: what happened, when, and who caused it, and whether the log is damaged. The
+// files are only read, so it also works while the service runs.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
