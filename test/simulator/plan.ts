@@ -67,6 +67,8 @@ export interface Settings {
   readonly organizations: number;
   readonly checkpointIntervalMs: number;
   readonly segmentBytesMax: number;
+  /** With more than that, segments go early and the stored responses in them move to the checkpoint. */
+  readonly logBytesMax: number;
   /** Shares of the memory: small ones make evictions and checkpoints frequent. */
   readonly cacheBytesMax: number;
   readonly checkpointBytes: number;
@@ -138,11 +140,13 @@ const faultWeights: Readonly<Record<FaultKind, number>> = {
 export function planOf(seed: string): Plan {
   const random = new Random(`${seed}/plan`);
   const sometimes = (probability: number, value: number) => (random.chance(probability) ? value : 0);
+  const segmentBytesMax = Math.floor(random.skewed(20_000, 150_000));
   const settings: Settings = {
     shards: random.between(1, 3),
     organizations: random.between(1, 3),
     checkpointIntervalMs: Math.floor(random.skewed(150, 8_000)),
-    segmentBytesMax: Math.floor(random.skewed(30_000, 400_000)),
+    segmentBytesMax,
+    logBytesMax: random.chance(0.6) ? Math.floor(segmentBytesMax * random.skewed(1, 4)) : 1e12,
     cacheBytesMax: Math.floor(random.skewed(4_000, 4_000_000)),
     checkpointBytes: Math.floor(random.skewed(10_000, 1_000_000)),
     unwrittenBytesMax: Math.floor(random.skewed(150_000, 4_000_000)),

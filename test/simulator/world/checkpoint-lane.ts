@@ -11,6 +11,7 @@ export interface CheckpointLaneOptions {
   readonly dir: string;
   readonly identity: ShardIdentity;
   readonly segmentBytesMax: number;
+  readonly logBytesMax: number;
 }
 
 export class CheckpointLane implements Checkpointer {

@@ -64,6 +64,7 @@ export class ShardThread {
       dir: folder.shardDir(number),
       identity: folder.shardIdentity(number),
       segmentBytesMax: world.settings.segmentBytesMax,
+      logBytesMax: world.settings.logBytesMax,
     });
   }
 
