@@ -1,5 +1,5 @@
-// How a turn lies in the log, as one log batch. Every value describes itself: none needs another one, or the code of
-// another day, to be read. Little-endian:
+// How a turn lies in the log, as one log batch. A batch can be read without any other one, and by later versions of the
+// service. All numbers are little-endian:
 //
 //   0  format (u8)     1  zeros     4  CRC-32 of everything from 8 on (u32)
 //   8  first sequence (f64)   16  last sequence (f64)   24  service time (f64)   32  wall time, Unix ms (f64)
@@ -53,7 +53,7 @@ const bodyLengthAt = defaultsLengthAt + 2;
 const holderAt = bodyLengthAt + 4;
 const responseHeadBytes = holderAt + 4;
 
-/** The fixed part of a log record. */
+/** The fixed part of a log batch. */
 export interface TurnHeader {
   readonly firstSequence: number;
   readonly lastSequence: number;
@@ -82,14 +82,14 @@ const changeHeadBytes = 5;
 const noResponse = 0xffff_ffff;
 const writer = new ByteWriter();
 
-/** A turn as one log record, with where each entry's answer will lie, and its changes as they can be read from there. */
+/** A turn as one log batch, the locations of its entries' stored responses, and its changes as memory may hold them. */
 export interface EncodedTurn {
   readonly bytes: Buffer;
   readonly locations: (ResponseLocation | null)[];
   readonly changes: PackedChanges;
 }
 
-/** Encodes a turn as one log record of the shard with this tag, whose owner has this epoch. */
+/** Encodes a turn as one log batch of the shard with this tag, whose owner has this epoch. */
 export function encodeTurn(turn: LogBatch, tag: Buffer, epoch: number): EncodedTurn {
   const { firstSequence, timeMs, wallMs, entries } = turn;
   const places: number[] = [];
@@ -125,7 +125,7 @@ export function encodeTurn(turn: LogBatch, tag: Buffer, epoch: number): EncodedT
   return { bytes, locations, changes: new ChangesOfTurn(bytes, new Uint32Array(places)) };
 }
 
-/** Reads changes from the log record that they were written to. */
+/** Reads changes from the log batch that they were written to. */
 class ChangesOfTurn implements PackedChanges {
   readonly #bytes: Buffer;
   /** Where each change begins. */
@@ -215,7 +215,7 @@ function writeBody(body: KeyedResponse['body']): number {
   return body.length;
 }
 
-/** Says what is wrong with the log record that lies under `sequence` in the log with this tag; null: nothing. */
+/** Says what is wrong with the log batch that lies under `sequence` in the log with this tag; null: nothing. */
 export function turnDefect(bytes: Buffer, sequence: number, tag: Buffer): string | null {
   if (bytes.length < headerBytes) return `it has ${bytes.length} bytes, fewer than its header`;
   if (bytes[0] !== format) return `its format ${bytes[0]} is unknown`;
@@ -225,7 +225,7 @@ export function turnDefect(bytes: Buffer, sequence: number, tag: Buffer): string
   return firstSequence === sequence ? null : `it says that its first sequence is ${firstSequence}`;
 }
 
-/** Reads the header of a log record. */
+/** Reads the header of a log batch. */
 export function readTurnHeader(bytes: Buffer): TurnHeader {
   return {
     firstSequence: bytes.readDoubleLE(8),
@@ -236,7 +236,7 @@ export function readTurnHeader(bytes: Buffer): TurnHeader {
   };
 }
 
-/** The log record as one of the shard with this tag, for a folder that was made from another one's log. */
+/** The log batch as one of the shard with this tag, for a folder that was made from another one's log. */
 export function retagged(bytes: Buffer, tag: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   copy.set(tag, tagAt);
@@ -244,7 +244,7 @@ export function retagged(bytes: Buffer, tag: Buffer): Buffer {
   return copy;
 }
 
-/** The log record with its entries up to `lastSequence` only. */
+/** The log batch with its entries up to `lastSequence` only. */
 export function cutAfter(bytes: Buffer, lastSequence: number, tag: Buffer): Buffer {
   const { firstSequence, timeMs, wallMs, epoch } = readTurnHeader(bytes);
   const entries = decodeTurn(bytes)
@@ -257,16 +257,16 @@ export function cutAfter(bytes: Buffer, lastSequence: number, tag: Buffer): Buff
   return encodeTurn({ firstSequence, timeMs, wallMs, entries }, tag, epoch).bytes;
 }
 
-/** The stored response that belongs to an idempotency record of this log record. */
+/** The stored response that belongs to an idempotency record of this log batch. */
 export function responseOf(bytes: Buffer, idempotency: IdempotencyRecord | null): KeyedResponse | null {
   if (idempotency === null) return null;
   const response = readResponse(bytes, idempotency.location.offset, idempotency.keyDigest);
-  assert(response !== null, 'a log record without a defect holds the responses of its entries');
+  assert(response !== null, 'a log batch without a defect holds the responses of its entries');
   // As text, so that an event about the same object is written without it again.
   return { ...idempotency, ...response, body: Buffer.from(response.body).toString() };
 }
 
-/** The entries of a log record that has no defect, as views of it. */
+/** The entries of a log batch that has no defect, as views of it. */
 export function readEntries(bytes: Buffer): StoredEntry[] {
   const { firstSequence, timeMs } = readTurnHeader(bytes);
   const entries: StoredEntry[] = [];
@@ -288,7 +288,7 @@ export function readEntries(bytes: Buffer): StoredEntry[] {
   return entries;
 }
 
-/** Decodes a log record that has no defect. What it returns does not hold on to the bytes. */
+/** Decodes a log batch that has no defect. What it returns does not hold on to the bytes. */
 export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
   return readEntries(bytes).map(({ sequence, timeMs, records, idempotency, cause }) => ({
     sequence,
@@ -351,7 +351,7 @@ function readIdempotencyRecord(
 }
 
 /**
- * Reads the stored response at `offset` of a log record and checks it, and it alone; null when it is damaged, when it is
+ * Reads the stored response at `offset` of a log batch and checks it, and it alone; null when it is damaged, when it is
  * that of another key, or when there is none. A copy: `bytes` may be used again.
  */
 export function readResponse(bytes: Buffer, offset: number, keyDigest: Uint8Array): StoredResponse | null {

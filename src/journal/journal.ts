@@ -1,8 +1,8 @@
-// The journal: what makes a shard durable. This file is the port; nothing above it knows what engine is behind it.
+// The journal makes a shard durable. This file is its port: nothing above it knows what engine is behind it.
 //
-// A shard appends one record for each turn (group commit) and may answer only when the append has settled. What was
-// appended is replayed after a restart, on top of the newest checkpoint. A journal that failed once is finished:
-// every later append is refused, and the shard recovers from disk instead of going on.
+// A shard appends one log batch for each turn (group commit) and may answer only when the append has settled. What was
+// appended is replayed after a restart, on top of the newest checkpoint. A journal that has failed once refuses every later
+// append, and the shard recovers from disk instead of going on.
 
 import type { Cause } from '../domain/cause.ts';
 import type { Change } from '../domain/record.ts';
@@ -84,7 +84,7 @@ export interface Entry {
   readonly cause: Cause | null;
 }
 
-/** The record of one turn, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
+/** The changes of one turn, ready to be appended. Entry `i` has the sequence `firstSequence + i`. */
 export interface LogBatch {
   readonly firstSequence: number;
   /** Service time, by which everything ages (core/service-clock.ts). */
@@ -118,7 +118,7 @@ export interface Log {
     readonly durable: Promise<void>;
   };
   /**
-   * Reads the answer that was kept for a key back, from memory while its turn is being written, from disk afterwards.
+   * Reads the stored response of a key, from memory while its turn is being written, from disk afterwards.
    * Undefined when its segment was dropped, or it lies `nowhere`; throws `JournalDamaged` when it is damaged, or was
    * kept for another key.
    */
@@ -128,7 +128,7 @@ export interface Log {
 
 /** What one checkpoint writes. */
 export interface CheckpointInput {
-  /** The bytes of the records that have changed since the last checkpoint, by id; one that is removed is deleted. */
+  /** The bytes of the records that have changed since the last checkpoint, by id. One that says that it is removed is deleted. */
   readonly records: ReadonlyMap<string, RecordFrame>;
   /** The last sequence that the records reflect. */
   readonly sequence: number;
