@@ -29,26 +29,33 @@ export function loggableIdempotencyKey(key: string | undefined): string | null {
 }
 
 const plainLengthMax = 200;
-const [other, wordlike, digit] = [0, 1, 2];
+const [other, letter, separator, digit] = [0, 1, 2, 3];
 /** The class of each ASCII character. */
 const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/\d/.test(character)) return digit;
-  return /[\w./-]/.test(character) ? wordlike : other;
+  if (/[A-Za-z]/.test(character)) return letter;
+  return /[_./-]/.test(character) ? separator : other;
 });
 
 /**
- * Whether a text has only letters, digits and separators, too few digits for a card number, and nothing like our secrets.
- * This is true of most paths and keys, and is found by looking at each character once.
+ * Whether a text has only letters, digits and separators, too few digits in a row for a card number, and nothing like our
+ * secrets. This is true of most paths and keys, and is found by looking at each character once.
  */
 function isPlain(text: string): boolean {
   let digits = 0;
+  let separators = 0;
   for (let i = 0; i < text.length; i++) {
     const kind = kinds[text.charCodeAt(i)] ?? other;
     if (kind === other) return false;
-    if (kind === digit) digits++;
+    if (kind === separator) separators++;
+    else {
+      digits = kind === letter ? 0 : separators > 1 ? 1 : digits + 1;
+      separators = 0;
+      if (digits === cardDigitsMin) return false;
+    }
   }
-  return digits < cardDigitsMin && !ourSecrets.test(text);
+  return !ourSecrets.test(text);
 }
 
 function isHarmless(text: string): boolean {
