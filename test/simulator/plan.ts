@@ -144,11 +144,11 @@ export function planOf(seed: string): Plan {
   const settings: Settings = {
     shards: random.between(1, 3),
     organizations: random.between(1, 3),
-    checkpointIntervalMs: Math.floor(random.skewed(150, 8_000)),
+    checkpointIntervalMs: Math.floor(random.skewed(100, 6_000)),
     segmentBytesMax,
     logBytesMax: random.chance(0.6) ? Math.floor(segmentBytesMax * random.skewed(1, 4)) : 1e12,
     cacheBytesMax: Math.floor(random.skewed(4_000, 4_000_000)),
-    checkpointBytes: Math.floor(random.skewed(10_000, 1_000_000)),
+    checkpointBytes: Math.floor(random.skewed(1_500, 300_000)),
     unwrittenBytesMax: Math.floor(random.skewed(150_000, 4_000_000)),
     tightLimit: sometimes(0.3, random.between(30, 90)),
     drift: sometimes(0.5, (random.unit() - 0.5) * 0.002),
@@ -160,7 +160,7 @@ export function planOf(seed: string): Plan {
 }
 
 function stepsOf(random: Random): Step[] {
-  const lengthMs = random.between(4_000, 40_000);
+  const lengthMs = random.skewed(800, 30_000);
   const steps: Step[] = [];
   let number = 0;
   const add = (kind: Step['kind'], what: Step['what'], atMs: number) =>

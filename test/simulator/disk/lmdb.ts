@@ -83,7 +83,7 @@ class Handle {
     const { nowMs } = this.machine.simulation;
     if (this.#seen === null || nowMs > this.#seenUntilMs) {
       this.#seen = this.file.contents;
-      this.#seenUntilMs = nowMs + this.machine.random.skewed(0.01, 3);
+      this.#seenUntilMs = nowMs + this.machine.random.skewed(0.01, 10);
     }
     return tableOf(this.#seen, name);
   }

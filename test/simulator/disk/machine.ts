@@ -68,7 +68,7 @@ export class Machine {
 
   /** Milliseconds until a write is on disk. */
   writeMs(): number {
-    return this.random.skewed(0.1, 4) * this.slowness;
+    return this.random.skewed(0.1, 25) * this.slowness;
   }
 
   /** Takes the fault that hits the next commit to this path, if one does. */

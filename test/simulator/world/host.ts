@@ -113,6 +113,7 @@ export class Host {
     const { service } = this;
     if (service === null || !this.isReady) return;
     this.#world.note('stop');
+    this.isReady = false;
     service.stop(() =>
       this.#world.simulation.soon(this.#lane, () => {
         if (this.service === service) this.#restart(500);
@@ -126,6 +127,7 @@ export class Host {
     if (service === null || !this.isReady) return;
     const { simulation, machine, settings, happened } = this.#world;
     this.#world.note(`reshard to ${shards}`);
+    this.isReady = false;
     service.stop(() => {
       if (this.service !== service) return;
       service.cut();
