@@ -56,7 +56,6 @@ export interface RowRange {
 
 interface Tree {
   readonly depth: number;
-  readonly entries: number;
   readonly root: bigint;
 }
 
@@ -64,6 +63,13 @@ interface Tree {
 interface Snapshot {
   readonly commit: bigint;
   readonly main: Tree;
+}
+
+interface WalkRange {
+  readonly from: Buffer | undefined;
+  readonly reverse: boolean;
+  /** The commit whose pages are read: later ones have reused pages. */
+  readonly commit: bigint;
 }
 
 /** The file was committed to since, and a page was reused. */
@@ -96,11 +102,6 @@ export class LmdbFile {
     return fstatSync(this.#file).size;
   }
 
-  /** What is read from now on is as of the newest commit. */
-  renew(): void {
-    this.#snapshot = this.#newest();
-  }
-
   /** The value of one key; undefined when there is none. Throws `FileDamage`. */
   get(table: string | null, key: Buffer): Buffer | undefined {
     for (;;) {
@@ -116,9 +117,10 @@ export class LmdbFile {
   }
 
   #find(table: string | null, key: Buffer): FileRow | undefined {
+    const { commit } = this.#snapshot;
     const tree = this.#treeOf(table);
     if (tree === null) return undefined;
-    for (const row of this.#walk(tree.root, tree.depth, { from: key, reverse: false })) {
+    for (const row of this.#walk(tree.root, tree.depth, { from: key, reverse: false, commit })) {
       if (row instanceof FileDamage) throw row;
       return row.key.equals(key) ? row : undefined;
     }
@@ -133,13 +135,14 @@ export class LmdbFile {
     let last = after;
     for (;;) {
       try {
+        const { commit } = this.#snapshot;
         const tree = this.#treeOf(table);
         if (tree === null) return;
-        const range = { from: last, reverse };
+        const range = { from: last, reverse, commit };
         for (const row of this.#walk(tree.root, tree.depth, range)) {
           if (row instanceof FileDamage) yield row;
           else if (last === undefined || !row.key.equals(last)) {
-            yield row;
+            yield this.#lasting(table, row);
             last = row.key;
             this.#moves = 0;
           }
@@ -153,16 +156,22 @@ export class LmdbFile {
     }
   }
 
-  /** How many rows the table says that it has. */
-  countOf(table: string | null): number {
-    for (;;) {
-      try {
-        return this.#treeOf(table)?.entries ?? 0;
-      } catch (error) {
-        if (!(error instanceof Moved)) throw error;
-        this.#follow();
-      }
-    }
+  /** The row, of which the value may have moved when it is read: it is then looked up again, and empty if the row is gone. */
+  #lasting(table: string | null, { key, length, at, read }: FileRow): FileRow {
+    return {
+      key,
+      length,
+      at,
+      read: (lengthMax) => {
+        try {
+          return read(lengthMax);
+        } catch (error) {
+          if (!(error instanceof FileDamage)) throw error;
+          this.#snapshot = this.#newest();
+          return (this.get(table, key) ?? Buffer.alloc(0)).subarray(0, lengthMax);
+        }
+      },
+    };
   }
 
   #follow(): void {
@@ -204,10 +213,10 @@ export class LmdbFile {
 
   /** The tree of a table; null when there is none. Throws `Moved`, or `FileDamage`. */
   #treeOf(table: string | null): Tree | null {
-    const { main } = this.#snapshot;
+    const { main, commit } = this.#snapshot;
     if (table === null) return main;
     const name = Buffer.from(table);
-    for (const row of this.#walk(main.root, main.depth, { from: name, reverse: false }, true)) {
+    for (const row of this.#walk(main.root, main.depth, { from: name, reverse: false, commit }, true)) {
       if (row instanceof FileDamage) throw row;
       const end = row.key.at(-1) === 0 ? row.key.length - 1 : row.key.length;
       return row.key.subarray(0, end).equals(name) ? treeAt(row.read(), 0) : null;
@@ -219,17 +228,17 @@ export class LmdbFile {
   *#walk(
     number: bigint,
     height: number,
-    range: { readonly from: Buffer | undefined; readonly reverse: boolean },
+    range: WalkRange,
     withTables = false,
   ): Generator<FileRow | FileDamage> {
     if (number === noPage) return;
-    const page = this.#page(number, height);
+    const { from, reverse, commit } = range;
+    const page = this.#page(number, height, commit);
     if (page instanceof FileDamage) {
-      if (this.#moves < movesMax && this.#newest().commit !== this.#snapshot.commit) throw new Moved();
+      if (this.#moves < movesMax && this.#newest().commit !== commit) throw new Moved();
       yield page;
       return;
     }
-    const { from, reverse } = range;
     const slots = page.readUInt16LE(20) / 2;
     const [first, last] = this.#slotsWithin(page, slots, height, from, reverse);
     for (let i = 0; i <= last - first; i++) {
@@ -239,7 +248,7 @@ export class LmdbFile {
         continue;
       }
       const isTable = (page.readUInt16LE(start + 4) & subDatabaseFlag) !== 0;
-      if (isTable === withTables) yield this.#row(page, number, start);
+      if (isTable === withTables) yield this.#row(page, number, start, commit);
     }
   }
 
@@ -266,7 +275,7 @@ export class LmdbFile {
     return [isAtStart ? low : low - 1, slots - 1];
   }
 
-  #row(page: Buffer, number: bigint, start: number): FileRow {
+  #row(page: Buffer, number: bigint, start: number, commit: bigint): FileRow {
     const length = page.readUInt32LE(start);
     const isBig = (page.readUInt16LE(start + 4) & bigDataFlag) !== 0;
     const key = keyAt(page, start);
@@ -274,20 +283,22 @@ export class LmdbFile {
     if (isBig) {
       const overflow = page.readBigUInt64LE(data);
       const at = Number(overflow) * this.#pageSize + headerBytes;
-      return { key, length, at, read: (lengthMax = length) => this.#overflow(overflow, length, lengthMax) };
+      const read = (lengthMax = length) => this.#overflow(overflow, commit, length, lengthMax);
+      return { key, length, at, read };
     }
     const at = Number(number) * this.#pageSize + data;
     const read = (lengthMax = length) => Buffer.from(page.subarray(data, data + Math.min(length, lengthMax)));
     return { key, length, at, read };
   }
 
-  #overflow(number: bigint, length: number, lengthMax: number): Buffer {
+  #overflow(number: bigint, commit: bigint, length: number, lengthMax: number): Buffer {
     const pages = Math.floor((headerBytes - 1 + length) / this.#pageSize) + 1;
     const at = Number(number) * this.#pageSize;
     const bytes = this.#read(at, headerBytes + Math.min(length, lengthMax));
     const isSound =
       bytes !== null &&
       bytes.readBigUInt64LE(0) === number &&
+      bytes.readBigUInt64LE(8) <= commit &&
       (bytes.readUInt16LE(18) & overflowFlag) !== 0 &&
       bytes.readUInt32LE(20) >= pages &&
       at + pages * this.#pageSize <= this.bytes;
@@ -296,7 +307,7 @@ export class LmdbFile {
   }
 
   /** A page of a tree, or what is wrong with it. */
-  #page(number: bigint, height: number): Buffer | FileDamage {
+  #page(number: bigint, height: number, commit: bigint): Buffer | FileDamage {
     if (height < 1 || height > depthMax) return new FileDamage(0, `a tree has the depth ${height}`);
     const at = Number(number) * this.#pageSize;
     const page = this.#read(at, this.#pageSize);
@@ -306,7 +317,7 @@ export class LmdbFile {
     const kind = page.readUInt16LE(18) & (branchFlag | leafFlag | overflowFlag | metaFlag);
     const isSound =
       page.readBigUInt64LE(0) === number &&
-      page.readBigUInt64LE(8) <= this.#snapshot.commit &&
+      page.readBigUInt64LE(8) <= commit &&
       kind === (height > 1 ? branchFlag : leafFlag) &&
       lower % 2 === 0 &&
       lower <= upper &&
@@ -352,7 +363,6 @@ function keyAt(page: Buffer, start: number): Buffer {
 function treeAt(bytes: Buffer, start: number): Tree {
   return {
     depth: bytes.readUInt16LE(start + 6),
-    entries: Number(bytes.readBigUInt64LE(start + 32)),
     root: bytes.readBigUInt64LE(start + 40),
   };
 }
