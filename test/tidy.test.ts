@@ -32,6 +32,7 @@ const entries = [
   'process/launch.mjs',
   'process/payments.ts',
   'process/shard-thread.ts',
+  'process/archive-process.ts',
   'process/checkpoint-thread.ts',
   'process/edge-thread.ts',
   'process/webhook-thread.ts',

@@ -46,7 +46,7 @@ export function expiredChanges(store: RowStore, nowMs: number, archivedRevision:
 }
 
 /** The changes after `revision` that are kept, as they go into a file. */
-export function* changesAfter(store: RowStore, revision: number): Generator<Sequenced> {
+export function* changesAfter(store: RowStore, revision: number): Generator<Sequenced & LoggedChange> {
   for (const [, bytes] of store.rowsFrom(prefix, changeRowOf(revision + 1))) yield sequenced(bytes);
 }
 

@@ -50,11 +50,15 @@ class LogPart {
   }
 }
 
+/** The last sequence that the archive has: the log keeps what comes after it. Infinite where nothing is archived. */
+export type ArchivedEnd = () => number;
+
 export class CheckpointFollower implements Checkpointer {
   readonly #log: FollowedLog;
   readonly #checkpoint: FollowerCheckpoint;
   readonly #scheduler: Scheduler;
   readonly #logBytesMax: number;
+  readonly #archived: ArchivedEnd;
 
   /** With more than `logBytesMax`, segments of the log are dropped although stored responses in them are needed still. */
   constructor(
@@ -62,11 +66,13 @@ export class CheckpointFollower implements Checkpointer {
     checkpoint: FollowerCheckpoint,
     scheduler: Scheduler,
     logBytesMax = Number.POSITIVE_INFINITY,
+    archived: ArchivedEnd = () => Number.POSITIVE_INFINITY,
   ) {
     this.#log = log;
     this.#checkpoint = checkpoint;
     this.#scheduler = scheduler;
     this.#logBytesMax = logBytesMax;
+    this.#archived = archived;
   }
 
   async write(sequence: number): Promise<number> {
@@ -110,9 +116,10 @@ export class CheckpointFollower implements Checkpointer {
     this.#checkpoint.dropIdempotencyRecords(olderThanMs);
     this.#checkpoint.dropResponses(olderThanMs);
     this.#log.refresh();
-    let firstSequence = await this.#log.drop(olderThanMs, this.#checkpoint.sequence);
+    const upTo = Math.min(this.#checkpoint.sequence, this.#archived());
+    let firstSequence = await this.#log.drop(olderThanMs, upTo);
     while (this.#log.bytes > this.#logBytesMax) {
-      const last = this.#log.oldestEnd(this.#checkpoint.sequence);
+      const last = this.#log.oldestEnd(upTo);
       if (last === null || !(await this.#moveResponses(firstSequence, last, olderThanMs))) break;
       firstSequence = await this.#log.dropOldest();
     }

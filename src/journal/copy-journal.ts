@@ -45,6 +45,20 @@ export class JournalCopy {
     return this.#segments.list[0]?.firstSequence ?? 1;
   }
 
+  /** The last sequence of the finished segments; nothing is added to these. */
+  get finishedEnd(): number {
+    return (this.#segments.list.at(-1)?.firstSequence ?? 1) - 1;
+  }
+
+  /** When the entry after this one was made, Unix milliseconds of wall time; null when there is none. */
+  async timeAfter(sequence: number): Promise<number | null> {
+    this.#segments.refresh();
+    await this.#segments.forgetDropped();
+    const after = Math.max(sequence, this.logStart - 1);
+    for (const { wallMs } of follow(this.#segments, after)) return wallMs;
+    return null;
+  }
+
   /** The batches after `after`, some at a time, copied: whoever asks may wait in between. Throws `DamagedLog`. */
   async *batches(after: number, upTo: number): AsyncGenerator<StoredBatch> {
     for (let next = after; next < upTo; ) {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
-import { CheckpointFollower } from './checkpoint-follower.ts';
+import { type ArchivedEnd, CheckpointFollower } from './checkpoint-follower.ts';
 import { createEnvironment, dataFile } from './environment.ts';
 import { followedLog } from './follow.ts';
 import { ForeignPart, partOf, type ShardIdentity } from './identity.ts';
@@ -132,7 +132,10 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
 }
 
 /** Opens the follower that keeps the checkpoint of a journal which another thread of this process has opened. */
-export function openFollower(options: Omit<JournalOptions, 'warn'>): CheckpointFollower {
+export function openFollower(
+  options: Omit<JournalOptions, 'warn'>,
+  archived: ArchivedEnd = () => Number.POSITIVE_INFINITY,
+): CheckpointFollower {
   const { dir, identity, indexRowsOf, scheduler = systemScheduler } = options;
   const { log, state: mapSize } = mapSizesOf(options);
   const segments = new Segments(join(dir, 'log'), log, identity, 'read', checkedDepth(options));
@@ -143,6 +146,7 @@ export function openFollower(options: Omit<JournalOptions, 'warn'>): CheckpointF
     new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, isChecked: true }),
     scheduler,
     options.logBytesMax,
+    archived,
   );
 }
 

@@ -13,10 +13,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
-import { encryptedSuffix, partialSuffix } from '../journal/archive-file.ts';
+import { partialSuffix } from '../journal/archive-file.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
 import { layoutVersions } from '../journal/open-journal.ts';
 import { syncPath } from '../journal/sync-path.ts';
+import type { ArchivedPart } from './archive-folder.ts';
 import { type DataFolder, DataFolderError, type Layouts } from './data-folder.ts';
 
 export interface FileEntry {
@@ -151,7 +152,7 @@ export function filesOf({ directory, shards }: Manifest): FileEntry[] {
 }
 
 /** The folder of a part in a backup or an archive, and what the files in it must say that they are. */
-export function partsOf({ id, generation }: Manifest['folder'], shard: number | 'directory') {
+export function partsOf({ id, generation }: Omit<Manifest['folder'], 'shards'>, shard: ArchivedPart) {
   const name = shard === 'directory' ? shard : `shard-${shard}`;
   // No reshard changes the directory.
   const of = { folder: id, generation: shard === 'directory' ? 0 : generation };
@@ -161,21 +162,4 @@ export function partsOf({ id, generation }: Manifest['folder'], shard: number | 
 
 export function identityOf({ id, generation }: Manifest['folder'], shard: number): ShardIdentity {
   return { folder: id, generation, shard };
-}
-
-/** Where the archive of a data folder keeps a part's log. */
-export function archiveFolderOf(
-  archive: string,
-  folder: Manifest['folder'],
-  shard: number | 'directory',
-): string {
-  const of = join(archive, folder.id);
-  return shard === 'directory'
-    ? join(of, 'directory')
-    : join(of, `generation-${folder.generation}`, `shard-${shard}`);
-}
-
-/** The name of a file without the suffix that says that it is encrypted. */
-export function isEncryptedName(file: string): boolean {
-  return file.endsWith(encryptedSuffix);
 }

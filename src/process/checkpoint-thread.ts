@@ -10,6 +10,7 @@ import { LogReader } from '../journal/log-reader.ts';
 import { foldersOfJournal, openFollower } from '../journal/open-journal.ts';
 import { Scrubber } from '../journal/scrubber.ts';
 import { readScrub, scrubKey } from '../shard/small-values.ts';
+import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
 import {
   type CheckpointThreadData,
   type FromCheckpointThread,
@@ -34,6 +35,13 @@ if (process.platform === 'linux') setPriority(niceness);
 
 answer({ gauge: gaugeThisThread() });
 
+const archiveDir = config.logArchive.dir;
+/** Where the log is archived, it keeps what the archive does not have. */
+const archived =
+  archiveDir === null
+    ? undefined
+    : () => archivedSequence(archiveFolderOf(archiveDir, { ...identity, id: identity.folder }, number));
+
 let opened: ReturnType<typeof openFollower> | null = null;
 let scrub: ScrubTimer | null = null;
 
@@ -41,7 +49,8 @@ let scrub: ScrubTimer | null = null;
 function follower() {
   if (opened !== null) return opened;
   const { segmentBytesMax, logBytesMax } = config.journal;
-  opened = openFollower({ dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, isChecked });
+  const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, isChecked };
+  opened = openFollower(options, archived);
   scrub = startScrubbing();
   return opened;
 }

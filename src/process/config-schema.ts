@@ -62,6 +62,16 @@ export const configSchema = group({
     checkpointIntervalMs: count(10, timerMsMax, 'longest time between two checkpoints'),
     scrubSeconds: count(0, 31_536_000, 'time in which all that is stored is read and checked once; 0: never'),
   }),
+  logArchive: group({
+    dir: optionalText('folder into which the log is archived as it grows; none: it is not archived'),
+    command: optionalText(
+      'shell command that carries each archived file away; it gets the path in PAYMENTS_ARCHIVE_FILE and the name in PAYMENTS_ARCHIVE_NAME',
+    ),
+    maxAgeSeconds: count(1, 86_400, 'a change is archived when it has this age, at the latest'),
+    recipients: Type.Array(Type.String(), {
+      description: 'public keys of age for which the archive is encrypted; empty: not encrypted',
+    }),
+  }),
   simulator: group({
     latencyMs: count(0, 3_600_000, 'time that the simulated networks take to answer'),
     refundSettleMs: count(

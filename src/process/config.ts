@@ -7,6 +7,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { Value } from 'typebox/value';
+import { checkRecipient } from '../journal/archive-file.ts';
 import { shardMibMin } from '../shard/memory.ts';
 import { shardsMax } from '../shard/shard-map.ts';
 import {
@@ -231,6 +232,7 @@ function refuseCombinations(settings: Settings, environment: Environment): void 
   }
   refuseForm(setting('baseUrl'), isBaseUrl, 'an http:// or https:// address without user, query or fragment');
   refuseForm(setting('webhooks.dnsServers'), isNameServer, 'IP addresses, each with a port if not 53');
+  refuseForm(setting('logArchive.recipients'), isRecipient, 'public keys of age, such as age1…');
   refuseForm(setting('pages.trustedProxies'), isNetwork, 'IP addresses or networks such as 10.0.0.0/8');
 }
 
@@ -251,6 +253,15 @@ function isNameServer(text: string): boolean {
   return isIP(address) !== 0 && Number(port) > 0 && Number(port) <= 65_535;
 }
 
+function isRecipient(text: string): boolean {
+  try {
+    checkRecipient(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   if (isIP(address) === 0 || rest.length > 0) return false;
@@ -262,7 +273,7 @@ function assemble(settings: Settings): Config {
   for (const { path } of configKeys) {
     const [first, second] = path.split('.') as [string, string?];
     let { value } = settings.get(path)!;
-    if (typeof value === 'string' && /(?:File|Dir)$/.test(path)) value = resolve(value);
+    if (typeof value === 'string' && /(?:File|Dir|\.dir)$/.test(path)) value = resolve(value);
     if (second === undefined) config[first] = value;
     else config[first] = { ...(config[first] as object | undefined), [second]: value };
   }

@@ -154,9 +154,9 @@ export function refuseNewer(path: string, layouts: Layouts): void {
 /** Opens the folder's directory. Throws `JournalDamaged`. */
 export function openDirectory(
   { directory: folder, directoryPart: part }: DataFolder,
-  onFailure?: DirectoryOptions['onFailure'],
+  options: Pick<DirectoryOptions, 'onFailure' | 'archivedRevision'> = {},
 ): Directory {
-  return new Directory({ folder, part, now: Date.now, ...(onFailure && { onFailure }) });
+  return new Directory({ folder, part, now: Date.now, ...options });
 }
 
 /** Makes the parts of a new folder. An earlier start may have made some of them. */

@@ -9,6 +9,7 @@ import { SecretBox } from '../journal/secret-box.ts';
 import { CliFailure } from '../operator/cli/context.ts';
 import { Audit } from '../operator/server/audit.ts';
 import { openOperatorServer } from '../operator/server/server.ts';
+import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
 import {
   baseUrlOf,
   ConfigError,
@@ -107,9 +108,12 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, folder.path, pause);
   countThreadTime(registry, 'main');
-  const directory = openDirectory(folder, (error, fatal) => {
-    metrics.directoryFailed();
-    reportLost(error as Error, fatal, logger, told);
+  const directory = openDirectory(folder, {
+    onFailure(error, fatal) {
+      metrics.directoryFailed();
+      reportLost(error as Error, fatal, logger, told);
+    },
+    ...archivedOption(config, folder),
   });
   closers.push(() => directory.closeStore());
   const checked = await checkFolder({ folder, directory, acceptLoss, warn: (text) => logger.warn(text) });
@@ -175,6 +179,13 @@ function prepare(config: Config): void {
   checkHttpServerBinary();
   // uWebSockets.js reads this when it is loaded. Headers between the service's limit and this one are answered by the service.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
+}
+
+/** Where the log is archived, the directory keeps the changes that the archive does not have. */
+function archivedOption({ logArchive: { dir } }: Config, folder: DataFolder) {
+  return dir === null
+    ? {}
+    : { archivedRevision: () => archivedSequence(archiveFolderOf(dir, folder, 'directory')) };
 }
 
 /** What the log says when the service listens. */

@@ -15,8 +15,8 @@ import { openJournal } from '../journal/open-journal.ts';
 import { restoreCheckpoint, restoreLog } from '../journal/restore-journal.ts';
 import type { Restored } from '../operator/cli/context.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
+import { archiveFolderOf } from './archive-folder.ts';
 import {
-  archiveFolderOf,
   filesOf,
   identityOf,
   type Manifest,

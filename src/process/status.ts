@@ -49,6 +49,14 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
       connections: sum(after('payments_connections')),
       connections_max: config.connections.max,
     },
+    archive:
+      config.logArchive.dir === null
+        ? null
+        : {
+            path: config.logArchive.dir,
+            lag_seconds: Math.max(0, ...after('payments_archive_lag_seconds').map(({ value }) => value)),
+            failures: sum(after('payments_archive_failures_total')),
+          },
     memory: { resident_bytes: process.memoryUsage.rss() },
   };
 }

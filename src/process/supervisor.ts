@@ -15,10 +15,17 @@ import type { Logger } from './logger.ts';
 import type { SupervisorMetrics } from './metrics.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
 import { Thread, type ThreadFailure } from './thread.ts';
-import type { EdgeThreadData, News, ShardThreadData, WebhookThreadData } from './thread-protocol.ts';
+import type {
+  ArchiveProcessData,
+  EdgeThreadData,
+  News,
+  ShardThreadData,
+  WebhookThreadData,
+} from './thread-protocol.ts';
 
 const shardEntry = new URL('./shard-thread.ts', import.meta.url);
 const edgeEntry = new URL('./edge-thread.ts', import.meta.url);
+const archiveEntry = new URL('./archive-process.ts', import.meta.url);
 const webhookEntry = new URL('./webhook-thread.ts', import.meta.url);
 
 export interface SupervisorOptions {
@@ -47,6 +54,8 @@ export class Supervisor {
   readonly #shards: readonly SupervisedThread[];
   readonly #edges: readonly SupervisedThread[];
   readonly #webhooks: SupervisedThread;
+  /** None where the log is not archived. */
+  readonly #archive: SupervisedThread | null;
   /** How many connections the edges have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #stopping = new AbortController();
@@ -60,6 +69,7 @@ export class Supervisor {
     this.#shards = Array.from({ length: options.folder.shards }, (_, number) => this.#shard(number));
     this.#edges = Array.from({ length: options.config.edges }, (_, number) => this.#edge(number));
     this.#webhooks = this.#webhookThread();
+    this.#archive = options.config.logArchive.dir === null ? null : this.#archiveProcess();
     this.clients = this.#shards.map(() => new ShardClient());
     options.directory.onChange((change) => this.#changed(change));
   }
@@ -76,6 +86,8 @@ export class Supervisor {
     if (deaf !== undefined) throw deaf;
     const failures = await Promise.all(shards);
     if (failures.every((failure) => failure !== null)) throw failures[0]!;
+    // It reads what the shards have recovered.
+    void this.#archive?.start();
   }
 
   #keep(options: Omit<SupervisedThreadOptions, 'logger' | 'stopping'>): SupervisedThread {
@@ -92,7 +104,7 @@ export class Supervisor {
       const connections = this.#connections;
       const shards = this.#shards.length;
       const data: EdgeThreadData = { number, config, port, connections, shards, baseUrl, keys, listenKey };
-      return new Thread(edgeEntry, data, (news) => {
+      return Thread.worker(edgeEntry, data, (news) => {
         if (news.type === 'refused_keys') onRefusedKeys(news.refused);
       });
     };
@@ -105,9 +117,30 @@ export class Supervisor {
     const { secretsKeys } = this.#options;
     const make = () => {
       const data: WebhookThreadData = { config: this.#config, secretsKeys, paused: this.#isPaused };
-      return new Thread(webhookEntry, data);
+      return Thread.worker(webhookEntry, data);
     };
     return this.#keep({ name: 'the webhook thread', make, onStarted: (thread) => this.#linkShards(thread) });
+  }
+
+  /**
+   * A process of its own: to the storage engine an environment is one within a process, so a reader here would keep the
+   * shards from opening a segment for writing, and from recovering after a failed commit.
+   */
+  #archiveProcess(): SupervisedThread {
+    const { folder } = this.#options;
+    const { id, generation, shards, shardDir, directory, directoryPart } = folder;
+    const shardDirs = Array.from({ length: shards }, (_, number) => shardDir(number));
+    const make = () => {
+      const data: ArchiveProcessData = {
+        config: this.#config,
+        folder: { id, generation },
+        shardDirs,
+        directory,
+        directoryPart,
+      };
+      return Thread.process(archiveEntry, data);
+    };
+    return this.#keep({ name: 'the archive process', make });
   }
 
   #shard(number: number): SupervisedThread {
@@ -155,7 +188,7 @@ export class Supervisor {
     const onNews = (news: News) => {
       if (news.type === 'checkpointed') void directory.noteSequence(folder.generation, number, news.sequence);
     };
-    return new Thread(shardEntry, data, onNews, config.memory.shardMib);
+    return Thread.worker(shardEntry, data, onNews, config.memory.shardMib);
   }
 
   /** Connects a started thread to the shards that are ready. The others are connected when they are ready. */
@@ -185,7 +218,7 @@ export class Supervisor {
     this.#config = config;
     const question = { type: 'reread', config } as const;
     // A thread that is not running now is started with the new configuration later.
-    for (const { thread } of [...this.#shards, this.#webhooks]) thread?.ask(question).catch(() => {});
+    for (const { thread } of [...this.#shards, ...this.#others]) thread?.ask(question).catch(() => {});
     const answers = this.#edges.map(
       ({ thread }) => thread?.ask(question) as Promise<string | null> | undefined,
     );
@@ -200,9 +233,14 @@ export class Supervisor {
     await Promise.all(threads.map((thread) => thread?.ask({ type: 'resume' }).catch(() => {})));
   }
 
+  /** The threads that are neither shards nor edges. */
+  get #others(): SupervisedThread[] {
+    return this.#archive === null ? [this.#webhooks] : [this.#webhooks, this.#archive];
+  }
+
   /** The metrics of every thread that is ready, as prom-client's JSON. */
   async metrics(): Promise<unknown[]> {
-    const threads = [this.#webhooks, ...this.#edges, ...this.#shards].map(({ ready }) => ready);
+    const threads = [...this.#others, ...this.#edges, ...this.#shards].map(({ ready }) => ready);
     const parts = await Promise.all(
       threads.map((thread) => thread?.ask({ type: 'metrics' }).catch(() => null) ?? null),
     );
@@ -212,7 +250,7 @@ export class Supervisor {
   /** Takes no new connections, answers the requests under way, makes everything durable, and ends all threads. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([this.#webhooks.stop(), ...this.#edges.map((edge) => edge.stop())]);
+    await Promise.all([...this.#others, ...this.#edges].map((thread) => thread.stop()));
     for (const client of this.clients) client.disconnect();
     await Promise.all(this.#shards.map((shard) => shard.stop()));
   }

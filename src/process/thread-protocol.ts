@@ -4,7 +4,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { KeyRingChange } from '../edge/authenticate.ts';
 import type { RefusedKey } from '../edge/refused-keys.ts';
-import type { ShardIdentity } from '../journal/identity.ts';
+import type { Part, ShardIdentity } from '../journal/identity.ts';
 import type { ShardAccount } from '../shard/account.ts';
 import type { Config } from './config-schema.ts';
 
@@ -66,6 +66,18 @@ export interface WebhookThreadData {
   readonly secretsKeys: readonly string[];
   /** Whether the data folder is paused: no attempt is made then. */
   readonly paused: boolean;
+}
+
+/** The environment variable with the data that a process is started with. */
+export const startDataVariable = 'PAYMENTS_START_DATA';
+
+/** How the archive's process is started. */
+export interface ArchiveProcessData {
+  readonly config: Config;
+  readonly folder: { readonly id: string; readonly generation: number };
+  readonly shardDirs: readonly string[];
+  readonly directory: string;
+  readonly directoryPart: Part;
 }
 
 /** How an edge thread is started. */

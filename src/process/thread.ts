@@ -1,9 +1,12 @@
 // A thread as the main thread sees it: it is started, asked, and told to stop. Instructions can be sent at once; the thread
-// handles them when it is ready. A question that is open when the thread ends is rejected.
+// handles them when it is ready. A question that is open when the thread ends is rejected. What must not share this
+// process's memory runs in a process of its own, and is a thread to the rest of the service all the same.
 
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { type MessagePort, Worker } from 'node:worker_threads';
-import type { Instruction, News, Notice } from './thread-protocol.ts';
+import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
+import { type Instruction, type News, type Notice, startDataVariable } from './thread-protocol.ts';
 
 // V8 collects a whole heap when it and the buffers beside it have grown by some megabytes since the last time: so it
 // begins with small heaps. A shard holds tens of megabytes of buffers until its checkpoint has them, so it would mark its
@@ -30,8 +33,33 @@ export class ThreadFailure extends Error {
   }
 }
 
+/** What a thread runs in. */
+interface Carrier {
+  postMessage(message: Instruction, transfer?: readonly TransferListItem[]): void;
+  on(event: 'message', listener: (notice: Notice) => void): unknown;
+  on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
+  on(event: 'exit', listener: (code: number | null) => void): unknown;
+  terminate(): Promise<unknown>;
+}
+
+/** A process of its own. It ends with this one. */
+function carrierProcess(entry: URL, data: unknown): Carrier {
+  const env = { ...process.env, [startDataVariable]: JSON.stringify(data) };
+  const child = fork(fileURLToPath(entry), [], { env, execArgv: [] });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  return {
+    postMessage: (message) => void (child.connected && child.send(message)),
+    on: (event: string, listener: (...values: never[]) => void) =>
+      child.on(event, listener as (...values: unknown[]) => void),
+    terminate() {
+      child.kill('SIGKILL');
+      return ended;
+    },
+  };
+}
+
 export class Thread {
-  readonly #worker: Worker;
+  readonly #worker: Carrier;
   readonly #waiting = new Map<number, Waiting>();
   #question = 0;
   #isReady = false;
@@ -42,9 +70,23 @@ export class Thread {
   readonly ready: Promise<void>;
 
   /** `heapMib`: the largest size of its heap. A thread that needs more ends. */
-  constructor(entry: URL, data: unknown, onNews: (news: News) => void = () => {}, heapMib?: number) {
+  static worker(
+    entry: URL,
+    data: unknown,
+    onNews: (news: News) => void = () => {},
+    heapMib?: number,
+  ): Thread {
     const limits = heapMib === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMib } };
-    this.#worker = new Worker(entry, { workerData: data, ...limits });
+    return new Thread(new Worker(entry, { workerData: data, ...limits }) as Carrier, onNews, heapMib);
+  }
+
+  /** One that runs in a process of its own; `data` is plain JSON. */
+  static process(entry: URL, data: unknown): Thread {
+    return new Thread(carrierProcess(entry, data), () => {});
+  }
+
+  private constructor(carrier: Carrier, onNews: (news: News) => void, heapMib?: number) {
+    this.#worker = carrier;
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
     // The promise may reject when nobody waits for it any more.

@@ -55,7 +55,7 @@ export async function live(service: Service, shops: readonly Shop[], count: numb
     const customer = i % 5 === 2;
     const answer = customer
       ? await service.call('/v1/customers', { key, body: { name: `Customer ${i}` } })
-      : await service.call(path, { key, body, idempotencyKey: `history-${moments.length}-${i}` });
+      : await service.call(path, { key, body, idempotencyKey: `history-${moments[0]!.atMs}-${i}` });
     if (answer.status !== 200) throw new Error(answer.text);
     if (!customer && !path.endsWith('cancel'))
       made.push({ path: `/v1/payment_intents/${answer.json.id}`, key });

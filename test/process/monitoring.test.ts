@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { newOrganization, startService } from '../service.ts';
+import { newOrganization, startService, temporaryFolder } from '../service.ts';
 
 const config = join(import.meta.dirname, '..', '..', 'config');
 const textOf = (name: string) => readFileSync(join(config, name), 'utf8');
@@ -71,6 +71,7 @@ before(async () => {
       PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
       PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
       PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '100',
+      PAYMENTS_LOG_ARCHIVE_DIR: temporaryFolder(),
     },
   });
   try {
@@ -83,7 +84,10 @@ before(async () => {
     const text = await service.until(async () => {
       const { text } = await service.operate<{ text: string }>('metrics', {});
       const isDone = /^payments_webhook_attempt_duration_seconds_count/m.test(text);
-      return isDone && /^payments_checkpoint_duration_seconds_count/m.test(text) ? text : undefined;
+      const isArchiving = /^payments_archive_lag_seconds/m.test(text);
+      return isDone && isArchiving && /^payments_checkpoint_duration_seconds_count/m.test(text)
+        ? text
+        : undefined;
     });
     for (const [, name, labels = ''] of text.matchAll(/^([a-z_]+)(?:\{([^}]*)\})? /gm)) {
       const known = page.get(name!) ?? new Set();

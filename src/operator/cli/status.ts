@@ -19,11 +19,14 @@ export function addStatusCommand(program: Command, { call, print }: CliContext):
 }
 
 function screen(status: Status): string {
-  const { folder, paused, edges, requests, webhooks, threads } = status;
+  const { folder, paused, archive, edges, requests, webhooks, threads } = status;
   const fields = {
     service: `${status.version} on Node ${status.node}, process ${status.pid}, ${status.url}`,
     up: `${durationText(status.uptime_seconds)}, since ${formatTime(status.started)}`,
     folder: `${folder.path}, ${folder.id}, generation ${folder.generation}, ${inBytes(folder.free_bytes)} free`,
+    ...(archive !== null && {
+      archive: `${archive.path}, the oldest change that is not in it is ${durationText(archive.lag_seconds)} old; failures: ${archive.failures}`,
+    }),
     ...(paused !== null && {
       paused: `since ${formatTime(paused.since)}, ${paused.reason}: no writes, no webhooks, no network calls until "payments resume"`,
     }),

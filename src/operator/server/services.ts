@@ -86,6 +86,8 @@ export interface Status {
     readonly endpoints_failing: number;
     readonly attempts_per_second: number;
   };
+  /** Where the log is archived, and how old the oldest change is that is not; null where it is not archived. */
+  readonly archive: { readonly path: string; readonly lag_seconds: number; readonly failures: number } | null;
   readonly memory: { readonly resident_bytes: number };
   /** The share of a processor that each thread takes; empty on systems that don't tell. */
   readonly threads: readonly { readonly thread: string; readonly cpu: number }[];

@@ -38,6 +38,7 @@ export const fixtureStatus: { -readonly [Key in keyof Status]: Status[Key] } = {
   started: '2026-11-01T10:00:00.123Z',
   uptime_seconds: 93_784,
   paused: null,
+  archive: null,
   folder: { path: '/d', id: '0'.repeat(32), generation: 0, free_bytes: 5 * 2 ** 30 },
   shards: [
     {

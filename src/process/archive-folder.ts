@@ -1,0 +1,48 @@
+// Where the archive of a data folder's log keeps each part of it, and how far it has come. A part has its files
+// (journal/log-files.ts) and `position.json`, which names the last sequence that is archived: its file is on disk, and the
+// command that carries files away has taken it. The log keeps what lies after that.
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { syncPath } from '../journal/sync-path.ts';
+
+/** The shards of a generation, and the directory, whatever the generation. */
+export type ArchivedPart = number | 'directory';
+
+const positionFile = 'position.json';
+
+export function archiveFolderOf(
+  archive: string,
+  { id, generation }: { readonly id: string; readonly generation: number },
+  part: ArchivedPart,
+): string {
+  const folder = join(archive, id);
+  return part === 'directory'
+    ? join(folder, 'directory')
+    : join(folder, `generation-${generation}`, `shard-${part}`);
+}
+
+/** The last sequence of a part that is archived; 0 when none is, or when that can't be read. */
+export function archivedSequence(folder: string): number {
+  try {
+    const { sequence } = JSON.parse(readFileSync(join(folder, positionFile), 'utf8')) as {
+      sequence?: unknown;
+    };
+    return Number.isSafeInteger(sequence) ? (sequence as number) : 0;
+  } catch {
+    // Nothing is dropped then, and the archive begins anew.
+    return 0;
+  }
+}
+
+/** Notes durably what is archived. */
+export function noteArchived(folder: string, sequence: number): void {
+  const file = join(folder, positionFile);
+  writeFileSync(`${file}.new`, `${JSON.stringify({ sequence })}\n`, { flush: true, mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  syncPath(folder);
+}
+
+export function makeArchiveFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+}

@@ -1,0 +1,163 @@
+// The archive of the log: it has what the service has acknowledged some seconds ago, so that a machine that is lost takes no
+// more than that with it.
+
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { archivedSequence, archiveFolderOf } from '../../src/process/archive-folder.ts';
+import { lookAtDataFolder } from '../../src/process/data-folder.ts';
+import { restore } from '../../src/process/restore.ts';
+import type { Target } from '../../src/process/restore-target.ts';
+import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { eventually } from '../webhooks/service-webhooks.ts';
+import { live, shownTo } from './history.ts';
+import { payments } from './payments-command.ts';
+import { shopOnEachShard } from './shops.ts';
+
+const shards = 2;
+const base = { PAYMENTS_SHARDS: String(shards), PAYMENTS_BASE_URL: 'https://pay.example' };
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.log(\.age)?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+/** Waits until everything that is durable is archived. */
+async function archived(service: Service): Promise<void> {
+  await eventually(async () => {
+    const { text } = await service.operate<{ text: string }>('metrics', {});
+    const lags = [...text.matchAll(/^payments_archive_lag_seconds\{part="[\w-]+"\} (\S+)$/gm)].map(
+      ([, lag]) => Number(lag),
+    );
+    return lags.length === shards + 1 && lags.every((lag) => lag === 0);
+  });
+}
+
+test('a machine that is lost is restored from an early backup and the archive', async () => {
+  const archive = temporaryFolder();
+  const bucket = temporaryFolder();
+  const script = join(temporaryFolder(), 'carry.sh');
+  // Each file is refused once.
+  writeFileSync(
+    script,
+    `#!/bin/sh
+set -e
+mkdir -p "$(dirname "${bucket}/$PAYMENTS_ARCHIVE_NAME")"
+[ -e "$PAYMENTS_ARCHIVE_FILE.seen" ] || { touch "$PAYMENTS_ARCHIVE_FILE.seen"; echo no room >&2; exit 1; }
+rm "$PAYMENTS_ARCHIVE_FILE.seen"
+cp "$PAYMENTS_ARCHIVE_FILE" "${bucket}/$PAYMENTS_ARCHIVE_NAME"
+`,
+  );
+  chmodSync(script, 0o700);
+  const key = await generateX25519Identity();
+  const env = {
+    ...base,
+    PAYMENTS_LOG_ARCHIVE_DIR: archive,
+    PAYMENTS_LOG_ARCHIVE_MAX_AGE_SECONDS: '1',
+    PAYMENTS_LOG_ARCHIVE_COMMAND: script,
+    PAYMENTS_LOG_ARCHIVE_RECIPIENTS: await identityToRecipient(key),
+    PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '86400000',
+  };
+  const service = await startService({ env });
+  const shops = await shopOnEachShard(service, shards);
+  await live(service, shops, 4);
+  const to = join(temporaryFolder(), 'backup');
+  const made = await payments('backup', '--to', to, '--data-dir', service.dataDir);
+  assert.equal(made.code, 0, made.error);
+
+  const moments = await live(service, shops, 8);
+  const late = await newOrganization(service, 'Late');
+  await archived(service);
+  const status = await service.operate<{ archive: { lag_seconds: number; failures: number } }>('status', {});
+  assert(status.archive.failures >= 1, 'the command has failed, and was run again');
+  await service.kill();
+  assert.deepEqual(filesBelow(bucket), filesBelow(archive));
+  for (const name of filesBelow(bucket))
+    assert.deepEqual(readFileSync(join(bucket, name)), readFileSync(join(archive, name)));
+  rmSync(service.dataDir, { recursive: true });
+
+  const restored = async (target: Target) => {
+    const dataDir = join(temporaryFolder(), 'data');
+    const options = { identities: [key], segmentBytesMax: 1 << 28, onProgress: () => {} };
+    const result = await restore({ ...options, from: to, archive: bucket, dataDir, target });
+    assert.deepEqual(result.findings, []);
+    assert.deepEqual(result.warnings, []);
+    // The key of the signing secrets lies elsewhere, so it was not lost.
+    writeFileSync(`${dataDir}.secrets-key`, readFileSync(`${service.dataDir}.secrets-key`), { mode: 0o600 });
+    const again = await startService({ dataDir, env: base });
+    const shown = await shownTo(again, shops);
+    const lateStatus = (await again.call('/v1/account', { key: late.key })).status;
+    await again.stop();
+    return { ...result, shown, lateStatus };
+  };
+  const all = await restored({ kind: 'end' });
+  assert.deepEqual(all.shown, moments.at(-1)!.shown);
+  assert.equal(all.lateStatus, 200);
+  assert.deepEqual(all.later.entries, 0);
+
+  const moment = moments[4]!;
+  const earlier = await restored({ kind: 'time', ms: moment.atMs });
+  assert.deepEqual(earlier.shown, moment.shown);
+  assert.equal(earlier.lateStatus, 401, 'the organization was not there yet');
+  assert(earlier.later.entries > 0 && earlier.later.directoryChanges > 0);
+
+  const [first] = filesBelow(bucket).filter((name) => name.includes('shard-0'));
+  rmSync(join(bucket, first!));
+  // What the backup holds is not missed in the archive; what comes later is.
+  assert.deepEqual((await restored({ kind: 'end' })).shown, moments.at(-1)!.shown);
+  const last = filesBelow(bucket).filter((name) => name.includes('shard-1'));
+  for (const name of last.slice(0, -1)) rmSync(join(bucket, name));
+  const dataDir = join(temporaryFolder(), 'data');
+  const options = { identities: [key], segmentBytesMax: 1 << 28, onProgress: () => {} };
+  if (last.length > 2)
+    await assert.rejects(
+      restore({ ...options, from: to, archive: bucket, dataDir, target: { kind: 'end' } }),
+      /goes on at sequence \d+: \d+ to \d+ are in no file/,
+    );
+});
+
+test('the archive goes on after a restart where it was, and what it has not taken yet is shown', async () => {
+  const archive = temporaryFolder();
+  const blocked = join(temporaryFolder(), 'blocked');
+  writeFileSync(blocked, '');
+  const env = {
+    ...base,
+    PAYMENTS_LOG_ARCHIVE_DIR: archive,
+    PAYMENTS_LOG_ARCHIVE_MAX_AGE_SECONDS: '1',
+    PAYMENTS_LOG_ARCHIVE_COMMAND: `test ! -e ${blocked}`,
+  };
+  const service = await startService({ env });
+  const shops = await shopOnEachShard(service, shards);
+  await live(service, shops, 2);
+  const folder = lookAtDataFolder(service.dataDir);
+  const part = archiveFolderOf(archive, folder, 0);
+  await eventually(() => existsSync(part) && filesBelow(part).length > 0);
+  const lagOf = async () =>
+    (await service.operate<{ archive: { lag_seconds: number } }>('status', {})).archive.lag_seconds;
+  await eventually(async () => (await lagOf()) > 1);
+  assert.equal(archivedSequence(part), 0);
+  const before = filesBelow(archive);
+  await service.kill();
+
+  rmSync(blocked);
+  const again = await startService({ dataDir: service.dataDir, env });
+  await archived(again);
+  await live(again, shops, 2);
+  await archived(again);
+  await again.stop();
+  const files = filesBelow(archive);
+  assert.deepEqual(
+    files.slice().filter((name) => before.includes(name)),
+    before,
+    'what was written is not written again',
+  );
+  assert(archivedSequence(part) > 0);
+  // One file goes on where the other ends.
+  const ranges = filesBelow(part).map((name) => name.match(/\d{16}/g)!.map(Number));
+  for (const [i, [first]] of ranges.entries()) assert.equal(first, i === 0 ? 1 : ranges[i - 1]![1]! + 1);
+  assert(existsSync(join(archive, folder.id, 'directory')));
+});
