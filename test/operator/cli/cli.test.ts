@@ -312,7 +312,7 @@ SHARD  STATE   LOG   CHECKPOINT  BEHIND  LOG ON DISK  CHECKPOINT ON DISK  MEMORY
   const ill = await run('status');
   assert.deepEqual([ill.code, ill.error], [1, 'payments: not serving: shard 1\n']);
   assert.match(ill.out, /^0 +READ-ONLY +1200/m);
-  assert.match(ill.out, /^1 +DOWN +- +- +- +3.0 MiB +700 B +- +- +12 +- +0$/m);
+  assert.match(ill.out, /^1 +DOWN +- +- +- +3.0 MiB +700 B +- +- +12 +- +0 +42 %, last 2026-10-30$/m);
   assert.equal((await run('status', '--json')).code, 1);
   fixtureStatus.shards = shards;
   assert.deepEqual(await json('status'), fixtureStatus);
