@@ -168,7 +168,7 @@ export class Host {
   }
 
   #states() {
-    return (this.service?.shards ?? []).map((thread) => thread?.shard.state);
+    return (this.service?.shards ?? []).map((thread) => thread?.shard?.state);
   }
 
   /** What the service has yet to do by itself: deliveries to make, network calls to settle. */
