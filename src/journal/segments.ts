@@ -67,9 +67,14 @@ export class Segments {
     this.#find();
   }
 
-  /** Finds the segments that the log has begun since. A writer knows them already. */
+  /**
+   * Finds the segments that the log has begun since, and has the next read see what is durable by now: reads within one turn
+   * of the event loop otherwise share a view. A writer knows both already.
+   */
   refresh(): void {
-    if (this.#access === 'read') this.#find();
+    if (this.#access === 'write') return;
+    this.#find();
+    for (const { environment } of this.#open) environment?.resetReadTxn();
   }
 
   #find(): void {

@@ -77,3 +77,19 @@ test('a batch of another partition, or at another sequence, is a bug', (context)
   assert.throws(() => engine.append(identity, 1, 2, batch(2, 1, 1)), /follows the one before/);
   assert.throws(() => engine.append(identity, 1, 1, batch(2, 1, 1)), /under its first sequence/);
 });
+
+test('a follower that has just read the log finds what became durable since', async (context) => {
+  const { engine, segments } = open(context);
+  await engine.append(identity, 1, 1, batch(1, 1, 1));
+  const read = new Segments(segments.folder, 1 << 20, identity, 'read');
+  context.after(() => read.close());
+  // The reader and the writer are in one turn of the event loop, as when a message comes right after a read.
+  assert.deepEqual(sequences(read), [1]);
+  segments.open(segments.list[0]!).putSync(2, batch(2, 1, 1));
+  read.refresh();
+  assert.deepEqual(sequences(read), [1, 2]);
+});
+
+function sequences(segments: Segments): number[] {
+  return Array.from(follow(segments, 0), ({ firstSequence }) => firstSequence);
+}
