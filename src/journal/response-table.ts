@@ -72,6 +72,12 @@ function keyOf({ record, offset }: ResponseLocation): Buffer {
   return key;
 }
 
+/** The place in the log that a key of the table names. */
+export function locationOf(key: Uint8Array): ResponseLocation {
+  const view = new DataView(key.buffer, key.byteOffset);
+  return { record: view.getFloat64(0), offset: view.getUint32(8) };
+}
+
 function encode({ keyDigest, timeMs, response }: MovedResponse): Buffer {
   const { status, requestId, defaults, body } = response;
   const texts = [Buffer.from(requestId), Buffer.from(defaults), Buffer.from(body)];

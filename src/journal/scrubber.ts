@@ -1,5 +1,5 @@
 // The scrubber reads a shard's checkpoint and log from end to end, a little at a time, and checks everything: the checksum of
-// each record and each batch, index rows against their records and the other way round, idempotency keys, and pages. So damage
+// each record and each batch, index rows against their records and the other way round, idempotency keys, stored responses, and pages. So damage
 // is reported before somebody needs the damaged data. It runs in the checkpoint thread between its tasks, so nothing is written
 // to the checkpoint while a slice runs. It reads the files themselves (see lmdb-file.ts), so it survives damage that would end a
 // process that reads through the library.
@@ -8,12 +8,14 @@ import { statSync } from 'node:fs';
 import { idOfSortKey } from '../domain/indexes.ts';
 import type { IndexRowsOf } from './checkpoint.ts';
 import { CheckpointReader, recordOf } from './checkpoint-reader.ts';
+import { verifyChecksum } from './checksum.ts';
 import { unpackIdempotencyRecords } from './idempotency-rows.ts';
 import { JournalDamaged } from './journal.ts';
 import { FileDamage, type FileRow } from './lmdb-file.ts';
 import { isDefect, type LogReader } from './log-reader.ts';
 import { idOfFrame } from './record-frame.ts';
 import { recordTables } from './record-table.ts';
+import { locationOf } from './response-table.ts';
 
 /** The position of the scrubber, which is stored so that it continues there after a restart. */
 export interface ScrubState {
@@ -63,7 +65,7 @@ const rebuild =
   'is stopped, and a reshard writes all index rows anew';
 
 /** The tables of the checkpoint in the order in which they are read; the log comes last. */
-const tables = [...recordTables, 'index', 'lists', 'kept', 'levels', 'meta'] as const;
+const tables = [...recordTables, 'index', 'lists', 'kept', 'responses', 'levels', 'meta'] as const;
 type TableName = (typeof tables)[number];
 /** A row counts with at least this many bytes. */
 const rowBytesMin = 64;
@@ -184,8 +186,14 @@ export class Scrubber {
     if (table === 'index') return this.#checkIndexRow(checkpoint, row);
     if (table === 'records' || table === 'unchanging') return this.#checkRecord(checkpoint, row);
     const bytes = row.read();
-    if (table !== 'kept' || unpackIdempotencyRecords(bytes) !== null) return null;
-    return { defect: 'idempotency keys are not as they were written', advice: restore };
+    if (table === 'kept' && unpackIdempotencyRecords(bytes) === null)
+      return { defect: 'idempotency keys are not as they were written', advice: restore };
+    if (table === 'responses' && verifyChecksum(bytes) === null) {
+      const { record, offset } = locationOf(row.key);
+      const what = `the stored response of the log batch ${record} at offset ${offset}`;
+      return { defect: `${what} is not as it was written`, advice: restore };
+    }
+    return null;
   }
 
   #checkRecord(checkpoint: CheckpointReader, row: FileRow): Pick<ScrubFinding, 'defect' | 'advice'> | null {

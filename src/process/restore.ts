@@ -15,6 +15,7 @@ import { openJournal } from '../journal/open-journal.ts';
 import { restoreCheckpoint, restoreLog } from '../journal/restore-journal.ts';
 import type { Restored } from '../operator/cli/context.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
+import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
 import { archiveFolderOf } from './archive-folder.ts';
 import {
   filesOf,
@@ -202,6 +203,8 @@ class Restore {
     try {
       await completeCheckpoint(journal);
       await journal.checkpointer.noteSegment(restored.newestSegment);
+      // The backup's checkpoint may know of changes to the directory that came after the moment.
+      await journal.checkpointer.putSmallValues(new Map([[directoryRevisionKey, writeRevision(0)]]));
     } finally {
       await journal.close();
     }

@@ -23,7 +23,11 @@ import {
 
 const [dir, mode] = process.argv.slice(2) as [string, 'appends' | 'checkpoints'];
 const segmentBytesMax = 300_000;
-const config = { logLevel: 'silent', journal: { segmentBytesMax } } as unknown as Config;
+const config = {
+  logLevel: 'silent',
+  journal: { segmentBytesMax },
+  logArchive: { dir: null },
+} as unknown as Config;
 const follower = new CheckpointWorker({ number: identity.shard, dir, identity, config }, end);
 const journal = await openJournal({
   dir,

@@ -11,10 +11,12 @@ import { FileDamage } from '../../src/journal/lmdb-file.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { keyOfId } from '../../src/journal/record-frame.ts';
+import { ResponseTable } from '../../src/journal/response-table.ts';
 import { Scrubber, type ScrubFinding, type ScrubState, unscrubbed } from '../../src/journal/scrubber.ts';
 import {
   appendTurns,
   customer,
+  digest,
   failOnWarning,
   identity,
   indexRowsOf,
@@ -253,6 +255,24 @@ const damages: readonly Damage[] = [
       return { file: folder.file, byte: at };
     },
     defect: /idempotency keys are not as they were written/,
+    advice: /restore the data folder from a backup/,
+  },
+  {
+    name: 'a byte of a stored response that was moved out of the log',
+    async damage(folder) {
+      const response = { status: 200, requestId: 'req_1', body: '{"object":"payment_intent"}', defaults: '' };
+      const moved = [1, 4, 7].map((record) => ({
+        location: { record, offset: 30 },
+        keyDigest: digest(record),
+        timeMs: nowMs,
+        response,
+      }));
+      await change(folder, (table) => new ResponseTable(table('responses'), (read) => read()).put(moved));
+      const { at, length } = rowIn(folder, 'responses');
+      flip(folder.file, at + length - 1);
+      return { file: folder.file, byte: at };
+    },
+    defect: /the stored response of the log batch 4 at offset 30 is not as it was written/,
     advice: /restore the data folder from a backup/,
   },
   {

@@ -65,6 +65,8 @@ cp "$PAYMENTS_ARCHIVE_FILE" "${bucket}/$PAYMENTS_ARCHIVE_NAME"
   const service = await startService({ env });
   const shops = await shopOnEachShard(service, shards);
   await live(service, shops, 4);
+  // The backup holds all of the archive's first files.
+  await archived(service);
   const to = join(temporaryFolder(), 'backup');
   const made = await payments('backup', '--to', to, '--data-dir', service.dataDir);
   assert.equal(made.code, 0, made.error);

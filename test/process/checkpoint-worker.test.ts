@@ -39,7 +39,11 @@ async function open(dir: string, segmentBytesMax = 300_000): Promise<Opened> {
   const endings: Error[] = [];
   const started = Promise.withResolvers<Worker>();
   process.once('worker', started.resolve);
-  const config = { logLevel: 'silent', journal: { segmentBytesMax } } as unknown as Config;
+  const config = {
+    logLevel: 'silent',
+    journal: { segmentBytesMax },
+    logArchive: { dir: null },
+  } as unknown as Config;
   const number = identity.shard;
   const checkpointer = new CheckpointWorker({ number, dir, identity, config }, (error) =>
     endings.push(error),

@@ -149,7 +149,10 @@ test('doctor on a stopped service: the folder is opened as by a start, and what 
   };
   try {
     const running = doctor();
-    assert.deepEqual(Object.keys(running.found), ['shards', 'disk', 'clock', 'folder', ...Object.keys(well)]);
+    assert.deepEqual(Object.keys(running.found), [
+      ...['shards', 'disk', 'clock', 'stored data', 'folder', 'pause'],
+      ...Object.keys(well),
+    ]);
     assert.match(running.found.folder!, /^ok [0-9a-f]{32}, generation 0, \d+ shards?$/);
     const taken = doctor({}, '--stopped');
     assert.match(taken.found.folder!, /^WRONG .*stop it first/);
