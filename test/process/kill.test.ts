@@ -11,7 +11,7 @@ import { startService, temporaryFolder } from '../service.ts';
 import { Merchant } from './merchant.ts';
 import { shopOnEachShard } from './shops.ts';
 
-const killsUnderLoad = 20;
+const killsUnderLoad = 10;
 const killsAtStart = 5;
 const connections = 4;
 /** A kill comes after at most this many acknowledged writes, and within this time. */

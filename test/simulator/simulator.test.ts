@@ -11,8 +11,11 @@ import { withBug } from './planted/edits.ts';
 const { run } = await import('./run.ts');
 const { planOf } = await import('./plan.ts');
 
+/** They found something once: a follower that read an old view, and a start that went on after what was not synced. */
+const found = [580, 922];
+
 test('seeds find nothing', async () => {
-  for (let seed = 1; seed <= 30; seed++) {
+  for (const seed of [...Array.from({ length: 30 }, (_, index) => index + 1), ...found]) {
     const { finding } = await run(planOf(String(seed)));
     assert.equal(finding, null, `npm run simulate -- --seed ${seed}`);
   }
