@@ -29,7 +29,7 @@ const writeBytes = 1 << 20;
 /** The file is synced after this many bytes, so that a sync never delays those of the log for long. */
 const syncBytes = 8 << 20;
 
-export const encryptedSuffix = '.age';
+const encryptedSuffix = '.age';
 export const partialSuffix = '.partial';
 
 const types = { head: 1, batch: 2, rows: 3, end: 4 } as const;

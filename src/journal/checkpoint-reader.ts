@@ -3,7 +3,8 @@
 
 import type { Change } from '../domain/record.ts';
 import type { IndexRow } from '../domain/view.ts';
-import { metaTable, sequenceKey } from './checkpoint.ts';
+import { sequenceKey } from './checkpoint.ts';
+import { checkpointTables } from './checkpoint-tables.ts';
 import { dataFile } from './environment.ts';
 import { indexPrefix, readNumber, rowKey, splitIndexName, valueBytesIn } from './index-keys.ts';
 import { JournalDamaged } from './journal.ts';
@@ -31,12 +32,12 @@ export class CheckpointReader {
 
   /** The sequence that it reflects. */
   get sequence(): number {
-    return this.file.get(metaTable, sequenceKey)?.readDoubleLE(0) ?? 0;
+    return this.file.get(checkpointTables.meta, sequenceKey)?.readDoubleLE(0) ?? 0;
   }
 
   /** A small value, see `Checkpoint.getSmallValue`. */
   smallValue(name: string): Buffer | undefined {
-    return this.file.get('levels', Buffer.from(name));
+    return this.file.get(checkpointTables.smallValues, Buffer.from(name));
   }
 
   /** The record with this id; undefined when there is none. Throws `JournalDamaged`, or `FileDamage`. */
@@ -60,7 +61,7 @@ export class CheckpointReader {
   /** Whether an index has this row. */
   hasRow(row: IndexRow): boolean {
     const key = this.keyOf(row);
-    return key !== null && this.file.get('index', key) !== undefined;
+    return key !== null && this.file.get(checkpointTables.index, key) !== undefined;
   }
 
   /** The key of a row; null when its list has no number. */
@@ -68,7 +69,7 @@ export class CheckpointReader {
     const { list, value } = splitIndexName(index);
     let number = this.#numbers.get(list);
     if (number === undefined) {
-      number = this.file.get('lists', Buffer.from(list))?.readUInt32LE(0);
+      number = this.file.get(checkpointTables.lists, Buffer.from(list))?.readUInt32LE(0);
       if (number === undefined) return null;
       if (this.#numbers.size >= listsMax) this.#numbers.clear();
       this.#numbers.set(list, number);
@@ -90,7 +91,7 @@ export class CheckpointReader {
     const known = this.#names.get(number);
     if (known !== undefined) return known;
     this.#names.clear();
-    for (const row of this.file.rows('lists')) {
+    for (const row of this.file.rows(checkpointTables.lists)) {
       if (row instanceof FileDamage) continue;
       const found = row.read().readUInt32LE(0);
       if (found >= number && found < number + listsMax) this.#names.set(found, row.key.toString());

@@ -11,6 +11,7 @@ import { assert } from '../core/assert.ts';
 import type { Change } from '../domain/record.ts';
 import type { IndexRow, ScanRange } from '../domain/view.ts';
 import type { FollowerCheckpoint } from './checkpoint-follower.ts';
+import { checkpointTables } from './checkpoint-tables.ts';
 import {
   commit,
   dataFile,
@@ -43,9 +44,7 @@ import { type MovedResponse, ResponseTable } from './response-table.ts';
 const format = 3;
 /** LMDB's own limit. */
 const keyBytesMax = 1_978;
-/** The table with the format and the sequence of the checkpoint. */
-export const metaTable = 'meta';
-/** The row of that table with the sequence that the checkpoint reflects. */
+/** The row of the table `meta` with the sequence that the checkpoint reflects. */
 export const sequenceKey = Buffer.from('sequence');
 const formatKey = Buffer.from('format');
 /** The row with the log's newest segment. All others are about the checkpoint alone. */
@@ -82,7 +81,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     this.#indexRowsOf = indexRowsOf;
     const environment = openEnvironment({ folder, part, mapSize, check: isChecked ? 'none' : 'branches' });
     this.#environment = environment;
-    this.#meta = openTable(environment, metaTable);
+    this.#meta = openTable(environment, checkpointTables.meta);
     const stored = this.#read(() => this.#meta.get(formatKey))?.readUInt8(0);
     if (stored !== undefined && stored !== format)
       throw new JournalDamaged(
@@ -90,10 +89,14 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
       );
     const read = <T>(task: () => T) => this.#read(task);
     this.#records = new RecordTables(environment, read, (defect) => this.#damaged(defect));
-    this.#index = new IndexTable(openTable(environment, 'index'), openTable(environment, 'lists'), read);
-    this.#idempotency = openTable(environment, 'kept');
-    this.#smallValues = openTable(environment, 'levels');
-    this.#responses = new ResponseTable(openTable(environment, 'responses'), read);
+    this.#index = new IndexTable(
+      openTable(environment, checkpointTables.index),
+      openTable(environment, checkpointTables.lists),
+      read,
+    );
+    this.#idempotency = openTable(environment, checkpointTables.idempotency);
+    this.#smallValues = openTable(environment, checkpointTables.smallValues);
+    this.#responses = new ResponseTable(openTable(environment, checkpointTables.responses), read);
     this.#sequence = this.#storedSequence();
   }
 

@@ -12,7 +12,7 @@ export function withChecksum(content: Uint8Array): Buffer {
 }
 
 /** Writes the checksum and the value into `bytes` at `at`. Returns where the value ends. */
-export function writeWithChecksum(content: Uint8Array, bytes: Buffer, at: number): number {
+function writeWithChecksum(content: Uint8Array, bytes: Buffer, at: number): number {
   bytes.writeUInt32LE(crc32(content), at);
   bytes.set(content, at + checksumBytes);
   return at + checksumBytes + content.length;

@@ -7,7 +7,8 @@
 
 import { pack } from 'msgpackr';
 import type { Frame } from './archive-file.ts';
-import { metaTable, sequenceKey } from './checkpoint.ts';
+import { sequenceKey } from './checkpoint.ts';
+import { checkpointTables } from './checkpoint-tables.ts';
 import { type Environment, guardRead, openEnvironment, openTable } from './environment.ts';
 import { follow, type StoredBatch } from './follow.ts';
 import { partOf, type ShardIdentity } from './identity.ts';
@@ -34,6 +35,12 @@ export class JournalCopy {
     this.#segments = new Segments(log, mapSizesOf(options).log, options.identity, 'read');
   }
 
+  /** Finds what was begun, made durable or dropped since. */
+  async #refresh(): Promise<void> {
+    this.#segments.refresh();
+    await this.#segments.forgetDropped();
+  }
+
   /** The sequence that the log ends with: everything up to it is durable. Throws `JournalDamaged`. */
   get logEnd(): number {
     this.#segments.refresh();
@@ -52,8 +59,7 @@ export class JournalCopy {
 
   /** When the entry after this one was made, Unix milliseconds of wall time; null when there is none. */
   async timeAfter(sequence: number): Promise<number | null> {
-    this.#segments.refresh();
-    await this.#segments.forgetDropped();
+    await this.#refresh();
     const after = Math.max(sequence, this.logStart - 1);
     for (const { wallMs } of follow(this.#segments, after)) return wallMs;
     return null;
@@ -62,8 +68,7 @@ export class JournalCopy {
   /** The batches after `after`, some at a time, copied: whoever asks may wait in between. Throws `DamagedLog`. */
   async *batches(after: number, upTo: number): AsyncGenerator<StoredBatch> {
     for (let next = after; next < upTo; ) {
-      this.#segments.refresh();
-      await this.#segments.forgetDropped();
+      await this.#refresh();
       const some: StoredBatch[] = [];
       for (const batch of follow(this.#segments, next, upTo)) {
         some.push({ ...batch, bytes: Buffer.from(batch.bytes) });
@@ -89,7 +94,7 @@ export class JournalCopy {
     });
     const tables = guardRead(folder, () => tablesIn(environment));
     const transaction = environment.useReadTransaction();
-    const meta = tables.get(metaTable)?.get(sequenceKey, { transaction });
+    const meta = tables.get(checkpointTables.meta)?.get(sequenceKey, { transaction });
     return {
       sequence: meta?.readDoubleLE(0) ?? 0,
       async *rows() {

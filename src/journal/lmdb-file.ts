@@ -9,19 +9,21 @@
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { JournalDamaged } from './journal.ts';
+import {
+  bigDataFlag,
+  branchFlag,
+  dataVersion,
+  headerBytes,
+  leafFlag,
+  metaFlag,
+  nodeHeaderBytes,
+  noPage,
+  overflowFlag,
+  subDatabaseFlag,
+} from './lmdb-format.ts';
 
 const magic = 0xbeefc0de;
-const dataVersion = 2;
-const headerBytes = 24;
-const nodeHeaderBytes = 8;
 const metaBytes = 176;
-const branchFlag = 0x01;
-const leafFlag = 0x02;
-const overflowFlag = 0x04;
-const metaFlag = 0x08;
-const bigDataFlag = 0x01;
-const subDatabaseFlag = 0x02;
-const noPage = 0xffff_ffff_ffff_ffffn;
 const depthMax = 32;
 /** A page that is not as expected after so many commits is damaged. */
 const movesMax = 8;

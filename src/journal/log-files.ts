@@ -42,7 +42,7 @@ export interface Sequenced {
   readonly bytes: Uint8Array;
 }
 
-export function logFileName(first: number, last: number): string {
+function logFileName(first: number, last: number): string {
   return `${String(first).padStart(digits, '0')}-${String(last).padStart(digits, '0')}.log`;
 }
 

@@ -3,19 +3,21 @@
 // LMDB's data version 2 on little-endian machines, see `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in its mdb.c.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import {
+  bigDataFlag,
+  branchFlag,
+  dataVersion,
+  headerBytes,
+  leafFlag,
+  metaFlag,
+  nodeHeaderBytes,
+  noPage,
+  overflowFlag,
+  subDatabaseFlag,
+} from './lmdb-format.ts';
 
 const magic = 0xbeefc0de;
-const dataVersion = 2;
-const headerBytes = 24;
-const nodeHeaderBytes = 8;
-const metaFlag = 0x08;
-const branchFlag = 0x01;
-const leafFlag = 0x02;
-const overflowFlag = 0x04;
-const bigDataFlag = 0x01;
-const subDatabaseFlag = 0x02;
 const smallTreeEntries = 1_000;
-const noPage = 0xffff_ffff_ffff_ffffn;
 
 /** From the cheapest to the deepest. */
 const depths = ['none', 'branches', 'leaves'] as const;

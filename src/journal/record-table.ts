@@ -4,6 +4,7 @@
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { assert } from '../core/assert.ts';
 import type { Change } from '../domain/record.ts';
+import { checkpointTables } from './checkpoint-tables.ts';
 import { type Environment, openTable, rowsIn, type Table } from './environment.ts';
 import type { Read } from './index-table.ts';
 import { decodeRecord, idOfFrame, isRemoved, isSound, keyOfId, type RecordFrame } from './record-frame.ts';
@@ -14,7 +15,7 @@ const beforeAll = Buffer.alloc(0);
 const unchanging: ReadonlySet<string> = new Set([idPrefixes.event, idPrefixes.attempt]);
 
 /** The tables by their names: records that change, and those that never do. */
-export const recordTables = ['records', 'unchanging'] as const;
+export const recordTables = [checkpointTables.records, checkpointTables.unchanging] as const;
 
 /** The table of the record with this id. */
 export function recordTableOf(id: string): (typeof recordTables)[number] {

@@ -5,7 +5,8 @@
 import { mkdirSync } from 'node:fs';
 import { unpack } from 'msgpackr';
 import type { Frame } from './archive-file.ts';
-import { metaTable, segmentKey } from './checkpoint.ts';
+import { segmentKey } from './checkpoint.ts';
+import { checkpointTables } from './checkpoint-tables.ts';
 import { cutAfter, retagged } from './codec.ts';
 import {
   commit,
@@ -57,7 +58,7 @@ export async function restoreCheckpoint(
       const [name, ...all] = unpack(frame.bytes) as [string, ...Buffer[]];
       const table = tables.get(name) ?? openTable(environment, name);
       tables.set(name, table);
-      const rows = name === metaTable ? withoutRow(all, segmentKey) : all;
+      const rows = name === checkpointTables.meta ? withoutRow(all, segmentKey) : all;
       gathered.push({ table, rows });
       count += rows.length / 2;
       bytes += frame.bytes.length;

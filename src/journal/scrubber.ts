@@ -8,13 +8,13 @@ import { statSync } from 'node:fs';
 import { idOfSortKey } from '../domain/indexes.ts';
 import type { IndexRowsOf } from './checkpoint.ts';
 import { CheckpointReader, recordOf } from './checkpoint-reader.ts';
+import { type CheckpointTable, checkpointTables } from './checkpoint-tables.ts';
 import { verifyChecksum } from './checksum.ts';
 import { unpackIdempotencyRecords } from './idempotency-rows.ts';
 import { JournalDamaged } from './journal.ts';
 import { FileDamage, type FileRow } from './lmdb-file.ts';
 import { isDefect, type LogReader } from './log-reader.ts';
 import { idOfFrame } from './record-frame.ts';
-import { recordTables } from './record-table.ts';
 import { locationOf } from './response-table.ts';
 
 /** The position of the scrubber, which is stored so that it continues there after a restart. */
@@ -65,8 +65,7 @@ const rebuild =
   'is stopped, and a reshard writes all index rows anew';
 
 /** The tables of the checkpoint in the order in which they are read; the log comes last. */
-const tables = [...recordTables, 'index', 'lists', 'kept', 'responses', 'levels', 'meta'] as const;
-type TableName = (typeof tables)[number];
+const tables: readonly CheckpointTable[] = Object.values(checkpointTables);
 /** A row counts with at least this many bytes. */
 const rowBytesMin = 64;
 
@@ -155,7 +154,7 @@ export class Scrubber {
     }
   }
 
-  #readRows(checkpoint: CheckpointReader, table: TableName, end: number): boolean {
+  #readRows(checkpoint: CheckpointReader, table: CheckpointTable, end: number): boolean {
     const file = this.#checkpointFile;
     const after = this.#state.after === '' ? undefined : Buffer.from(this.#state.after, 'hex');
     for (const row of checkpoint.file.rows(table, { after })) {
@@ -180,15 +179,16 @@ export class Scrubber {
   /** What is wrong with a row; null when nothing is. Throws `FileDamage`. */
   #checkRow(
     checkpoint: CheckpointReader,
-    table: TableName,
+    table: CheckpointTable,
     row: FileRow,
   ): Pick<ScrubFinding, 'defect' | 'advice'> | null {
-    if (table === 'index') return this.#checkIndexRow(checkpoint, row);
-    if (table === 'records' || table === 'unchanging') return this.#checkRecord(checkpoint, row);
+    if (table === checkpointTables.index) return this.#checkIndexRow(checkpoint, row);
+    if (table === checkpointTables.records || table === checkpointTables.unchanging)
+      return this.#checkRecord(checkpoint, row);
     const bytes = row.read();
-    if (table === 'kept' && unpackIdempotencyRecords(bytes) === null)
+    if (table === checkpointTables.idempotency && unpackIdempotencyRecords(bytes) === null)
       return { defect: 'idempotency keys are not as they were written', advice: restore };
-    if (table === 'responses' && verifyChecksum(bytes) === null) {
+    if (table === checkpointTables.responses && verifyChecksum(bytes) === null) {
       const { record, offset } = locationOf(row.key);
       const what = `the stored response of the log batch ${record} at offset ${offset}`;
       return { defect: `${what} is not as it was written`, advice: restore };

@@ -245,7 +245,7 @@ export function endOf(segments: Segments): number {
 }
 
 /** The log batch with this first sequence, checked. The bytes are valid until the next read of any environment. */
-export function readTurn(
+function readTurn(
   environment: Environment,
   segment: Segment,
   sequence: number,

@@ -235,7 +235,7 @@ export function paceOf(bytesPerSecond: number): Pace {
  * Reads every file of a backup: its digest must be that of the manifest, and what is not encrypted must be whole. Throws
  * `DataFolderError` or `JournalDamaged`, which name the file and the place.
  */
-export async function verifyFiles(folder: string, manifest: Manifest, pace: Pace): Promise<void> {
+async function verifyFiles(folder: string, manifest: Manifest, pace: Pace): Promise<void> {
   for (const { file, sha256 } of filesOf(manifest)) {
     const path = join(folder, file);
     if (!existsSync(path)) throw new DataFolderError(`${path} is missing: use another backup`);

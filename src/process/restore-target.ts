@@ -3,14 +3,8 @@
 // for its shard.
 
 import { entriesOf, type FiledBatch, followFiles, type LogFiles } from '../journal/log-files.ts';
+import type { RestoreTarget } from '../operator/cli/context.ts';
 import { DataFolderError } from './data-folder.ts';
-
-/** The target that an operator names. Without one, everything is restored. */
-export type Target =
-  | { readonly kind: 'end' }
-  | { readonly kind: 'time'; readonly ms: number }
-  | { readonly kind: 'sequence'; readonly shard: number; readonly sequence: number }
-  | { readonly kind: 'before_request'; readonly requestId: string };
 
 /** Where the logs are cut. */
 export interface Cut {
@@ -30,7 +24,7 @@ export interface ShardLog {
 }
 
 /** Finds where to cut. Throws `DataFolderError` when the named entry or request is not there. */
-export async function cutFor(target: Target, logs: readonly ShardLog[]): Promise<Cut> {
+export async function cutFor(target: RestoreTarget, logs: readonly ShardLog[]): Promise<Cut> {
   switch (target.kind) {
     case 'end':
       return { toMs: Number.POSITIVE_INFINITY, entry: null };

@@ -13,7 +13,7 @@ import { tagOf } from '../journal/identity.ts';
 import { type FiledBatch, type LogFile, logFilesIn } from '../journal/log-files.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { restoreCheckpoint, restoreLog } from '../journal/restore-journal.ts';
-import type { Restored } from '../operator/cli/context.ts';
+import type { Restored, RestoreTarget } from '../operator/cli/context.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
 import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
 import { archiveFolderOf } from './archive-folder.ts';
@@ -36,14 +36,14 @@ import {
 import { checkFolder } from './folder-check.ts';
 import { completeCheckpoint } from './reshard.ts';
 import { LaterReport } from './restore-report.ts';
-import { batchesOf, type Cut, cutFor, keptOf, type ShardLog, type Target } from './restore-target.ts';
+import { batchesOf, type Cut, cutFor, keptOf, type ShardLog } from './restore-target.ts';
 import { verifyFolder } from './verify-folder.ts';
 
 export interface RestoreOptions {
   /** The backup's folder, and the archive's (null: none). */
   readonly from: string;
   readonly archive: string | null;
-  readonly target: Target;
+  readonly target: RestoreTarget;
   /** The folder to make. */
   readonly dataDir: string;
   /** The secret keys of age that open what is encrypted. */
@@ -52,8 +52,8 @@ export interface RestoreOptions {
   readonly onProgress: ReportProgress;
 }
 
-export const reportFile = 'restored.json';
-export const laterFile = 'restored-after.ndjson';
+const reportFile = 'restored.json';
+const laterFile = 'restored-after.ndjson';
 
 /**
  * Restores. When it throws (`DataFolderError`, `JournalDamaged`, or what the disk says) the folder is as empty as before.
@@ -78,7 +78,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   }
 }
 
-function inWords(target: Target): string {
+function inWords(target: RestoreTarget): string {
   switch (target.kind) {
     case 'end':
       return 'all of it';

@@ -5,7 +5,6 @@ import { randomFillSync } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { systemScheduler } from '../core/scheduler.ts';
-import { causes } from '../domain/cause.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
@@ -17,6 +16,7 @@ import { createRunner } from '../networks/runner.ts';
 import { systemTimers } from '../networks/timers.ts';
 import { memoryShares } from '../shard/memory.ts';
 import type { ToShard } from '../shard/protocol.ts';
+import { settlementOf } from '../shard/settlement.ts';
 import { Shard } from '../shard/shard.ts';
 import { directoryRevisionKey, scrubKey, writeRevision, writeScrub } from '../shard/small-values.ts';
 import type { Peer } from '../shard/turn.ts';
@@ -121,15 +121,7 @@ const runner = createRunner({
   onTrouble: ({ callId, error }) =>
     logger.warn({ call: callId, err: error }, 'a network call is tried again'),
   settle: async (call, outcome) => {
-    const params = { call, outcome };
-    const command = {
-      operation: 'settle_network_call',
-      id: call,
-      params,
-      language: 'en',
-      cause: causes.network,
-    } as const;
-    const answer = await shard.ask({ kind: 'command', ...command });
+    const answer = await shard.ask(settlementOf(call, outcome));
     // A call that is no longer open was settled before.
     if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
   },

@@ -6,10 +6,10 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import type { RestoreTarget } from '../../src/operator/cli/context.ts';
 import { archivedSequence, archiveFolderOf } from '../../src/process/archive-folder.ts';
 import { lookAtDataFolder } from '../../src/process/data-folder.ts';
 import { restore } from '../../src/process/restore.ts';
-import type { Target } from '../../src/process/restore-target.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
 import { eventually } from '../webhooks/service-webhooks.ts';
 import { live, shownTo } from './history.ts';
@@ -82,7 +82,7 @@ cp "$PAYMENTS_ARCHIVE_FILE" "${bucket}/$PAYMENTS_ARCHIVE_NAME"
     assert.deepEqual(readFileSync(join(bucket, name)), readFileSync(join(archive, name)));
   rmSync(service.dataDir, { recursive: true });
 
-  const restored = async (target: Target) => {
+  const restored = async (target: RestoreTarget) => {
     const dataDir = join(temporaryFolder(), 'data');
     const options = { identities: [key], segmentBytesMax: 1 << 28, onProgress: () => {} };
     const result = await restore({ ...options, from: to, archive: bucket, dataDir, target });

@@ -2,11 +2,8 @@
 // log does not reach back any more.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { asker } from '../../src/operator/cli/operator-client.ts';
 import { nameOfAsker } from '../../src/operator/protocol.ts';
@@ -14,9 +11,7 @@ import { openLogAt } from '../../src/process/log-folders.ts';
 import { type Printed, runCommandLine } from '../operator/cli/command-line.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
-import { payments } from './payments-command.ts';
-
-const root = join(import.meta.dirname, '..', '..');
+import { pasteBlock, payments } from './payments-command.ts';
 
 let service: Service;
 const made = { intent: '', charge: '', review: '', endpoint: '', secret: '', requests: [] as string[] };
@@ -164,19 +159,8 @@ test('a backup and an archive are read like a data folder', async () => {
 });
 
 test('the examples of the operations page work as they stand', { timeout: 120_000 }, async () => {
-  const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
-  const [, block] = /^### The log of a backup\n[^#]*^```sh\n([\s\S]*?)^```$/m.exec(page)!;
   const names = { BACKUP: backup, ARCHIVE: archive, PI: made.intent };
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', block!], {
-    cwd: root,
-    env: { ...process.env, NODE_ENV: 'test', ...names },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, error, [code]] = await Promise.all([
-    textOf(child.stdout),
-    textOf(child.stderr),
-    once(child, 'exit'),
-  ]);
+  const { code, out, error } = await pasteBlock('docs/operations.md', '### The log of a backup', names);
   assert.equal(code, 0, error);
   assert.doesNotMatch(error, /payments:|damaged/);
   assert.match(out, /The log in \S+ is as it was written/);

@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { text as textOf } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { asker } from '../../src/operator/cli/operator-client.ts';
 import { nameOfAsker } from '../../src/operator/protocol.ts';
@@ -14,6 +13,7 @@ import { openLogAt } from '../../src/process/log-folders.ts';
 import { Customer, goodCard } from '../journeys/customer.ts';
 import { type Printed, runCommandLine } from '../operator/cli/command-line.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
+import { pasteBlock } from './payments-command.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const shards = 2;
@@ -233,20 +233,13 @@ test('what can not be is refused in one line', async () => {
 });
 
 test('the examples of the operations page work as they stand', { timeout: 120_000 }, async () => {
-  const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
-  const [, block] = /^## Reading the log\n[^#]*^```sh\n([\s\S]*?)^```$/m.exec(page)!;
   const [{ shard, sequence, requests }] = (await found('--object', made.intent)) as [Summary];
-  const names = { ORG: made.org, PI: made.intent, REQ: requests[0], PLACE: `${shard}:${sequence}` };
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', block!], {
-    cwd: root,
-    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: service.dataDir, ...names },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const [request = ''] = requests;
+  const names = { ORG: made.org, PI: made.intent, REQ: request, PLACE: `${shard}:${sequence}` };
+  const { code, out, error } = await pasteBlock('docs/operations.md', '## Reading the log', {
+    PAYMENTS_DATA_DIR: service.dataDir,
+    ...names,
   });
-  const [out, error, [code]] = await Promise.all([
-    textOf(child.stdout),
-    textOf(child.stderr),
-    once(child, 'exit'),
-  ]);
   assert.equal(code, 0, error);
   assert.doesNotMatch(error, /payments:|damaged/);
   assert.match(out, new RegExp(`^payment_intent ${made.intent}$`, 'm'));

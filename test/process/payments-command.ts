@@ -1,11 +1,15 @@
-// The `payments` command as a process of its own, on a data folder.
+// The `payments` command as a process of its own, on a data folder, and the shell blocks of a page of the documents.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 
-const entry = join(import.meta.dirname, '../../src/process/payments.ts');
+const root = join(import.meta.dirname, '../..');
+const entry = join(root, 'src/process/payments.ts');
+
+type Variables = Readonly<Record<string, string>>;
 
 export interface Ended {
   readonly code: number | null;
@@ -14,9 +18,26 @@ export interface Ended {
 }
 
 /** Runs a command line until it ends. */
-export async function payments(...args: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [entry, ...args], {
-    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_LOG_LEVEL: 'silent' },
+export function payments(...args: readonly string[]): Promise<Ended> {
+  return paymentsWith({ PAYMENTS_LOG_LEVEL: 'silent' }, ...args);
+}
+
+/** The same with more environment variables, and with a log. */
+export function paymentsWith(variables: Variables, ...args: readonly string[]): Promise<Ended> {
+  return run(process.execPath, [entry, ...args], variables);
+}
+
+/** Runs the first shell block below a heading of a page as a user who pastes it. */
+export function pasteBlock(page: string, heading: string, variables: Variables): Promise<Ended> {
+  const text = readFileSync(join(root, page), 'utf8');
+  const [, block] = new RegExp(`^${heading}\n[^#]*^\`\`\`sh\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(text)!;
+  return run('bash', ['-euo', 'pipefail', '-c', block!], variables);
+}
+
+async function run(program: string, args: readonly string[], variables: Variables): Promise<Ended> {
+  const child = spawn(program, args, {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: 'test', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [out, error, [code]] = await Promise.all([

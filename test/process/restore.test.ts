@@ -7,10 +7,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import type { BackedUp, Restored } from '../../src/operator/cli/context.ts';
+import type { BackedUp, Restored, RestoreTarget } from '../../src/operator/cli/context.ts';
 import type { Manifest } from '../../src/process/backup-manifest.ts';
 import { restore as restoreFolder } from '../../src/process/restore.ts';
-import type { Target } from '../../src/process/restore-target.ts';
 import { type Service, startService, temporaryFolder } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
@@ -48,7 +47,11 @@ async function restoreByCommand(
 }
 
 /** The same in this process, which takes less time. */
-async function restore(service: Service, from: string, target: Target = { kind: 'end' }): Promise<Restored> {
+async function restore(
+  service: Service,
+  from: string,
+  target: RestoreTarget = { kind: 'end' },
+): Promise<Restored> {
   const data = join(temporaryFolder(), 'data');
   const options = { archive: null, identities: [], segmentBytesMax: 1 << 28, onProgress: () => {} };
   return checked(service, await restoreFolder({ ...options, from, dataDir: data, target }));
@@ -89,7 +92,7 @@ test('ten moments of a history are restored, each as clients saw it', async () =
   const all = await restore(service, to);
   assert.deepEqual(await shownBy(all, shops), moments.at(-1)!.shown);
   assert.deepEqual(all.later, { entries: 0, directoryChanges: 0, objects: {} });
-  const targetOf = ({ atMs, sequences, next }: Moment, at: number): Target => {
+  const targetOf = ({ atMs, sequences, next }: Moment, at: number): RestoreTarget => {
     if (at % 3 === 0) return { kind: 'time', ms: atMs };
     if (at % 3 === 1) return { kind: 'before_request', requestId: next!.requestId };
     // All else is as of the last entry's time, so it must be the last of all entries.

@@ -2,8 +2,6 @@
 // the secrets.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
@@ -15,28 +13,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { newSecretsKey } from '../../src/journal/secret-box.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { paymentsWith } from './payments-command.ts';
 
-const entry = join(import.meta.dirname, '../../src/process/payments.ts');
-
-async function payments(
-  dataDir: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-) {
-  const child = spawn(process.execPath, [entry, '--data-dir', dataDir, '--json', ...args], {
-    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, error, [code]] = await Promise.all([
-    textOf(child.stdout),
-    textOf(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ]);
-  return { code, out, error };
+function payments(dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return paymentsWith({ PAYMENTS_PORT: '0', ...env }, '--data-dir', dataDir, '--json', ...args);
 }
 
 async function assertRefused(

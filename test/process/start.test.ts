@@ -2,7 +2,6 @@
 // would hinder a corrected start; and the ways to listen.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -21,39 +20,18 @@ import { text as textOf } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { startService, temporaryFolder } from '../service.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
-
-const entry = join(import.meta.dirname, '../../src/process/payments.ts');
-
-interface Outcome {
-  readonly code: number | null;
-  readonly out: string;
-  readonly error: string;
-}
-
-/** Runs the command `payments` until it ends. */
-async function payments(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Outcome> {
-  const child = spawn(process.execPath, [entry, ...args], {
-    env: { ...process.env, NODE_ENV: 'test', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, error, [code]] = await Promise.all([
-    textOf(child.stdout),
-    textOf(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ]);
-  return { code, out, error };
-}
+import { paymentsWith } from './payments-command.ts';
 
 /** A start that is refused with one line that matches. */
 async function assertRefused(env: Readonly<Record<string, string>>, expected: RegExp): Promise<void> {
-  const { code, out, error } = await payments(['serve'], env);
+  const { code, out, error } = await paymentsWith(env, 'serve');
   assert.equal(out, '');
   assert.match(error, /^payments: [^\n]+\n$/, 'one line');
   assert.match(error, expected);
   assert.equal(code, 1);
 }
 
-/** A folder that was resharded by nobody and used once. */
+/** A folder that a service has used once and left in order. */
 async function usedFolder(shards: string): Promise<string> {
   const dataDir = temporaryFolder();
   const service = await startService({ dataDir, env: { PAYMENTS_SHARDS: shards } });

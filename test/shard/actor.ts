@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { languages } from '../../src/contract/vocabulary.ts';
 import { type Scheduler, systemScheduler } from '../../src/core/scheduler.ts';
-import { causes } from '../../src/domain/cause.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { NetworkCallRecord } from '../../src/domain/record.ts';
@@ -15,6 +14,7 @@ import type { ShardAccount } from '../../src/shard/account.ts';
 import { answerFlags, RequestWriter, readAnswers, requestFlags } from '../../src/shard/frames.ts';
 import { type MemoryShares, memoryShares, shardMibMin } from '../../src/shard/memory.ts';
 import type { FromShard, InternalAnswer, InternalRequest } from '../../src/shard/protocol.ts';
+import { settlementOf } from '../../src/shard/settlement.ts';
 import { Shard } from '../../src/shard/shard.ts';
 import type { ShardOptions } from '../../src/shard/shard-options.ts';
 import type { Peer } from '../../src/shard/turn.ts';
@@ -247,15 +247,7 @@ export class Actor {
 
   /** Reports the outcome of a network call, the last one unless another is given. */
   async settle(outcome: NetworkOutcome, call = this.networkCalls.at(-1)!.id): Promise<InternalAnswer> {
-    const params = { call, outcome };
-    const command = {
-      operation: 'settle_network_call',
-      id: call,
-      params,
-      language: 'en',
-      cause: causes.network,
-    } as const;
-    const answer = this.shard.ask({ kind: 'command', ...command });
+    const answer = this.shard.ask(settlementOf(call, outcome));
     await settled();
     return answer;
   }

@@ -78,17 +78,20 @@ export interface BackedUp {
   readonly encrypted: boolean;
 }
 
+/** The target of a restore that an operator names. Without one, everything is restored. */
+export type RestoreTarget =
+  | { readonly kind: 'end' }
+  | { readonly kind: 'time'; readonly ms: number }
+  | { readonly kind: 'sequence'; readonly shard: number; readonly sequence: number }
+  | { readonly kind: 'before_request'; readonly requestId: string };
+
 export interface RestoreCommand {
   readonly from: string;
   readonly archive: string | null;
   readonly dataDir: string;
   /** The file with the secret keys of age. */
   readonly identityFile: string | null;
-  readonly target:
-    | { readonly kind: 'end' }
-    | { readonly kind: 'time'; readonly ms: number }
-    | { readonly kind: 'sequence'; readonly shard: number; readonly sequence: number }
-    | { readonly kind: 'before_request'; readonly requestId: string };
+  readonly target: RestoreTarget;
 }
 
 /** What was restored, and what lies after it. */

@@ -10,6 +10,7 @@ import { createPagePort } from '../../../src/edge/pages/page-visits.ts';
 import { createPages, type PagesOptions } from '../../../src/edge/pages/pages.ts';
 import { createRunner } from '../../../src/networks/runner.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
+import { settlementOf } from '../../../src/shard/settlement.ts';
 import { createManualTimers } from '../../networks/manual-timers.ts';
 import { Actor, account, startMs } from '../../shard/actor.ts';
 
@@ -45,15 +46,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
   const runner = createRunner({
     networks: { test: simulator, live: { card: null, cash: null } },
     async settle(call, outcome) {
-      const params = { call, outcome };
-      const command = {
-        operation: 'settle_network_call',
-        id: call,
-        params,
-        language: 'en',
-        cause: causes.network,
-      } as const;
-      const answer = await shard.ask({ kind: 'command', ...command });
+      const answer = await shard.ask(settlementOf(call, outcome));
       if (!answer.ok) throw new Error(answer.message);
     },
     timers,

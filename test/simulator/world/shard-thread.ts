@@ -1,7 +1,6 @@
 // A shard's thread, put together as src/process/shard-thread.ts does it: the journal, the shard, the networks' runner, and
 // what its timers do; all of it runs in a lane, with the checkpoint's lane beside it.
 
-import { causes } from '../../../src/domain/cause.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import { networkCallOf } from '../../../src/domain/network-call.ts';
 import type { Change, NetworkCallRecord, StoredRecord } from '../../../src/domain/record.ts';
@@ -14,6 +13,7 @@ import { hasRoom } from '../../../src/process/disk-space.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
 import { memoryShares, shardMibMin } from '../../../src/shard/memory.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
+import { settlementOf } from '../../../src/shard/settlement.ts';
 import { Shard } from '../../../src/shard/shard.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import { directoryRevisionKey, writeRevision } from '../../../src/shard/small-values.ts';
@@ -113,15 +113,7 @@ export class ShardThread {
       timeoutMs: networkTimeoutMs,
       onTrouble: () => {},
       settle: async (call, outcome) => {
-        const params = { call, outcome };
-        const command = {
-          operation: 'settle_network_call',
-          id: call,
-          params,
-          language: 'en',
-          cause: causes.network,
-        } as const;
-        const answer = await this.shard.ask({ kind: 'command', ...command });
+        const answer = await this.shard.ask(settlementOf(call, outcome));
         if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
       },
     });

@@ -1,0 +1,22 @@
+// The tables of a checkpoint by their names in its file. Whoever writes, reads or checks a checkpoint takes them from here, so
+// none is forgotten.
+
+export const checkpointTables = {
+  /** Records that change, see record-table.ts. */
+  records: 'records',
+  /** Records that never change. */
+  unchanging: 'unchanging',
+  /** Index rows, and the names of the lists that they belong to, see index-table.ts. */
+  index: 'index',
+  lists: 'lists',
+  /** Idempotency records, see idempotency-rows.ts. */
+  idempotency: 'kept',
+  /** Stored responses that were moved out of the log, see response-table.ts. */
+  responses: 'responses',
+  /** Small values that may be a second behind. */
+  smallValues: 'levels',
+  /** The format, and the sequence that the checkpoint reflects. */
+  meta: 'meta',
+} as const;
+
+export type CheckpointTable = (typeof checkpointTables)[keyof typeof checkpointTables];
