@@ -6,26 +6,22 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { systemScheduler } from '../core/scheduler.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { networkCallOf } from '../domain/network-call.ts';
-import type { NetworkCallRecord } from '../domain/record.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { foldersOfJournal, openJournal } from '../journal/open-journal.ts';
 import type { ScrubState } from '../journal/scrubber.ts';
 import { SecretBox } from '../journal/secret-box.ts';
-import { createRunner } from '../networks/runner.ts';
 import { systemTimers } from '../networks/timers.ts';
 import { memoryShares } from '../shard/memory.ts';
 import type { ToShard } from '../shard/protocol.ts';
-import { settlementOf } from '../shard/settlement.ts';
-import { Shard } from '../shard/shard.ts';
-import { directoryRevisionKey, scrubKey, writeRevision, writeScrub } from '../shard/small-values.ts';
+import { scrubKey, writeScrub } from '../shard/small-values.ts';
 import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
-import { bytesBelow, hasRoom } from './disk-space.ts';
+import { bytesBelow } from './disk-space.ts';
+import { HostedShard } from './hosted-shard.ts';
 import { createLogger, logConsole } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
-import { availabilityOf, networksOf } from './networks.ts';
+import { networksOf } from './networks.ts';
 import { systemClocks, watchClock } from './system-clocks.ts';
 import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
 import { countThreadTime, type ThreadGauge } from './thread-time.ts';
@@ -41,9 +37,6 @@ const metrics = createShardMetrics(registry, String(number));
 const otherThreads = new Map<string, ThreadGauge>();
 countThreadTime(registry, `shard-${number}`, otherThreads);
 
-const busyMs = 100;
-const smallValuesMs = 1000;
-const networkTimeoutMs = 20_000;
 const checkpointTaskMsMax = 30_000;
 const scrubStoreMs = 60_000;
 
@@ -109,76 +102,62 @@ async function open() {
 
 const startedAt = performance.now();
 const journal = await open();
-const networks = networksOf(config);
-const cashCodeMs = config.attempts.cashCodeSeconds * 1000;
-
-const callOf = (call: NetworkCallRecord) => networkCallOf(shard.state.records, call, cashCodeMs);
-
-const runner = createRunner({
-  networks,
-  timers: systemTimers,
-  timeoutMs: networkTimeoutMs,
-  onTrouble: ({ callId, error }) =>
-    logger.warn({ call: callId, err: error }, 'a network call is tried again'),
-  settle: async (call, outcome) => {
-    const answer = await shard.ask(settlementOf(call, outcome));
-    // A call that is no longer open was settled before.
-    if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
-  },
-});
-
-const shard: Shard = new Shard(
-  {
-    journal,
-    settings: {
-      baseUrl,
-      cardPageMs: config.attempts.cardAttemptSeconds * 1000,
-      cashCodeMs,
-      webhookRetryMs: config.webhooks.retrySeconds.map((seconds) => seconds * 1000),
-    },
-    availability: availabilityOf(networks),
-    fillRandom: randomFillSync,
-    secrets: new SecretBox(secretsKeys),
-    memory: memoryShares(config.memory.shardMib),
-    clocks: systemClocks(),
-    scheduler: systemScheduler,
-    clockObserver: watchClock(logger, metrics.clockJumps),
-    checkpointIntervalMs: config.journal.checkpointIntervalMs,
-    callNetwork: (call) => runner.run(callOf(call)),
-    checkAddress: createAddressCheck(config),
-    deliveryRetentionMs: config.webhooks.attemptsKeptDays * 86_400_000,
-    eventRetentionMs: config.events.keptDays * 86_400_000,
-    observer: {
-      ...metrics.observer,
-      checkpointed(records, seconds) {
-        metrics.observer.checkpointed(records, seconds);
-        tell({ type: 'checkpointed', sequence: journal.checkpoint.sequence });
-      },
-    },
-    onDamage: (reason) =>
-      logger.error(
-        { reason },
-        'something that is stored cannot be read: requests that need it are answered with an error and are not run. ' +
-          'Stop the service and restore the data folder from a backup',
-      ),
-    onFailure: fail,
-  },
-  accounts,
-);
-const recoverySeconds = (performance.now() - startedAt) / 1000;
-metrics.recovery.set(recoverySeconds);
 const { cacheBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib);
 metrics.residentBytesMax.set(cacheBytesMax + unwrittenBytesMax);
-let isPaused = paused;
-let isDiskFull = false;
-if (!isPaused) runner.recover(shard.openNetworkCalls().map(callOf));
+
+const hosted = new HostedShard({
+  dir,
+  journal,
+  accounts,
+  revision,
+  paused,
+  networks: networksOf(config),
+  timers: systemTimers,
+  settings: {
+    baseUrl,
+    cardPageMs: config.attempts.cardAttemptSeconds * 1000,
+    cashCodeMs: config.attempts.cashCodeSeconds * 1000,
+    webhookRetryMs: config.webhooks.retrySeconds.map((seconds) => seconds * 1000),
+  },
+  fillRandom: randomFillSync,
+  secrets: new SecretBox(secretsKeys),
+  memory: memoryShares(config.memory.shardMib),
+  clocks: systemClocks(),
+  scheduler: systemScheduler,
+  clockObserver: watchClock(logger, metrics.clockJumps),
+  checkpointIntervalMs: config.journal.checkpointIntervalMs,
+  checkAddress: createAddressCheck(config),
+  deliveryRetentionMs: config.webhooks.attemptsKeptDays * 86_400_000,
+  eventRetentionMs: config.events.keptDays * 86_400_000,
+  observer: {
+    ...metrics.observer,
+    checkpointed(records, seconds) {
+      metrics.observer.checkpointed(records, seconds);
+      tell({ type: 'checkpointed', sequence: journal.checkpoint.sequence });
+    },
+  },
+  onNetworkTrouble: ({ callId, error }) =>
+    logger.warn({ call: callId, err: error }, 'a network call is tried again'),
+  onDisk(isFull, wasFull) {
+    if (isFull && !wasFull) logger.error('the disk is full: writes are refused');
+    if (!isFull && wasFull) logger.warn('the disk has room again: writes are taken');
+    metrics.readOnly.set(isFull ? 1 : 0);
+  },
+  onDamage: (reason) =>
+    logger.error(
+      { reason },
+      'something that is stored cannot be read: requests that need it are answered with an error and are not run. ' +
+        'Stop the service and restore the data folder from a backup',
+    ),
+  onFailure: fail,
+});
+const { shard } = hosted;
+const recoverySeconds = (performance.now() - startedAt) / 1000;
+metrics.recovery.set(recoverySeconds);
 
 function connect(port: MessagePort): void {
   const peer: Peer = { post: (message, transfer) => port.postMessage(message, transfer as ArrayBuffer[]) };
-  port.on('message', (message: ToShard) => {
-    shard.receive(message, peer);
-    if (isIdle) wake();
-  });
+  port.on('message', (message: ToShard) => hosted.receive(message, peer));
 }
 
 function showDepth(): void {
@@ -187,71 +166,19 @@ function showDepth(): void {
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
 }
 
-/** Refuses writes while the disk is full. A disk that was full must take a test write before writes are taken again. */
-function watchDisk(thorough: boolean): void {
-  const full = !hasRoom(dir, thorough || isDiskFull);
-  if (full && !isDiskFull) logger.error('the disk is full: writes are refused');
-  if (!full && isDiskFull) logger.warn('the disk has room again: writes are taken');
-  isDiskFull = full;
-  shard.state.readOnly = full || isPaused;
-  metrics.readOnly.set(full ? 1 : 0);
-}
-watchDisk(true);
-
-/** Stores the newest change of the directory that this shard knows, unless the disk is full. */
-function noteDirectory(newest: number): void {
-  if (shard.state.readOnly) return;
-  journal.checkpointer.putSmallValues(new Map([[directoryRevisionKey, writeRevision(newest)]])).catch(fail);
-}
-noteDirectory(revision);
-
-let ticks = setTimeout(tick, 0);
-/** The next tick may be a while ahead, because nothing was due and no message came. */
-let isIdle = false;
-
-function tick(): void {
-  const waitMs = shard.tick();
-  isIdle = waitMs > busyMs;
-  ticks = setTimeout(tick, waitMs);
-}
-
-/** A message came, and may bring something that is due soon. */
-function wake(): void {
-  clearTimeout(ticks);
-  isIdle = false;
-  ticks = setTimeout(tick, busyMs);
-}
-
-const seconds = setInterval(() => {
-  watchDisk(false);
-  shard.writeSmallValues().catch(fail);
-}, smallValuesMs);
-
-function resume(): void {
-  if (!isPaused) return;
-  isPaused = false;
-  watchDisk(true);
-  noteDirectory(revision);
-  runner.recover(shard.openNetworkCalls().map(callOf));
-  wake();
-}
-
 async function stop(): Promise<void> {
-  clearTimeout(ticks);
-  clearInterval(seconds);
-  runner.stop();
   storeScrub();
-  await shard.stop();
+  await hosted.stop();
 }
 
+const started = hosted.start();
 main.on('message', async (instruction: Instruction) => {
   switch (instruction.type) {
     case 'connect':
       connect(instruction.port);
       break;
     case 'account':
-      shard.putAccount(instruction.account);
-      noteDirectory(instruction.revision);
+      hosted.putAccount(instruction.account, instruction.revision);
       tell({ type: 'answer', question: instruction.question });
       break;
     case 'reread':
@@ -259,7 +186,7 @@ main.on('message', async (instruction: Instruction) => {
       tell({ type: 'answer', question: instruction.question, value: null });
       break;
     case 'resume':
-      resume();
+      hosted.resume();
       tell({ type: 'answer', question: instruction.question });
       break;
     case 'metrics':
@@ -279,8 +206,6 @@ main.on('message', async (instruction: Instruction) => {
       process.exit(0);
   }
 });
-await shard.catchUp();
-// The next start needs the clock, even if this process ends within a second.
-await shard.writeSmallValues().catch(fail);
+await started;
 logger.info({ seconds: Number(recoverySeconds.toFixed(3)) }, 'ready');
 tell({ type: 'ready' });

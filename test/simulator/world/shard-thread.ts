@@ -1,22 +1,18 @@
-// A shard's thread, put together as src/process/shard-thread.ts does it: the journal, the shard, the networks' runner, and
-// what its timers do; all of it runs in a lane, with the checkpoint's lane beside it.
+// A shard's thread: the journal and the shard, wired as the service wires them (src/process/hosted-shard.ts). It runs in a lane,
+// with the checkpoint's lane beside it.
 
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
-import { networkCallOf } from '../../../src/domain/network-call.ts';
-import type { Change, NetworkCallRecord, StoredRecord } from '../../../src/domain/record.ts';
+import type { Change, StoredRecord } from '../../../src/domain/record.ts';
 import type { Journal, OwnJournal } from '../../../src/journal/journal.ts';
 import { openJournal } from '../../../src/journal/open-journal.ts';
-import { createRunner, type Runner } from '../../../src/networks/runner.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
 import type { DataFolder } from '../../../src/process/data-folder.ts';
-import { hasRoom } from '../../../src/process/disk-space.ts';
+import { HostedShard } from '../../../src/process/hosted-shard.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
 import { memoryShares, shardMibMin } from '../../../src/shard/memory.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
-import { settlementOf } from '../../../src/shard/settlement.ts';
-import { Shard } from '../../../src/shard/shard.ts';
+import type { Shard } from '../../../src/shard/shard.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
-import { directoryRevisionKey, writeRevision } from '../../../src/shard/small-values.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { auditRecovery } from './audit-recovery.ts';
@@ -25,9 +21,7 @@ import { CheckpointLane } from './checkpoint-lane.ts';
 import type { World } from './world.ts';
 
 export const webhookRetryMs = [1_000, 4_000, 15_000];
-const networkTimeoutMs = 20_000;
-const on = { card: true, cash: true };
-const availability = { test: on, live: on };
+const dayMs = 86_400_000;
 
 export interface ShardThreadOptions {
   readonly world: World;
@@ -46,12 +40,8 @@ export class ShardThread {
   readonly #checkpointer: CheckpointLane;
   readonly #random: Random;
   readonly #records = new Map<string, StoredRecord>();
-  shard!: Shard;
   #journal!: OwnJournal;
-  #runner!: Runner;
-  #isStopping = false;
-  #isIdle = false;
-  #cancelTick = () => {};
+  #hosted: HostedShard | undefined;
 
   constructor(options: ShardThreadOptions) {
     const { world, number, folder } = options;
@@ -98,8 +88,6 @@ export class ShardThread {
       soon: (run: () => void) => simulation.soon(this.lane, run),
       elapsedMs: () => simulation.nowMs,
     };
-    const cashCodeMs = 3 * 86_400_000;
-    const callOf = (call: NetworkCallRecord) => networkCallOf(this.shard.state.records, call, cashCodeMs);
     const test = createSimulator('test', {
       latencyMs: 20,
       refundSettleMs: 2_000,
@@ -107,61 +95,50 @@ export class ShardThread {
       now: clocks.wall,
       timers,
     });
-    this.#runner = createRunner({
+    const { cacheBytesMax, checkpointBytes, unwrittenBytesMax } = settings;
+    this.#hosted = new HostedShard({
+      dir: folder.shardDir(number),
+      journal: this.#remembering(this.#journal),
+      accounts,
+      revision,
+      paused: false,
       networks: { test: world.bank.overhear(test), live: world.bank.connect() },
       timers,
-      timeoutMs: networkTimeoutMs,
-      onTrouble: () => {},
-      settle: async (call, outcome) => {
-        const answer = await this.shard.ask(settlementOf(call, outcome));
-        if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
+      settings: { baseUrl: 'https://pay.test', cardPageMs: 1_800_000, cashCodeMs: 3 * dayMs, webhookRetryMs },
+      fillRandom: this.#random.fill,
+      secrets: { seal: (secret) => `sealed ${secret}` },
+      memory: { ...memoryShares(shardMibMin), cacheBytesMax, checkpointBytes, unwrittenBytesMax },
+      clocks,
+      scheduler,
+      clockObserver: { jumped() {}, followed() {} },
+      checkpointIntervalMs: settings.checkpointIntervalMs,
+      checkAddress: async (url) => {
+        await simulation.wait(this.#random.skewed(1, 200));
+        if (url.includes('unknown')) throw new Error('no such name');
+        return !url.includes('private');
       },
+      deliveryRetentionMs: 30 * dayMs,
+      eventRetentionMs: 30 * dayMs,
+      observer: {
+        turnEnded() {},
+        committed() {},
+        attempted() {},
+        checkpointed: () => this.#options.onCheckpoint(this.#journal.checkpoint.sequence),
+      },
+      onNetworkTrouble() {},
+      onDisk() {},
+      onDamage: (reason) => this.#damaged(reason),
+      onFailure,
     });
-    const { cacheBytesMax, checkpointBytes, unwrittenBytesMax } = settings;
-    const shares = memoryShares(shardMibMin);
-    const journal = this.#remembering(this.#journal);
-    this.shard = new Shard(
-      {
-        journal,
-        settings: { baseUrl: 'https://pay.test', cardPageMs: 1_800_000, cashCodeMs, webhookRetryMs },
-        availability,
-        fillRandom: this.#random.fill,
-        secrets: { seal: (secret) => `sealed ${secret}` },
-        memory: { ...shares, cacheBytesMax, checkpointBytes, unwrittenBytesMax },
-        clocks,
-        scheduler,
-        clockObserver: { jumped() {}, followed() {} },
-        checkpointIntervalMs: settings.checkpointIntervalMs,
-        callNetwork: (call) => this.#runner.run(callOf(call)),
-        checkAddress: async (url) => {
-          await simulation.wait(this.#random.skewed(1, 200));
-          if (url.includes('unknown')) throw new Error('no such name');
-          return !url.includes('private');
-        },
-        deliveryRetentionMs: 30 * 86_400_000,
-        eventRetentionMs: 30 * 86_400_000,
-        observer: {
-          turnEnded() {},
-          committed() {},
-          attempted() {},
-          checkpointed: () => this.#options.onCheckpoint(this.#journal.checkpoint.sequence),
-        },
-        onDamage: (reason) => this.#damaged(reason),
-        onFailure,
-      },
-      accounts,
-    );
-    const open = this.shard.openNetworkCalls().map(callOf);
     const isHere = (org: string) => shardOfOrganization(org, folder.shards) === number;
-    auditRecovery(world, this.shard, this.#records, isHere);
-    this.#runner.recover(open);
-    this.#watchDisk(true);
-    this.#note(revision);
-    this.#tick();
-    this.#everySecond();
-    await this.shard.catchUp();
-    await this.shard.writeSmallValues();
+    auditRecovery(world, this.shard!, this.#records, isHere);
+    await this.#hosted.start();
     machine.step();
+  }
+
+  /** Undefined while it has not recovered. */
+  get shard(): Shard | undefined {
+    return this.#hosted?.shard;
   }
 
   /** The journal, and what it holds: the records of the checkpoint, then the log's, then what is appended. */
@@ -214,59 +191,16 @@ export class ShardThread {
     if (!world.isDamaged) onFailure(new Error(reason));
   }
 
-  #tick(): void {
-    const waitMs = this.shard.tick();
-    this.#isIdle = waitMs > 100;
-    this.#cancelTick = this.#options.world.simulation.after(this.lane, waitMs, () => {
-      if (!this.#isStopping) this.#tick();
-    });
-  }
-
-  #everySecond(): void {
-    this.#options.world.simulation.after(this.lane, 1_000, () => {
-      if (this.#isStopping) return;
-      this.#watchDisk(false);
-      this.shard.writeSmallValues().catch(this.#options.onFailure);
-      this.#everySecond();
-    });
-  }
-
-  #watchDisk(thorough: boolean): void {
-    const { state } = this.shard;
-    const { folder, number } = this.#options;
-    state.readOnly = !hasRoom(folder.shardDir(number), thorough || state.readOnly);
-  }
-
-  /** Notes the newest change of the directory that the shard knows. */
-  #note(revision: number): void {
-    if (this.shard.state.readOnly) return;
-    const values = new Map([[directoryRevisionKey, writeRevision(revision)]]);
-    this.#journal.checkpointer.putSmallValues(values).catch(this.#options.onFailure);
-  }
-
   putAccount(account: ShardAccount, revision: number): void {
-    this.shard.putAccount(account);
-    this.#note(revision);
+    this.#hosted!.putAccount(account, revision);
   }
 
   connect(port: End<FromShard, ToShard>): void {
     const peer = { post: (message: FromShard) => port.postMessage(message) };
-    port.on('message', (message) => {
-      this.shard.receive(message, peer);
-      // Something may be due soon.
-      if (this.#isStopping || !this.#isIdle) return;
-      this.#isIdle = false;
-      this.#cancelTick();
-      this.#cancelTick = this.#options.world.simulation.after(this.lane, 100, () => {
-        if (!this.#isStopping) this.#tick();
-      });
-    });
+    port.on('message', (message) => this.#hosted!.receive(message, peer));
   }
 
-  async stop(): Promise<void> {
-    this.#isStopping = true;
-    this.#cancelTick();
-    this.#runner.stop();
-    await this.shard.stop();
+  stop(): Promise<void> {
+    return this.#hosted!.stop();
   }
 }

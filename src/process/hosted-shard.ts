@@ -1,0 +1,163 @@
+// A shard and what it needs to run, put together from ports: the networks' runner, the ticks, what is done every second, the
+// watch on the disk, and the pause of a restored folder. The entry of a shard's thread gives it the real ports, and the
+// simulator (test/simulator) its own, so both run the same wiring.
+
+import { networkCallOf } from '../domain/network-call.ts';
+import type { NetworkCallRecord } from '../domain/record.ts';
+import type { Networks } from '../networks/network.ts';
+import { createRunner, type Runner, type RunnerOptions } from '../networks/runner.ts';
+import type { Timers } from '../networks/timers.ts';
+import type { ShardAccount } from '../shard/account.ts';
+import type { ToShard } from '../shard/protocol.ts';
+import { settlementOf } from '../shard/settlement.ts';
+import { Shard } from '../shard/shard.ts';
+import type { ShardOptions } from '../shard/shard-options.ts';
+import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
+import type { Peer } from '../shard/turn.ts';
+import { hasRoom } from './disk-space.ts';
+import { availabilityOf } from './networks.ts';
+
+const busyMs = 100;
+const smallValuesMs = 1_000;
+const networkTimeoutMs = 20_000;
+
+export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 'callNetwork'> {
+  /** The shard's folder. */
+  readonly dir: string;
+  readonly accounts: readonly ShardAccount[];
+  /** The directory's revision that the accounts are of. */
+  readonly revision: number;
+  readonly networks: Networks;
+  readonly timers: Timers;
+  readonly onNetworkTrouble: RunnerOptions['onTrouble'];
+  /** Whether the data folder is paused: the shard then reads, changes nothing and calls no networks. */
+  readonly paused: boolean;
+  /** Hears, every second, whether the disk is full, and whether it was. */
+  readonly onDisk: (isFull: boolean, wasFull: boolean) => void;
+}
+
+export class HostedShard {
+  readonly shard: Shard;
+  readonly #options: HostedShardOptions;
+  readonly #runner: Runner;
+  #isPaused: boolean;
+  #isDiskFull = false;
+  /** The directory's newest revision that the shard knows. */
+  #revision: number;
+  #isStopping = false;
+  /** The next tick may be a while ahead, because nothing was due and no message came. */
+  #isIdle = false;
+  #cancelTick = () => {};
+
+  /** Recovers the shard from its journal. Nothing else happens until `start`. */
+  constructor(options: HostedShardOptions) {
+    const { networks, timers, onNetworkTrouble, accounts, revision, paused } = options;
+    this.#options = options;
+    this.#isPaused = paused;
+    this.#revision = revision;
+    this.#runner = createRunner({
+      networks,
+      timers,
+      timeoutMs: networkTimeoutMs,
+      onTrouble: onNetworkTrouble,
+      settle: async (call, outcome) => {
+        const answer = await this.shard.ask(settlementOf(call, outcome));
+        // A call that is no longer open was settled before.
+        if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
+      },
+    });
+    const availability = availabilityOf(networks);
+    const callNetwork = (call: NetworkCallRecord) => this.#runner.run(this.#callOf(call));
+    this.shard = new Shard({ ...options, availability, callNetwork }, accounts);
+  }
+
+  #callOf(call: NetworkCallRecord) {
+    return networkCallOf(this.shard.state.records, call, this.#options.settings.cashCodeMs);
+  }
+
+  /** Begins with what is due, and settles when the shard has caught up: it is ready then. */
+  async start(): Promise<void> {
+    if (!this.#isPaused) this.#recoverCalls();
+    this.#watchDisk(true);
+    this.#noteDirectory();
+    this.#tickAfter(0);
+    this.#everySecond();
+    await this.shard.catchUp();
+    // The next start needs the clock, even if this process ends within a second.
+    await this.shard.writeSmallValues().catch(this.#options.onFailure);
+  }
+
+  #recoverCalls(): void {
+    this.#runner.recover(this.shard.openNetworkCalls().map((call) => this.#callOf(call)));
+  }
+
+  /** Takes a message of a peer, which may bring something that is due soon. */
+  receive(message: ToShard, peer: Peer): void {
+    this.shard.receive(message, peer);
+    if (this.#isIdle) this.#wake();
+  }
+
+  #wake(): void {
+    this.#cancelTick();
+    this.#isIdle = false;
+    this.#tickAfter(busyMs);
+  }
+
+  #tickAfter(ms: number): void {
+    if (this.#isStopping) return;
+    this.#cancelTick = this.#options.timers.after(ms, () => {
+      const waitMs = this.shard.tick();
+      this.#isIdle = waitMs > busyMs;
+      this.#tickAfter(waitMs);
+    });
+  }
+
+  #everySecond(): void {
+    this.#options.timers.after(smallValuesMs, () => {
+      if (this.#isStopping) return;
+      this.#watchDisk(false);
+      this.shard.writeSmallValues().catch(this.#options.onFailure);
+      this.#everySecond();
+    });
+  }
+
+  /** Refuses writes while the disk is full. A disk that was full must take a test write before writes are taken again. */
+  #watchDisk(thorough: boolean): void {
+    const isFull = !hasRoom(this.#options.dir, thorough || this.#isDiskFull);
+    this.#options.onDisk(isFull, this.#isDiskFull);
+    this.#isDiskFull = isFull;
+    this.shard.state.readOnly = isFull || this.#isPaused;
+  }
+
+  /** Applies a change of the directory. */
+  putAccount(account: ShardAccount, revision: number): void {
+    this.shard.putAccount(account);
+    this.#revision = revision;
+    this.#noteDirectory();
+  }
+
+  /** Stores the newest change of the directory that this shard knows, unless nothing may be written. */
+  #noteDirectory(): void {
+    if (this.shard.state.readOnly) return;
+    const values = new Map([[directoryRevisionKey, writeRevision(this.#revision)]]);
+    this.#options.journal.checkpointer.putSmallValues(values).catch(this.#options.onFailure);
+  }
+
+  /** The data folder is not paused any more. */
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#watchDisk(true);
+    this.#noteDirectory();
+    this.#recoverCalls();
+    this.#wake();
+  }
+
+  /** Finishes the requests that were taken, and closes the journal. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#cancelTick();
+    this.#runner.stop();
+    await this.shard.stop();
+  }
+}
