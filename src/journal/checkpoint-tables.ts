@@ -10,12 +10,12 @@ export const checkpointTables = {
   index: 'index',
   lists: 'lists',
   /** Idempotency records, see idempotency-rows.ts. */
-  idempotency: 'kept',
+  idempotency: 'idempotency',
   /** Stored responses that were moved out of the log, see response-table.ts. */
   responses: 'responses',
-  /** Small values that may be a second behind. */
-  smallValues: 'levels',
-  /** The format, and the sequence that the checkpoint reflects. */
+  /** Small values by their names, which may be a second behind. */
+  smallValues: 'small-values',
+  /** The format, the sequence that the checkpoint reflects, and the log's newest segment. */
   meta: 'meta',
 } as const;
 

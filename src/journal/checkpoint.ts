@@ -1,8 +1,7 @@
 // The checkpoint on LMDB: the shard's state as of a sequence. The shard reads what is not in memory from it. A follower of the
 // log writes it, mostly in another thread, which has the same environment open. A commit blocks the thread that makes it.
 //
-// Tables: `records` and `unchanging` (see record-table.ts), `index` and `lists` (see index-table.ts), `kept` (idempotency
-// keys, see idempotency-rows.ts), `responses` (see response-table.ts), `levels` (scope → bytes), `meta` (format, the sequence, and the log's newest segment).
+// checkpoint-tables.ts has the names of its tables, and where each is described.
 //
 // A part of the log is written in one transaction with the sequence at its end. So each page is written once for all of its
 // changes, and the checkpoint always is the state as of its sequence.
@@ -41,7 +40,7 @@ import { decodeRecord, idOfFrame, isRemoved, type RecordFrame } from './record-f
 import { type OnDamage, RecordTables } from './record-table.ts';
 import { type MovedResponse, ResponseTable } from './response-table.ts';
 
-const format = 3;
+const format = 4;
 /** LMDB's own limit. */
 const keyBytesMax = 1_978;
 /** The row of the table `meta` with the sequence that the checkpoint reflects. */

@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CheckpointReader } from '../../src/journal/checkpoint-reader.ts';
+import { checkpointTables } from '../../src/journal/checkpoint-tables.ts';
 import { dataFile, openEnvironment, openTable } from '../../src/journal/environment.ts';
 import { partOf } from '../../src/journal/identity.ts';
 import { FileDamage } from '../../src/journal/lmdb-file.ts';
@@ -250,7 +251,7 @@ const damages: readonly Damage[] = [
   {
     name: 'a byte of the idempotency keys',
     damage(folder) {
-      const { at, length } = rowIn(folder, 'kept');
+      const { at, length } = rowIn(folder, checkpointTables.idempotency);
       flip(folder.file, at + Math.floor(length / 2));
       return { file: folder.file, byte: at };
     },

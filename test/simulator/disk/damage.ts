@@ -1,12 +1,14 @@
 // Silent corruption: one bit of one stored value turns, on the disk and in what is read from it. The service has a checksum on
 // each of these values.
 
+import { checkpointTables } from '../../../src/journal/checkpoint-tables.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Table } from './contents.ts';
 import type { Volume } from './volume.ts';
 
+const { records, unchanging, idempotency } = checkpointTables;
 /** The tables with checksums: the log's and the directory's own, and these of a checkpoint. */
-const checkedTables = ['', 'records', 'unchanging', 'kept'];
+const checkedTables = ['', records, unchanging, idempotency];
 
 /** Turns a bit somewhere and says where; null when there is nothing to damage. */
 export function damageSomething(volume: Volume, random: Random): string | null {
