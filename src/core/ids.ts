@@ -66,11 +66,19 @@ export function createRandomText(fillRandom: FillRandom): (length: number) => st
   };
 }
 
+/** The characters of each pair, as they lie in memory. */
+const pairCodes = new Uint16Array(Uint8Array.from(pairs.join(''), (digit) => digit.charCodeAt(0)).buffer);
+const ascii = new TextDecoder('latin1');
+
 /** Twelve bits of each number make a pair; what is beyond the last pair is thrown away, so every one is equally likely. */
 function textOf(numbers: Uint16Array): string {
-  let text = '';
-  for (const number of numbers) text += pairs[number & 4095] ?? '';
-  return text;
+  const text = new Uint16Array(numbers.length);
+  let length = 0;
+  for (const number of numbers) {
+    const pair = number & 4095;
+    if (pair < pairs.length) text[length++] = pairCodes[pair]!;
+  }
+  return ascii.decode(text.subarray(0, length));
 }
 
 export interface IdFactory {

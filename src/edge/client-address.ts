@@ -1,12 +1,38 @@
 // The address of the client that sent a request: the other end of the connection, or behind trusted proxies the last
 // address that one of them reports.
 
+import type { HttpResponse } from 'uWebSockets.js';
 import ipaddr from 'ipaddr.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** Finds the address from the connection's address and `X-Forwarded-For`. Null when the connection's is no address. */
 export type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
+
+/** The other end of a connection. */
+export type Peer = Pick<HttpResponse, 'getRemoteAddress' | 'getRemoteAddressAsText'>;
+
+/** The texts of IPv4 addresses by their bytes, because uWebSockets.js makes the text anew each time. */
+const texts = new Map<number, string>();
+const textsMax = 10_000;
+
+/** The address of the other end of a connection, as text. */
+export function remoteAddressOf(peer: Peer): string {
+  const bytes = peer.getRemoteAddress();
+  if (bytes.byteLength !== 4) return textOf(peer);
+  const number = new Uint32Array(bytes)[0]!;
+  let text = texts.get(number);
+  if (text === undefined) {
+    text = textOf(peer);
+    if (texts.size >= textsMax) texts.clear();
+    texts.set(number, text);
+  }
+  return text;
+}
+
+function textOf(peer: Peer): string {
+  return Buffer.from(peer.getRemoteAddressAsText()).toString('latin1');
+}
 
 /**
  * `trustedProxies` are the addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted. Throws when

@@ -6,6 +6,7 @@
 // in the kernel's table. Between two counts an address can have as many too many as have ended; the next count notices that.
 
 import type { MonotonicClock } from '../core/clock.ts';
+import { type Peer, remoteAddressOf } from './client-address.ts';
 import { addressKey, type PeerCounts } from './peer-table.ts';
 
 export type ConnectionRefusal = 'all' | 'address';
@@ -24,12 +25,6 @@ export interface ConnectionsOptions {
   readonly countPeers: (() => PeerCounts) | null;
   readonly monotonic: MonotonicClock;
   readonly onRefused: (reason: ConnectionRefusal, address: string) => void;
-}
-
-/** The other end of a connection. uWebSockets.js implements it. */
-export interface Peer {
-  getRemoteAddress(): ArrayBuffer;
-  getRemoteAddressAsText(): ArrayBuffer;
 }
 
 /** A count takes milliseconds. Counts take at most this share of the time. */
@@ -68,7 +63,7 @@ export class Connections {
     const refusal = total > max ? 'all' : this.#isTooManyOfAddress(peer, total) ? 'address' : null;
     if (refusal === null) return true;
     this.#refused++;
-    onRefused(refusal, textOf(peer));
+    onRefused(refusal, remoteAddressOf(peer));
     return false;
   }
 
@@ -86,7 +81,7 @@ export class Connections {
     const opened = (this.#opened.get(key) ?? 0) + 1;
     // The other edges are assumed to have as many.
     const most = (this.#counted.get(key) ?? 0) + opened * edges;
-    if (total > perAddressMax && most > perAddressMax && !isExempt(textOf(peer))) {
+    if (total > perAddressMax && most > perAddressMax && !isExempt(remoteAddressOf(peer))) {
       const least = most - this.#ended * edges;
       if (least > perAddressMax) return true;
       // This count includes the new connection.
@@ -116,8 +111,4 @@ export class Connections {
     this.#mayCountAtMs = endedAt + Math.max(countingIntervalMsMin, (endedAt - startedAt) / countingShare);
     return true;
   }
-}
-
-function textOf(peer: Peer): string {
-  return Buffer.from(peer.getRemoteAddressAsText()).toString('latin1');
 }

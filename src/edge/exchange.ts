@@ -15,6 +15,7 @@
 
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Refusal } from '../contract/errors/table.ts';
+import { remoteAddressOf } from './client-address.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import { RequestBody } from './request-body.ts';
 
@@ -153,9 +154,7 @@ export class Exchange {
   }
 
   get remoteAddress(): string {
-    return this.#response === null
-      ? ''
-      : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1');
+    return this.#response === null ? '' : remoteAddressOf(this.#response);
   }
 
   /** Called after an abort or an answer. The native response must not be touched any more. */

@@ -13,6 +13,8 @@ export type { Logger };
 
 /** The bytes that a pipe takes in one piece (PIPE_BUF on Linux). */
 const writeBytesMax = 4096;
+/** A buffer takes lines for many writes, because a new one for each would cost as much as a line. */
+const bufferBytes = 64 * 1024;
 /** The most UTF-8 bytes that a UTF-16 unit can take. */
 const utf8BytesMax = 3;
 const flushIntervalMs = 250;
@@ -96,11 +98,13 @@ function openBuffered(): DestinationStream {
   return lines;
 }
 
-/** Encodes lines into one buffer, which is written when the next line does not fit, or after a moment. */
+/** Encodes lines one behind the other, and writes them together when one more would be too many, or after a moment. */
 export class GatheredLines implements DestinationStream {
   readonly #writeBytes: (bytes: Uint8Array) => void;
-  #buffer = Buffer.allocUnsafe(writeBytesMax);
-  #used = 0;
+  #buffer = Buffer.allocUnsafe(bufferBytes);
+  /** Where the lines begin that were not written yet, and where they end. */
+  #start = 0;
+  #end = 0;
   #isFlushDue = false;
 
   constructor(writeBytes: (bytes: Uint8Array) => void) {
@@ -108,13 +112,11 @@ export class GatheredLines implements DestinationStream {
   }
 
   write(line: string): void {
-    const mayFit = this.#used + line.length * utf8BytesMax <= writeBytesMax;
-    if (!mayFit && this.#used + Buffer.byteLength(line) > writeBytesMax) this.flush();
-    if (!mayFit && Buffer.byteLength(line) > writeBytesMax) {
-      this.#writeBytes(Buffer.from(line));
-      return;
-    }
-    this.#used += this.#buffer.write(line, this.#used);
+    const bytesMax = line.length * utf8BytesMax;
+    if (bytesMax > this.#buffer.length - this.#end) this.#replace(bytesMax);
+    const lineEnd = this.#end + this.#buffer.write(line, this.#end);
+    if (lineEnd - this.#start > writeBytesMax) this.flush();
+    this.#end = lineEnd;
     // A thread that logs nothing is not woken.
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
@@ -124,13 +126,18 @@ export class GatheredLines implements DestinationStream {
     }, flushIntervalMs).unref();
   }
 
-  /** The destination may keep the bytes until it can write them, so the next lines go into another buffer. */
   flush(): void {
-    if (this.#used === 0) return;
-    const bytes = this.#buffer.subarray(0, this.#used);
-    this.#buffer = Buffer.allocUnsafe(writeBytesMax);
-    this.#used = 0;
-    this.#writeBytes(bytes);
+    if (this.#start === this.#end) return;
+    this.#writeBytes(this.#buffer.subarray(this.#start, this.#end));
+    this.#start = this.#end;
+  }
+
+  /** The destination may keep the bytes until it can write them, so no part of a buffer is used twice. */
+  #replace(bytes: number): void {
+    this.flush();
+    this.#buffer = Buffer.allocUnsafe(Math.max(bytes, bufferBytes));
+    this.#start = 0;
+    this.#end = 0;
   }
 }
 

@@ -1,0 +1,34 @@
+// The address of a connection's other end, as it comes from uWebSockets.js.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import ipaddr from 'ipaddr.js';
+import { remoteAddressOf } from '../../src/edge/client-address.ts';
+
+test('each address has its own text, and that of an IPv4 address is made once', () => {
+  const asked: string[] = [];
+  const addresses = ['203.0.113.7', '7.113.0.203', '255.255.255.255', '0.0.0.0', '2001:db8:0:0:0:0:0:1'];
+  for (const address of [...addresses, ...addresses]) {
+    const found = remoteAddressOf({
+      getRemoteAddress: () => Uint8Array.from(ipaddr.parse(address).toByteArray()).buffer,
+      getRemoteAddressAsText() {
+        asked.push(address);
+        return new TextEncoder().encode(address).buffer;
+      },
+    });
+    assert.equal(found, address);
+  }
+  assert.deepEqual(asked, [...addresses, addresses.at(-1)], 'the text of an IPv4 address is made once');
+});
+
+test('many addresses are remembered no longer than they have room', () => {
+  const textOf = (number: number) => `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;
+  for (let number = 0; number < 25_000; number++) {
+    const address = textOf(number % 12_000);
+    const found = remoteAddressOf({
+      getRemoteAddress: () => Uint8Array.from(address.split('.').map(Number)).buffer,
+      getRemoteAddressAsText: () => new TextEncoder().encode(address).buffer,
+    });
+    assert.equal(found, address);
+  }
+});
