@@ -146,6 +146,7 @@ test('the journal is a port: what lies above imports only what these files offer
     'journal/checkpoint-reader.ts',
     'journal/scrubber.ts',
     'journal/inspect-journal.ts',
+    'journal/truncate-log.ts',
     'journal/stopped-journal.ts',
     'journal/compact-checkpoint.ts',
     'journal/identity.ts',

@@ -266,10 +266,12 @@ export function responseOf(bytes: Buffer, idempotency: IdempotencyRecord | null)
   return { ...idempotency, ...response, body: Buffer.from(response.body).toString() };
 }
 
-/** The entries of a log batch that has no defect, as views of it. */
-export function readEntries(bytes: Buffer): StoredEntry[] {
+/**
+ * The entries of a log batch that has no defect, as views of it. They are added to `entries` one by one, so that those of a
+ * damaged batch can be had up to the place where this throws.
+ */
+export function readEntries(bytes: Buffer, entries: StoredEntry[] = []): StoredEntry[] {
   const { firstSequence, timeMs } = readTurnHeader(bytes);
-  const entries: StoredEntry[] = [];
   const end = headerBytes + bytes.readUInt32LE(bodyBytesAt);
   for (let at = headerBytes; at < end; ) {
     const records = new Array<RecordFrame>(bytes.readUInt16LE(at));

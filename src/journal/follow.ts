@@ -78,7 +78,7 @@ export interface BadTail {
 
 /** The log is damaged. Everything before the damage was returned. */
 export class DamagedLog extends JournalDamaged {
-  /** The damaged batch if it is the very end of the log, where a crash of the machine may leave one. */
+  /** The damaged batch if it is the log's last: it can be given up alone. */
   readonly tail: BadTail | null;
   constructor(message: string, tail: BadTail | null = null) {
     super(message);
@@ -221,9 +221,11 @@ function damaged(segments: Segments, index: number, bad: BadTail, isEnd: boolean
   const shardFolder = dirname(dirname(folder));
   const rest = segments.list.slice(index).map((segment) => segment.folder);
   const kept = Math.min(sequence, firstSequence) - 1;
+  const loss = isEnd
+    ? `give up this batch, which is the log's last and was acknowledged, with "payments log truncate ${segments.shard}:${sequence}"`
+    : `accept the loss of every change after sequence ${kept} that the checkpoint does not hold, and move away ${rest.join(', ')}`;
   const message =
     `The log of ${shardFolder} is damaged in segment ${basename(folder)} (${folder}) at sequence ${sequence}: ${defect}. ` +
-    `Either restore the data folder from a backup; or accept the loss of every change after sequence ${kept} that ` +
-    `the checkpoint does not hold, and move away ${rest.join(', ')}, then start again.`;
+    `Either restore the data folder from a backup; or ${loss}, then start again.`;
   return new DamagedLog(message, isEnd ? bad : null);
 }

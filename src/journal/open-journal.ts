@@ -114,7 +114,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
       checkpoint,
       checkpointer,
       *replay() {
-        start(yield* recoverLog(segments, checkpoint.sequence, warn));
+        start(yield* recoverLog(segments, checkpoint.sequence));
       },
       async close() {
         await log.close();

@@ -29,6 +29,8 @@ const openMax = 4;
 
 export class Segments {
   readonly folder: string;
+  /** The shard's number. */
+  readonly shard: number;
   /** The tag of every log batch. */
   readonly tag: Buffer;
   readonly #part: Part;
@@ -54,6 +56,7 @@ export class Segments {
     checked: CheckDepth = 'none',
   ) {
     this.folder = logFolder;
+    this.shard = identity.shard;
     this.tag = tagOf(identity);
     this.#part = partOf(identity, 'log');
     this.#mapSize = mapSize;

@@ -65,6 +65,11 @@ const host: CliHost = {
     const { openLogAt } = await import('./log-folders.ts');
     return openLogAt(place);
   },
+  async truncateLog(dataDir, truncation) {
+    const config = configFor(dataDir);
+    const { truncateStopped } = await import('./truncate-log.ts');
+    return truncateStopped(config, truncation);
+  },
   async verify(dataDir) {
     const { verifyDataFolder } = await import('./verify-folder.ts');
     return verifyDataFolder(dataDir, showProgress).finally(endProgress);

@@ -1,5 +1,5 @@
-// Recovery of a damaged log: a damaged end is removed with a warning, and any other damage ends the recovery with a message
-// that tells an operator what to do.
+// Recovery of a damaged log: damage ends the recovery with a message that tells an operator what to do. A damaged batch at the
+// very end, which was acknowledged like all others, is given up only when an operator says so.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { open as openLmdb } from 'lmdb';
 import { encodeTurn, readTurnHeader } from '../../src/journal/codec.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
+import { truncateDamagedEnd } from '../../src/journal/truncate-log.ts';
 import {
   appendTurns,
   digest,
@@ -102,24 +103,57 @@ for (const [how, entries, damage] of [
   ],
   ['an empty record', 3, (dir: string) => changeRecord(segmentFolder(dir, 1), 8, () => Buffer.alloc(0))],
 ] as const) {
-  test(`a damaged end is removed with a warning: ${how}`, async (context) => {
+  test(`a damaged end stops the journal, until an operator gives it up: ${how}`, async (context) => {
     const dir = await written(context, [4, 3, entries]);
     await damage(dir);
-    const warnings: object[] = [];
-    const journal = await open(dir, { warn: (message, fields) => warnings.push({ message, ...fields }) });
+    for (let start = 0; start < 2; start++) {
+      const message = await damageOf(dir, upTo(7));
+      assert.match(message, /segment 0{15}1 .* at sequence 8: .*restore .* from a backup/);
+      assert.match(message, /give up this batch, .* with "payments log truncate 1:8", then start again/);
+    }
+    const options = { dir, identity, indexRowsOf };
+    const kept = await truncateDamagedEnd(options, async ({ sequence }) => sequence);
+    assert.equal(kept, 8, 'whoever is shown it may leave it');
+    assert.match(await damageOf(dir, upTo(7)), /at sequence 8/);
+    const end = await truncateDamagedEnd(options, async (end, remove) => {
+      remove();
+      return end;
+    });
+    assert.deepEqual([end?.segment, end?.sequence], [segmentFolder(dir, 1), 8]);
+    const journal = await open(dir);
     assert.deepEqual(sequencesOf(journal.replay()), upTo(7));
-    assert.equal(warnings.length, 1);
-    const [{ segment, sequence, bytes }] = warnings as [{ segment: string; sequence: number; bytes: number }];
-    assert.deepEqual([segment, sequence], [segmentFolder(dir, 1), 8]);
-    assert.equal(typeof bytes, 'number');
     assert.equal(journal.log.nextSequence, 8);
     await appendTurns(journal, [2]);
     await journal.close();
     const again = await open(dir);
     assert.deepEqual(sequencesOf(again.replay()), upTo(9));
     await again.close();
+    assert.equal(
+      await truncateDamagedEnd(options, async () => 'called'),
+      null,
+      'nothing else can be given up',
+    );
   });
 }
+
+test('what can be read of a damaged end is told: every record that is as it was written', async (context) => {
+  const dir = await written(context, [4, 3]);
+  await changeRecord(segmentFolder(dir, 1), 5, (bytes) => {
+    bytes[bytes.indexOf('Order 6')]! ^= 1;
+    return bytes;
+  });
+  const end = await truncateDamagedEnd({ dir, identity, indexRowsOf }, async (found) => found);
+  const read = end!.entries.map(({ sequence, changes }) => [
+    sequence,
+    changes.map(({ id, kind }) => (kind === 'event' ? kind : id)),
+  ]);
+  assert.deepEqual(read, [
+    [5, [paymentIntent(5).id, 'event']],
+    [6, ['event']],
+    [7, [paymentIntent(7).id, 'event']],
+  ]);
+  assert.deepEqual([end!.damagedRecords, end!.defect], [1, 'its checksum does not match']);
+});
 
 test('damage before the end stops the journal and names what to do', async (context) => {
   const dir = await written(context, [4, 3, 2, 2], { segmentBytesMax: everyTurn });

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Answer, type Service, startService, temporaryFolder } from '../service.ts';
 import { Merchant } from './merchant.ts';
+import { payments } from './payments-command.ts';
 import { type Shop, shopOnEachShard } from './shops.ts';
 
 const env = { PAYMENTS_SHARDS: '2', PAYMENTS_BASE_URL: 'https://pay.example' };
@@ -77,14 +78,52 @@ test('damage in the middle of a log keeps that shard down, says what to do, and 
   assert.equal(await service.stop(), 0);
 });
 
-test('a damaged record at the end of a log is removed, with a warning', async () => {
+test('a damaged batch at the end of a log was acknowledged: it goes only when an operator gives it up', async () => {
   const dataDir = temporaryFolder();
   const { shops, created } = await fillAndKill(dataDir);
   damage(dataDir, 1, 'payment-9');
+  const down = await startService({ dataDir, env });
+  const said = /shard 1 stays down: [^\n]*payments log truncate (1:\d+)/;
+  const [, place] = await down.until(() => said.exec(down.output()) ?? undefined);
+  assertUnavailable(await create(down, shops[1]!, 'payment-9'));
+  assert.equal((await create(down, shops[0]!, 'later')).status, 200);
+  assert.match((await payments('log', 'truncate', place!, '--data', dataDir)).error, /stop it first/);
+  assert.equal(await down.stop(), 0);
+
+  const unasked = await payments('log', 'truncate', place!, '--data', dataDir);
+  assert.deepEqual(
+    [unasked.code, unasked.error],
+    [1, 'payments: this cannot be undone: confirm it with --yes\n'],
+  );
+  const other = await payments('log', 'truncate', '1:1', '--yes', '--data', dataDir);
+  assert.match(other.error, /the damaged batch at the end of that log is 1:\d+, not 1:1\n/);
+  const sound = await payments('log', 'truncate', '0:1', '--yes', '--data', dataDir);
+  assert.match(sound.error, /the log of shard 0 in .* has no damaged batch at its end\n/);
+  const { code, out, error } = await payments(
+    'log',
+    'truncate',
+    place!,
+    '--yes',
+    '--json',
+    '--data',
+    dataDir,
+  );
+  assert.equal(code, 0, error);
+  assert.deepEqual([JSON.parse(out).place, JSON.parse(out).defect], [place, 'its checksum does not match']);
+  const audit = await payments('audit', '--data-dir', dataDir, '--json');
+  const rows = JSON.parse(audit.out).filter(({ action }: { action: string }) => action === 'log.truncate');
+  assert.deepEqual(
+    rows.map(({ outcome, params }: { outcome: string; params: { place: string } }) => [
+      outcome,
+      params.place,
+    ]),
+    [
+      ['asked', place],
+      ['done', place],
+    ],
+  );
+
   const service = await startService({ dataDir, env });
-  const warning =
-    /"level":"warn".*"segment":"[^"]+","sequence":\d+.*Removed a damaged record from the end of the log/;
-  await service.until(() => (warning.test(service.output()) ? true : undefined));
   const { key } = shops[1]!;
   for (const [number, { text, json }] of created.slice(0, 9).entries()) {
     assert.equal((await service.call(`/v1/payment_intents/${json.id}`, { key })).text, text);

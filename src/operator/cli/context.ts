@@ -6,6 +6,7 @@ import { modes } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log-reader.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
 import type { Check, ConfigLine } from '../server/services.ts';
+import type { LogTruncation, LostBatch } from './log-truncate.ts';
 import { callOperator } from './operator-client.ts';
 import type { Compacted, Imported, Transferred } from './transferred.ts';
 import type { Finding, Verification } from './verification.ts';
@@ -32,6 +33,8 @@ export interface CliHost {
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
   /** A log, of a running service, too. Throws `CliFailure`. */
   openLog(place: LogPlaceOptions): Promise<LogFolder>;
+  /** Gives up the damaged batch at the end of a shard's log. Throws `CliFailure`. */
+  truncateLog(dataDir: string, truncation: LogTruncation): Promise<LostBatch>;
   /** Checks everything in a data folder. Throws `CliFailure` when it can't be looked at. */
   verify(dataDir: string): Promise<Verification>;
   /** Makes a backup of the data folder, or goes on with one. Throws `CliFailure`. */

@@ -3,6 +3,7 @@
 
 import type { Change, RecordKind } from '../../domain/record.ts';
 import type { FoundEntry, LogDefect } from '../../journal/log-reader.ts';
+import { CliFailure } from './context.ts';
 import { requestsOf } from './log-selection.ts';
 import { plain } from './table.ts';
 
@@ -12,6 +13,14 @@ const hiddenFields: Readonly<Partial<Record<RecordKind, readonly string[]>>> = {
   network_call: ['card_token'],
 };
 const hidden = '(hidden)';
+
+/** Shard and sequence of a place in the log, such as `0:17`. */
+export function placeOf(text: string): { readonly shard: number; readonly sequence: number } {
+  const [, shard, sequence] = /^(\d+):(\d+)$/.exec(text) ?? [];
+  if (sequence === undefined)
+    throw new CliFailure(`${text} is no place in the log: name shard and sequence, such as 0:17`);
+  return { shard: Number(shard), sequence: Number(sequence) };
+}
 
 /** A summary of an entry, as `--json` prints it. */
 export interface EntrySummary {

@@ -1,5 +1,5 @@
 // `payments log` shows the write-ahead log to people: what happened, when, and who caused it, and whether the log is damaged. The
-// files are only read, so it also works while the service runs.
+// files are only read, so it also works while the service runs. `truncate` alone writes, and wants it stopped.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -12,9 +12,10 @@ import {
   type LogSource,
 } from '../../journal/log-reader.ts';
 import { type CliContext, CliFailure, type CliHost, type CommonOptions, wholeNumber } from './context.ts';
-import { defectLine, entryInWords, lineOf, summaryOf, wholeOf } from './log-entry.ts';
+import { defectLine, entryInWords, lineOf, placeOf, summaryOf, wholeOf } from './log-entry.ts';
 import { fromFolder, openedBy } from './log-folder-options.ts';
 import { type LogOptions, matcherOf, newest, selected, selecting, shardsOf } from './log-selection.ts';
+import { addLogTruncateCommand } from './log-truncate.ts';
 import { addLogVerifyCommand } from './log-verify.ts';
 
 const listedMax = 100_000;
@@ -68,6 +69,7 @@ export function addLogCommands(program: Command, context: CliContext): void {
       host.write(`${json ? JSON.stringify(wholeOf(entry)) : entryInWords(entry)}\n`);
     });
   addLogVerifyCommand(fromFolder(log.command('verify')), context);
+  addLogTruncateCommand(log, context);
 }
 
 /** Prints entries, each on a line, and damage on standard error. */
@@ -81,11 +83,8 @@ function printer(command: Command, host: CliHost): (found: FoundEntry | LogDefec
 }
 
 async function entryAt(folder: LogFolder, place: string): Promise<FoundEntry> {
-  const [, shard, digits] = /^(\d+):(\d+)$/.exec(place) ?? [];
-  if (digits === undefined)
-    throw new CliFailure(`${place} is no place in the log: name shard and sequence, such as 0:17`);
-  const sequence = Number(digits);
-  const [source] = shardsOf(folder, { shard: Number(shard) });
+  const { shard, sequence } = placeOf(place);
+  const [source] = shardsOf(folder, { shard });
   for await (const found of source!.read({ after: sequence - 1, upTo: sequence })) {
     if (isDefect(found)) throw new CliFailure(`it is damaged: ${defectLine(found)}`);
     const entry = entriesOf(found).find((each) => each.sequence === sequence);

@@ -38,6 +38,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     verify: () => assert.fail('no folder is verified'),
     backup: () => assert.fail('no backup is made'),
     openLog: () => assert.fail('no log is read'),
+    truncateLog: () => assert.fail('no log is truncated'),
     restore: () => assert.fail('nothing is restored'),
     resume: () => assert.fail('nothing is resumed'),
     rollSecretsKey: () => assert.fail('no key is rolled'),

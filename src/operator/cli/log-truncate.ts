@@ -1,0 +1,73 @@
+// `payments log truncate` gives up the damaged batch that a shard's log ends with, of a stopped service. It shows what the batch
+// held, as far as that can be read, and asks first: all of it was acknowledged.
+
+import type { Command } from 'commander';
+import type { DamagedEnd } from '../../journal/truncate-log.ts';
+import { type CliContext, CliFailure, dataOption, folderOf } from './context.ts';
+import { type EntrySummary, lineOf, placeOf, summaryOf } from './log-entry.ts';
+
+/** What is given up. */
+export interface LostBatch {
+  /** Shard and sequence of its first entry. */
+  readonly place: string;
+  readonly segment: string;
+  readonly bytes: number;
+  readonly defect: string;
+  /** The entries that can be read. There may have been more. */
+  readonly entries: readonly EntrySummary[];
+  readonly damaged_records: number;
+  /** A line for each entry. */
+  readonly lines: readonly string[];
+}
+
+export interface LogTruncation {
+  readonly shard: number;
+  readonly sequence: number;
+  /** Asks whether the batch shall go. Throws `CliFailure` when it shall not. */
+  confirm(lost: LostBatch): Promise<void>;
+}
+
+export function lostBatchOf(shard: number, end: DamagedEnd): LostBatch {
+  const { sequence, segment, bytes, defect, entries, damagedRecords } = end;
+  return {
+    place: `${shard}:${sequence}`,
+    segment,
+    bytes,
+    defect,
+    entries: entries.map(summaryOf),
+    damaged_records: damagedRecords,
+    lines: entries.map(lineOf),
+  };
+}
+
+export function addLogTruncateCommand(log: Command, { host, print }: CliContext): void {
+  log
+    .command('truncate')
+    .description("give up the damaged batch that a shard's log ends with; the service must be stopped")
+    .argument('<place>', 'its shard and first sequence, such as 0:17, as the service names it')
+    .option('--yes', "don't ask")
+    .addOption(dataOption())
+    .action(async (place: string, { yes = false }: { yes?: boolean }, command: Command) => {
+      const confirm = async (lost: LostBatch) => {
+        if (yes) return;
+        const answer = await host.confirm(`${inWords(lost)}\nGive up this batch, for good? [y/N] `);
+        if (answer === null) throw new CliFailure('this cannot be undone: confirm it with --yes');
+        if (!answer) throw new CliFailure(`${place} was not given up`);
+      };
+      const truncation = { ...placeOf(place), confirm };
+      print(
+        command,
+        await host.truncateLog(folderOf(command, host), truncation),
+        (lost) => `${inWords(lost)}\nIt was given up. The service can be started.`,
+      );
+    });
+}
+
+function inWords({ place, segment, bytes, defect, lines, damaged_records }: LostBatch): string {
+  const readable =
+    lines.length === 0 ? ['Nothing in it can be read.'] : ['What can be read of it:', ...lines];
+  const damaged = damaged_records === 0 ? [] : [`Records of these that are damaged: ${damaged_records}.`];
+  return [`The batch ${place} in ${segment} (${bytes} bytes): ${defect}.`, ...readable, ...damaged].join(
+    '\n',
+  );
+}
