@@ -6,7 +6,7 @@ import { modes } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log-reader.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
 import type { Check, ConfigLine } from '../server/services.ts';
-import type { LogTruncation, LostBatch } from './log-truncate.ts';
+import type { LogTruncation, LostBatch } from './log-results.ts';
 import { callOperator } from './operator-client.ts';
 import type { Compacted, Imported, Transferred } from './transferred.ts';
 import type { Finding, Verification } from './verification.ts';

@@ -4,6 +4,7 @@
 import type { Change, RecordKind } from '../../domain/record.ts';
 import type { FoundEntry, LogDefect } from '../../journal/log-reader.ts';
 import { CliFailure } from './context.ts';
+import type { EntrySummary } from './log-results.ts';
 import { requestsOf } from './log-selection.ts';
 import { plain } from './table.ts';
 
@@ -20,25 +21,6 @@ export function placeOf(text: string): { readonly shard: number; readonly sequen
   if (sequence === undefined)
     throw new CliFailure(`${text} is no place in the log: name shard and sequence, such as 0:17`);
   return { shard: Number(shard), sequence: Number(sequence) };
-}
-
-/** A summary of an entry, as `--json` prints it. */
-export interface EntrySummary {
-  readonly shard: number;
-  readonly sequence: number;
-  readonly time: string;
-  /** Who gave the command; null where that is not known. */
-  readonly by: string | null;
-  /** The operator's name. */
-  readonly name: string | null;
-  readonly requests: readonly string[];
-  readonly idempotency_key: string | null;
-  /** The status of the response that is stored for the key. */
-  readonly status: number | null;
-  readonly organization: string | null;
-  readonly livemode: boolean | null;
-  readonly events: readonly string[];
-  readonly objects: readonly string[];
 }
 
 export function summaryOf(entry: FoundEntry): EntrySummary {

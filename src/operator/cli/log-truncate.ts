@@ -4,28 +4,8 @@
 import type { Command } from 'commander';
 import type { DamagedEnd } from '../../journal/truncate-log.ts';
 import { type CliContext, CliFailure, dataOption, folderOf } from './context.ts';
-import { type EntrySummary, lineOf, placeOf, summaryOf } from './log-entry.ts';
-
-/** What is given up. */
-export interface LostBatch {
-  /** Shard and sequence of its first entry. */
-  readonly place: string;
-  readonly segment: string;
-  readonly bytes: number;
-  readonly defect: string;
-  /** The entries that can be read. There may have been more. */
-  readonly entries: readonly EntrySummary[];
-  readonly damaged_records: number;
-  /** A line for each entry. */
-  readonly lines: readonly string[];
-}
-
-export interface LogTruncation {
-  readonly shard: number;
-  readonly sequence: number;
-  /** Asks whether the batch shall go. Throws `CliFailure` when it shall not. */
-  confirm(lost: LostBatch): Promise<void>;
-}
+import { lineOf, placeOf, summaryOf } from './log-entry.ts';
+import type { LostBatch } from './log-results.ts';
 
 export function lostBatchOf(shard: number, end: DamagedEnd): LostBatch {
   const { sequence, segment, bytes, defect, entries, damagedRecords } = end;
