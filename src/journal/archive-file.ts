@@ -25,9 +25,8 @@ const magic = Buffer.from('payments archive 1\n');
 const frameHeadBytes = 9;
 /** No frame is larger: a log batch has the changes of one turn. */
 const frameBytesMax = 1 << 30;
+/** So much is written and synced at once, so that a sync never delays those of the log for long. */
 const writeBytes = 1 << 20;
-/** The file is synced after this many bytes, so that a sync never delays those of the log for long. */
-const syncBytes = 8 << 20;
 
 const encryptedSuffix = '.age';
 export const partialSuffix = '.partial';
@@ -50,7 +49,7 @@ export class ArchiveDamaged extends JournalDamaged {
   }
 }
 
-/** Waits until `bytes` more may be read and written. */
+/** Is awaited after so many bytes: it waits until more may be read and written. */
 export type Pace = (bytes: number) => Promise<void>;
 
 export interface WriteOptions {
@@ -101,15 +100,12 @@ async function writeAll(
   pace: Pace,
 ): Promise<number> {
   let bytes = 0;
-  let synced = 0;
   for await (const chunk of chunks) {
-    await pace(chunk.length);
     hash.update(chunk);
     await file.writeFile(chunk);
-    bytes += chunk.length;
-    if (bytes - synced < syncBytes) continue;
     await file.datasync();
-    synced = bytes;
+    bytes += chunk.length;
+    await pace(chunk.length);
   }
   return bytes;
 }
@@ -124,7 +120,7 @@ async function* encodeFrames(
   for await (const { type, bytes: content } of frames) {
     count++;
     // The content is copied, because the next frame may use the same memory.
-    gathered.push(...encodeFrame(types[type], Uint8Array.from(content)));
+    gathered.push(...encodeFrame(types[type], new Uint8Array(content)));
     bytes += content.length;
     if (bytes < writeBytes) continue;
     yield Buffer.concat(gathered);

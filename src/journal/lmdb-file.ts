@@ -7,27 +7,11 @@
 // and every page says which commit wrote it. So a page that is not as expected, in a file that has been committed to since,
 // was reused: the rest is then read as of the newest commit.
 
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { JournalDamaged } from './journal.ts';
-import {
-  bigDataFlag,
-  branchFlag,
-  dataVersion,
-  headerBytes,
-  leafFlag,
-  metaFlag,
-  nodeHeaderBytes,
-  noPage,
-  overflowFlag,
-  subDatabaseFlag,
-} from './lmdb-format.ts';
+import { bigDataFlag, headerBytes, nodeHeaderBytes, noPage, subDatabaseFlag } from './lmdb-format.ts';
+import { FileDamage, keyAt, LmdbPages, nodeAt, type Snapshot, type Tree, treeAt } from './lmdb-pages.ts';
 
-const magic = 0xbeefc0de;
-const metaBytes = 176;
-const depthMax = 32;
 /** A page that is not as expected after so many commits is damaged. */
 const movesMax = 8;
-const pageSizes: readonly number[] = [4096, 8192, 16384, 32768, 65536];
 
 /** A row as it lies in the file. */
 export interface FileRow {
@@ -39,32 +23,10 @@ export interface FileRow {
   read(lengthMax?: number): Buffer;
 }
 
-/** A place of the file that is not as LMDB wrote it. */
-export class FileDamage extends JournalDamaged {
-  override name = 'FileDamage';
-  /** The byte of the file at which the damaged page begins. */
-  readonly at: number;
-  constructor(at: number, message: string) {
-    super(message);
-    this.at = at;
-  }
-}
-
 export interface RowRange {
   /** Only keys greater than this one, or smaller when `reverse`. */
   readonly after?: Buffer | undefined;
   readonly reverse?: boolean;
-}
-
-interface Tree {
-  readonly depth: number;
-  readonly root: bigint;
-}
-
-/** The file as of one commit. */
-interface Snapshot {
-  readonly commit: bigint;
-  readonly main: Tree;
 }
 
 interface WalkRange {
@@ -78,30 +40,31 @@ interface WalkRange {
 class Moved extends Error {}
 
 export class LmdbFile {
-  readonly path: string;
-  readonly #file: number;
-  #pageSize = 0;
+  readonly pages: LmdbPages;
   #snapshot: Snapshot;
   #moves = 0;
 
   /** Opens the file for reading. Throws `FileDamage` when its header pages are damaged, and an I/O error. */
   constructor(path: string) {
-    this.path = path;
-    this.#file = openSync(path, 'r');
+    this.pages = new LmdbPages(path);
     try {
-      this.#snapshot = this.#newest();
+      this.#snapshot = this.pages.newest();
     } catch (error) {
-      closeSync(this.#file);
+      this.close();
       throw error;
     }
   }
 
-  close(): void {
-    closeSync(this.#file);
+  get path(): string {
+    return this.pages.path;
   }
 
   get bytes(): number {
-    return fstatSync(this.#file).size;
+    return this.pages.bytes;
+  }
+
+  close(): void {
+    this.pages.close();
   }
 
   /** The value of one key; undefined when there is none. Throws `FileDamage`. */
@@ -169,7 +132,7 @@ export class LmdbFile {
           return read(lengthMax);
         } catch (error) {
           if (!(error instanceof FileDamage)) throw error;
-          this.#snapshot = this.#newest();
+          this.#snapshot = this.pages.newest();
           return (this.get(table, key) ?? Buffer.alloc(0)).subarray(0, lengthMax);
         }
       },
@@ -178,39 +141,20 @@ export class LmdbFile {
 
   #follow(): void {
     this.#moves++;
-    this.#snapshot = this.#newest();
+    this.#snapshot = this.pages.newest();
   }
 
   /** Whether there was a commit since, and what is not as expected may be the trace of it. */
   #hasMoved(): boolean {
-    if (this.#moves >= movesMax || this.#newest().commit === this.#snapshot.commit) return false;
+    if (this.#moves >= movesMax || this.pages.newest().commit === this.#snapshot.commit) return false;
     this.#follow();
     return true;
   }
 
-  #newest(): Snapshot {
-    const first = this.#meta(0);
-    const second = this.#meta(1);
-    if (first === null && second === null)
-      throw new FileDamage(0, 'both of its header pages are overwritten');
-    const commitOf = (meta: Buffer | null) => meta?.readBigUInt64LE(152) ?? -1n;
-    const newest = commitOf(first) >= commitOf(second) ? first! : second!;
-    return { commit: commitOf(newest), main: treeAt(newest, 96) };
-  }
-
-  #meta(number: number): Buffer | null {
-    const sizes = this.#pageSize === 0 && number === 1 ? pageSizes : [this.#pageSize];
-    for (const size of sizes) {
-      const page = Buffer.alloc(metaBytes);
-      readSync(this.#file, page, 0, metaBytes, number * size);
-      const isMeta = (page.readUInt16LE(18) & metaFlag) !== 0 && page.readUInt32LE(24) === magic;
-      const pageSize = page.readUInt32LE(48);
-      if (!isMeta || (page.readUInt32LE(28) & 0xffff) !== dataVersion || !pageSizes.includes(pageSize))
-        continue;
-      this.#pageSize = pageSize;
-      return page;
-    }
-    return null;
+  /** A table's tree as of the commit that is read; null when there is none. Throws `FileDamage`. */
+  tree(table: string): { readonly tree: Tree; readonly commit: bigint } | null {
+    const tree = this.#treeOf(table);
+    return tree && { tree, commit: this.#snapshot.commit };
   }
 
   /** The tree of a table; null when there is none. Throws `Moved`, or `FileDamage`. */
@@ -235,9 +179,9 @@ export class LmdbFile {
   ): Generator<FileRow | FileDamage> {
     if (number === noPage) return;
     const { from, reverse, commit } = range;
-    const page = this.#page(number, height, commit);
+    const page = this.pages.page(number, height, commit);
     if (page instanceof FileDamage) {
-      if (this.#moves < movesMax && this.#newest().commit !== commit) throw new Moved();
+      if (this.#moves < movesMax && this.pages.newest().commit !== commit) throw new Moved();
       yield page;
       return;
     }
@@ -284,87 +228,12 @@ export class LmdbFile {
     const data = start + nodeHeaderBytes + key.length;
     if (isBig) {
       const overflow = page.readBigUInt64LE(data);
-      const at = Number(overflow) * this.#pageSize + headerBytes;
-      const read = (lengthMax = length) => this.#overflow(overflow, commit, length, lengthMax);
+      const at = Number(overflow) * this.pages.pageSize + headerBytes;
+      const read = (lengthMax = length) => this.pages.overflow(overflow, commit, length, lengthMax);
       return { key, length, at, read };
     }
-    const at = Number(number) * this.#pageSize + data;
+    const at = Number(number) * this.pages.pageSize + data;
     const read = (lengthMax = length) => Buffer.from(page.subarray(data, data + Math.min(length, lengthMax)));
     return { key, length, at, read };
   }
-
-  #overflow(number: bigint, commit: bigint, length: number, lengthMax: number): Buffer {
-    const pages = Math.floor((headerBytes - 1 + length) / this.#pageSize) + 1;
-    const at = Number(number) * this.#pageSize;
-    const bytes = this.#read(at, headerBytes + Math.min(length, lengthMax));
-    const isSound =
-      bytes !== null &&
-      bytes.readBigUInt64LE(0) === number &&
-      bytes.readBigUInt64LE(8) <= commit &&
-      (bytes.readUInt16LE(18) & overflowFlag) !== 0 &&
-      bytes.readUInt32LE(20) >= pages &&
-      at + pages * this.#pageSize <= this.bytes;
-    if (!isSound) throw this.#damage(number, bytes);
-    return bytes.subarray(headerBytes);
-  }
-
-  /** A page of a tree, or what is wrong with it. */
-  #page(number: bigint, height: number, commit: bigint): Buffer | FileDamage {
-    if (height < 1 || height > depthMax) return new FileDamage(0, `a tree has the depth ${height}`);
-    const at = Number(number) * this.#pageSize;
-    const page = this.#read(at, this.#pageSize);
-    if (page === null) return this.#damage(number, null);
-    const lower = page.readUInt16LE(20);
-    const upper = page.readUInt16LE(22);
-    const kind = page.readUInt16LE(18) & (branchFlag | leafFlag | overflowFlag | metaFlag);
-    const isSound =
-      page.readBigUInt64LE(0) === number &&
-      page.readBigUInt64LE(8) <= commit &&
-      kind === (height > 1 ? branchFlag : leafFlag) &&
-      lower % 2 === 0 &&
-      lower <= upper &&
-      upper <= this.#pageSize - headerBytes &&
-      this.#nodesFit(page, lower / 2, height);
-    return isSound ? page : this.#damage(number, page);
-  }
-
-  #nodesFit(page: Buffer, slots: number, height: number): boolean {
-    for (let slot = 0; slot < slots; slot++) {
-      const start = nodeAt(page, slot);
-      if (start + nodeHeaderBytes > this.#pageSize) return false;
-      const key = start + nodeHeaderBytes + page.readUInt16LE(start + 6);
-      const isBig = (page.readUInt16LE(start + 4) & bigDataFlag) !== 0;
-      const data = height > 1 ? 0 : isBig ? headerBytes : page.readUInt32LE(start);
-      if (key + data > this.#pageSize) return false;
-    }
-    return true;
-  }
-
-  #damage(number: bigint, page: Buffer | null): FileDamage {
-    const at = Number(number) * this.#pageSize;
-    const what = page === null ? 'lies outside of the file' : 'is overwritten';
-    return new FileDamage(at, `page ${number} ${what}`);
-  }
-
-  #read(at: number, length: number): Buffer | null {
-    if (at < 2 * this.#pageSize || !Number.isSafeInteger(at)) return null;
-    const bytes = Buffer.allocUnsafe(length);
-    return readSync(this.#file, bytes, 0, length, at) === length ? bytes : null;
-  }
-}
-
-function nodeAt(page: Buffer, slot: number): number {
-  return headerBytes + page.readUInt16LE(headerBytes + 2 * slot);
-}
-
-function keyAt(page: Buffer, start: number): Buffer {
-  const at = start + nodeHeaderBytes;
-  return page.subarray(at, at + page.readUInt16LE(start + 6));
-}
-
-function treeAt(bytes: Buffer, start: number): Tree {
-  return {
-    depth: bytes.readUInt16LE(start + 6),
-    root: bytes.readBigUInt64LE(start + 40),
-  };
 }

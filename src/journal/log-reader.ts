@@ -10,7 +10,8 @@ import { decodeTurn, readResponse, readTurnHeader, type TurnHeader, turnDefect }
 import { dataFile } from './environment.ts';
 import { checkLabel, ForeignPart, partOf, type ShardIdentity, tagOf } from './identity.ts';
 import type { ReplayedEntry, StoredResponse } from './journal.ts';
-import { FileDamage, type FileRow, LmdbFile } from './lmdb-file.ts';
+import { type FileRow, LmdbFile } from './lmdb-file.ts';
+import { FileDamage } from './lmdb-pages.ts';
 
 /** A place in the log. */
 export interface LogPlace {

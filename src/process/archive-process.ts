@@ -12,9 +12,9 @@ import { JournalCopy } from '../journal/copy-journal.ts';
 import { RowStore } from '../journal/row-store.ts';
 import { type ArchivedPart, archiveFolderOf } from './archive-folder.ts';
 import { Archiver, type ArchiveSource } from './archiver.ts';
-import { paceOf } from './backup.ts';
 import { partsOf } from './backup-manifest.ts';
 import { createLogger } from './logger.ts';
+import { paceOf } from './pace.ts';
 import {
   type ArchiveProcessData,
   type Instruction,

@@ -14,7 +14,7 @@ import { DataFolderError, lockDataFolder, lookAtDataFolder } from './data-folder
 import { recordOffline } from './offline-audit.ts';
 
 /** Requests go first where processors are short. */
-const niceness = 10;
+const niceness = 19;
 
 /** Makes a backup, or goes on with one. Throws `CliFailure`, one clear line. */
 export async function backUpConfigured(

@@ -5,7 +5,6 @@
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { changesAfter, directoryFrames } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory.ts';
 import {
@@ -35,6 +34,7 @@ import {
 } from './backup-manifest.ts';
 import { type DataFolder, DataFolderError } from './data-folder.ts';
 import { bytesBelow } from './disk-space.ts';
+import { paceOf } from './pace.ts';
 
 /** A file of the log has about so many bytes. */
 const logFileBytesMax = 64 << 20;
@@ -218,17 +218,6 @@ class Backup {
   async close(): Promise<void> {
     await Promise.all([this.#directory.close(), ...this.#copies.map((copy) => copy.close())]);
   }
-}
-
-/** Waits so that no more than so many bytes go through each second. */
-export function paceOf(bytesPerSecond: number): Pace {
-  const startMs = performance.now();
-  let bytes = 0;
-  return async (count) => {
-    bytes += count;
-    const aheadMs = (bytes / bytesPerSecond) * 1000 - (performance.now() - startMs);
-    if (aheadMs > 1) await wait(aheadMs);
-  };
 }
 
 /**

@@ -8,7 +8,7 @@ import { CheckpointReader } from '../../src/journal/checkpoint-reader.ts';
 import { checkpointTables } from '../../src/journal/checkpoint-tables.ts';
 import { dataFile, openEnvironment, openTable } from '../../src/journal/environment.ts';
 import { partOf } from '../../src/journal/identity.ts';
-import { FileDamage } from '../../src/journal/lmdb-file.ts';
+import { FileDamage } from '../../src/journal/lmdb-pages.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { keyOfId } from '../../src/journal/record-frame.ts';

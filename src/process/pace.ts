@@ -1,0 +1,34 @@
+// How fast a backup or the archive of the log goes on beside the service. It reads and writes no more than so many bytes a
+// second, and rests after each piece for as long as the piece took. So where processors or the disk are busy, and a piece takes
+// longer, it leaves more to the requests and to the log's commits; and what it has missed it does not catch up.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Pace } from '../journal/archive-file.ts';
+
+/** Shorter waits are put together, because a timer counts milliseconds. */
+const waitMsMin = 1;
+/** A piece that took longer was not held up by what else the machine does: the process was stopped, or the machine slept. */
+const restMsMax = 200;
+
+export interface PaceTimes {
+  /** Milliseconds of monotonic time. */
+  readonly now: () => number;
+  readonly wait: (ms: number) => Promise<unknown>;
+}
+
+const systemTimes: PaceTimes = { now: () => performance.now(), wait };
+
+/** To be awaited after each piece, with its bytes. */
+export function paceOf(bytesPerSecond: number, { now, wait }: PaceTimes = systemTimes): Pace {
+  let resumedMs = now();
+  let dueMs = resumedMs;
+  return async (bytes) => {
+    const nowMs = now();
+    const restMs = Math.min(restMsMax, nowMs - resumedMs);
+    dueMs = Math.max(dueMs, resumedMs) + (bytes / bytesPerSecond) * 1000;
+    const waitMs = Math.max(dueMs - nowMs, restMs);
+    if (waitMs < waitMsMin) return;
+    await wait(waitMs);
+    resumedMs = now();
+  };
+}

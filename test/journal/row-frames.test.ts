@@ -1,0 +1,81 @@
+// The rows of a checkpoint on their way into a backup: those of one moment, while the file is written, and damage is told.
+
+import assert from 'node:assert/strict';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { unpack } from 'msgpackr';
+import { createEnvironment, dataFile, openEnvironment, openTable } from '../../src/journal/environment.ts';
+import { LmdbFile } from '../../src/journal/lmdb-file.ts';
+import { FileDamage } from '../../src/journal/lmdb-pages.ts';
+import { rowFrames } from '../../src/journal/row-frames.ts';
+import { temporaryFolder } from './journal-fixtures.ts';
+
+const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
+const mapSize = 1 << 26;
+const names = ['empty', 'few', 'many'] as const;
+const lengths = [0, 1, 255, 256, 3_000, 70_000];
+
+async function written(context: TestContext) {
+  const folder = join(temporaryFolder(context), 'environment');
+  await createEnvironment(folder, mapSize, part);
+  const environment = openEnvironment({ folder, part, mapSize, check: 'none' });
+  context.after(() => environment.close());
+  const [, few, many] = names.map((name) => openTable(environment, name));
+  const fill = (byte: number) =>
+    environment.transactionSync(() => {
+      for (let i = 0; i < 20_000; i++) many!.putSync(keyOf(i), Buffer.alloc(i % 90, byte));
+      for (const [i, length] of lengths.entries()) few!.putSync(keyOf(i), Buffer.alloc(length, byte));
+    });
+  fill(1);
+  /** What the library finds. */
+  const rows = () =>
+    names.map((name) => [...openTable(environment, name).getRange()].map(({ key, value }) => [key, value]));
+  return { environment, path: dataFile(folder), fill, rows: rows() };
+}
+
+function keyOf(number: number): Buffer {
+  const key = Buffer.alloc(4 + (number % 5) * 90, number % 251);
+  key.writeUInt32BE(number);
+  return key;
+}
+
+/** What the frames have by table, as a restore reads them. */
+async function framed(file: LmdbFile, between: () => void = () => {}) {
+  const found = new Map<string, Buffer[][]>(names.map((name) => [name, []]));
+  for await (const { bytes } of rowFrames(file, [...names, 'never'])) {
+    const [name, ...all] = unpack(Buffer.from(bytes)) as [string, ...Buffer[]];
+    for (let i = 0; i < all.length; i += 2) found.get(name)!.push([all[i]!, all[i + 1]!]);
+    between();
+  }
+  return [...found.values()];
+}
+
+test('frames have every row of every table, as the library reads them', async (context) => {
+  const { path, rows } = await written(context);
+  const file = new LmdbFile(path);
+  context.after(() => file.close());
+  assert.deepEqual(await framed(file), rows);
+});
+
+test('frames are as of the moment at which their transaction began, whatever is committed meanwhile', async (context) => {
+  const { environment, path, rows, fill } = await written(context);
+  const transaction = environment.useReadTransaction();
+  const file = new LmdbFile(path);
+  context.after(() => file.close());
+  let byte = 1;
+  assert.deepEqual(await framed(file, () => fill(++byte)), rows);
+  assert(byte > 5, 'many frames, and a commit after each');
+  transaction.done();
+});
+
+test('a page that is overwritten is told with its place', async (context) => {
+  const { path } = await written(context);
+  const at = readFileSync(path).length - 5 * 4096;
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(4 * 4096, 0xff), 0, 4 * 4096, at);
+  closeSync(file);
+  const reader = new LmdbFile(path);
+  context.after(() => reader.close());
+  await assert.rejects(framed(reader), (error) => error instanceof FileDamage && error.at >= at);
+});
