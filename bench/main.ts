@@ -7,10 +7,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
-import { type Drive, fillFolder, type Growth, growthTable, measureGrowth } from './growth.ts';
+import { type Drive, type GrowthStep, growthSteps, runGrowth } from './growth.ts';
 import { drive, type Measured } from './load.ts';
 import { driveOpen } from './open-loop.ts';
-import { bench, counts, layouts, positive } from './options.ts';
+import { bench, counts, layouts, positive, someOf } from './options.ts';
 import { plot } from './plot.ts';
 import { postgresPrograms, startPostgres } from './postgres.ts';
 import type { ThreadSeconds } from './processor-time.ts';
@@ -31,6 +31,8 @@ interface Options {
   readonly only?: readonly string[];
   readonly growth: readonly number[];
   readonly days: number;
+  readonly folder?: string;
+  readonly steps: readonly GrowthStep[];
   readonly quick: boolean;
   readonly json: boolean;
   readonly plot?: string;
@@ -78,8 +80,17 @@ function readOptions(): Options {
       ]),
     )
     .option('--only <name,…>', 'these scenarios only', (text: string) => text.split(','))
-    .option('--growth <n,…>', 'start, creates and pages when so many payment intents are stored', counts, [])
+    .option(
+      '--growth <n,…>',
+      'only this: start, lists, creates and a backup when so many payment intents are stored',
+      counts,
+      [],
+    )
     .option('--days <n>', 'over how many days those were created', positive, 30)
+    .option('--folder <path>', 'a new folder where the filled data folder is kept, or one that was kept')
+    .option('--steps <name,…>', `of the growth: ${growthSteps.join(', ')}`, someOf(growthSteps), [
+      ...growthSteps,
+    ])
     .option('--quick', 'one short round of everything: under a minute', false)
     .option('--json', 'print JSON', false)
     .option('--plot <file>', 'write a picture of the tables, as SVG')
@@ -182,17 +193,6 @@ async function bytesEach(create: Scenario, service: ServiceTarget, generate: Gen
   return (service.bytes() - before) / requests;
 }
 
-/** An empty folder beside those that are asked for. */
-async function grow(
-  driver: Drive,
-  { growth, days, connections, rounds, seconds }: Options,
-): Promise<Growth[]> {
-  if (growth.length === 0) return [];
-  const folders = [];
-  for (const stored of [0, ...growth]) folders.push(await fillFolder(stored, days));
-  return measureGrowth(folders, driver, { connections: Math.max(...connections), rounds, seconds });
-}
-
 /** With one connection count, the largest, which keeps several shards busy. */
 function scale(driver: Drive, { scale: sizes, connections, rounds, seconds }: Options): Promise<Scaled[]> {
   return measureScale(sizes, driver, { connections: Math.max(...connections), rounds, seconds });
@@ -205,6 +205,7 @@ async function main(): Promise<void> {
   const name = options.generator ?? (hasWrk ? 'wrk' : 'autocannon');
   const recorded = recordedOf(name);
   const driver = name === 'wrk' ? driveWithWrk : drive;
+  if (options.growth.length > 0) return grow(options, driver, say);
   const generate: Generate = ({ load }, connections, seconds) => driver(load, connections, seconds);
   const shards = { PAYMENTS_SHARDS: String(options.shards ?? 0) };
   const service = await startService({ ...deliveringLocally, ...shards });
@@ -238,8 +239,6 @@ async function main(): Promise<void> {
     const isScaled = !options.quick && !options.recorded && (options.only?.includes('scale') ?? true);
     const scaled = isScaled && name === 'wrk' ? await scale(driver, options) : [];
     if (scaled.length > 0) say(`${scaleTable(scaled)}\n`);
-    const grown = await grow(driver, options);
-    if (grown.length > 0) say(growthTable(grown));
     if (options.plot) {
       writeFileSync(
         options.plot,
@@ -254,7 +253,6 @@ async function main(): Promise<void> {
       tables,
       bytesOnDiskACreate: bytes,
       scaled,
-      growth: grown,
     };
     if (options.json) process.stdout.write(`${JSON.stringify(shown)}\n`);
     if (options.recorded) refuseCollapse(recorded, tables[0]!.results);
@@ -262,6 +260,12 @@ async function main(): Promise<void> {
     receiver.stop();
     await Promise.all([service.stop(), bare.stop(), postgres?.stop()]);
   }
+}
+
+async function grow(options: Options, driver: Drive, say: (text: string) => unknown): Promise<void> {
+  const connections = Math.min(...options.connections);
+  const found = await runGrowth({ ...options, folder: options.folder ?? null, connections }, driver, say);
+  if (options.json) process.stdout.write(`${JSON.stringify({ growth: found })}\n`);
 }
 
 function refuseCollapse(recorded: Recorded, results: readonly Summary[]): void {

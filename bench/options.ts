@@ -27,3 +27,13 @@ export function layouts(text: string): { edges: number; shards: number }[] {
     return { edges: Math.ceil(edges), shards: Math.ceil(shards) };
   });
 }
+
+/** Some of these names, with commas between them. */
+export function someOf<T extends string>(names: readonly T[]): (text: string) => T[] {
+  return (text) =>
+    text.split(',').map((part) => {
+      const found = names.find((name) => name === part);
+      if (found !== undefined) return found;
+      throw new InvalidArgumentError(`It must be of ${names.join(', ')}.`);
+    });
+}
