@@ -1,6 +1,7 @@
 // A shard is the actor that owns its organizations. It takes the messages in its mailbox as one turn, executes them, writes
-// one log batch, and releases the answers when the batch is on disk. The next turn may already run on top of it while it is
-// being written, so the processor and the disk work at the same time; the answers of that turn wait for its own batch.
+// one log batch, and releases the answers when the batch is on disk. While it is being written the next turn is open: what
+// arrives is executed on top of it at once, so the processor and the disk work at the same time, and is written as one batch
+// as soon as the one before is on disk.
 //
 // After a failed commit the shard is finished: nothing of the turn is answered, and the owner of the shard starts a new one
 // from the journal.
@@ -41,7 +42,6 @@ import type { Waiter } from './waiter.ts';
 
 /** A turn takes at most this many requests, so that the first of them doesn't wait for a long queue. */
 const turnSizeMax = 512;
-const turnsInFlightMax = 2;
 /** How often `tick` is to be called while requests arrive, and how often at least. */
 const busyTickMs = 100;
 const idleTickMs = 1_000;
@@ -57,6 +57,8 @@ export class Shard {
   readonly #spare = new SpareBuffers();
   readonly #mailbox = new Mailbox(this.#spare);
   readonly #clock: ServiceClock;
+  /** The turn that executes what arrives, until nothing is being written. */
+  #open: Turn | null = null;
   #turnsInFlight = 0;
   #scheduled = false;
   #finished = false;
@@ -125,7 +127,8 @@ export class Shard {
 
   /** Settles when everything that was taken so far is durable and answered. */
   async drained(): Promise<void> {
-    while ((this.#mailbox.length > 0 || this.#turnsInFlight > 0) && !this.#finished) {
+    const isBusy = () => this.#mailbox.length > 0 || this.#open !== null || this.#turnsInFlight > 0;
+    while (isBusy() && !this.#finished) {
       await this.#lastDurable;
       await breath(this.#options.scheduler);
     }
@@ -147,7 +150,7 @@ export class Shard {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#finished || this.#turnsInFlight >= turnsInFlightMax) return;
+    if (this.#scheduled || this.#finished) return;
     this.#scheduled = true;
     this.#options.scheduler.soon(() => {
       this.#scheduled = false;
@@ -171,30 +174,40 @@ export class Shard {
     this.#options.onFailure(error);
   }
 
+  /** Executes what has arrived as a part of the open turn, and ends the turn if nothing is being written. */
   #takeTurn(): void {
-    const turn = new Turn(this.now(), this.#spare);
-    const isUpkeep = this.#upkeepQueued || this.#upkeep.isDue(turn.serviceMs);
-    this.#upkeepQueued = false;
-    if (isUpkeep && this.#upkeep.run(turn)) this.#queueUpkeep();
-    const taken = this.#takeMail(turn);
-    if (taken > 0) this.#hasTurned = true;
-    if (taken === 0 && !isUpkeep) return;
-    if (leaseDeliveries(this.state, turn)) this.#queueUpkeep();
-    if (taken > 0) this.#options.observer.turnEnded(taken, this.#mailbox.length);
-    this.#commit(turn);
+    const now = this.now();
+    this.#open ??= new Turn(now, this.#spare);
+    const turn = this.#open;
+    turn.continueAt(now);
+    if (!turn.hasUpkeep && (this.#upkeepQueued || this.#upkeep.isDue(turn.serviceMs))) {
+      turn.hasUpkeep = true;
+      this.#upkeepQueued = this.#upkeep.run(turn);
+    }
+    this.#takeMail(turn);
+    if (this.#turnsInFlight === 0) this.#endTurn();
     if (this.state.records.memtableBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();
-    if (this.#hasWork) this.#schedule();
   }
 
-  #takeMail(turn: Turn): number {
-    let taken = 0;
-    while (taken < turnSizeMax && turn.bytes < this.#options.memory.turnBytesMax) {
+  #takeMail(turn: Turn): void {
+    while (turn.taken < turnSizeMax && turn.bytes < this.#options.memory.turnBytesMax) {
       const mail = this.#mailbox.take();
       if (mail === undefined) break;
       this.#handle(turn, mail);
-      taken++;
+      turn.taken++;
+      this.#hasTurned = true;
     }
-    return taken;
+  }
+
+  /** Ends the open turn, so that it is written. Another one begins with what arrives from now on. */
+  #endTurn(): void {
+    const turn = this.#open;
+    this.#open = null;
+    if (turn === null || (turn.taken === 0 && !turn.hasUpkeep)) return;
+    if (leaseDeliveries(this.state, turn)) this.#upkeepQueued = true;
+    if (turn.taken > 0) this.#options.observer.turnEnded(turn.taken, this.#mailbox.length);
+    this.#commit(turn);
+    if (this.#hasWork) this.#schedule();
   }
 
   get #hasWork(): boolean {
@@ -250,7 +263,9 @@ export class Shard {
         }
         turn.release();
         for (const call of turn.networkCalls) this.#options.callNetwork(call);
-        if (this.#hasWork) this.#schedule();
+        if (this.#turnsInFlight === 0 && (this.#open !== null || this.#hasWork)) {
+          this.#guard(() => this.#takeTurn());
+        }
       },
       (error: unknown) => this.#fail(error),
     );
@@ -341,6 +356,8 @@ export class Shard {
 
   async #writeCheckpoint(): Promise<void> {
     const startedAt = this.#options.scheduler.elapsedMs();
+    // What the open turn has changed is flushed, too, so it must be in the log.
+    this.#endTurn();
     const { log, checkpointer } = this.#journal;
     const sequence = log.nextSequence - 1;
     this.state.records.beginFlush();

@@ -1,5 +1,5 @@
-// A turn: the commands and queries that a shard takes from its mailbox at once. Their changes go into one log batch, and all
-// their answers, those of queries included, wait until it is on disk.
+// A turn: the commands and queries that a shard executes while the turn before is being written. Their changes go into one
+// log batch, and all their answers, those of queries included, wait until it is on disk.
 
 import type { Now } from '../core/clock.ts';
 import type { Cause } from '../domain/cause.ts';
@@ -25,8 +25,8 @@ export interface StoredInTurn {
 }
 
 export class Turn implements Now {
-  readonly nowMs: number;
-  readonly serviceMs: number;
+  nowMs: number;
+  serviceMs: number;
   readonly entries: Entry[] = [];
   /** The responses that are stored in this turn, by key digest. They are not in the log yet. */
   readonly stored = new Map<string, StoredInTurn>();
@@ -34,8 +34,12 @@ export class Turn implements Now {
   readonly networkCalls: NetworkCallRecord[] = [];
   /** The attempts that this turn records, to be acknowledged. */
   readonly recorded: OutboxBatch['recorded'][number][] = [];
+  /** The messages in the turn. */
+  taken = 0;
   /** Bytes of the requests in the turn. */
   bytesTaken = 0;
+  /** Some of what was due is done in this turn. */
+  hasUpkeep = false;
   readonly #frames = new Map<Peer, AnswerWriter>();
   #messageBytes = 0;
   readonly #messages: { readonly peer: Peer; readonly message: FromShard }[] = [];
@@ -47,6 +51,12 @@ export class Turn implements Now {
     this.nowMs = nowMs;
     this.serviceMs = serviceMs;
     this.#spare = spare;
+  }
+
+  /** What arrives from now on is executed at this time, and the turn is written with it. */
+  continueAt({ nowMs, serviceMs }: Now): void {
+    this.nowMs = nowMs;
+    this.serviceMs = serviceMs;
   }
 
   /** An estimate of the bytes of its requests and answers, which it holds until it is durable. */

@@ -39,19 +39,55 @@ test('a read that nothing is written before is answered without the disk', async
   assert.equal((await actor.send('GET /v1/account')).json.id, org);
 });
 
-test('while two turns are being written, what comes next is taken in one turn afterwards', async () => {
+test('while a turn is being written, what comes is executed at its own time and written as one turn afterwards', async () => {
   const actor = new Actor();
   actor.holdDisk();
   const answers = [];
   for (let i = 0; i < 5; i++) {
     answers.push(actor.send(create, { body: intent, key: `k${i}` }));
     await settled();
+    actor.clock.advance(1_000);
   }
-  assert.equal(actor.shard.queued, 3);
-  await actor.releaseDisk();
-  const ids = (await Promise.all(answers)).map(({ json }) => json.id);
-  assert.deepEqual(ids, [...ids].sort());
   assert.equal(actor.shard.queued, 0);
+  assert.deepEqual(actor.turns, [1]);
+  await actor.releaseDisk();
+  const intents = (await Promise.all(answers)).map(({ json }) => json);
+  const ids = intents.map(({ id }) => id);
+  assert.deepEqual(ids, [...ids].sort());
+  const seconds = intents.map(({ created }) => created - startMs / 1_000);
+  assert.deepEqual(seconds, [0, 1, 2, 3, 4]);
+  assert.deepEqual(actor.turns, [1, 4]);
+});
+
+test('a checkpoint that begins while a turn is open has what that turn has changed', async () => {
+  const actor = new Actor();
+  actor.holdDisk();
+  const first = actor.send(create, { body: intent, key: 'a' });
+  await settled();
+  const second = actor.send(create, { body: intent, key: 'b' });
+  await settled();
+  const checkpoint = actor.shard.checkpoint();
+  await actor.releaseDisk();
+  await checkpoint;
+  const list = await actor.send('GET /v1/payment_intents');
+  const ids = list.json.data.map(({ id }: { id: string }) => id);
+  assert.deepEqual(ids, [(await second).json.id, (await first).json.id]);
+});
+
+test('the turn that a checkpoint ends does not begin another one, however much it has changed', async () => {
+  const measured = new Actor();
+  await measured.send(create, { body: intent, key: 'a' });
+  const actor = new Actor({ memory: { checkpointBytes: measured.shard.state.records.memtableBytes + 1 } });
+  actor.holdDisk();
+  const first = actor.send(create, { body: intent, key: 'a' });
+  await settled();
+  const second = actor.send(create, { body: intent, key: 'b' });
+  await settled();
+  const checkpoint = actor.shard.checkpoint();
+  await actor.releaseDisk();
+  await checkpoint;
+  assert.deepEqual([(await first).status, (await second).status], [200, 200]);
+  assert.deepEqual(actor.failures, []);
 });
 
 test('a failed append answers nothing of its turn or after it, and is reported once', async () => {

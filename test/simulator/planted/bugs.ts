@@ -35,11 +35,19 @@ const durability = [
     '    this.#lastDurable.then(\n      () => {\n        this.#turnsInFlight--;',
     '    Promise.resolve().then(\n      () => {\n        this.#turnsInFlight--;',
   ]),
-  bug('reads do not wait for what they read', [
-    'shard/shard.ts',
-    '    this.#lastDurable.then(\n      () => {\n        this.#turnsInFlight--;',
-    '    (turn.entries.length > 0 ? this.#lastDurable : Promise.resolve()).then(\n      () => {\n        this.#turnsInFlight--;',
-  ]),
+  bug(
+    'reads do not wait for what they read',
+    [
+      'shard/shard.ts',
+      'this.#turnsInFlight === 0) this.#endTurn()',
+      'turn.entries.length === 0 || this.#turnsInFlight === 0) this.#endTurn()',
+    ],
+    [
+      'shard/shard.ts',
+      '    this.#lastDurable.then(\n      () => {\n        this.#turnsInFlight--;',
+      '    (turn.entries.length > 0 ? this.#lastDurable : Promise.resolve()).then(\n      () => {\n        this.#turnsInFlight--;',
+    ],
+  ),
   bug('a network is called before its call is durable', [
     'shard/shard.ts',
     '    if (turn.entries.length > 0) this.#append(turn);',
