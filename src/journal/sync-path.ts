@@ -1,7 +1,8 @@
-// Makes files and the entries of folders durable that were not written by the journal. It is called wherever a file is
+// Makes files, folders and the entries of folders durable that were not written by the journal. It is called wherever a file is
 // created or replaced that must exist after a crash of the machine.
 
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /** Makes the content of a file, or the entries of a folder, durable. */
 export function syncPath(path: string): void {
@@ -11,4 +12,12 @@ export function syncPath(path: string): void {
   } finally {
     closeSync(file);
   }
+}
+
+/** Makes a folder, and its parents, durably; only its owner can read it. Node's recursive `mkdir` never ends below /proc. */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+  syncPath(dirname(path));
 }

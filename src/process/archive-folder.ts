@@ -2,7 +2,7 @@
 // (journal/log-files.ts) and `position.json`, which names the last sequence that is archived: its file is on disk, and the
 // command that carries files away has taken it. The log keeps what lies after that.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncPath } from '../journal/sync-path.ts';
 
@@ -41,8 +41,4 @@ export function noteArchived(folder: string, sequence: number): void {
   writeFileSync(`${file}.new`, `${JSON.stringify({ sequence })}\n`, { flush: true, mode: 0o600 });
   renameSync(`${file}.new`, file);
   syncPath(folder);
-}
-
-export function makeArchiveFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
 }

@@ -6,7 +6,8 @@
 import type { WriteOptions } from '../journal/archive-file.ts';
 import type { Part } from '../journal/identity.ts';
 import { logFilesIn, type Sequenced, writeLogFile } from '../journal/log-files.ts';
-import { archivedSequence, makeArchiveFolder, noteArchived } from './archive-folder.ts';
+import { makeFolder } from '../journal/sync-path.ts';
+import { archivedSequence, noteArchived } from './archive-folder.ts';
 
 /** What is archived. */
 export interface ArchiveSource {
@@ -44,7 +45,7 @@ export class Archiver {
   constructor(options: ArchiverOptions) {
     this.#options = options;
     const { folder } = options;
-    makeArchiveFolder(folder);
+    makeFolder(folder);
     this.#archived = archivedSequence(folder);
     // A file that was written, and not carried away before the process ended, is there.
     this.#written = Math.max(this.#archived, logFilesIn(folder).at(-1)?.last ?? 0);

@@ -10,13 +10,13 @@
 // The manifest is not encrypted: it holds no personal data and no secrets.
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { partialSuffix } from '../journal/archive-file.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
 import { layoutVersions } from '../journal/open-journal.ts';
-import { syncPath } from '../journal/sync-path.ts';
+import { makeFolder, syncPath } from '../journal/sync-path.ts';
 import type { ArchivedPart } from './archive-folder.ts';
 import { type DataFolder, DataFolderError, type Layouts } from './data-folder.ts';
 
@@ -59,6 +59,8 @@ export interface Manifest {
 
 const manifestFile = 'manifest.json';
 const partialFile = manifestFile + partialSuffix;
+/** What a write leaves that was interrupted. */
+const newSuffix = '.new';
 
 /** The manifest of a backup that begins now. */
 export function newManifest({ id, generation, shards }: DataFolder, encrypted: boolean): Manifest {
@@ -78,8 +80,8 @@ export function newManifest({ id, generation, shards }: DataFolder, encrypted: b
 
 /** The unfinished manifest in a folder that is to become a backup; null where there is none. Throws `DataFolderError`. */
 export function unfinishedManifest(folder: string): Manifest | null {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const names = readdirSync(folder);
+  makeFolder(folder);
+  const names = readdirSync(folder).filter((name) => !name.endsWith(newSuffix));
   if (names.includes(manifestFile))
     throw new DataFolderError(`${folder} holds a finished backup: name another folder`);
   if (names.includes(partialFile)) return parse(join(folder, partialFile));
@@ -116,8 +118,8 @@ function write(folder: string, name: string, content: Manifest): void {
   const file = join(folder, name);
   const text = JSON.stringify(content, null, 2);
   const signed = `${JSON.stringify({ sha256: digestOf(text) })}\n${text}\n`;
-  writeFileSync(`${file}.new`, signed, { flush: true, mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  writeFileSync(file + newSuffix, signed, { flush: true, mode: 0o600 });
+  renameSync(file + newSuffix, file);
   syncPath(folder);
 }
 

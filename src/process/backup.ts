@@ -3,7 +3,7 @@
 // where they end at that moment. Each file is on disk and named in the manifest before the next one is begun, so a
 // backup that was interrupted goes on; what was written is read again before the backup counts as one.
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { changesAfter, directoryFrames } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory.ts';
@@ -20,6 +20,7 @@ import { JournalCopy } from '../journal/copy-journal.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { type Sequenced, type WrittenLogFile, writeLogFile } from '../journal/log-files.ts';
 import { RowStore } from '../journal/row-store.ts';
+import { makeFolder } from '../journal/sync-path.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
 import {
   type FileEntry,
@@ -74,7 +75,12 @@ function begin({ folder, to, recipients }: BackupOptions): Manifest {
   }
   const encrypted = recipients.length > 0;
   const unfinished = unfinishedManifest(to);
-  if (unfinished === null) return newManifest(folder, encrypted);
+  if (unfinished === null) {
+    const manifest = newManifest(folder, encrypted);
+    // Before anything else is there, so that an interrupted backup is always known to be one.
+    saveUnfinished(to, manifest);
+    return manifest;
+  }
   const { id, generation, shards } = unfinished.folder;
   if (id !== folder.id || generation !== folder.generation || shards !== folder.shards)
     throw new DataFolderError(
@@ -190,7 +196,7 @@ class Backup {
   ): Promise<void> {
     const { name, log } = this.#partsOf(shard);
     const folder = join(name, 'log');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     for (;;) {
       const written = await writeLogFile(folder, log, type, source, logFileBytesMax, this.#write);
       if (written === null) return;
@@ -203,7 +209,7 @@ class Backup {
   #partsOf(shard: number | 'directory') {
     const parts = partsOf(this.#manifest.folder, shard);
     const name = join(this.#options.to, parts.name);
-    mkdirSync(name, { recursive: true, mode: 0o700 });
+    makeFolder(name);
     return { ...parts, name };
   }
 

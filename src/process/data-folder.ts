@@ -15,7 +15,6 @@ import {
   chmodSync,
   constants,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -24,12 +23,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createDirectory, Directory, type DirectoryOptions } from '../directory/directory.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
 import { createJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
 import { partsOfRowStore } from '../journal/row-store.ts';
-import { syncPath } from '../journal/sync-path.ts';
+import { makeFolder, syncPath } from '../journal/sync-path.ts';
 
 /** The data folder can't be used. The message is one line. */
 export class DataFolderError extends Error {
@@ -90,7 +89,7 @@ export interface DataFolder {
 export async function lockDataFolder(path: string): Promise<() => Promise<void>> {
   // Only the owner can read the files that this process makes from now on.
   process.umask(0o077);
-  makeFolder(path);
+  makeDataFolder(path);
   makePrivate(path);
   if (process.platform !== 'linux') return async () => {};
   // One process at a time can have a name in Linux's abstract namespace, and it is free as soon as that process ends. The
@@ -220,7 +219,7 @@ export function putInForce(folder: DataFolder): void {
 export function newDataFolder(path: string, shards: number, paused: Paused): DataFolder {
   if (existsSync(path) && readdirSync(path).some((name) => !harmless.includes(name)))
     throw new DataFolderError(`${path} is not empty: name a folder that does not exist yet`);
-  makeFolder(path);
+  makeDataFolder(path);
   return folderOf(path, newId(), shards, 0, paused);
 }
 
@@ -267,9 +266,9 @@ function removeOtherGenerations(path: string, current: number): void {
   }
 }
 
-function makeFolder(path: string): void {
+function makeDataFolder(path: string): void {
   try {
-    make(path);
+    makeFolder(path);
     // Fails with ENOTDIR for what is no folder.
     readdirSync(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -293,14 +292,6 @@ function makePrivate(path: string): void {
       // Only the file's owner can change its permissions. This process may be able to use it in any case.
     }
   }
-}
-
-/** Makes the folder and its parents durably. Node's recursive `mkdir` never ends below /proc. */
-function make(path: string): void {
-  if (existsSync(path)) return;
-  make(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
-  syncPath(dirname(path));
 }
 
 function readFormat(path: string): Format | null {
