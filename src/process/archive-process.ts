@@ -6,11 +6,10 @@ import { setPriority } from 'node:os';
 import { relative } from 'node:path';
 import { promisify } from 'node:util';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { changesAfter } from '../directory/change-log.ts';
-import { revisionOf } from '../directory/directory.ts';
 import { JournalCopy } from '../journal/copy-journal.ts';
 import { RowStore } from '../journal/row-store.ts';
 import { type ArchivedPart, archiveFolderOf } from './archive-folder.ts';
+import { directorySource, shardSource } from './archive-sources.ts';
 import { Archiver, type ArchiveSource } from './archiver.ts';
 import { partsOf } from './backup-manifest.ts';
 import { createLogger } from './logger.ts';
@@ -109,32 +108,9 @@ const copies = shardDirs.map(
 );
 const directory = new RowStore(directoryFolder, directoryPart, true);
 
-function shardSource(copy: JournalCopy): ArchiveSource {
-  return {
-    ends: () => ({ last: copy.logEnd, first: copy.logStart }),
-    finished: () => copy.finishedEnd,
-    timeAfter: (sequence) => copy.timeAfter(sequence),
-    read: (after, upTo) => copy.batches(after, upTo),
-  };
-}
-
-const directorySource: ArchiveSource = {
-  ends() {
-    const last = revisionOf(directory);
-    const [oldest] = changesAfter(directory, 0);
-    return { first: oldest?.firstSequence ?? last + 1, last };
-  },
-  finished: () => 0,
-  timeAfter: async (revision) => changesAfter(directory, revision).next().value?.timeMs ?? null,
-  async *read(after, upTo) {
-    const changes = [...changesAfter(directory, after)];
-    yield* changes.filter(({ lastSequence }) => lastSequence <= upTo);
-  },
-};
-
 const archivers = new Map<string, Archiver>([
   ...copies.map((copy, shard) => [`shard-${shard}`, archiverOf(shard, 'batch', shardSource(copy))] as const),
-  ['directory', archiverOf('directory', 'rows', directorySource)],
+  ['directory', archiverOf('directory', 'rows', directorySource(directory))],
 ]);
 
 let stopping = false;

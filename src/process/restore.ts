@@ -5,6 +5,7 @@
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Scheduler } from '../core/scheduler.ts';
 import { restoreDirectory } from '../directory/change-log.ts';
 import { isNotedRow } from '../directory/directory.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
@@ -50,6 +51,8 @@ export interface RestoreOptions {
   readonly identities: readonly string[];
   readonly segmentBytesMax: number;
   readonly onProgress: ReportProgress;
+  /** The thread's own by default. */
+  readonly scheduler?: Scheduler;
 }
 
 const reportFile = 'restored.json';
@@ -165,7 +168,7 @@ class Restore {
   }
 
   async #shard(log: ShardLog, cut: Cut): Promise<Restored['shards'][number]> {
-    const { segmentBytesMax } = this.#options;
+    const { segmentBytesMax, scheduler } = this.#options;
     const { shard, state } = log;
     const [dir, identity] = [this.#folder.shardDir(shard), this.#folder.shardIdentity(shard)];
     const target = { dir, identity, segmentBytesMax };
@@ -199,6 +202,7 @@ class Restore {
       indexRowsOf,
       segmentBytesMax,
       warn: (message) => this.#warnings.push(`shard ${shard}: ${message}`),
+      ...(scheduler && { scheduler }),
     });
     try {
       await completeCheckpoint(journal);
