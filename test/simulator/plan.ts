@@ -19,6 +19,10 @@ export const faultKinds = [
   'clock set',
   'suspended',
   'dead webhook thread',
+  'lying sync',
+  'backup',
+  'restore elsewhere',
+  'lost machine',
   'damage',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
@@ -75,6 +79,8 @@ export interface Settings {
   readonly unwrittenBytesMax: number;
   /** The requests a minute that the first organization may send in live mode; 0: as many as others. */
   readonly tightLimit: number;
+  /** The age at which the log is archived; 0: it is not archived. */
+  readonly archiveAgeMs: number;
   /** How fast the clocks run wrong. */
   readonly drift: number;
   /** How often a message between a client and the service is lost. */
@@ -120,7 +126,9 @@ const acts: readonly (readonly [weight: number, what: ActKind])[] = [
   [3, 'operator'],
 ];
 
-const faultWeights: Readonly<Record<FaultKind, number>> = {
+/** The others come with the plans that have some. */
+type ScatteredFault = Exclude<FaultKind, 'lying sync' | 'backup' | 'restore elsewhere' | 'lost machine'>;
+const faultWeights: Readonly<Record<ScatteredFault, number>> = {
   kill: 3,
   'kill in the middle': 4,
   'power cut': 3,
@@ -151,12 +159,45 @@ export function planOf(seed: string): Plan {
     checkpointBytes: Math.floor(random.skewed(1_500, 300_000)),
     unwrittenBytesMax: Math.floor(random.skewed(150_000, 4_000_000)),
     tightLimit: sometimes(0.3, random.between(30, 90)),
+    archiveAgeMs: 0,
     drift: sometimes(0.5, (random.unit() - 0.5) * 0.002),
     lossRate: sometimes(0.6, random.unit() * 0.15),
     bankTroubleRate: sometimes(0.7, random.unit() * 0.4),
     receiverTroubleRate: sometimes(0.7, random.unit() * 0.5),
   };
-  return { seed, settings, steps: stepsOf(random) };
+  const plan = { seed, settings, steps: withLies(stepsOf(random), random) };
+  if (!random.chance(backedUpShare)) return plan;
+  const archiveAgeMs = Math.floor(random.skewed(200, 10_000));
+  return { seed, settings: { ...settings, archiveAgeMs }, steps: withBackups(plan.steps, random) };
+}
+
+/** In some runs there are backups and an archive, which take their time. */
+const backedUpShare = 0.2;
+const lyingShare = 0.04;
+
+/** A backup early and others later, restores of them, and mostly the loss of the machine near the end. */
+function withBackups(steps: readonly Step[], random: Random): Step[] {
+  const endMs = steps.at(-1)!.atMs;
+  let number = steps.length;
+  const added: Step[] = [];
+  const add = (what: FaultKind, atMs: number) =>
+    added.push({ atMs: Math.floor(atMs), kind: 'fault', what, number: number++ });
+  add('backup', random.below(endMs / 2));
+  for (let i = random.between(0, 2); i > 0; i--) add('backup', random.below(endMs));
+  for (let i = random.between(1, 3); i > 0; i--) add('restore elsewhere', endMs * (1 - random.unit() / 2));
+  if (random.chance(0.6)) add('lost machine', endMs * (1 - random.unit() / 4));
+  return inOrder([...steps, ...added]);
+}
+
+/** In few runs the disk says once that it has synced, and has not. */
+function withLies(steps: readonly Step[], random: Random): readonly Step[] {
+  if (!random.chance(lyingShare)) return steps;
+  const atMs = random.below(steps.at(-1)!.atMs);
+  return inOrder([...steps, { atMs, kind: 'fault', what: 'lying sync', number: steps.length }]);
+}
+
+function inOrder(steps: readonly Step[]): Step[] {
+  return steps.toSorted((a, b) => a.atMs - b.atMs || a.number - b.number);
 }
 
 function stepsOf(random: Random): Step[] {
@@ -168,13 +209,15 @@ function stepsOf(random: Random): Step[] {
   // Something to begin with, so that few steps are for nothing.
   for (let i = random.between(0, 3); i > 0; i--) add('act', 'create endpoint', random.below(1_000));
   for (let i = random.between(25, 90); i > 0; i--) add('act', weighted(random, acts), random.below(lengthMs));
-  const allowed = faultKinds.filter((kind) => random.chance(kind === 'damage' ? 0.06 : 0.45));
+  const allowed = Object.keys(faultWeights).filter((kind): kind is ScatteredFault =>
+    random.chance(kind === 'damage' ? 0.09 : 0.45),
+  );
   const weights = allowed.map((kind) => [faultWeights[kind], kind] as const);
   if (weights.length > 0) {
     for (let i = random.between(0, 9); i > 0; i--)
       add('fault', weighted(random, weights), random.below(lengthMs));
   }
-  return steps.sort((a, b) => a.atMs - b.atMs || a.number - b.number);
+  return inOrder(steps);
 }
 
 function weighted<T>(random: Random, choices: readonly (readonly [weight: number, what: T])[]): T {

@@ -49,6 +49,7 @@ export async function run(plan: Plan = planOf('0'), isKept = false): Promise<Out
     process.off('unhandledRejection', strays);
   }
   const { judge, happened, trace, simulation } = world;
+  happened.add('late write of an owner that has ended', world.machine.lateWrites);
   if (judge.finding !== null) world.note(`FOUND: ${judge.finding.assertion}: ${judge.finding.message}`);
   const { finding, reached } = judge;
   return {
@@ -135,6 +136,7 @@ async function heal(
   world.isHealed = true;
   world.machine.slowness = 1;
   world.machine.volume.isFull = false;
+  world.machine.isLying = false;
   world.machine.faults.length = 0;
   world.clocks.correct();
   const endMs = simulation.nowMs + healingMs;

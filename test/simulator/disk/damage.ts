@@ -1,4 +1,5 @@
-// Silent corruption: one bit of one stored value turns, on the disk and in what is read from it. The service has a checksum on
+// Silent corruption: a bit of one stored value turns, or a part of it becomes zeros or other bytes, on the disk and in what is
+// read from it. The service has a checksum on
 // each of these values.
 
 import { checkpointTables } from '../../../src/journal/checkpoint-tables.ts';
@@ -25,12 +26,17 @@ export function damageSomething(volume: Volume, random: Random): string | null {
   const at = random.between(first, table.keys.length - 1);
   const damaged = Buffer.from(table.values[at]!);
   if (damaged.length === 0) return null;
-  damaged[random.below(damaged.length)]! ^= 1 << random.below(8);
+  const how = random.pick(['a bit', 'a bit', 'zeros', 'other bytes'] as const);
+  if (how === 'a bit') damaged[random.below(damaged.length)]! ^= 1 << random.below(8);
+  // As of a page that was not written, or written elsewhere.
+  else if (how === 'zeros') damaged.fill(0, random.below(damaged.length));
+  else random.fill(damaged.subarray(random.below(damaged.length)));
+  if (damaged.equals(table.values[at]!)) return null;
   const values = table.values.with(at, damaged);
   file.history = file.history.map((contents) => {
     if (contents.tables.get(name) !== table) return contents;
     const changed: Table = { keys: table.keys, values };
     return { ...contents, tables: new Map([...contents.tables, [name, changed]]) };
   });
-  return `${path} ${name || 'rows'} ${at}`;
+  return `${how} in ${path} ${name || 'rows'} ${at}`;
 }

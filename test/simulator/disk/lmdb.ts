@@ -24,6 +24,13 @@ interface Range {
   readonly reverse?: boolean;
   readonly limit?: number;
   readonly exclusiveStart?: boolean;
+  readonly transaction?: ReadTransaction;
+}
+
+/** What was there at one moment, for as long as somebody reads it. */
+interface ReadTransaction {
+  readonly contents: Contents;
+  done(): void;
 }
 
 const panic = -30795;
@@ -48,6 +55,7 @@ class Handle {
   readonly file: EnvironmentFile;
   readonly path: string;
   readonly isReadOnly: boolean;
+  readonly isApart: boolean;
   readonly close: () => void;
   transaction: Transaction | null = null;
   /** Puts that `batch` gathers. */
@@ -60,9 +68,12 @@ class Handle {
     this.path = path;
     this.file = file;
     this.isReadOnly = isReadOnly;
-    file.handles++;
+    // What the library knows of an environment, it knows within one process.
+    this.isApart = this.machine.isApart();
+    if (!this.isApart) file.handles++;
     this.close = this.machine.opened(() => {
       this.isClosed = true;
+      if (this.isApart) return;
       file.handles = Math.max(0, file.handles - 1);
       if (file.handles === 0) file.isPoisoned = false;
     });
@@ -71,7 +82,7 @@ class Handle {
   check(): void {
     this.machine.step();
     if (this.isClosed) throw new Error(`${this.path} is closed`);
-    if (this.file.isPoisoned) throw Object.assign(new Error('MDB_PANIC'), { code: panic });
+    if (this.file.isPoisoned && !this.isApart) throw Object.assign(new Error('MDB_PANIC'), { code: panic });
   }
 
   renew(): void {
@@ -92,8 +103,8 @@ class Handle {
   write(transaction: Transaction, fault: CommitFault | undefined): void {
     if (fault === undefined || fault.isWritten) this.file.write(transaction.finish());
     if (fault === undefined) return;
-    if (fault.isWritten) this.file.sync();
-    this.file.isPoisoned = fault.poisons;
+    if (fault.isWritten) this.machine.sync(this.file);
+    if (!this.isApart) this.file.isPoisoned = fault.poisons;
     this.renew();
     throw diskError(fault.fault);
   }
@@ -119,13 +130,20 @@ class Database {
     return new Database(this.#handle, name, keyEncoding === 'binary');
   }
 
-  #table(): Table {
+  #table(transaction?: ReadTransaction): Table {
     this.#handle.check();
-    return this.#handle.table(this.#name);
+    return transaction === undefined
+      ? this.#handle.table(this.#name)
+      : tableOf(transaction.contents, this.#name);
   }
 
-  get(key: Key): Buffer | undefined {
-    const value = valueAt(this.#table(), textOf(key));
+  useReadTransaction(): ReadTransaction {
+    this.#handle.check();
+    return { contents: this.#handle.file.contents, done() {} };
+  }
+
+  get(key: Key, { transaction }: Pick<Range, 'transaction'> = {}): Buffer | undefined {
+    const value = valueAt(this.#table(transaction), textOf(key));
     return value && Buffer.from(value);
   }
 
@@ -143,8 +161,9 @@ class Database {
     reverse = false,
     limit = Infinity,
     exclusiveStart = false,
+    transaction,
   }: Range): Generator<number> {
-    const { keys } = this.#table();
+    const { keys } = this.#table(transaction);
     const first = start === undefined ? undefined : textOf(start);
     const last = end === undefined ? undefined : textOf(end);
     let at = reverse ? keys.length - 1 : 0;
@@ -162,12 +181,15 @@ class Database {
   }
 
   *getKeys(range: Range = {}): Generator<Key> {
-    const { keys } = this.#table();
+    const { keys } = this.#table(range.transaction);
     for (const at of this.#rows(range)) yield keyOf(keys[at]!, this.#isBinary);
+    // The names of the tables are keys of the environment's own one.
+    if (this.#name !== '' || range.start !== undefined || range.reverse) return;
+    for (const name of this.#handle.file.contents.tables.keys()) if (name !== '') yield name;
   }
 
   *getRange(range: Range = {}): Generator<{ readonly key: Key; readonly value: Buffer }> {
-    const { keys, values } = this.#table();
+    const { keys, values } = this.#table(range.transaction);
     for (const at of this.#rows(range))
       yield { key: keyOf(keys[at]!, this.#isBinary), value: Buffer.from(values[at]!) };
   }
@@ -217,7 +239,7 @@ class Database {
     handle.machine.step();
     handle.write(transaction, handle.machine.takeFault(handle.path));
     handle.machine.step();
-    handle.file.sync();
+    handle.machine.sync(handle.file);
     handle.renew();
     return result;
   }
@@ -241,9 +263,10 @@ class Database {
     return new Promise((resolve, reject) => {
       const pending = {
         lane,
+        rows: puts.length,
         finish(isSynced: boolean) {
           handle.file.write(write().finish());
-          if (isSynced) handle.file.sync();
+          if (isSynced) machine.sync(handle.file);
         },
       };
       const settle = (after: () => void) => simulation.after(lane, machine.writeMs(), after);
@@ -259,7 +282,7 @@ class Database {
           return;
         }
         settle(() => {
-          handle.file.sync();
+          machine.sync(handle.file);
           resolve(true);
         });
       });
@@ -276,9 +299,9 @@ class Database {
     return 0;
   }
 
-  getStats(): { readonly lastPageNumber: number; readonly pageSize: number } {
-    this.#handle.check();
-    return { lastPageNumber: pagesOf(this.#handle.file.contents) - 1, pageSize: pageBytes };
+  getStats() {
+    const entryCount = this.#table().keys.length;
+    return { lastPageNumber: pagesOf(this.#handle.file.contents) - 1, pageSize: pageBytes, entryCount };
   }
 
   async close(): Promise<void> {

@@ -18,6 +18,8 @@ export interface CommitFault {
 /** A commit that the library writes in a thread of its own. */
 export interface PendingCommit {
   readonly lane: Lane;
+  /** The rows in it. */
+  readonly rows: number;
   /** Writes it, synced or not. */
   finish(isSynced: boolean): void;
 }
@@ -39,17 +41,37 @@ export class Machine {
   slowness = 1;
   /** Disk operations so far. */
   operations = 0;
+  /** The disk says that it has synced, and has not. */
+  isLying = false;
+  /** What it has lied about, and not synced since. */
+  readonly #liedAbout = new Set<{ history: unknown[] }>();
   /** The next commits that fail. */
   readonly faults: CommitFault[] = [];
   /** Commits that have failed because they were to. */
   failedCommits = 0;
+  /** Writes that arrived after the end of their owner. */
+  lateWrites = 0;
   readonly pending = new Set<PendingCommit>();
   readonly #open = new Set<Open>();
+  /** Lanes of processes beside the service's own. */
+  readonly #apart = new WeakSet<Lane>();
   #endsIn = Infinity;
 
   constructor(simulation: Simulation) {
     this.simulation = simulation;
     this.random = simulation.random('disk');
+  }
+
+  /** A lane that is a process of its own. */
+  lane(name: string): Lane {
+    const lane = this.simulation.lane(name);
+    this.#apart.add(lane);
+    return lane;
+  }
+
+  /** Whether the lane that runs now is a process of its own. */
+  isApart(): boolean {
+    return this.#apart.has(this.simulation.current);
   }
 
   /** The process ends in the middle of one of the next operations. */
@@ -64,6 +86,15 @@ export class Machine {
     if (--this.#endsIn > 0) return;
     this.isDown = true;
     throw new MachineDown('the process ends here');
+  }
+
+  /** What was written is on disk now, unless the disk lies. */
+  sync(file: { history: unknown[] }): void {
+    if (this.isLying) this.#liedAbout.add(file);
+    else {
+      this.#liedAbout.delete(file);
+      file.history.splice(0, file.history.length - 1);
+    }
   }
 
   /** Milliseconds until a write is on disk. */
@@ -96,6 +127,7 @@ export class Machine {
       if (!lanes.includes(pending.lane)) continue;
       this.pending.delete(pending);
       if (this.random.chance(0.5)) pending.finish(true);
+      else if (pending.rows === 1 && this.random.chance(0.4)) this.#finishLate(pending);
     }
     for (const handle of [...this.#open]) {
       if (!lanes.includes(handle.lane)) continue;
@@ -104,18 +136,37 @@ export class Machine {
     }
   }
 
-  /** The process has ended, and with the power everything that was not synced. Returns what was lost, see `cutPower`. */
-  ended(withPower: boolean): number {
+  /** A write that is on its way when its owner ends may arrive when the next owner is at work. */
+  #finishLate(pending: PendingCommit): void {
+    const lane = this.simulation.lane('late write');
+    const late = { ...pending, lane, finish: (isSynced: boolean) => pending.finish(isSynced) };
+    this.pending.add(late);
+    this.simulation.after(lane, this.random.skewed(10, 2_000), () => {
+      this.simulation.cut(lane);
+      if (!this.pending.delete(late)) return;
+      this.lateWrites++;
+      late.finish(true);
+    });
+  }
+
+  /**
+   * The process has ended, and with the power everything that was not synced: `lost` says how many files have lost something,
+   * `lied` whether one of them was said to be synced.
+   */
+  ended(withPower: boolean): { readonly lost: number; readonly lied: boolean } {
     for (const pending of this.pending)
       if (this.random.chance(0.5)) pending.finish(!withPower && this.random.chance(0.5));
     this.pending.clear();
     this.#open.clear();
     this.faults.length = 0;
     this.volume.release();
+    const promised = [...this.#liedAbout].map((file) => [file, file.history.at(-1)] as const);
     const lost = withPower ? this.volume.cutPower(this.random) : 0;
+    const lied = promised.some(([file, state]) => file.history.at(-1) !== state);
+    if (withPower) this.#liedAbout.clear();
     this.#endsIn = Infinity;
     this.isDown = false;
-    return lost;
+    return { lost, lied };
   }
 }
 

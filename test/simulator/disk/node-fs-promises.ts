@@ -1,8 +1,10 @@
-// Stands in for `node:fs/promises` in the sources, as far as it is used: the log fills the file of its newest segment ahead.
+// Stands in for `node:fs/promises` in the sources, as far as it is used: the log fills the file of its newest segment ahead, and
+// backups and the archive write their files.
 
 export * from 'node:fs/promises';
 
 import { diskError, systemError, theMachine } from './machine.ts';
+import { closeSync, fsyncSync, openSync, writeSync } from './node-fs.ts';
 import { EnvironmentFile } from './volume.ts';
 
 function fileAt(path: string): EnvironmentFile {
@@ -18,7 +20,12 @@ async function afterWriting(): Promise<void> {
   machine.step();
 }
 
-export async function open(path: string, _flags: number) {
+/** `flags` are a number for the file of a segment, which is there. */
+export async function open(path: string, flags: number | string) {
+  return typeof flags === 'number' ? openSegment(path) : openPlain(path, flags);
+}
+
+function openSegment(path: string) {
   theMachine().step();
   const file = fileAt(path);
   return {
@@ -29,6 +36,25 @@ export async function open(path: string, _flags: number) {
       return { bytesWritten: length };
     },
     async close() {},
+  };
+}
+
+function openPlain(path: string, flags: string) {
+  const descriptor = openSync(path, flags);
+  const sync = async () => {
+    await afterWriting();
+    fsyncSync(descriptor);
+  };
+  return {
+    async writeFile(bytes: Uint8Array) {
+      await afterWriting();
+      writeSync(descriptor, bytes);
+    },
+    datasync: sync,
+    sync,
+    async close() {
+      closeSync(descriptor);
+    },
   };
 }
 

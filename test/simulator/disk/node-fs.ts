@@ -75,8 +75,7 @@ export function closeSync(descriptor: number): void {
 
 export function fsyncSync(descriptor: number): void {
   theMachine().step();
-  const { node } = described(descriptor);
-  node.history.splice(0, node.history.length - 1);
+  theMachine().sync(described(descriptor).node);
 }
 
 export function fstatSync(descriptor: number): { readonly size: number } {
@@ -103,7 +102,8 @@ export function readSync(
   return node.bytes.copy(bytes, offset, position, position + length);
 }
 
-export function writeSync(descriptor: number, bytes: Buffer): number {
+export function writeSync(descriptor: number, content: Uint8Array | string): number {
+  const bytes = Buffer.from(content as string);
   theMachine().step();
   refuseFull();
   const open = described(descriptor);
@@ -210,6 +210,21 @@ export function readFileSync(path: string, encoding: 'utf8'): string {
   const node = nodeAt(path);
   if (!(node instanceof PlainFile)) throw systemError('EISDIR', path);
   return node.bytes.toString(encoding);
+}
+
+export async function* createReadStream(
+  path: string,
+  { highWaterMark }: { highWaterMark: number },
+): AsyncGenerator<Buffer> {
+  const descriptor = openSync(path);
+  for (let position = 0; ; position += highWaterMark) {
+    await theMachine().simulation.wait(theMachine().writeMs());
+    const bytes = Buffer.alloc(Math.max(0, Math.min(highWaterMark, fstatSync(descriptor).size - position)));
+    if (bytes.length === 0) break;
+    readSync(descriptor, bytes, 0, bytes.length, position);
+    yield bytes;
+  }
+  closeSync(descriptor);
 }
 
 export function writeFileSync(path: string, text: string, options: { flush?: boolean } = {}): void {

@@ -59,10 +59,6 @@ export class EnvironmentFile {
     this.size = Math.max(this.size, pagesOf(contents) * 4096);
   }
 
-  sync(): void {
-    this.history = [this.contents];
-  }
-
   /** What someone who looks at the bytes of the file finds: two header pages, of an environment without any page. */
   read(position: number, length: number): Buffer {
     const bytes = Buffer.alloc(length);

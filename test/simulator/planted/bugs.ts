@@ -207,6 +207,73 @@ const operators = [
   ]),
 ];
 
+const backups = [
+  bug('a file of a backup is not synced', ['journal/archive-file.ts', '    await file.sync();\n', '']),
+  bug('the folder of a backup is not synced in its parent', [
+    'journal/sync-path.ts',
+    '  mkdirSync(path, { mode: 0o700 });\n  syncPath(dirname(path));',
+    '  mkdirSync(path, { mode: 0o700 });',
+  ]),
+  bug('segments go before they are archived', [
+    'journal/checkpoint-follower.ts',
+    'const upTo = Math.min(this.#checkpoint.sequence, this.#archived());',
+    'const upTo = this.#checkpoint.sequence;',
+  ]),
+  bug('the archive notes one entry more than it has', [
+    'process/archiver.ts',
+    'noteArchived(folder, last);',
+    'noteArchived(folder, last + 1);',
+  ]),
+  bug('a restore to a moment takes what came after it', [
+    'process/restore-target.ts',
+    'return batch.wallMs <= toMs ?',
+    'return batch.wallMs <= toMs + 50 ?',
+  ]),
+  bug('a restored directory lacks its last changes', [
+    'directory/change-log.ts',
+    'if (change.timeMs > toMs || leftOut.length > 0) leftOut.push(change);',
+    'if (change.revision > revision + 1) leftOut.push(change);',
+  ]),
+  bug('a restored service waits for nobody', [
+    'process/data-folder.ts',
+    'return folderOf(path, newId(), shards, 0, paused);',
+    'return folderOf(path, newId(), shards, 0, paused && null);',
+  ]),
+  bug('a paused service calls the networks', [
+    'process/hosted-shard.ts',
+    'if (!this.#isPaused) this.#recoverCalls();',
+    'this.#recoverCalls();',
+  ]),
+];
+
+const owners = [
+  bug(
+    'the batch of an old owner takes the place of a newer one, and its epoch is ignored',
+    ['journal/environment.ts', 'put(key, value, { append: true })', 'put(key, value, { append: false })'],
+    ['journal/follow.ts', 'if (batch.epoch < epoch) throw', 'if (batch.epoch < 0) throw'],
+  ),
+  bug('a stored response goes to the wrong shard in a reshard', [
+    'process/new-shards.ts',
+    'shardOfSlot(key.slot, this.#shards.length)',
+    'shardOfSlot(key.slot + 1, this.#shards.length)',
+  ]),
+  bug('a checksum is not looked at', [
+    'journal/checksum.ts',
+    'return bytes.readUInt32LE(0) === crc32(content) ? content : null;',
+    'return content;',
+  ]),
+  bug('a call stays open after its outcome', [
+    'domain/network-outcomes.ts',
+    '  draft.remove(call);\n  switch',
+    '  switch',
+  ]),
+  bug('a limit is counted twice', [
+    'shard/scope.ts',
+    'const full = bucket.spendFromAll(counted, serviceMs);',
+    'const full = bucket.spendFromAll(counted, serviceMs) ?? bucket.spendFromAll(counted, serviceMs);',
+  ]),
+];
+
 export const planted: readonly PlantedBug[] = [
   ...durability,
   ...idempotency,
@@ -214,4 +281,6 @@ export const planted: readonly PlantedBug[] = [
   ...payments,
   ...webhooks,
   ...operators,
+  ...backups,
+  ...owners,
 ];

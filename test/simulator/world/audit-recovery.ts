@@ -17,12 +17,12 @@ export function auditRecovery(
   records: Records,
   isHere: (org: string) => boolean,
 ): void {
-  if (world.isDamaged) return;
+  if (world.isDamaged && !world.isForgetful) return;
   world.happened.add('recovered');
   auditMemory(world, shard, records);
   auditIndexes(world, shard, records);
   auditRecords(world, shard, records);
-  auditFacts(world, records, isHere);
+  if (!world.isForgetful) auditFacts(world, records, isHere);
 }
 
 function auditMemory({ judge }: World, { state }: Shard, records: Records): void {

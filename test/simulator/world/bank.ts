@@ -42,6 +42,7 @@ export class Bank {
       this.#listeners.push({ lane, listener });
     };
     const lookup = async (id: string) => {
+      this.#world.goesOut(`a question about ${id}`);
       await this.#underWay();
       const effect = this.effects.get(id);
       return effect === undefined ? 'unknown' : this.#answerOf(effect);
@@ -74,6 +75,7 @@ export class Bank {
   }
 
   async #take(call: NetworkCall): Promise<NetworkOutcome> {
+    this.#world.goesOut(`${call.action} ${call.id}`);
     await this.#underWay();
     if (this.#isTroubled && this.#random.chance(0.3)) this.#isTakenLate(call);
     const effect = this.#effectOf(call);
@@ -155,6 +157,7 @@ export class Bank {
       if (final.result !== 'accepted') this.effects.set(id, effect);
     };
     const hear = async (call: NetworkCall, outcome: Promise<NetworkOutcome>) => {
+      this.#world.goesOut(`${call.action} ${call.id}`);
       calls.set(call.id, call);
       const final = await outcome;
       heard(call, final);

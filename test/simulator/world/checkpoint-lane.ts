@@ -4,14 +4,18 @@ import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { ShardIdentity } from '../../../src/journal/identity.ts';
 import type { Checkpointer } from '../../../src/journal/journal.ts';
 import { openFollower } from '../../../src/journal/open-journal.ts';
+import { archivedSequence, archiveFolderOf } from '../../../src/process/archive-folder.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane, Simulation } from '../kernel/simulation.ts';
+import { archiveDir } from './archive-process.ts';
 
 export interface CheckpointLaneOptions {
   readonly dir: string;
   readonly identity: ShardIdentity;
   readonly segmentBytesMax: number;
   readonly logBytesMax: number;
+  /** Whether the log is archived. */
+  readonly isArchived: boolean;
 }
 
 export class CheckpointLane implements Checkpointer {
@@ -39,7 +43,10 @@ export class CheckpointLane implements Checkpointer {
       soon: (run: () => void) => simulation.soon(this.lane, run),
       elapsedMs: () => simulation.nowMs,
     };
-    this.#opened ??= openFollower({ ...this.#options, indexRowsOf, scheduler });
+    const { identity, isArchived } = this.#options;
+    const archive = archiveFolderOf(archiveDir, { ...identity, id: identity.folder }, identity.shard);
+    const archived = isArchived ? () => archivedSequence(archive) : undefined;
+    this.#opened ??= openFollower({ ...this.#options, indexRowsOf, scheduler }, archived);
     return this.#opened;
   }
 

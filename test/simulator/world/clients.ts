@@ -83,11 +83,11 @@ export class Clients {
       await this.wait(service === null ? 50 : patienceMs);
       return null;
     }
-    const sentMs = simulation.nowMs;
+    const spend = this.limits.get(request.apiKey)?.sent(request.path);
     return new Promise((resolve) => {
       const cancel = simulation.after(this.#lane, patienceMs, () => resolve(null));
       service.request(request, (answer) => {
-        if (answer !== null) this.limits.get(request.apiKey)?.answered(sentMs, answer.status);
+        if (answer !== null) spend?.(answer.status);
         if (this.#isLost) return;
         simulation.after(this.#lane, this.#random.skewed(0.1, 20), () => {
           cancel();

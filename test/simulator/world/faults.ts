@@ -62,8 +62,15 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
     const { service } = host;
     const number = random.below(service?.shards.length || 1);
     const thread = service?.shards[number];
-    if (thread) service!.shardEnded(number, thread, new Error('the thread ends'));
-    else world.happened.add('no shard to end');
+    if (!thread) return world.happened.add('no shard to end');
+    // Mostly while a write is on its way.
+    const waitUntilMs = world.simulation.nowMs + (random.chance(0.7) ? 1_500 : 0);
+    const end = () => {
+      const isWriting = [...world.machine.pending].some(({ lane }) => lane === thread.lane);
+      if (!isWriting && world.simulation.nowMs < waitUntilMs) later(world, 0.5, end);
+      else service!.shardEnded(number, thread, new Error('the thread ends'));
+    };
+    end();
   },
   stop: ({ host }) => host.stop(),
   reshard({ host, random }) {
@@ -81,10 +88,22 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
     world.simulation.nowMs += random.skewed(1_000, 3_600_000);
   },
   'dead webhook thread': ({ host }) => host.service?.restartWebhooks(),
+  'lying sync'({ world, host, random }) {
+    const { machine } = world;
+    machine.isLying = true;
+    later(world, random.skewed(300, 8_000), () => {
+      machine.isLying = false;
+      if (!world.isHealed && random.chance(0.7)) host.crash(true, downMs(random));
+    });
+  },
+  backup: ({ host }) => host.backups.begin(),
+  'restore elsewhere': ({ host, random }) => host.backups.restoreElsewhere(random),
+  'lost machine': ({ host }) => host.lose(),
   damage({ world, random }) {
     const place = damageSomething(world.machine.volume, random);
     if (place === null) return;
     world.isDamaged = true;
+    world.isForgetful = false;
     world.note(`damaged: ${place}`);
   },
 };

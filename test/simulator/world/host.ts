@@ -1,5 +1,6 @@
 // Whoever runs the service: starts the process, and starts it again after it has ended, however it did.
 
+import type { Scheduler } from '../../../src/core/scheduler.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { JournalDamaged } from '../../../src/journal/journal.ts';
 import { existingDataFolder } from '../../../src/process/data-folder.ts';
@@ -7,8 +8,13 @@ import { reshardTaken } from '../../../src/process/reshard.ts';
 import { Folder } from '../disk/volume.ts';
 import { Finding } from '../kernel/findings.ts';
 import type { Lane } from '../kernel/simulation.ts';
-import { dataDir, Service } from './service.ts';
+import { type Backup, Backups, dataDir } from './backups.ts';
+import { isOfDisk } from './failures.ts';
+import { Service } from './service.ts';
 import type { World } from './world.ts';
+
+/** An operator looks at a restored service before resuming it. */
+const pauseMs = 2_000;
 
 export class Host {
   readonly #world: World;
@@ -21,18 +27,28 @@ export class Host {
   /** How the process ends that ends in the middle of an operation. */
   #withPower = false;
   #isOver = false;
-  #resharding: Lane | null = null;
+  /** The command that runs in the place of the service. */
+  #command: Lane | null = null;
+  /** The machine was lost: the folder comes back from this backup. */
+  #lostTo: Backup | null = null;
+  readonly backups: Backups;
 
   constructor(world: World) {
     this.#world = world;
     this.#lane = world.simulation.lane('host');
     const { volume } = world.machine;
     volume.put(dataDir, new Folder());
+    volume.put('/vault', new Folder());
     volume.root.history = [volume.root.entries];
+    this.backups = new Backups(world);
   }
 
   start(): void {
     const { simulation } = this.#world;
+    if (this.#lostTo !== null) {
+      this.#restoreLost(this.#lostTo);
+      return;
+    }
     this.starts++;
     this.#world.note(`start ${this.starts}`);
     const service: Service = new Service(this.#world, (error) =>
@@ -47,6 +63,7 @@ export class Host {
         if (this.service !== service || this.isReady) return;
         this.isReady = true;
         this.#world.note('ready');
+        if (this.#world.isPaused) simulation.after(this.#lane, pauseMs, () => this.service?.resume());
       }),
     );
   }
@@ -63,21 +80,18 @@ export class Host {
       return;
     }
     judge.check('the service starts on what a crash leaves', !isDamage, () => message);
-    const code = (error as { code?: unknown }).code;
-    const isOfDisk =
-      ['JournalFailure', 'MachineDown'].includes(name) || code === 5 || code === 28 || code === 'ENOSPC';
-    if (!isOfDisk && !isDamage)
+    if (!isOfDisk(error) && !isDamage)
       judge.found(new Finding('the service fails of what failed, and of nothing else', stack!));
     this.#restart(1_000);
   }
 
   /** The process ends now, and with the power all that was not synced. */
   crash(withPower: boolean, afterMs: number): void {
-    if (this.service === null || this.#isOver) return;
+    if ((this.service === null && this.#command === null) || this.#isOver) return;
     const { machine, happened, clocks } = this.#world;
-    this.service.cut();
-    if (this.#resharding !== null) this.#world.simulation.cut(this.#resharding);
-    const lost = machine.ended(withPower);
+    this.#cut();
+    const { lost, lied } = machine.ended(withPower);
+    if (lied) this.#forgotten();
     this.#world.note(withPower ? `the power fails, ${lost} files lose writes` : 'the process is killed');
     if (lost > 0) happened.add('a power cut that lost unsynced writes');
     if (withPower) clocks.reboot();
@@ -95,10 +109,24 @@ export class Host {
     if (this.#world.machine.isDown) this.crash(this.#withPower, 300);
   }
 
+  /** What was acknowledged may be gone: nobody can promise more than that what is left fits together. */
+  #forgotten(): void {
+    const world = this.#world;
+    world.happened.add('a disk that lied about a sync has lost what it was to keep');
+    world.isForgetful = !world.isDamaged;
+    world.isDamaged = true;
+  }
+
+  #cut(): void {
+    this.service?.cut();
+    this.backups.cut();
+    if (this.#command !== null) this.#world.simulation.cut(this.#command);
+    this.#command = null;
+  }
+
   #restart(afterMs: number, isCut = false): void {
     if (!isCut) {
-      this.service?.cut();
-      if (this.#resharding !== null) this.#world.simulation.cut(this.#resharding);
+      this.#cut();
       this.#world.machine.ended(false);
     }
     this.service = null;
@@ -125,44 +153,98 @@ export class Host {
   reshard(shards: number): void {
     const { service } = this;
     if (service === null || !this.isReady) return;
-    const { simulation, machine, settings, happened } = this.#world;
+    const { settings } = this.#world;
     this.#world.note(`reshard to ${shards}`);
+    this.#insteadOfService('reshard', service, (scheduler) =>
+      existingDataFolder(dataDir).then(async (old) => {
+        const { segmentBytesMax } = settings;
+        await reshardTaken(old, { shards, segmentBytesMax, scheduler, warn: () => {} });
+      }),
+    );
+  }
+
+  /** Stops the service, has a command do its work on the folder, and starts the service again. */
+  #insteadOfService(
+    name: string,
+    service: Service,
+    run: (scheduler: Scheduler) => Promise<void>,
+    onDone = () => {},
+  ): void {
+    const { machine, happened } = this.#world;
     this.isReady = false;
     service.stop(() => {
       if (this.service !== service) return;
-      service.cut();
+      this.#cut();
       machine.ended(false);
-      const lane = simulation.lane('reshard');
-      this.#resharding = lane;
-      const scheduler = { soon: (run: () => void) => simulation.soon(lane, run), elapsedMs: () => 0 };
-      const ended = (error?: unknown) => {
-        if (lane.isCut || machine.isDown) return;
+      this.#run(name, run, (error) => {
         // Without room the folder stays as it was.
         if (error !== undefined && !machine.volume.isFull) this.#couldNotGoOn(error);
         else {
-          happened.add(error === undefined ? 'resharded' : 'reshard refused');
+          happened.add(error === undefined ? name : `${name} refused`);
+          if (error === undefined) onDone();
           this.#restart(100);
         }
-      };
-      simulation.soon(lane, () => {
-        existingDataFolder(dataDir)
-          .then((old) =>
-            reshardTaken(old, {
-              shards,
-              segmentBytesMax: settings.segmentBytesMax,
-              scheduler,
-              warn: () => {},
-            }),
-          )
-          .then(() => ended(), ended);
       });
     });
+  }
+
+  /** Runs a command as a process of its own; `over` hears of its end unless that is a crash. */
+  #run(name: string, run: (scheduler: Scheduler) => Promise<void>, over: (error?: unknown) => void): void {
+    const { simulation, machine } = this.#world;
+    const lane = simulation.lane(name);
+    this.#command = lane;
+    const scheduler = { soon: (action: () => void) => simulation.soon(lane, action), elapsedMs: () => 0 };
+    const ended = (error?: unknown) => {
+      if (!lane.isCut && !machine.isDown) over(error);
+    };
+    simulation.soon(lane, () => {
+      run(scheduler).then(() => ended(), ended);
+    });
+  }
+
+  /** The service stops, the archive gets the rest, and the machine is lost with its disk. */
+  lose(): void {
+    const { service } = this;
+    if (service === null || !this.isReady || this.#world.isPaused || !this.backups.isSafe) return;
+    if (this.#world.isDamaged || this.#world.settings.archiveAgeMs === 0) return;
+    this.#world.note('the machine is to be replaced');
+    let backup: Backup;
+    this.#insteadOfService(
+      'archive',
+      service,
+      async () => {
+        backup = await this.backups.completeArchive();
+      },
+      () => {
+        this.#lostTo = backup;
+        this.#world.clocks.reboot();
+      },
+    );
+  }
+
+  /** Makes the folder out of its backup and the archive; what a crash has left of it goes. */
+  #restoreLost(backup: Backup): void {
+    const { volume } = this.#world.machine;
+    this.#world.note('the folder is restored');
+    volume.remove(dataDir);
+    volume.root.history = [volume.root.entries];
+    this.#run(
+      'restore',
+      () => this.backups.restoreLost(backup),
+      (error) => {
+        if (error === undefined) {
+          this.#lostTo = null;
+          this.#world.happened.add('a machine was lost and restored');
+          this.#restart(100);
+        } else this.#couldNotGoOn(error);
+      },
+    );
   }
 
   /** Nothing is started any more. */
   end(): void {
     this.#isOver = true;
-    this.service?.cut();
+    this.#cut();
     this.service = null;
     this.isReady = false;
   }

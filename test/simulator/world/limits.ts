@@ -5,20 +5,34 @@
 import { capacityOf } from '../../../src/core/token-bucket.ts';
 import type { World } from './world.ts';
 
-interface Admitted {
+/** A request of the scope; one without an answer may have been admitted. */
+interface Sent {
+  readonly path: string;
   readonly sentMs: number;
-  readonly answeredMs: number;
+  answeredMs: number;
+  status: number | null;
 }
 
+/** Its answers are refusals of the bucket of all requests, because it counts in no other. */
+const plainPath = '/v1/account';
 /** So much may be forgotten: counts are written once a second, and take their time. */
 const forgottenMs = 4_000;
 /** Then counts can't be written for longer than that. */
-const disturbing = ['fault: full disk', 'fault: slow disk', 'fault: failed commit', 'fault: suspended'];
+const forgetting = [
+  'fault: full disk',
+  'fault: slow disk',
+  'fault: failed commit',
+  'fault: suspended',
+  'fault: lost machine',
+];
+
+/** Then it is not known at once how much time has passed, and the bucket is refilled later. */
+const stopping = ['fault: power cut', 'fault: power cut in the middle', 'fault: lying sync'];
 
 export class Limits {
   readonly #world: World;
   readonly #perMinute: number;
-  readonly #admitted: Admitted[] = [];
+  readonly #sent: Sent[] = [];
   readonly #starts: number[] = [];
 
   /** Of a scope whose bucket of all requests holds so many a minute. */
@@ -32,22 +46,58 @@ export class Limits {
     this.#starts.push(this.#world.simulation.nowMs);
   }
 
-  answered(sentMs: number, status: number): void {
-    if (status === 429 || status === 401) return;
-    this.#admitted.push({ sentMs, answeredMs: this.#world.simulation.nowMs });
+  /** A request is sent; whoever sent it says what it is answered. */
+  sent(path: string): (status: number) => void {
+    const { simulation } = this.#world;
+    const sent: Sent = { path, sentMs: simulation.nowMs, answeredMs: Infinity, status: null };
+    this.#sent.push(sent);
+    return (status) => {
+      sent.status = status;
+      sent.answeredMs = simulation.nowMs;
+    };
+  }
+
+  get #admitted(): Sent[] {
+    return this.#sent.filter(({ status }) => status !== null && status !== 429 && status !== 401);
   }
 
   audit(): void {
-    const { happened, judge } = this.#world;
-    if (disturbing.some((fault) => happened.get(fault) > 0)) return;
+    const { happened } = this.#world;
+    const isDisturbed = (faults: readonly string[]) => faults.some((fault) => happened.get(fault) > 0);
+    if (!isDisturbed(forgetting)) this.#auditAdmitted();
+    if (!isDisturbed([...forgetting, ...stopping])) this.#auditRefused();
+  }
+
+  /** A request is refused only when the bucket is empty: those before it, from some moment on, took what it holds. */
+  #auditRefused(): void {
+    const spent = this.#sent.filter(({ status }) => status !== 429 && status !== 401);
+    for (const { path, sentMs, answeredMs, status } of this.#sent) {
+      if (status !== 429 || path !== plainPath) continue;
+      const before = spent.filter((other) => other.sentMs <= answeredMs);
+      const most = before.reduce((found, { sentMs: fromMs }) => {
+        const count = before.filter((other) => other.answeredMs >= fromMs).length;
+        const refilled = (Math.max(0, sentMs - fromMs) * 0.99 * this.#perMinute) / 60_000;
+        return Math.max(found, count - refilled);
+      }, 0);
+      this.#world.judge.check(
+        'nobody is refused within the limits',
+        most > capacityOf(this.#perMinute) - 2,
+        () => `one is refused after ${most.toFixed(1)} of ${capacityOf(this.#perMinute)} requests`,
+      );
+    }
+  }
+
+  #auditAdmitted(): void {
+    const { judge } = this.#world;
+    const admitted = this.#admitted;
     const forgotten = this.#starts.map((atMs) => ({ atMs, count: this.#forgottenBy(atMs) }));
     const forgottenIn = (fromMs: number, toMs: number) =>
       forgotten.reduce(
         (sum, { atMs, count }) => (atMs > fromMs && atMs < toMs + forgottenMs ? sum + count : sum),
         0,
       );
-    const byAnswer = [...this.#admitted].sort((a, b) => a.answeredMs - b.answeredMs);
-    for (const { sentMs: fromMs } of this.#admitted) {
+    const byAnswer = [...admitted].sort((a, b) => a.answeredMs - b.answeredMs);
+    for (const { sentMs: fromMs } of admitted) {
       let count = 0;
       for (const { sentMs, answeredMs } of byAnswer) {
         if (sentMs < fromMs) continue;

@@ -85,9 +85,10 @@ export class Operators {
       this.keys.push({ text: made.text, shop, issuedMs: simulation.nowMs, revokedMs: Infinity });
     } else {
       const key = random.pick(mine);
-      const done = await this.run((directory) => directory.revokeKey(key.text));
       // Without an answer nobody knows: it may be revoked.
-      key.revokedMs = done === null ? Number.NaN : simulation.nowMs;
+      key.revokedMs = Number.NaN;
+      const done = await this.run((directory) => directory.revokeKey(key.text));
+      if (done !== null) key.revokedMs = simulation.nowMs;
       this.#world.note(`operator: a key of ${shop.org} is revoked${done === null ? ', perhaps' : ''}`);
     }
     await this.tryKeys(random.below(3));

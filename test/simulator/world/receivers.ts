@@ -7,6 +7,9 @@ import type { SealedAttempt } from '../../../src/webhooks/attempt.ts';
 import type { Random } from '../kernel/random.ts';
 import type { World } from './world.ts';
 
+/** Of the endpoints that fail at times. */
+const lostShare = 0.3;
+
 export class Receivers {
   readonly #world: World;
   readonly #random: Random;
@@ -15,6 +18,7 @@ export class Receivers {
   /** The deliveries that were answered with a success, as `endpoint event`. */
   readonly accepted = new Set<string>();
   #inFlight = new Map<string, number>();
+  readonly #lost = new Map<string, boolean>();
 
   constructor(world: World) {
     this.#world = world;
@@ -29,6 +33,7 @@ export class Receivers {
   /** An attempt, as the webhook thread makes it. */
   async attempt({ endpoint, body, sealed }: SealedAttempt): Promise<AttemptResult> {
     const { judge, simulation, settings, clocks, isHealed } = this.#world;
+    this.#world.goesOut(`a delivery to ${endpoint}`);
     const inFlight = this.#inFlight;
     const flights = (inFlight.get(endpoint) ?? 0) + 1;
     inFlight.set(endpoint, flights);
@@ -43,8 +48,13 @@ export class Receivers {
       () => `${endpoint} has no secret to sign with`,
     );
     const atMs = clocks.wall();
-    const trouble = !isHealed && this.#random.chance(settings.receiverTroubleRate);
-    const how = trouble ? this.#random.pick(['slow', 'dead', 'error', 'error after all'] as const) : 'sound';
+    const isLost = this.#isLost(endpoint);
+    const trouble = isLost || (!isHealed && this.#random.chance(settings.receiverTroubleRate));
+    const how = isLost
+      ? 'dead'
+      : trouble
+        ? this.#random.pick(['slow', 'dead', 'error', 'error after all'] as const)
+        : 'sound';
     await simulation.wait(this.#random.skewed(1, how === 'slow' ? 9_000 : 150));
     const isTaken = how === 'slow' || how === 'sound' || how === 'error after all';
     const { id } = JSON.parse(body) as { id: string };
@@ -56,6 +66,16 @@ export class Receivers {
     return isTaken && how !== 'error after all'
       ? { ...done, status: 200, failure: null }
       : { ...done, status: 500, failure: 'status 500' };
+  }
+
+  /** Some receivers never answer again: what is sent to them is tried to the end of the schedule, and given up. */
+  #isLost(endpoint: string): boolean {
+    let isLost = this.#lost.get(endpoint);
+    if (isLost === undefined) {
+      isLost = this.#random.chance(this.#world.settings.receiverTroubleRate * lostShare);
+      this.#lost.set(endpoint, isLost);
+    }
+    return isLost;
   }
 
   #take(endpoint: string, event: string, isAccepted: boolean): void {

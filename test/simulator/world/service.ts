@@ -6,20 +6,24 @@ import { Directory, type DirectoryChange } from '../../../src/directory/director
 import { KeyRing } from '../../../src/edge/authenticate.ts';
 import { matchRoute } from '../../../src/edge/router.ts';
 import { JournalDamaged } from '../../../src/journal/journal.ts';
+import { archivedSequence, archiveFolderOf } from '../../../src/process/archive-folder.ts';
 import { type DataFolder, noteLayouts, openDataFolder } from '../../../src/process/data-folder.ts';
 import { accountOf, keyRingChangeOf } from '../../../src/process/directory-projections.ts';
 import { checkFolder } from '../../../src/process/folder-check.ts';
+import { Pause } from '../../../src/process/pause.ts';
 import { ShardClient } from '../../../src/shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
 import type { FromShard, InternalAnswer, InternalRequest, ToShard } from '../../../src/shard/protocol.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import { ArchiveProcess, archiveDir } from './archive-process.ts';
+import { dataDir } from './backups.ts';
 import { channel } from './channel.ts';
+import { isOfDisk } from './failures.ts';
 import { ShardThread } from './shard-thread.ts';
 import { WebhookThread } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
-export const dataDir = '/data';
 const restartMs = 100;
 const mailboxBytesMax = 1 << 20;
 
@@ -56,7 +60,9 @@ export class Service {
   readonly #clients: ShardClient[] = [];
   readonly shards: (ShardThread | null)[] = [];
   #webhooks: WebhookThread | null = null;
+  #archive: ArchiveProcess | null = null;
   #folder!: DataFolder;
+  #pause!: Pause;
   directory: Directory | null = null;
   #isStopping = false;
   onShardStart: () => void = () => {};
@@ -84,11 +90,16 @@ export class Service {
       note: (text: string) => this.#world.note(text),
     };
     this.#folder = await openDataFolder(dataDir, 0, settings.shards);
+    this.#pause = new Pause(this.#folder);
+    this.#world.isPaused = this.#pause.paused !== null;
     const { directory: folder, directoryPart: part, shards } = this.#folder;
     const directory = new Directory({
       folder,
       part,
       now: clocks.wall,
+      ...(settings.archiveAgeMs > 0 && {
+        archivedRevision: () => archivedSequence(archiveFolderOf(archiveDir, this.#folder, 'directory')),
+      }),
       onFailure: (error, fatal) => {
         note(`a change of the directory failed: ${(error as Error).message}`);
         if (fatal) this.#onEnded(error);
@@ -106,6 +117,7 @@ export class Service {
     directory.onChange((change) => this.#changed(change));
     for (const change of directory.snapshot()) this.#keys.put(keyRingChangeOf(change));
     this.#startWebhooks();
+    if (settings.archiveAgeMs > 0) this.#archive = new ArchiveProcess(this.#world, this.#folder);
     const waited = new Set<number>();
     this.#onShardReady = (number) => {
       waited.add(number);
@@ -181,13 +193,11 @@ export class Service {
 
   /** A shard may fail of its disk, and of nothing else. */
   #judgeFailure(error: unknown): void {
-    const { name, message, code } = error as Error & { code?: unknown };
-    const isOfDisk =
-      name === 'JournalFailure' || name === 'MachineDown' || code === 5 || code === 28 || code === -30795;
+    const { message } = error as Error;
     const isAsked = message === 'the thread ends';
     this.#world.judge.check(
       'the service fails of what failed, and of nothing else',
-      isOfDisk || isAsked || this.#world.isDamaged || code === 'ENOSPC',
+      isOfDisk(error) || isAsked || this.#world.isDamaged,
       () => (error as Error).stack ?? message,
     );
   }
@@ -203,6 +213,25 @@ export class Service {
     this.#startWebhooks();
     for (const [number, thread] of this.shards.entries())
       if (thread !== null && this.#clients[number]!.connected) this.#webhooks.connect(number, thread);
+  }
+
+  /** `payments resume`: the service of a restored folder goes on. */
+  resume(): void {
+    const { simulation, judge } = this.#world;
+    simulation.soon(this.#main, () => {
+      if (this.#isStopping) return;
+      const { sentInPause } = this.#world;
+      judge.check('nothing goes out while paused', sentInPause.length === 0, () => sentInPause.join(', '));
+      this.#pause
+        .end(async () => {
+          this.#world.isPaused = false;
+          this.#world.note('resumed');
+          for (const thread of this.shards)
+            if (thread?.shard !== undefined) simulation.soon(thread.lane, () => thread.resume());
+          this.#webhooks?.resume();
+        })
+        .catch(this.#onEnded);
+    });
   }
 
   shardOf(org: string): number {
@@ -314,8 +343,20 @@ export class Service {
           }),
       );
       void Promise.all(stops).then(async () => {
+        await this.#stopArchive();
         await this.directory?.closeStore();
         stopped();
+      });
+    });
+  }
+
+  async #stopArchive(): Promise<void> {
+    const archive = this.#archive;
+    if (archive === null) return;
+    await new Promise<void>((resolve) => {
+      this.#world.simulation.soon(archive.lane, () => {
+        const stopped = () => this.#world.simulation.soon(this.#main, resolve);
+        archive.stop().then(stopped, stopped);
       });
     });
   }
@@ -325,7 +366,8 @@ export class Service {
     const { simulation } = this.#world;
     this.#isStopping = true;
     this.#webhooks?.cut();
-    for (const lane of [this.#main, this.#edge, ...this.shards.flatMap((thread) => thread?.lanes ?? [])])
-      simulation.cut(lane);
+    const ofShards = this.shards.flatMap((thread) => thread?.lanes ?? []);
+    const ofArchive = this.#archive === null ? [] : [this.#archive.lane];
+    for (const lane of [this.#main, this.#edge, ...ofShards, ...ofArchive]) simulation.cut(lane);
   }
 }

@@ -55,6 +55,7 @@ export class ShardThread {
       identity: folder.shardIdentity(number),
       segmentBytesMax: world.settings.segmentBytesMax,
       logBytesMax: world.settings.logBytesMax,
+      isArchived: world.settings.archiveAgeMs > 0,
     });
   }
 
@@ -101,7 +102,7 @@ export class ShardThread {
       journal: this.#remembering(this.#journal),
       accounts,
       revision,
-      paused: false,
+      paused: folder.paused !== null && world.isPaused,
       networks: { test: world.bank.overhear(test), live: world.bank.connect() },
       timers,
       settings: { baseUrl: 'https://pay.test', cardPageMs: 1_800_000, cashCodeMs: 3 * dayMs, webhookRetryMs },
@@ -132,6 +133,7 @@ export class ShardThread {
     });
     const isHere = (org: string) => shardOfOrganization(org, folder.shards) === number;
     auditRecovery(world, this.shard!, this.#records, isHere);
+    this.#history.recovered(this.#journal.log.nextSequence, this.#records);
     await this.#hosted.start();
     machine.step();
   }
@@ -144,7 +146,8 @@ export class ShardThread {
   /** The journal, and what it holds: the records of the checkpoint, then the log's, then what is appended. */
   #remembering(journal: OwnJournal): Journal {
     const records = this.#records;
-    if (!this.#options.world.isDamaged)
+    const { isDamaged, isForgetful } = this.#options.world;
+    if (!isDamaged || isForgetful)
       for (const record of journal.checkpoint.records()) records.set(record.id, record);
     const remember = (changes: readonly Change[]) => {
       for (const change of changes) {
@@ -153,6 +156,7 @@ export class ShardThread {
       }
     };
     const { log, checkpoint, checkpointer } = journal;
+    const history = this.#history;
     return {
       checkpoint,
       checkpointer,
@@ -169,12 +173,31 @@ export class ShardThread {
         },
         append(turn) {
           for (const { changes } of turn.entries) remember(changes);
-          return log.append(turn);
+          const appended = log.append(turn);
+          history.appended(turn);
+          const last = log.nextSequence - 1;
+          appended.durable.then(
+            () => {
+              history.durable = Math.max(history.durable, last);
+            },
+            () => {},
+          );
+          return appended;
         },
         readResponse: (location, keyDigest) => log.readResponse(location, keyDigest),
         close: () => log.close(),
       },
     };
+  }
+
+  get #history() {
+    const { world, folder, number } = this.#options;
+    return world.historyOf(folder, number);
+  }
+
+  /** The data folder is not paused any more. */
+  resume(): void {
+    this.#hosted?.resume();
   }
 
   /** Every record that the journal holds. */

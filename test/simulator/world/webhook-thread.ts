@@ -35,7 +35,9 @@ export class WebhookThread {
         judge.check('the service fails of what failed, and of nothing else', false, () => String(error)),
       later: (run, ms) => void simulation.after(lane, ms, run),
     });
-    simulation.after(lane, settleMs, () => this.#dispatcher.start());
+    simulation.after(lane, settleMs, () => {
+      if (!world.isPaused) this.#dispatcher.start();
+    });
     this.#tick();
   }
 
@@ -59,6 +61,10 @@ export class WebhookThread {
       });
       this.#dispatcher.connected(number);
     });
+  }
+
+  resume(): void {
+    this.#world.simulation.soon(this.#lane, () => this.#dispatcher.start());
   }
 
   cut(): void {

@@ -10,6 +10,7 @@ import type { Settings } from '../plan.ts';
 import { Bank } from './bank.ts';
 import { MachineClocks } from './clocks.ts';
 import { Facts } from './facts.ts';
+import { History } from './history.ts';
 import { Receivers } from './receivers.ts';
 
 export class World {
@@ -26,6 +27,15 @@ export class World {
   readonly facts: Facts;
   /** Something on the disk was damaged without a word: what needs it may be refused from now on. */
   isDamaged = false;
+  /** The data folder was restored, and nobody has resumed its service yet. */
+  isPaused = false;
+  /** It came back from a backup once. */
+  wasRestored = false;
+  /** Acknowledged writes are gone because the disk said that they were synced; what is left fits together. */
+  isForgetful = false;
+  /** What was sent to a network or a receiver while the service was paused. */
+  readonly sentInPause: string[] = [];
+  readonly #histories = new Map<string, History>();
   /** The run injects nothing any more. */
   isHealed = false;
 
@@ -48,6 +58,22 @@ export class World {
     if (error instanceof MachineDown) return;
     const what = (error as Error).stack ?? String(error);
     this.judge.found(new Finding('the service fails of what failed, and of nothing else', what));
+  }
+
+  /** What a shard has appended to its log. */
+  historyOf(
+    { id, generation }: { readonly id: string; readonly generation: number },
+    shard: number,
+  ): History {
+    const name = `${id} ${generation} ${shard}`;
+    const history = this.#histories.get(name) ?? new History();
+    this.#histories.set(name, history);
+    return history;
+  }
+
+  /** Something goes out to the world. */
+  goesOut(what: string): void {
+    if (this.isPaused) this.sentInPause.push(what);
   }
 
   note(text: string): void {

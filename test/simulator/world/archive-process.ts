@@ -1,0 +1,91 @@
+// The archive's process, put together as src/process/archive-process.ts does it: an archiver for each shard and one for the
+// directory, in a lane that is a process of its own.
+
+import { JournalCopy } from '../../../src/journal/copy-journal.ts';
+import { RowStore } from '../../../src/journal/row-store.ts';
+import { type ArchivedPart, archiveFolderOf } from '../../../src/process/archive-folder.ts';
+import { directorySource, shardSource } from '../../../src/process/archive-sources.ts';
+import { Archiver, type ArchiveSource } from '../../../src/process/archiver.ts';
+import { partsOf } from '../../../src/process/backup-manifest.ts';
+import type { DataFolder } from '../../../src/process/data-folder.ts';
+import type { Lane } from '../kernel/simulation.ts';
+import { isOfDisk } from './failures.ts';
+import type { World } from './world.ts';
+
+export const archiveDir = '/vault/archive';
+const pollMs = 1_000;
+
+/** Everything that archives a folder, and the function that closes what it reads. */
+export function archiversOf(world: World, folder: DataFolder, ageMaxMs: number) {
+  const archiverOf = (part: ArchivedPart, type: 'batch' | 'rows', source: ArchiveSource) =>
+    new Archiver({
+      source,
+      folder: archiveFolderOf(archiveDir, folder, part),
+      part: partsOf(folder, part).log,
+      type,
+      write: { recipients: [], pace: async () => {} },
+      ageMaxMs,
+      now: world.clocks.wall,
+      carry: async () => {},
+      // A folder that was restored has no log from before: a backup has what that held.
+      onGap: (first, last) =>
+        world.judge.check(
+          'a backup and the archive hold what was acknowledged',
+          world.isDamaged || (first === 1 && world.wasRestored),
+          () => `the archive of ${part} lacks ${first} to ${last}`,
+        ),
+    });
+  const copies = Array.from({ length: folder.shards }, (_, number) => {
+    const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+    return new JournalCopy({ dir, identity, segmentBytesMax: world.settings.segmentBytesMax });
+  });
+  const directory = new RowStore(folder.directory, folder.directoryPart, true);
+  const archivers = [
+    ...copies.map((copy, shard) => archiverOf(shard, 'batch', shardSource(copy))),
+    archiverOf('directory', 'rows', directorySource(directory)),
+  ];
+  const close = () => Promise.all([directory.close(), ...copies.map((copy) => copy.close())]);
+  return { archivers, close };
+}
+
+export class ArchiveProcess {
+  readonly #world: World;
+  readonly lane: Lane;
+  #isStopping = false;
+  #running: Promise<void> = Promise.resolve();
+  #opened: ReturnType<typeof archiversOf> | null = null;
+
+  constructor(world: World, folder: DataFolder) {
+    this.#world = world;
+    this.lane = world.machine.lane('archive');
+    world.simulation.soon(this.lane, () => this.#begin(folder));
+  }
+
+  #begin(folder: DataFolder): void {
+    if (this.#isStopping) return;
+    this.#running = this.#round(folder).catch((error) => this.#failed(error));
+    const again = () => this.#world.simulation.after(this.lane, pollMs, () => this.#begin(folder));
+    void this.#running.then(again);
+  }
+
+  async #round(folder: DataFolder): Promise<void> {
+    this.#opened ??= archiversOf(this.#world, folder, this.#world.settings.archiveAgeMs);
+    for (const archiver of this.#opened.archivers) if (!this.#isStopping) await archiver.run();
+    this.#world.happened.add('archived');
+  }
+
+  /** It is tried again. */
+  #failed(error: unknown): void {
+    this.#world.judge.check(
+      'the service fails of what failed, and of nothing else',
+      isOfDisk(error) || this.#world.isDamaged,
+      () => (error as Error).stack!,
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#running;
+    await this.#opened?.close();
+  }
+}

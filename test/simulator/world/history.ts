@@ -1,0 +1,72 @@
+// What a shard has appended to its log since its journal was laid out: the model that a restore is compared with. It is kept
+// outside of every process, and says what the records were at each sequence, and which sequence belongs to a moment.
+
+import type { Change, StoredRecord } from '../../../src/domain/record.ts';
+import type { LogBatch } from '../../../src/journal/journal.ts';
+
+export type Records = ReadonlyMap<string, StoredRecord>;
+
+interface Batch {
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+  readonly wallMs: number;
+  readonly entries: readonly (readonly Change[])[];
+}
+
+export class History {
+  #base: Records | null = null;
+  #baseSequence = 0;
+  #batches: Batch[] = [];
+  /** The last sequence that is durable for certain. */
+  durable = 0;
+
+  /** The shard has recovered with these records: what it had appended beyond them was lost, and nobody was told of it. */
+  recovered(nextSequence: number, records: Records): void {
+    if (this.#base === null) {
+      this.#base = new Map(records);
+      this.#baseSequence = nextSequence - 1;
+      this.durable = this.#baseSequence;
+    }
+    this.#batches = this.#batches.filter(({ firstSequence }) => firstSequence < nextSequence);
+  }
+
+  appended({ firstSequence, wallMs, entries }: LogBatch): void {
+    const lastSequence = firstSequence + entries.length - 1;
+    this.#batches.push({
+      firstSequence,
+      lastSequence,
+      wallMs,
+      entries: entries.map(({ changes }) => changes),
+    });
+  }
+
+  /** The last sequence of the batches up to a moment: those before the first one that is later. */
+  cutAt(wallMs: number): number {
+    const later = this.#batches.find((batch) => batch.wallMs > wallMs);
+    return later === undefined ? this.end : later.firstSequence - 1;
+  }
+
+  get end(): number {
+    return this.#batches.at(-1)?.lastSequence ?? this.#baseSequence;
+  }
+
+  /** The wall time of the batch with this sequence. */
+  wallMsOf(sequence: number): number {
+    return this.#batches.find(({ lastSequence }) => lastSequence >= sequence)?.wallMs ?? 0;
+  }
+
+  /** The records as they were after an entry. */
+  at(sequence: number): Map<string, StoredRecord> {
+    const records = new Map(this.#base);
+    for (const { firstSequence, entries } of this.#batches) {
+      for (const [i, changes] of entries.entries()) {
+        if (firstSequence + i > sequence) return records;
+        for (const change of changes) {
+          if (change.removed) records.delete(change.id);
+          else records.set(change.id, change);
+        }
+      }
+    }
+    return records;
+  }
+}
