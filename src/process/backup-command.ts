@@ -12,6 +12,7 @@ import { filesOf, type Manifest } from './backup-manifest.ts';
 import type { Config } from './config-schema.ts';
 import { DataFolderError, lockDataFolder, lookAtDataFolder } from './data-folder.ts';
 import { recordOffline } from './offline-audit.ts';
+import { paceOf } from './pace.ts';
 
 /** Requests go first where processors are short. */
 const niceness = 19;
@@ -81,7 +82,7 @@ function make(
     to,
     recipients,
     segmentBytesMax: journal.segmentBytesMax,
-    bytesPerSecond: mibPerSecond * 1024 * 1024,
+    pace: paceOf(mibPerSecond * 1024 * 1024),
     onProgress,
   });
 }

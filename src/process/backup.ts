@@ -35,7 +35,6 @@ import {
 } from './backup-manifest.ts';
 import { type DataFolder, DataFolderError } from './data-folder.ts';
 import { bytesBelow } from './disk-space.ts';
-import { paceOf } from './pace.ts';
 
 /** A file of the log has about so many bytes. */
 const logFileBytesMax = 64 << 20;
@@ -46,8 +45,8 @@ export interface BackupOptions {
   /** Public keys of age; without any the backup is not encrypted. */
   readonly recipients: readonly string[];
   readonly segmentBytesMax: number;
-  /** Bytes a second, at most. */
-  readonly bytesPerSecond: number;
+  /** How fast it goes on. */
+  readonly pace: Pace;
   /** Hears how many bytes of about how many are done. */
   readonly onProgress: ReportProgress;
 }
@@ -104,11 +103,11 @@ class Backup {
   #task = 'backup';
 
   constructor(options: BackupOptions, manifest: Manifest) {
-    const { folder, recipients, bytesPerSecond, segmentBytesMax } = options;
+    const { folder, recipients, pace, segmentBytesMax } = options;
     this.#options = options;
     this.#manifest = manifest;
     this.#bytes = filesOf(manifest).reduce((sum, { bytes }) => sum + bytes, 0);
-    this.#write = { recipients, pace: this.#counted(paceOf(bytesPerSecond)) };
+    this.#write = { recipients, pace: this.#counted(pace) };
     const shards = Array.from({ length: folder.shards }, (_, number) => number);
     this.#bytesExpected = shards.reduce((sum, number) => sum + bytesBelow(folder.shardDir(number)), 0);
     this.#directory = new RowStore(folder.directory, folder.directoryPart, true);
