@@ -1,5 +1,5 @@
 // Gives the sources of the service their stand-ins: what they import of the storage library, of `node:fs` and of
-// `node:crypto` is the simulated disk and chance from the seed. Nothing in the sources knows. To be imported before them.
+// `node:crypto`, and what reads the pages of a file, is the simulated disk and chance from the seed. Nothing in the sources knows. To be imported before them.
 
 import { registerHooks } from 'node:module';
 import { edited } from './planted/edits.ts';
@@ -10,6 +10,8 @@ const standIns: Readonly<Record<string, string>> = {
   'node:fs': './disk/node-fs.ts',
   'node:fs/promises': './disk/node-fs-promises.ts',
   'node:crypto': './disk/node-crypto.ts',
+  './lmdb-file.ts': './disk/lmdb-file.ts',
+  './lmdb-scan.ts': './disk/lmdb-file.ts',
 };
 
 registerHooks({

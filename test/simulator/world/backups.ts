@@ -29,11 +29,13 @@ interface Backup {
 export class Backups {
   readonly #world: World;
   readonly #made: Backup[] = [];
+  readonly #random: Random;
   #lane: Lane | null = null;
   #count = 0;
 
   constructor(world: World) {
     this.#world = world;
+    this.#random = world.simulation.random('backups');
   }
 
   /** The machine, or the service, has ended, and so have the operator's commands. */
@@ -72,7 +74,7 @@ export class Backups {
         to: path,
         recipients: [],
         segmentBytesMax: this.#world.settings.segmentBytesMax,
-        bytesPerSecond: Infinity,
+        pace: () => this.#world.simulation.wait(this.#random.skewed(0.05, 50)),
         onProgress() {},
       });
       this.#count++;
