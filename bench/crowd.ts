@@ -97,6 +97,25 @@ interface Round extends Measured {
   readonly residentMib: number;
 }
 
+/** The requests of the ordinary clients, one kind at a time, because only creates wait for the disk. */
+type Loads = Readonly<Record<'create' | 'retrieve', Load>>;
+type Rounds = Record<keyof Loads, { readonly without: Round[]; readonly beside: Round[] }>;
+const kinds = ['create', 'retrieve'] as const;
+
+async function loadsOf({ url, key }: ServiceTarget): Promise<Loads> {
+  const { request } = creation(key, counted('first'));
+  const made = await fetch(url + intentsPath, {
+    method: 'POST',
+    headers: request.headers as Record<string, string>,
+    body: request.body as string,
+  });
+  const { id } = (await made.json()) as { id: string };
+  return {
+    create: { url, requests: [creation(key, counted('crowd'))] },
+    retrieve: { url, requests: [reading(key, `${intentsPath}/${id}`)] },
+  };
+}
+
 async function measure(service: ServiceTarget, load: Load, { rate, seconds }: Options): Promise<Round> {
   const before = service.cpuSeconds()!;
   const measured = await driveOpen(load, connections, rate, seconds);
@@ -109,16 +128,46 @@ function residentMib(pid: number): number {
   return Number(kib) / 1024;
 }
 
-function median(rounds: readonly Round[], of: (round: Round) => number): number {
-  return rounds.map(of).sort((a, b) => a - b)[rounds.length >> 1]!;
+/** Rounds without the crowd and beside it in turn. Prints what they show. */
+async function measureBeside(
+  name: string,
+  service: ServiceTarget,
+  loads: Loads,
+  crowdKey: string,
+  options: Options,
+): Promise<void> {
+  const standing = name === 'all' ? crowds : [name as Crowd];
+  const rounds: Rounds = { create: { without: [], beside: [] }, retrieve: { without: [], beside: [] } };
+  let told = '';
+  for (let round = 0; round < options.rounds; round++) {
+    for (const kind of kinds) rounds[kind].without.push(await measure(service, loads[kind], options));
+    const crowd = standing.map(
+      (each) => new StandingCrowd(orderOf(each, options[each], service.url, crowdKey)),
+    );
+    await Promise.all(crowd.map((each) => each.complete()));
+    await wait(settleMs);
+    for (const kind of kinds) rounds[kind].beside.push(await measure(service, loads[kind], options));
+    told = crowd.map(({ news }, i) => `${standing[i]} ${JSON.stringify(news)}`).join(', ');
+    for (const each of crowd) each.leave();
+    await wait(settleMs);
+  }
+  process.stdout.write(`beside ${name} (${told})\n`);
+  for (const kind of kinds) process.stdout.write(line(kind, rounds[kind]));
 }
 
-function line(name: string, rounds: readonly Round[]): string {
-  const figure = (of: (round: Round) => number, digits = 1) => median(rounds, of).toFixed(digits);
-  const latency = `p50 ${figure((round) => round.p50Ms)} ms, p99 ${figure((round) => round.p99Ms)} ms`;
-  const cost = `${figure((round) => 100 * round.cpuShare, 0)} % of a core, ${figure((round) => round.residentMib, 0)} MiB`;
-  const all = rounds.map((round) => round.p99Ms.toFixed(1)).join(' ');
-  return `${name}: ${latency} (p99 by round: ${all}); the service takes ${cost}\n`;
+function line(kind: string, { without, beside }: Rounds['create']): string {
+  const both = (of: (round: Round) => number, digits: number) =>
+    [without, beside].map((rounds) => median(rounds.map(of)).toFixed(digits)).join(' → ');
+  const ratio = median(beside.map(({ p99Ms }, i) => p99Ms / without[i]!.p99Ms));
+  return (
+    `${kind}: p50 ${both(({ p50Ms }) => p50Ms, 2)} ms, p99 ${both(({ p99Ms }) => p99Ms, 2)} ms (${ratio.toFixed(2)} times, ` +
+    `round by round), ${both(({ cpuShare }) => 100 * cpuShare, 0)} % of a core, ` +
+    `${both((round) => round.residentMib, 0)} MiB\n`
+  );
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }
 
 async function main(): Promise<void> {
@@ -143,40 +192,10 @@ async function main(): Promise<void> {
     PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: most,
   });
   try {
-    const longKey = await seedLongList(service);
-    const create = creation(service.key, counted('crowd'));
-    const first = creation(service.key, counted('first')).request;
-    const made = await fetch(service.url + intentsPath, {
-      method: 'POST',
-      headers: first.headers!,
-      body: first.body!,
-    });
-    const { id } = (await made.json()) as { id: string };
-    const retrieve = reading(service.key, `${intentsPath}/${id}`);
-    const load = { url: service.url, requests: [create, retrieve] };
-    await driveOpen(load, connections, options.rate, 2);
-    for (const name of options.only) {
-      const standing = name === 'all' ? crowds : [name as Crowd];
-      const rounds: { without: Round[]; beside: Round[] } = { without: [], beside: [] };
-      let told = '';
-      for (let round = 0; round < options.rounds; round++) {
-        rounds.without.push(await measure(service, load, options));
-        const crowd = standing.map(
-          (each) => new StandingCrowd(orderOf(each, options[each], service.url, longKey)),
-        );
-        await Promise.all(crowd.map((each) => each.complete()));
-        await wait(settleMs);
-        rounds.beside.push(await measure(service, load, options));
-        told = crowd.map(({ news }, i) => `${standing[i]} ${JSON.stringify(news)}`).join(', ');
-        for (const each of crowd) each.leave();
-        await wait(settleMs);
-      }
-      process.stdout.write(line('without', rounds.without));
-      process.stdout.write(line(`beside ${name}`, rounds.beside));
-      const ratios = rounds.beside.map((beside, i) => beside.p99Ms / rounds.without[i]!.p99Ms);
-      const ratio = ratios.sort((a, b) => a - b)[ratios.length >> 1]!;
-      process.stdout.write(`${name}: p99 ${ratio.toFixed(2)} times that without (${told})\n\n`);
-    }
+    const crowdKey = await seedLongList(service);
+    const loads = await loadsOf(service);
+    for (const kind of kinds) await driveOpen(loads[kind], connections, options.rate, 1);
+    for (const name of options.only) await measureBeside(name, service, loads, crowdKey, options);
   } finally {
     await service.stop();
   }

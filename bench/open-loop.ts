@@ -3,6 +3,7 @@
 // spared the requests that had to wait for it meanwhile (coordinated omission). What is due goes out on the first free
 // connection, and waits for one when all are taken.
 
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type Load, type Measured, quantile } from './load.ts';
 import { requestText } from './request-text.ts';
@@ -30,7 +31,7 @@ export async function driveOpen(
   const done = Promise.withResolvers<void>();
   let sent = 0;
   let answered = 0;
-  const startedAt = performance.now();
+  let startedAt = 0;
   const dueAt = (number: number) => startedAt + (number * 1_000) / perSecond;
   const sendDue = () => {
     for (const now = performance.now(); sent < count && dueAt(sent) <= now && free.length > 0; sent++) {
@@ -63,6 +64,9 @@ export async function driveOpen(
       onAnswer(connection);
     });
   }
+  // The clients are connected when the load begins.
+  await Promise.race([done.promise, Promise.all(free.map(({ socket }) => once(socket, 'connect')))]);
+  startedAt = performance.now();
   const ticks = setInterval(sendDue, 1);
   const timer = setTimeout(
     () => done.reject(new Error(`${count - answered} of ${count} requests were not answered in time`)),
