@@ -4,7 +4,7 @@
 // From its first `=` on, the name of an index is a value of which there may be any number. What comes before it comes
 // again and again, so the checkpoint numbers it: there must be few of these for an organization.
 
-import type { AttemptRecord, NetworkCallRecord, StoredRecord } from './record.ts';
+import type { RecordKind, RecordOf, StoredRecord } from './record.ts';
 import type { IndexRow } from './view.ts';
 
 /** The name of one organization in one mode. Merchants see the objects of one scope only. */
@@ -144,8 +144,35 @@ export function idOfSortKey(index: string, sortKey: string): string {
   return index.startsWith(dueIndex) || index === endedIndex ? sortKey.slice(timeWidth) : sortKey;
 }
 
+/**
+ * The fields that a record's index rows depend on, besides its id, its organization and its mode. They come first in the bytes of
+ * a record, so that its rows can be told without the rest of it (journal/record-layout.ts).
+ */
+export const indexedFields = {
+  payment_intent: ['customer', 'status'],
+  charge: ['payment_intent', 'status', 'cash_number', 'due_at_ms'],
+  checkout_session: ['status', 'due_at_ms'],
+  customer: ['email', 'deleted'],
+  refund: ['payment_intent', 'status'],
+  review: ['open'],
+  event: ['type'],
+  webhook_endpoint: ['status', 'draining'],
+  delivery: ['endpoint', 'event', 'status', 'due_at_ms', 'ended_at_ms'],
+  attempt: ['delivery'],
+  network_call: ['cash_number'],
+} as const satisfies { readonly [K in RecordKind]: readonly (keyof RecordOf<K>)[] };
+
+type IndexedField<K extends RecordKind> = (typeof indexedFields)[K][number];
+
+/** As much of a record as its index rows depend on. */
+type Indexed<K extends RecordKind> = Pick<
+  RecordOf<K>,
+  'kind' | 'id' | 'org' | 'livemode' | 'removed' | (IndexedField<K> & keyof RecordOf<K>)
+>;
+export type IndexedRecord = { [K in RecordKind]: Indexed<K> }[RecordKind];
+
 /** Every index row of a record; none once it is removed. */
-export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
+export function indexRowsOf(record: IndexedRecord): readonly IndexRow[] {
   if (record.removed) return [];
   const { id, kind } = record;
   if (kind === 'network_call') {
@@ -177,7 +204,7 @@ export function indexRowsOf(record: StoredRecord): readonly IndexRow[] {
   return rows;
 }
 
-type ListedRecord = Exclude<StoredRecord, NetworkCallRecord | AttemptRecord>;
+type ListedRecord = Extract<IndexedRecord, { kind: ListedKind }>;
 
 /** The rows of lists that are filtered by fields. */
 function addFieldRows(rows: IndexRow[], record: ListedRecord, names: ScopeNames): void {

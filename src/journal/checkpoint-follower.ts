@@ -4,10 +4,16 @@
 
 import { assert } from '../core/assert.ts';
 import { breath, type Scheduler } from '../core/scheduler.ts';
-import { type FollowedBatch, type FollowedLog, responsesOf, storedEntriesAfter } from './follow.ts';
+import { type EntryVisitor, visitEntries } from './codec.ts';
+import { type FollowedBatch, type FollowedLog, responsesOf } from './follow.ts';
 import { IdempotencyRecordList } from './idempotency-rows.ts';
-import { type Checkpointer, JournalDamaged, type WritableCheckpoint } from './journal.ts';
-import { idOfFrame, type RecordFrame } from './record-frame.ts';
+import {
+  type Checkpointer,
+  type IdempotencyRecord,
+  JournalDamaged,
+  type WritableCheckpoint,
+} from './journal.ts';
+import type { RecordFrame } from './record-frame.ts';
 import type { MovedResponse } from './response-table.ts';
 
 /** So much of the log is held in memory at once. */
@@ -29,24 +35,35 @@ export interface FollowerCheckpoint extends WritableCheckpoint {
 }
 
 /** A part of the log, as a checkpoint takes it: the last value of each record. */
-class LogPart {
-  readonly records = new Map<string, RecordFrame>();
+class LogPart implements EntryVisitor {
+  /** Each record is at the place of its first change. */
+  readonly records: RecordFrame[] = [];
   readonly idempotencyRecords = new IdempotencyRecordList();
   /** Where it ends. */
   sequence: number;
   bytes = 0;
+  /** The places of the records by their keys. */
+  readonly #places = new Map<string, number>();
 
   constructor(afterSequence: number) {
     this.sequence = afterSequence;
   }
 
   add(batch: FollowedBatch): void {
-    for (const { records, idempotency } of storedEntriesAfter(batch, this.sequence)) {
-      for (const frame of records) this.records.set(idOfFrame(frame), frame);
-      if (idempotency !== null) this.idempotencyRecords.push(idempotency);
-    }
+    visitEntries(batch.bytes, this.sequence, this);
     this.sequence = batch.lastSequence;
     this.bytes += batch.bytes.length;
+  }
+
+  change(frame: RecordFrame): void {
+    const key = frame.key.toString('latin1');
+    const place = this.#places.get(key) ?? this.records.length;
+    if (place === this.records.length) this.#places.set(key, place);
+    this.records[place] = frame;
+  }
+
+  idempotency(record: IdempotencyRecord): void {
+    this.idempotencyRecords.push(record);
   }
 }
 
@@ -81,7 +98,7 @@ export class CheckpointFollower implements Checkpointer {
     while (this.#checkpoint.sequence < sequence) {
       const part = await this.#read(sequence);
       await this.#checkpoint.write(part);
-      written += part.records.size;
+      written += part.records.length;
     }
     assert(this.#checkpoint.sequence === sequence, 'a checkpoint ends with a turn');
     return written;

@@ -7,6 +7,7 @@
 // changes, and the checkpoint always is the state as of its sequence.
 
 import { assert } from '../core/assert.ts';
+import type { IndexedRecord } from '../domain/indexes.ts';
 import type { Change } from '../domain/record.ts';
 import type { IndexRow, ScanRange } from '../domain/view.ts';
 import type { FollowerCheckpoint } from './checkpoint-follower.ts';
@@ -36,7 +37,7 @@ import {
   type ResponseLocation,
   type StoredResponse,
 } from './journal.ts';
-import { decodeRecord, idOfFrame, isRemoved, type RecordFrame } from './record-frame.ts';
+import { decodeIndexed, decodeRecord, idOfFrame, isRemoved, type RecordFrame } from './record-frame.ts';
 import { type OnDamage, RecordTables } from './record-table.ts';
 import { type MovedResponse, ResponseTable } from './response-table.ts';
 
@@ -50,7 +51,7 @@ const formatKey = Buffer.from('format');
 export const segmentKey = Buffer.from('segment');
 
 /** Returns the rows of all indexes to which a record belongs. */
-export type IndexRowsOf = (record: Change) => readonly IndexRow[];
+export type IndexRowsOf = (record: IndexedRecord) => readonly IndexRow[];
 
 export interface CheckpointOptions {
   readonly folder: string;
@@ -153,7 +154,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
       sequence > this.#sequence || idempotencyRecords.length === 0,
       'used keys come with a later sequence',
     );
-    for (const [id, frame] of records) this.#gather(id, frame);
+    for (const frame of records) this.#gather(frame);
     this.#commit(() => {
       this.#records.write();
       this.#index.write();
@@ -166,10 +167,11 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   }
 
   /** Gathers the record's own row, and those of indexes that are new or stale. */
-  #gather(id: string, frame: RecordFrame): void {
+  #gather(frame: RecordFrame): void {
+    const id = idOfFrame(frame);
     const stored = this.#records.change(id, frame);
-    const before = stored === undefined ? [] : this.#indexRowsOf(stored);
-    this.#index.change(before, isRemoved(frame) ? [] : this.#indexRowsOf(decodeRecord(id, frame.value)));
+    const before = stored === undefined ? [] : this.#indexRowsOf(decodeIndexed(id, stored));
+    this.#index.change(before, isRemoved(frame) ? [] : this.#indexRowsOf(decodeIndexed(id, frame.value)));
   }
 
   *idempotencyRecords(sinceMs: number): Generator<IdempotencyRecord> {

@@ -177,15 +177,17 @@ function writeCause(cause: Cause | null, at: number): void {
   writer.buffer.set(bytes, start + 1);
 }
 
-/** The cause at `at`, and where it ends. */
-function readCause(bytes: Buffer, at: number): { readonly cause: Cause | null; readonly end: number } {
+function readCause(bytes: Buffer, at: number): Cause | null {
   const kind = bytes[at]!;
-  if (kind === 0) return { cause: null, end: at + 1 };
+  if (kind === 0) return null;
   const by = causeKinds[(kind & ~namedMark) - 1];
   assert(by !== undefined, `the kind ${kind} of a cause is known`);
-  if ((kind & namedMark) === 0) return { cause: causes[by], end: at + 1 };
-  const end = at + 2 + bytes[at + 1]!;
-  return { cause: { by, name: bytes.toString('utf8', at + 2, end) }, end };
+  if ((kind & namedMark) === 0) return causes[by];
+  return { by, name: bytes.toString('utf8', at + 2, causeEnd(bytes, at)) };
+}
+
+function causeEnd(bytes: Buffer, at: number): number {
+  return (bytes[at]! & namedMark) === 0 ? at + 1 : at + 2 + bytes[at + 1]!;
 }
 
 /** Writes a response; `holder` is the place of the event that holds its body, or 0. */
@@ -244,19 +246,6 @@ export function retagged(bytes: Buffer, tag: Buffer): Buffer {
   return copy;
 }
 
-/** The log batch with its entries up to `lastSequence` only. */
-export function cutAfter(bytes: Buffer, lastSequence: number, tag: Buffer): Buffer {
-  const { firstSequence, timeMs, wallMs, epoch } = readTurnHeader(bytes);
-  const entries = decodeTurn(bytes)
-    .filter(({ sequence }) => sequence <= lastSequence)
-    .map(({ cause, changes, idempotency }) => ({
-      cause,
-      changes,
-      idempotency: responseOf(bytes, idempotency),
-    }));
-  return encodeTurn({ firstSequence, timeMs, wallMs, entries }, tag, epoch).bytes;
-}
-
 /** The stored response that belongs to an idempotency record of this log batch. */
 export function responseOf(bytes: Buffer, idempotency: IdempotencyRecord | null): KeyedResponse | null {
   if (idempotency === null) return null;
@@ -276,8 +265,8 @@ export function readEntries(bytes: Buffer, entries: StoredEntry[] = []): StoredE
   for (let at = headerBytes; at < end; ) {
     const records = new Array<RecordFrame>(bytes.readUInt16LE(at));
     const offset = bytes.readUInt32LE(at + 2);
-    const { cause, end: start } = readCause(bytes, at + causeAt);
-    at = start;
+    const cause = readCause(bytes, at + causeAt);
+    at = causeEnd(bytes, at + causeAt);
     for (let i = 0; i < records.length; i++) {
       const frame = new ChangeFrame(bytes, at);
       records[i] = frame;
@@ -288,6 +277,30 @@ export function readEntries(bytes: Buffer, entries: StoredEntry[] = []): StoredE
     entries.push({ sequence: firstSequence + entries.length, timeMs, records, idempotency, cause });
   }
   return entries;
+}
+
+/** Takes the parts of entries, one after the other. */
+export interface EntryVisitor {
+  change(frame: RecordFrame): void;
+  idempotency(record: IdempotencyRecord): void;
+}
+
+/** Shows the entries after `after` of a log batch that has no defect, as views of it and without an object for each. */
+export function visitEntries(bytes: Buffer, after: number, visitor: EntryVisitor): void {
+  const { firstSequence, timeMs } = readTurnHeader(bytes);
+  const end = headerBytes + bytes.readUInt32LE(bodyBytesAt);
+  for (let at = headerBytes, sequence = firstSequence; at < end; sequence++) {
+    const changes = bytes.readUInt16LE(at);
+    const offset = bytes.readUInt32LE(at + 2);
+    at = causeEnd(bytes, at + causeAt);
+    for (let i = 0; i < changes; i++) {
+      const frame = new ChangeFrame(bytes, at);
+      if (sequence > after) visitor.change(frame);
+      at = frame.end;
+    }
+    if (offset !== noResponse && sequence > after)
+      visitor.idempotency(readIdempotencyRecord(bytes, { record: firstSequence, offset }, timeMs));
+  }
 }
 
 /** Decodes a log batch that has no defect. What it returns does not hold on to the bytes. */

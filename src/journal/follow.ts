@@ -3,15 +3,7 @@
 // Damage, or a gap, is never skipped.
 
 import { basename, dirname } from 'node:path';
-import {
-  decodeTurn,
-  readEntries,
-  readTurnHeader,
-  responseOf,
-  type StoredEntry,
-  type TurnHeader,
-  turnDefect,
-} from './codec.ts';
+import { decodeTurn, readEntries, readTurnHeader, responseOf, type TurnHeader, turnDefect } from './codec.ts';
 import { type Environment, guardRead } from './environment.ts';
 import { ForeignPart } from './identity.ts';
 import { JournalDamaged, type ReplayedEntry, unlessDamaged } from './journal.ts';
@@ -20,7 +12,7 @@ import { fileBytes, type Segment, type Segments, turnTimeMs, writtenMs } from '.
 
 /** A batch of the log. */
 export interface FollowedBatch extends TurnHeader {
-  /** The checked bytes, which are valid until the next batch is read. */
+  /** The checked bytes, which stay as they are. */
   readonly bytes: Buffer;
 }
 
@@ -119,12 +111,6 @@ export function* follow(
 /** The entries of a batch that come after `after`. */
 export function entriesAfter(batch: FollowedBatch, after: number): ReplayedEntry[] {
   return decodeTurn(batch.bytes).filter(({ sequence }) => sequence > after);
-}
-
-/** The same entries in their stored form, as views of a copy, because the batch's own bytes are valid for a short time only. */
-export function storedEntriesAfter(batch: FollowedBatch, after: number): StoredEntry[] {
-  const entries = readEntries(Buffer.from(batch.bytes));
-  return batch.firstSequence > after ? entries : entries.filter(({ sequence }) => sequence > after);
 }
 
 function* batchesOf(segments: Segments, index: number, next: number, upTo: number): Generator<StoredBatch> {

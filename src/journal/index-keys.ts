@@ -9,7 +9,8 @@
 import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import type { ScanRange } from '../domain/view.ts';
-import { packedAlphabet, packText } from './packed-text.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { packedAlphabet, packedBytes, packText, writePacked } from './packed-text.ts';
 
 const sortKeyLengthMax = 100;
 const valueBytesMax = 126;
@@ -64,14 +65,25 @@ function valueBytes(value: string): Buffer {
 
 /** The key of a row: the prefix of its index and its sort key. */
 export function rowKey(prefix: Uint8Array, sortKey: string): Buffer {
+  alone.clear();
+  writeRowKey(alone, prefix, sortKey);
+  return alone.copy();
+}
+
+const alone = new ByteWriter();
+
+/** Writes the key of a row, and returns its length. */
+export function writeRowKey(writer: ByteWriter, prefix: Uint8Array, sortKey: string): number {
   assert(
     sortKey.length > 0 && sortKey.length <= sortKeyLengthMax,
     `a sort key of ${sortKey.length} characters`,
   );
-  const key = packText(sortKey, prefix.length);
-  assert(key !== null, `the sort key ${sortKey} has letters, digits and _ only`);
-  key.set(prefix);
-  return key;
+  const length = prefix.length + packedBytes(sortKey);
+  const at = writer.skip(length);
+  const isPacked = writePacked(sortKey, writer.buffer, at + prefix.length);
+  assert(isPacked, `the sort key ${sortKey} has letters, digits and _ only`);
+  writer.buffer.set(prefix, at);
+  return length;
 }
 
 /** LMDB's bounds for a scan of the index with this prefix; `end` is always exclusive. */

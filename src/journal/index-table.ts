@@ -5,8 +5,17 @@
 // every page half empty. So a little more than every second row is written first, and the others then fill the pages.
 
 import type { IndexRow, ScanRange } from '../domain/view.ts';
+import { ByteWriter } from './byte-writer.ts';
 import type { Table } from './environment.ts';
-import { indexPrefix, readNumber, rowKey, scanBounds, splitIndexName, valueBytesIn } from './index-keys.ts';
+import {
+  indexPrefix,
+  readNumber,
+  rowKey,
+  scanBounds,
+  splitIndexName,
+  valueBytesIn,
+  writeRowKey,
+} from './index-keys.ts';
 import { unpackText } from './packed-text.ts';
 
 /** Runs a read of the environment. */
@@ -19,7 +28,11 @@ const readKeysMax = 1_000;
 /** The rows of one index to write or to remove. */
 interface Gathered {
   readonly prefix: Buffer;
-  readonly rows: { readonly sortKey: string; readonly isRemoved: boolean }[];
+  /** Twice the place where each row's key begins among the gathered bytes, and one more if the row is to be removed. */
+  readonly rows: number[];
+  /** The sort key of the last row. */
+  last: string;
+  isSorted: boolean;
 }
 
 export class IndexTable {
@@ -29,6 +42,8 @@ export class IndexTable {
   /** The numbers of the lists that were used lately. */
   readonly #known = new Map<string, number>();
   readonly #gathered = new Map<string, Gathered>();
+  /** The keys of the gathered rows, each with its length (u8) before it. Thousands are held, and objects would take ten times as much. */
+  readonly #keys = new ByteWriter();
   /** The lists whose numbers the next transaction writes. */
   readonly #added = new Map<string, number>();
   /** The number of lists; null until it is needed. */
@@ -120,10 +135,22 @@ export class IndexTable {
     let gathered = this.#gathered.get(index);
     if (gathered === undefined) {
       const { list, value } = splitIndexName(index);
-      gathered = { prefix: indexPrefix(this.#numberOf(list) ?? this.#add(list), value), rows: [] };
+      const prefix = indexPrefix(this.#numberOf(list) ?? this.#add(list), value);
+      gathered = { prefix, rows: [], last: '', isSorted: true };
       this.#gathered.set(index, gathered);
     }
-    gathered.rows.push({ sortKey, isRemoved });
+    if (sortKey < gathered.last) gathered.isSorted = false;
+    gathered.last = sortKey;
+    const at = this.#keys.skip(1);
+    const length = writeRowKey(this.#keys, gathered.prefix, sortKey);
+    this.#keys.buffer[at] = length;
+    gathered.rows.push(2 * at + (isRemoved ? 1 : 0));
+  }
+
+  #keyAt(row: number): Buffer {
+    const { buffer } = this.#keys;
+    const start = (row >>> 1) + 1;
+    return buffer.subarray(start, start + buffer[start - 1]!);
   }
 
   #add(list: string): number {
@@ -142,27 +169,25 @@ export class IndexTable {
       this.#lists.putSync(Buffer.from(list), bytes);
     }
     const inOrder = [...this.#gathered.values()].sort((a, b) => a.prefix.compare(b.prefix));
-    for (const { prefix, rows } of inOrder) {
-      rows.sort((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
-      for (const { sortKey, isRemoved } of filling(rows)) {
-        const key = rowKey(prefix, sortKey);
-        if (isRemoved) this.#rows.removeSync(key);
-        else this.#rows.putSync(key, nothing);
+    for (const { rows, isSorted } of inOrder) {
+      if (!isSorted) rows.sort((a, b) => this.#keyAt(a).compare(this.#keyAt(b)));
+      for (const isFirst of [true, false]) {
+        for (let i = 0; i < rows.length; i++) {
+          if (firstOfNine[i % 9] !== isFirst) continue;
+          const key = this.#keyAt(rows[i]!);
+          if ((rows[i]! & 1) === 1) this.#rows.removeSync(key);
+          else this.#rows.putSync(key, nothing);
+        }
       }
     }
     this.#added.clear();
     this.#gathered.clear();
+    this.#keys.clear();
   }
 }
 
 /** Of nine rows, those that are written first. They leave the pages half full, and the others fit in. */
 const firstOfNine = [true, false, true, false, true, false, true, false, true];
-
-/** The rows in the order in which they are written. */
-function* filling<T>(rows: readonly T[]): Generator<T> {
-  for (const isFirst of [true, false])
-    for (let i = 0; i < rows.length; i++) if (firstOfNine[i % 9] === isFirst) yield rows[i]!;
-}
 
 function holds(rows: readonly IndexRow[], { index, sortKey }: IndexRow): boolean {
   return rows.some((row) => row.index === index && row.sortKey === sortKey);

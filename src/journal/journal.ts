@@ -128,8 +128,8 @@ export interface Log {
 
 /** What one checkpoint writes. */
 export interface CheckpointInput {
-  /** The bytes of the records that have changed since the last checkpoint, by id. One that says that it is removed is deleted. */
-  readonly records: ReadonlyMap<string, RecordFrame>;
+  /** The bytes of the records that have changed since the last checkpoint, each once. One that says that it is removed is deleted. */
+  readonly records: Iterable<RecordFrame>;
   /** The last sequence that the records reflect. */
   readonly sequence: number;
   /** Idempotency keys used since the last checkpoint. */

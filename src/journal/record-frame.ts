@@ -12,11 +12,20 @@
 import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { assert } from '../core/assert.ts';
+import type { IndexedRecord } from '../domain/indexes.ts';
 import type { StoredRecord } from '../domain/record.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { checksumBytes } from './checksum.ts';
 import { packedBytes, packText, unpackText, writePacked } from './packed-text.ts';
-import { type FrameHead, kindOf, numbersOf, recordOf, valuesOf } from './record-layout.ts';
+import {
+  type FrameHead,
+  indexedIn,
+  indexedOf,
+  kindOf,
+  numbersOf,
+  recordOf,
+  valuesOf,
+} from './record-layout.ts';
 
 export interface RecordFrame {
   readonly key: Buffer;
@@ -107,6 +116,24 @@ export function organizationOf({ value }: RecordFrame): string {
 
 /** Decodes the record with this id. Its value must match its checksum. */
 export function decodeRecord(id: string, value: Buffer): StoredRecord {
+  return recordOf(headOf(id, value), value[1]!, packr.unpack(valuesIn(value)));
+}
+
+/** Decodes as much of the record with this id as its index rows depend on. Its value must match its checksum. */
+export function decodeIndexed(id: string, value: Buffer): IndexedRecord {
+  const head = headOf(id, value);
+  const count = indexedIn(head.kind, value[1]!);
+  if (count === null) return decodeRecord(id, value);
+  const packed = valuesIn(value);
+  const values: unknown[] = [];
+  packr.unpackMultiple(packed.subarray(arrayHeadBytes(packed)), (each) => {
+    values.push(each);
+    return values.length < count;
+  });
+  return indexedOf(head, values);
+}
+
+function headOf(id: string, value: Buffer): FrameHead {
   const head: { -readonly [name in keyof FrameHead]: FrameHead[name] } = {
     kind: kindOf(value[0]!),
     id,
@@ -114,9 +141,17 @@ export function decodeRecord(id: string, value: Buffer): StoredRecord {
     livemode: (value[flagsAt]! & flags.livemode) !== 0,
   };
   if ((value[flagsAt]! & flags.removed) !== 0) head.removed = true;
-  const start = organizationAt + value[organizationAt - 1]!;
-  const values = packr.unpack(value.subarray(start, value.length - checksumBytes));
-  return recordOf(head, value[1]!, values);
+  return head;
+}
+
+/** The values of a record: a msgpack array. */
+function valuesIn(value: Buffer): Buffer {
+  return value.subarray(organizationAt + value[organizationAt - 1]!, value.length - checksumBytes);
+}
+
+/** The bytes before the first item of an array: one with up to 15 items has its length in the first of them. */
+function arrayHeadBytes(packed: Buffer): number {
+  return packed[0]! < 0xa0 ? 1 : 3;
 }
 
 /** The record of a frame; null when its bytes are damaged. */

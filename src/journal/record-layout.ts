@@ -6,11 +6,15 @@
 // older version is read, all later upcasters are applied. Its bytes stay as they are until its next change, which writes it in
 // the newest version. The files under test/journal/golden have records of every version.
 //
+// The fields that a record's index rows depend on come first, in the order of `indexedFields` (domain/indexes.ts). So a change
+// there is a change of the layout.
+//
 // Fields that mostly have one of a few texts are written as numbers in a list of words.
 //
 // Metadata has names that merchants choose. It is written as a flat list, because msgpackr renames a field `__proto__`.
 
 import { assert } from '../core/assert.ts';
+import { type IndexedRecord, indexedFields } from '../domain/indexes.ts';
 import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
 
 /** Makes the values of one version into those of the next. A word is a number then. */
@@ -19,8 +23,10 @@ type Upcaster = (values: readonly unknown[]) => unknown[];
 interface Layout<K extends RecordKind> {
   /** The number of a kind is never given to another one. */
   readonly number: number;
-  /** Every field that is not in the frame's head, in the order of its values. */
-  readonly fields: Readonly<Record<Exclude<keyof RecordOf<K>, keyof FrameHead>, true>>;
+  /** Every field that is neither in the frame's head nor indexed, in the order of its values. */
+  readonly fields: Readonly<
+    Record<Exclude<keyof RecordOf<K>, keyof FrameHead | (typeof indexedFields)[K][number]>, true>
+  >;
   /** Fields whose texts are mostly words. */
   readonly words?: readonly (keyof RecordOf<K>)[];
   /** From version 1 to 2, from 2 to 3, …: there is one version more than there are upcasters. */
@@ -91,10 +97,8 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       amount: true,
       amount_received: true,
       currency: true,
-      status: true,
       payment_method_types: true,
       latest_charge: true,
-      customer: true,
       description: true,
       metadata: true,
       last_payment_error: true,
@@ -115,21 +119,17 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       amount_refunded: true,
       amount_refund_pending: true,
       currency: true,
-      status: true,
       method: true,
-      payment_intent: true,
       failure_code: true,
       failure_message: true,
       decline_code: true,
       card: true,
-      cash_number: true,
       cash_agent: true,
       challenge_token: true,
       authorization: true,
       metadata: true,
       expires_at_ms: true,
       deadline_ms: true,
-      due_at_ms: true,
     },
     words: ['currency', 'status', 'method', 'failure_code', 'decline_code'],
     upcasters: [],
@@ -142,7 +142,6 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       currency: true,
       payment_method_types: true,
       payment_intent: true,
-      status: true,
       success_url: true,
       cancel_url: true,
       customer: true,
@@ -152,7 +151,6 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       metadata: true,
       expires_at_ms: true,
       deadline_ms: true,
-      due_at_ms: true,
     },
     words: ['currency', 'status'],
     upcasters: [],
@@ -161,12 +159,10 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
     number: 4,
     fields: {
       ...common,
-      email: true,
       name: true,
       phone: true,
       description: true,
       metadata: true,
-      deleted: true,
     },
     upcasters: [],
   },
@@ -177,9 +173,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       amount: true,
       currency: true,
       charge: true,
-      payment_intent: true,
       reason: true,
-      status: true,
       failure_reason: true,
       metadata: true,
     },
@@ -192,7 +186,6 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       ...common,
       payment_intent: true,
       charge: true,
-      open: true,
       reason: true,
       amount_expected: true,
       amount_received: true,
@@ -204,7 +197,6 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
     number: 7,
     fields: {
       ...common,
-      type: true,
       api_version: true,
       request_id: true,
       idempotency_key: true,
@@ -220,8 +212,6 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       ...common,
       url: true,
       enabled_events: true,
-      status: true,
-      draining: true,
       metadata: true,
       api_version: true,
       secrets: true,
@@ -233,12 +223,7 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
     number: 9,
     fields: {
       ...common,
-      endpoint: true,
-      event: true,
       event_type: true,
-      status: true,
-      due_at_ms: true,
-      ended_at_ms: true,
       attempt_count: true,
       tries: true,
     },
@@ -249,7 +234,6 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
     number: 10,
     fields: {
       ...common,
-      delivery: true,
       at_ms: true,
       duration_ms: true,
       status: true,
@@ -267,7 +251,6 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       charge: true,
       refund: true,
       card_token: true,
-      cash_number: true,
       return_url: true,
       accepted: true,
       request: true,
@@ -281,6 +264,8 @@ interface Compiled {
   readonly kind: RecordKind;
   readonly number: number;
   readonly names: readonly string[];
+  /** How many of these are indexed: they come first. */
+  readonly indexed: number;
   /** The position of the metadata among the values; -1 when the kind has none. */
   readonly metadataAt: number;
   /** The positions of values that may be words. */
@@ -294,10 +279,12 @@ const byKind = new Map<RecordKind, Compiled>();
 const byNumber: Compiled[] = [];
 for (const kind of Object.keys(layouts) as RecordKind[]) {
   const { number, fields, words: worded = [], upcasters } = layouts[kind];
-  const names = Object.keys(fields);
+  const names = [...indexedFields[kind], ...Object.keys(fields)];
+  const indexed = indexedFields[kind].length;
   const metadataAt = names.indexOf('metadata');
   const wordsAt = worded.map((name) => names.indexOf(name));
-  const compiled = { kind, number, names, metadataAt, wordsAt, upcasters, version: upcasters.length + 1 };
+  const version = upcasters.length + 1;
+  const compiled = { kind, number, names, indexed, metadataAt, wordsAt, upcasters, version };
   byKind.set(kind, compiled);
   byNumber[number] = compiled;
 }
@@ -345,6 +332,26 @@ export function recordOf(head: FrameHead, version: number, written: unknown[]): 
   for (let i = 0; i < names.length; i++) record[names[i]!] = values[i];
   if (metadataAt >= 0) record.metadata = unflat(values[metadataAt] as readonly string[]);
   return record as unknown as StoredRecord;
+}
+
+/**
+ * How many of the first values of a record are those of its indexed fields; null when the version is an older one, in which they
+ * may be elsewhere.
+ */
+export function indexedIn(kind: RecordKind, version: number): number | null {
+  const { indexed, version: newest } = byKind.get(kind)!;
+  return version === newest ? indexed : null;
+}
+
+/** As much of the record with this head as is indexed. `values` begins with what `indexedIn` says. */
+export function indexedOf(head: FrameHead, values: readonly unknown[]): IndexedRecord {
+  const { names, indexed, wordsAt } = byKind.get(head.kind)!;
+  const record = head as unknown as Record<string, unknown>;
+  for (let i = 0; i < indexed; i++) {
+    const value = values[i];
+    record[names[i]!] = typeof value === 'number' && wordsAt.includes(i) ? words[value] : value;
+  }
+  return record as unknown as IndexedRecord;
 }
 
 function flat(metadata: Metadata): string[] {

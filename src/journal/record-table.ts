@@ -29,10 +29,14 @@ const rethrow: OnDamage = (_id, error) => {
   throw error;
 };
 
+/** The records of one table to write or to remove. */
 interface Gathered {
-  readonly frame: RecordFrame;
-  /** The key's bytes as a text, which sorts in the same order and faster. */
-  readonly order: string;
+  readonly frames: RecordFrame[];
+  /** The key of the last one. */
+  last: Buffer;
+  /** The last one comes after all of the table. */
+  isNew: boolean;
+  isSorted: boolean;
 }
 
 export class RecordTables {
@@ -40,9 +44,9 @@ export class RecordTables {
   readonly #unchanging: Table;
   readonly #read: Read;
   readonly #damaged: (defect: string) => Error;
-  /** The newest record of each table, once it is needed. */
-  readonly #newest = new Map<Table, string>();
-  readonly #gathered = new Map<Table, Gathered[]>();
+  /** The key of the newest record of each table, once it is needed. */
+  readonly #newest = new Map<Table, Buffer>();
+  readonly #gathered = new Map<Table, Gathered>();
 
   /** `damaged` makes the error for a damaged record. */
   constructor(environment: Environment, read: Read, damaged: (defect: string) => Error) {
@@ -59,14 +63,17 @@ export class RecordTables {
   get(id: string): Change | undefined {
     const key = keyOfId(id);
     if (key === null) return undefined;
-    const table = this.#tableOf(id);
-    return this.#read(() => {
-      const bytes = table.getBinaryFast(key);
-      if (bytes === undefined) return undefined;
-      const value = view(bytes);
-      if (!isSound({ key, value })) throw this.#unsound(id);
-      return decodeRecord(id, value);
-    });
+    const value = this.#valueOf(this.#tableOf(id), key, id);
+    return value && decodeRecord(id, value);
+  }
+
+  /** The bytes are valid until the next read. */
+  #valueOf(table: Table, key: Buffer, id: string): Buffer | undefined {
+    const bytes = this.#read(() => table.getBinaryFast(key));
+    if (bytes === undefined) return undefined;
+    const value = view(bytes);
+    if (!isSound({ key, value })) throw this.#unsound(id);
+    return value;
   }
 
   #unsound(id: string): Error {
@@ -100,22 +107,28 @@ export class RecordTables {
     }
   }
 
-  /** Gathers a record to write or to remove. Returns the one that it replaces. */
-  change(id: string, frame: RecordFrame): Change | undefined {
+  /** Gathers a record to write or to remove. Returns the value that it replaces, whose bytes are valid until the next read. */
+  change(id: string, frame: RecordFrame): Buffer | undefined {
     const table = this.#tableOf(id);
-    const order = orderOf(frame.key);
-    const gathered = this.#gathered.get(table);
-    if (gathered === undefined) this.#gathered.set(table, [{ frame, order }]);
-    else gathered.push({ frame, order });
-    // A record that comes after all others is new.
-    return order > this.#newestOf(table) ? undefined : this.get(id);
+    const { key } = frame;
+    let gathered = this.#gathered.get(table);
+    if (gathered === undefined) {
+      gathered = { frames: [], last: this.#newestOf(table), isNew: true, isSorted: true };
+      this.#gathered.set(table, gathered);
+    }
+    const follows = key.compare(gathered.last) > 0;
+    if (!follows && gathered.frames.length > 0) gathered.isSorted = false;
+    gathered.isNew = (follows && gathered.isNew) || key.compare(this.#newestOf(table)) > 0;
+    gathered.last = key;
+    gathered.frames.push(frame);
+    return gathered.isNew ? undefined : this.#valueOf(table, key, id);
   }
 
-  #newestOf(table: Table): string {
+  #newestOf(table: Table): Buffer {
     let newest = this.#newest.get(table);
     if (newest === undefined) {
       const [key] = this.#read(() => [...table.getKeys({ reverse: true, limit: 1 })]);
-      newest = key === undefined ? '' : orderOf(Buffer.from(key));
+      newest = key === undefined ? beforeAll : Buffer.from(key);
       this.#newest.set(table, newest);
     }
     return newest;
@@ -123,27 +136,25 @@ export class RecordTables {
 
   /** Writes what was gathered, within a transaction. */
   write(): void {
-    for (const [table, gathered] of this.#gathered) {
-      // Most are in order already, which makes sorting fast.
-      gathered.sort((a, b) => (a.order < b.order ? -1 : 1));
+    for (const [table, { frames, isSorted }] of this.#gathered) {
+      if (!isSorted) frames.sort((a, b) => a.key.compare(b.key));
       let newest = this.#newestOf(table);
-      for (const { frame, order } of gathered) {
+      // Those that come after all others are at the end.
+      let isNew = false;
+      for (const frame of frames) {
         const { key, value } = frame;
+        isNew ||= key.compare(newest) > 0;
         if (isRemoved({ key, value })) table.removeSync(key);
-        else if (order <= newest) table.putSync(key, value);
+        else if (!isNew) table.putSync(key, value);
         else {
           assert(table.putSync(key, value, { append: true }), 'a key after the newest comes last');
-          newest = order;
+          newest = key;
         }
       }
-      this.#newest.set(table, newest);
+      this.#newest.set(table, Buffer.from(newest));
     }
     this.#gathered.clear();
   }
-}
-
-function orderOf(key: Buffer): string {
-  return key.toString('latin1');
 }
 
 /** The library returns its own buffer, with a property `length` that is not the buffer's length. A view has the right one. */

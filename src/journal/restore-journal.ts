@@ -7,7 +7,7 @@ import { unpack } from 'msgpackr';
 import type { Frame } from './archive-file.ts';
 import { segmentKey } from './checkpoint.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
-import { cutAfter, retagged } from './codec.ts';
+import { decodeTurn, encodeTurn, readTurnHeader, responseOf, retagged } from './codec.ts';
 import {
   commit,
   commitAppended,
@@ -125,4 +125,17 @@ export async function restoreLog(
     await segments.close();
   }
   return { last: end, newestSegment };
+}
+
+/** The log batch with its entries up to `lastSequence` only. */
+function cutAfter(bytes: Buffer, lastSequence: number, tag: Buffer): Buffer {
+  const { firstSequence, timeMs, wallMs, epoch } = readTurnHeader(bytes);
+  const entries = decodeTurn(bytes)
+    .filter(({ sequence }) => sequence <= lastSequence)
+    .map(({ cause, changes, idempotency }) => ({
+      cause,
+      changes,
+      idempotency: responseOf(bytes, idempotency),
+    }));
+  return encodeTurn({ firstSequence, timeMs, wallMs, entries }, tag, epoch).bytes;
 }

@@ -2,7 +2,7 @@
 // organization. A reshard, which reads the old shards, and an import, which reads a file, use this.
 
 import { type IdempotencyRecord, nowhere, type OwnJournal, type StoredResponse } from '../journal/journal.ts';
-import { idOfFrame, organizationOf, type RecordFrame } from '../journal/record-frame.ts';
+import { organizationOf, type RecordFrame } from '../journal/record-frame.ts';
 import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 import {
   type ClockState,
@@ -34,7 +34,7 @@ export interface GoOn {
 
 interface NewShard {
   readonly journal: OwnJournal;
-  readonly records: Map<string, RecordFrame>;
+  readonly records: RecordFrame[];
   readonly answers: KeyedAnswer[];
   readonly smallValues: Map<string, Uint8Array>;
 }
@@ -48,7 +48,7 @@ export class NewShards {
   constructor(journals: readonly OwnJournal[]) {
     this.#shards = journals.map((journal) => ({
       journal,
-      records: new Map(),
+      records: [],
       answers: [],
       smallValues: new Map(),
     }));
@@ -56,9 +56,9 @@ export class NewShards {
 
   async putRecord(frame: RecordFrame): Promise<void> {
     const shard = this.#shards[shardOfOrganization(organizationOf(frame), this.#shards.length)]!;
-    shard.records.set(idOfFrame(frame), frame);
+    shard.records.push(frame);
     this.records++;
-    if (shard.records.size === batchSize) await writeRecords(shard);
+    if (shard.records.length === batchSize) await writeRecords(shard);
   }
 
   /** The keys come in the order in which they were used. */
@@ -92,7 +92,7 @@ export class NewShards {
 
 async function writeRecords({ journal: { log, checkpoint }, records }: NewShard): Promise<void> {
   await checkpoint.write({ records, sequence: log.nextSequence - 1, idempotencyRecords: [] });
-  records.clear();
+  records.length = 0;
 }
 
 /** Appends stored responses to the log, in one turn for each time at which keys were used. */
@@ -117,7 +117,7 @@ async function writeAnswers({ journal: { log, checkpoint }, answers }: NewShard)
   await Promise.all(durable);
   answers.length = 0;
   if (idempotencyRecords.length === 0) return;
-  await checkpoint.write({ records: new Map(), sequence: log.nextSequence - 1, idempotencyRecords });
+  await checkpoint.write({ records: [], sequence: log.nextSequence - 1, idempotencyRecords });
 }
 
 /** The idempotency records of several shards, each of which has its own in order of time, and where each is from. */

@@ -87,7 +87,7 @@ async function reseal(folder: DataFolder, number: number, box: SecretBox): Promi
     const { checkpoint } = journal;
     // After this the log's records, which have the old seals, are not replayed again.
     await completeCheckpoint(journal);
-    const records = new Map<string, RecordFrame>();
+    const records: RecordFrame[] = [];
     let secrets = 0;
     for (const id of checkpoint.scan(endpointIndex, { descending: false })) {
       const endpoint = checkpoint.get(id) as WebhookEndpointRecord;
@@ -95,7 +95,7 @@ async function reseal(folder: DataFolder, number: number, box: SecretBox): Promi
         sealed: box.seal(box.open(sealed, endpoint), endpoint),
         expires_at_ms,
       }));
-      records.set(id, encodeRecord({ ...endpoint, secrets: resealed }));
+      records.push(encodeRecord({ ...endpoint, secrets: resealed }));
       secrets += resealed.length;
     }
     await checkpoint.write({ records, sequence: checkpoint.sequence, idempotencyRecords: [] });

@@ -12,10 +12,10 @@ import {
   appendTurns,
   digest,
   failOnWarning,
+  framesOf,
   identity,
   indexRowsOf,
   paymentIntent,
-  recordsById,
   recovered,
   sequencesOf,
   temporaryFolder,
@@ -104,7 +104,7 @@ test('a checkpoint whose disk fills up', async (context) => {
   await appendTurns(journal, [10]);
   const filler = join(dir, 'filler');
   writeFileSync(filler, Buffer.alloc(1_300_000));
-  const records = recordsById(upTo(3_000).map((number) => paymentIntent(number)));
+  const records = framesOf(upTo(3_000).map((number) => paymentIntent(number)));
   const write = () => journal.checkpoint.write({ records, sequence: 10, idempotencyRecords: [] });
   await assert.rejects(write(), { name: 'JournalFailure', diskFull: true });
   assert.equal(journal.checkpoint.sequence, 0);

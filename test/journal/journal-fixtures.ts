@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { slotCount } from '../../src/core/slot.ts';
 import { causes } from '../../src/domain/cause.ts';
+import type { IndexedRecord } from '../../src/domain/indexes.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
 import { type ShardIdentity, tagOf } from '../../src/journal/identity.ts';
@@ -113,7 +114,7 @@ export async function appendTurns(
 }
 
 /** Indexes as a shard might have: of all intents, by status, and customers by email. */
-export function indexRowsOf(record: Change): IndexRow[] {
+export function indexRowsOf(record: IndexedRecord): IndexRow[] {
   if (record.kind === 'customer')
     return record.email === null ? [] : [{ index: `customer/email=${record.email}`, sortKey: record.id }];
   if (record.kind !== 'payment_intent') return [{ index: record.kind, sortKey: record.id }];
@@ -132,8 +133,8 @@ export function cycledChange(sequence: number): PaymentIntentRecord {
   });
 }
 
-export function recordsById(records: readonly Change[]): Map<string, RecordFrame> {
-  return new Map(records.map((record) => [record.id, encodeRecord(record)]));
+export function framesOf(records: readonly Change[]): RecordFrame[] {
+  return records.map(encodeRecord);
 }
 
 /** Replays a journal that was opened again, so that it can be appended to. */

@@ -25,7 +25,7 @@ import {
   type WritableCheckpoint,
 } from '../../src/journal/journal.ts';
 import type { LogEngine } from '../../src/journal/log-engine.ts';
-import { decodeRecord, isRemoved, type RecordFrame } from '../../src/journal/record-frame.ts';
+import { decodeRecord, idOfFrame, isRemoved, type RecordFrame } from '../../src/journal/record-frame.ts';
 import { WriteAheadLog } from '../../src/journal/write-ahead-log.ts';
 import { lowerBound } from '../../src/store/sorted-keys.ts';
 
@@ -176,7 +176,8 @@ class MemoryCheckpoint implements FollowerCheckpoint {
       sequence > this.#disk.sequence || idempotencyRecords.length === 0,
       'used keys come with a later sequence',
     );
-    for (const [id, frame] of records) {
+    for (const frame of records) {
+      const id = idOfFrame(frame);
       const stored = this.get(id);
       if (stored !== undefined) this.#changeRows(stored, (keys, key) => keys.splice(keys.indexOf(key), 1));
       if (isRemoved(frame)) this.#disk.records.delete(id);

@@ -13,10 +13,10 @@ import { fileDefect } from '../../src/journal/page-check.ts';
 import {
   appendTurns,
   digest,
+  framesOf,
   identity,
   indexRowsOf,
   paymentIntent,
-  recordsById,
   sequencesOf,
   temporaryFolder,
   upTo,
@@ -29,7 +29,7 @@ async function written(context: TestContext) {
   const dir = temporaryFolder(context);
   const journal = await openJournal({ dir, identity, indexRowsOf, warn: assert.fail });
   await appendTurns(journal, [...Array<number>(30).fill(1), 20, ...Array<number>(30).fill(1)]);
-  const records = recordsById(upTo(40).map((number) => paymentIntent(number)));
+  const records = framesOf(upTo(40).map((number) => paymentIntent(number)));
   await journal.checkpoint.write({ records, sequence: 2, idempotencyRecords: [] });
   await journal.close();
   const log = join(dir, 'log', '0000000000000001', 'data.mdb');

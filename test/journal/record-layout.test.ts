@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { encodeRecord, readRecord } from '../../src/journal/record-frame.ts';
+import { indexedFields, indexRowsOf } from '../../src/domain/indexes.ts';
+import { decodeIndexed, encodeRecord, readRecord } from '../../src/journal/record-frame.ts';
 import { goldenRecords } from './golden-records.ts';
 
 const folder = join(import.meta.dirname, 'golden');
@@ -35,6 +36,17 @@ test('the newest file holds what is written today: a layout that changes needs a
     const { key, value } = encodeRecord(record);
     assert.deepEqual({ key: key.toString('hex'), value: value.toString('hex') }, golden[kind], kind);
   }
+});
+
+test('the index rows of a record are told from its indexed fields, without the rest of it', () => {
+  for (const record of Object.values(goldenRecords)) {
+    const indexed = decodeIndexed(record.id, encodeRecord(record).value);
+    const names = ['kind', 'id', 'org', 'livemode', ...indexedFields[record.kind]];
+    assert.deepEqual(Object.keys(indexed).toSorted(), names.toSorted());
+    assert.deepEqual(indexRowsOf(indexed), indexRowsOf(record), record.kind);
+  }
+  const removed = encodeRecord({ ...goldenRecords.charge, removed: true });
+  assert.deepEqual(indexRowsOf(decodeIndexed(goldenRecords.charge.id, removed.value)), []);
 });
 
 test('a record that is removed stays so', () => {

@@ -15,10 +15,10 @@ import {
   appendTurns,
   digest,
   failOnWarning,
+  framesOf,
   identity,
   indexRowsOf,
   paymentIntent,
-  recordsById,
   recovered,
   sequencesOf,
   startMs,
@@ -45,7 +45,7 @@ async function written(
   const journal = await open(dir, rest);
   await appendTurns(journal, sizes);
   if (checkpointed > 0) {
-    const records = recordsById(upTo(checkpointed).map((number) => paymentIntent(number)));
+    const records = framesOf(upTo(checkpointed).map((number) => paymentIntent(number)));
     await journal.checkpoint.write({ records, sequence: checkpointed, idempotencyRecords: [] });
   }
   await journal.close();
@@ -345,7 +345,7 @@ test('a reserved address space that is too small is no limit', async (context) =
   const [first] = journal.log.append(turnAt(1, 1)).locations;
   await appendTurns(journal, Array<number>(20).fill(100));
   assert.equal(journal.log.readResponse(first!, digest(1))?.status, 200);
-  const records = recordsById(upTo(2_001).map((number) => paymentIntent(number)));
+  const records = framesOf(upTo(2_001).map((number) => paymentIntent(number)));
   await journal.checkpoint.write({ records, sequence: 2_001, idempotencyRecords: [] });
   assert.deepEqual(journal.checkpoint.get(paymentIntent(2_001).id), paymentIntent(2_001));
   await journal.close();

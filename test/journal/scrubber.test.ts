@@ -19,10 +19,10 @@ import {
   customer,
   digest,
   failOnWarning,
+  framesOf,
   identity,
   indexRowsOf,
   paymentIntent,
-  recordsById,
   temporaryFolder,
 } from './journal-fixtures.ts';
 
@@ -352,7 +352,7 @@ test('a checkpoint that is written between slices is not taken for a damaged one
     ];
     await journal.checkpointer.write(sequence);
     await journal.checkpoint.write({
-      records: recordsById(changed),
+      records: framesOf(changed),
       sequence: journal.checkpoint.sequence,
       idempotencyRecords: [],
     });

@@ -131,10 +131,10 @@ test('retention keeps up: while more is too old it goes on with every look at th
     ended_at_ms: actor.clock.now(),
   };
   const count = 1_200;
-  const many = new Map<string, RecordFrame>();
+  const many: RecordFrame[] = [];
   for (let i = 0; i < count; i++) {
     const id = `whd_0${String(i).padStart(30, '0')}`;
-    many.set(id, encodeRecord({ ...over, id }));
+    many.push(encodeRecord({ ...over, id }));
   }
   const { checkpoint } = actor.journal;
   await checkpoint.write({ records: many, sequence: checkpoint.sequence, idempotencyRecords: [] });
