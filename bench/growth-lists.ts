@@ -1,7 +1,7 @@
 // What a page of each list costs when much is stored, beside a folder that has little: every list and every filter, the
 // newest page and pages of any time. Both folders have whole pages everywhere, so both do the same work. A page counts by
-// the service's processor time, which other programs on the machine disturb least. Pages are measured from memory: the
-// first round reads from the disk what the others need.
+// the service's processor time, which other programs on the machine disturb least. Pages are measured from memory: rounds
+// that do not count come first, and read what the others need from the disk.
 
 import type { Drive } from './growth.ts';
 import type { Load } from './load.ts';
@@ -61,6 +61,9 @@ const pages: readonly Page[] = [
 
 /** Pages of one list are of so many times or objects. */
 const partsMax = 200;
+/** Each of them is read about so often before a list is measured: by then its bytes are in memory and mapped. */
+const warmUps = 20;
+const warmUpRoundsMax = 5;
 
 export interface ListedFolder {
   readonly service: ServiceTarget;
@@ -82,18 +85,24 @@ export async function measureLists(
   drive: Drive,
   { connections, rounds, seconds }: { connections: number; rounds: number; seconds: number },
 ): Promise<PageCost[]> {
-  const parts = [];
+  const parts: Parts[] = [];
   for (const folder of folders) parts.push(await partsOf(folder));
+  const warmUp = async (load: Load) => {
+    let answered = 0;
+    for (let round = 0; round < warmUpRoundsMax && answered < warmUps * partsMax; round++)
+      answered += (await drive(load, connections, seconds)).requests;
+  };
   const found: PageCost[] = [];
   for (const page of pages) {
     const measured = folders.map(() => ({ cpu: [] as number[], rate: [] as number[] }));
-    for (let round = 0; round <= rounds; round++) {
-      for (const [i, { service, key }] of folders.entries()) {
-        const load = loadOf(page, service.url, key, parts[i]!);
+    const loads = folders.map(({ service, key }, i) => loadOf(page, service.url, key, parts[i]!));
+    for (const load of loads) await warmUp(load);
+    for (let round = 0; round < rounds; round++) {
+      for (const [i, { service }] of folders.entries()) {
+        const load = loads[i]!;
         const before = service.cpuSeconds() ?? Number.NaN;
         const { requests, requestsPerSecond } = await drive(load, connections, seconds);
         const cpu = (((service.cpuSeconds() ?? Number.NaN) - before) * 1e6) / requests;
-        if (round === 0) continue;
         measured[i]!.cpu.push(cpu);
         measured[i]!.rate.push(requestsPerSecond);
       }

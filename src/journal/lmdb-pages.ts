@@ -17,6 +17,8 @@ import {
 const magic = 0xbeefc0de;
 const metaBytes = 176;
 const depthMax = 32;
+/** So many pages are remembered: whoever looks up many keys meets the same ones again and again. */
+const rememberedMax = 256;
 const pageSizes: readonly number[] = [4096, 8192, 16384, 32768, 65536];
 
 /** A place of the file that is not as LMDB wrote it. */
@@ -45,6 +47,9 @@ export class LmdbPages {
   readonly path: string;
   readonly #file: number;
   #pageSize = 0;
+  /** Pages that were found sound, of one commit. */
+  readonly #remembered = new Map<number, Buffer>();
+  #rememberedOf = -1n;
 
   /** Opens the file for reading. */
   constructor(path: string) {
@@ -110,9 +115,17 @@ export class LmdbPages {
   /** A page of a tree, or what is wrong with it. */
   page(number: bigint, height: number, commit: bigint): Buffer | FileDamage {
     if (height < 1 || height > depthMax) return new FileDamage(0, `a tree has the depth ${height}`);
-    const at = Number(number) * this.#pageSize;
-    const page = this.#read(at, this.#pageSize);
-    return page === null ? this.#damage(number, null) : this.checked(page, number, height, commit);
+    // A page of another height that has the same number is damage, and is not taken for the one that is remembered.
+    const name = Number(number) * (depthMax + 1) + height;
+    if (commit !== this.#rememberedOf || this.#remembered.size >= rememberedMax) this.#remembered.clear();
+    this.#rememberedOf = commit;
+    const remembered = this.#remembered.get(name);
+    if (remembered !== undefined) return remembered;
+    const page = this.#read(Number(number) * this.#pageSize, this.#pageSize);
+    if (page === null) return this.#damage(number, null);
+    const found = this.checked(page, number, height, commit);
+    if (!(found instanceof FileDamage)) this.#remembered.set(name, found);
+    return found;
   }
 
   /** The same for a page that was read before. */
