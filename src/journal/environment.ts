@@ -34,9 +34,9 @@ export interface EnvironmentOptions {
 }
 
 /**
- * Opens the environment that was created in `folder`. What a process that was killed in the middle of a commit has left is seen
- * before it is durable, so the file of a writer is synced first. Throws `JournalDamaged` when its file is damaged,
- * `ForeignPart` when the folder has another part.
+ * Opens the environment that was created in `folder`. What a process that was killed has left is seen before it is durable: a
+ * commit, or a file that has just got its name. So a writer's file and folder are synced first. Throws `JournalDamaged` when its
+ * file is damaged, `ForeignPart` when the folder has another part.
  */
 export function openEnvironment(options: EnvironmentOptions): Environment {
   const { folder, part } = options;
@@ -55,7 +55,7 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
     void environment.close();
     throw error;
   }
-  if (options.readOnly !== true) syncPath(dataFile(folder));
+  if (options.readOnly !== true) [dataFile(folder), folder].forEach(syncPath);
   return environment;
 }
 

@@ -11,6 +11,7 @@ import { type Part, partOf, type ShardIdentity, tagOf } from './identity.ts';
 import { JournalDamaged, type ResponseLocation, type StoredResponse } from './journal.ts';
 import { type CheckDepth, remainingCheck } from './page-check.ts';
 import { SpareDescriptors } from './spare-descriptors.ts';
+import { syncPath } from './sync-path.ts';
 
 export interface Segment {
   readonly firstSequence: number;
@@ -66,6 +67,8 @@ export class Segments {
     if (access === 'write') {
       for (const name of readdirSync(logFolder))
         if (/^\d+\.(new|dropped)$/.test(name)) rmSync(join(logFolder, name), { recursive: true });
+      // A segment that a killed process has just begun is seen before its name is durable.
+      syncPath(logFolder);
     }
     this.#find();
   }

@@ -127,6 +127,8 @@ export async function openDataFolder(
   const shards = format?.shards ?? (configuredShards || defaultShards);
   const id = format?.id ?? newId();
   const folder = folderOf(path, id, shards, format?.generation ?? 0, format?.paused ?? null);
+  // A reshard that was killed has put its generation in force, and this may not be durable yet.
+  if (format !== null) syncPath(path);
   if (format?.complete) refuseIncomplete(folder);
   else await makeParts(folder);
   removeOtherGenerations(path, folder.generation);
