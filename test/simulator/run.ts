@@ -49,7 +49,7 @@ export async function run(plan: Plan = planOf('0'), isKept = false): Promise<Out
     process.off('unhandledRejection', strays);
   }
   const { judge, happened, trace, simulation } = world;
-  happened.add('late write of an owner that has ended', world.machine.lateWrites);
+  happened.addAll(world.machine.struck);
   if (judge.finding !== null) world.note(`FOUND: ${judge.finding.assertion}: ${judge.finding.message}`);
   const { finding, reached } = judge;
   return {

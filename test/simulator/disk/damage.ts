@@ -11,8 +11,14 @@ const { records, unchanging, idempotency } = checkpointTables;
 /** The tables with checksums: the log's and the directory's own, and these of a checkpoint. */
 const checkedTables = ['', records, unchanging, idempotency];
 
-/** Turns a bit somewhere and says where; null when there is nothing to damage. */
-export function damageSomething(volume: Volume, random: Random): string | null {
+export interface Damage {
+  readonly how: string;
+  readonly path: string;
+  readonly row: string;
+}
+
+/** Damages a value somewhere and says where; null when there is nothing to damage. */
+export function damageSomething(volume: Volume, random: Random): Damage | null {
   const places = volume.environments().flatMap(({ path, file }) =>
     checkedTables.flatMap((name) => {
       const table = file.contents.tables.get(name);
@@ -38,5 +44,5 @@ export function damageSomething(volume: Volume, random: Random): string | null {
     const changed: Table = { keys: table.keys, values };
     return { ...contents, tables: new Map([...contents.tables, [name, changed]]) };
   });
-  return `${how} in ${path} ${name || 'rows'} ${at}`;
+  return { how, path, row: `${name || 'rows'} ${at}` };
 }

@@ -1,6 +1,7 @@
 // The machine that the simulated service runs on: its disk, and what befalls it. The stand-ins for `node:fs` and the storage
 // library, which the sources are given in their place, do all that they do through the machine that is in use.
 
+import { Counts } from '../kernel/findings.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane, Simulation } from '../kernel/simulation.ts';
 import { type DiskFault, MachineDown, Volume } from './volume.ts';
@@ -47,10 +48,8 @@ export class Machine {
   readonly #liedAbout = new Set<{ history: unknown[] }>();
   /** The next commits that fail. */
   readonly faults: CommitFault[] = [];
-  /** Commits that have failed because they were to. */
-  failedCommits = 0;
-  /** Writes that arrived after the end of their owner. */
-  lateWrites = 0;
+  /** What befell which part of the data, and whom. */
+  readonly struck = new Counts();
   readonly pending = new Set<PendingCommit>();
   readonly #open = new Set<Open>();
   /** Lanes of processes beside the service's own. */
@@ -85,6 +84,7 @@ export class Machine {
     this.operations++;
     if (--this.#endsIn > 0) return;
     this.isDown = true;
+    this.struck.add(`end in the middle: ${this.simulation.current.name.replace(/ \d+$/, '')}`);
     throw new MachineDown('the process ends here');
   }
 
@@ -106,10 +106,11 @@ export class Machine {
   takeFault(path: string): CommitFault | undefined {
     const at = this.faults.findIndex((fault) => path.includes(fault.path));
     if (at >= 0) {
-      this.failedCommits++;
+      this.struck.add(`failed commit of the ${placeOf(path)}`);
       return this.faults.splice(at, 1)[0];
     }
     if (!this.volume.isFull) return undefined;
+    this.struck.add(`no room for the ${placeOf(path)}`);
     return { fault: 'full', isWritten: false, poisons: false, path };
   }
 
@@ -144,7 +145,7 @@ export class Machine {
     this.simulation.after(lane, this.random.skewed(10, 2_000), () => {
       this.simulation.cut(lane);
       if (!this.pending.delete(late)) return;
-      this.lateWrites++;
+      this.struck.add('late write of an owner that has ended');
       late.finish(true);
     });
   }
@@ -161,13 +162,23 @@ export class Machine {
     this.faults.length = 0;
     this.volume.release();
     const promised = [...this.#liedAbout].map((file) => [file, file.history.at(-1)] as const);
-    const lost = withPower ? this.volume.cutPower(this.random) : 0;
+    const lost = withPower
+      ? this.volume.cutPower(this.random, (path) => this.struck.add(`writes lost of the ${placeOf(path)}`))
+      : 0;
     const lied = promised.some(([file, state]) => file.history.at(-1) !== state);
     if (withPower) this.#liedAbout.clear();
     this.#endsIn = Infinity;
     this.isDown = false;
     return { lost, lied };
   }
+}
+
+/** The part of the data that a path belongs to. */
+export function placeOf(path: string): string {
+  if (path.startsWith('/vault/archive')) return 'archive';
+  if (path.startsWith('/vault')) return 'backup';
+  for (const place of ['log', 'state', 'directory']) if (path.includes(`/${place}`)) return place;
+  return 'folder';
 }
 
 let inUse: Machine | null = null;

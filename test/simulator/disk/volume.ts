@@ -122,28 +122,32 @@ export class Volume {
     }
   }
 
-  /** The power fails: of each folder and file one of its unsynced states is left. Returns how many lost something. */
-  cutPower(random: Random): number {
+  /** The power fails: of each folder and file one of its unsynced states is left. `onLost` hears of those that lose something. */
+  cutPower(random: Random, onLost: (path: string) => void): number {
     let lost = 0;
-    const settle = <T>(node: { history: T[] }): T => {
+    const settle = <T>(path: string, node: { history: T[] }): T => {
       const at = random.below(node.history.length);
-      if (at < node.history.length - 1) lost++;
+      if (at < node.history.length - 1) {
+        lost++;
+        onLost(path);
+      }
       const left = node.history[at]!;
       node.history = [left];
       return left;
     };
-    const visit = (node: Node): void => {
+    const visit = (path: string, node: Node): void => {
       if (node instanceof Folder)
-        for (const child of settle<ReadonlyMap<string, Node>>(node).values()) visit(child);
-      else if (node instanceof EnvironmentFile) settle<Contents>(node);
+        for (const [name, child] of settle<ReadonlyMap<string, Node>>(path, node))
+          visit(`${path}/${name}`, child);
+      else if (node instanceof EnvironmentFile) settle<Contents>(path, node);
       else {
         const isSynced = node.history.length === 1;
-        const bytes = settle<Buffer>(node);
+        const bytes = settle<Buffer>(path, node);
         if (!isSynced && random.chance(0.5))
           node.history = [bytes.subarray(0, random.below(bytes.length + 1))];
       }
     };
-    visit(this.root);
+    visit('', this.root);
     this.release();
     return lost;
   }

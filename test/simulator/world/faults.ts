@@ -1,6 +1,7 @@
 // The faults that a plan injects. Each is counted, and does its part by the machine, the clocks or the host.
 
 import { damageSomething } from '../disk/damage.ts';
+import { placeOf } from '../disk/machine.ts';
 import { Random } from '../kernel/random.ts';
 import type { FaultKind } from '../plan.ts';
 import type { Host } from './host.ts';
@@ -102,8 +103,9 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
   damage({ world, random }) {
     const place = damageSomething(world.machine.volume, random);
     if (place === null) return;
+    world.happened.add(`damage: ${place.how} of the ${placeOf(place.path)}`);
     world.isDamaged = true;
     world.isForgetful = false;
-    world.note(`damaged: ${place}`);
+    world.note(`damaged: ${place.how} in ${place.path} ${place.row}`);
   },
 };
