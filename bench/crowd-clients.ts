@@ -30,8 +30,10 @@ const tickMs = 200;
 /** A reader takes 20 KB a second, and a writer sends 20 bytes a second. */
 const readBytes = 4 * 1024;
 const writtenBytes = 4;
-/** Clients that open their connections in one tick. A list costs a reader's service more than a connection. */
-const openedAtOnce = { idle: 500, readers: 50, writers: 250 };
+/** The clients take turns within a tick, so that they don't all do the same at the same moment. */
+const slices = 20;
+/** Clients that open their connections in one slice. A list costs a reader's service more than a connection. */
+const openedAtOnce = { idle: 25, readers: 3, writers: 12 };
 
 type Counts = { -readonly [Name in keyof CrowdNews]: number };
 
@@ -122,13 +124,16 @@ class Client {
 process.once('message', (order: CrowdOrder) => {
   const counts = { connected: 0, opened: 0, answered: 0, refused: 0 };
   const clients = Array.from({ length: order.count }, () => new Client(order, counts));
+  let slice = 0;
   setInterval(() => {
     let opened = 0;
-    for (const client of clients) {
+    for (let i = slice; i < clients.length; i += slices) {
+      const client = clients[i]!;
       if (client.isOpen) client.tick();
       else if (opened++ < openedAtOnce[order.crowd]) client.open();
     }
-    process.send!({ ...counts } satisfies CrowdNews);
-  }, tickMs);
+    slice = (slice + 1) % slices;
+    if (slice === 0) process.send!({ ...counts } satisfies CrowdNews);
+  }, tickMs / slices);
 });
 process.once('disconnect', () => process.exit(0));
