@@ -66,6 +66,7 @@ const noCheckpointer: Checkpointer = {
   putSmallValues: async () => {},
   noteSegment: async () => {},
   drop: async () => 0,
+  compact: async () => ({ before: 0, after: 0 }),
   close: async () => {},
 };
 

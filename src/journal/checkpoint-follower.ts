@@ -9,8 +9,11 @@ import { type FollowedBatch, type FollowedLog, responsesOf } from './follow.ts';
 import { IdempotencyRecordList } from './idempotency-rows.ts';
 import {
   type Checkpointer,
+  type CheckpointSizes,
   type IdempotencyRecord,
   JournalDamaged,
+  JournalFailure,
+  type ReportCompaction,
   type WritableCheckpoint,
 } from './journal.ts';
 import type { RecordFrame } from './record-frame.ts';
@@ -31,8 +34,16 @@ export interface FollowerCheckpoint extends WritableCheckpoint {
   dropResponses(beforeMs: number): void;
   /** Lets the space be used again that a process which has ended was still reading. */
   forgetDeadReaders(): void;
+  /**
+   * Moves into a file without unused room. `bringUp` brings the copy, which is of an earlier moment, up to a sequence. Nothing
+   * may be dropped meanwhile.
+   */
+  compact(bringUp: BringUp, report: ReportCompaction): Promise<CheckpointSizes>;
   close(): Promise<void>;
 }
+
+/** Brings a checkpoint up to a sequence. */
+export type BringUp = (checkpoint: WritableCheckpoint, sequence: number) => Promise<unknown>;
 
 /** A part of the log, as a checkpoint takes it: the last value of each record. */
 class LogPart implements EntryVisitor {
@@ -76,6 +87,7 @@ export class CheckpointFollower implements Checkpointer {
   readonly #scheduler: Scheduler;
   readonly #logBytesMax: number;
   readonly #archived: ArchivedEnd;
+  #isCompacting = false;
 
   /** With more than `logBytesMax`, segments of the log are dropped although stored responses in them are needed still. */
   constructor(
@@ -94,19 +106,23 @@ export class CheckpointFollower implements Checkpointer {
 
   async write(sequence: number): Promise<number> {
     this.#log.refresh();
+    return this.#bringUp(this.#checkpoint, sequence);
+  }
+
+  async #bringUp(checkpoint: WritableCheckpoint, sequence: number): Promise<number> {
     let written = 0;
-    while (this.#checkpoint.sequence < sequence) {
-      const part = await this.#read(sequence);
-      await this.#checkpoint.write(part);
+    while (checkpoint.sequence < sequence) {
+      const part = await this.#read(checkpoint.sequence, sequence);
+      await checkpoint.write(part);
       written += part.records.length;
     }
-    assert(this.#checkpoint.sequence === sequence, 'a checkpoint ends with a turn');
+    assert(checkpoint.sequence === sequence, 'a checkpoint ends with a turn');
     return written;
   }
 
-  /** As much of the log after the checkpoint as is held at once. */
-  async #read(upTo: number): Promise<LogPart> {
-    const part = new LogPart(this.#checkpoint.sequence);
+  /** As much of the log after `after` as is held at once. */
+  async #read(after: number, upTo: number): Promise<LogPart> {
+    const part = new LogPart(after);
     while (part.sequence < upTo && part.bytes < partBytesMax) {
       const enough = part.bytes + breathBytes;
       const before = part.sequence;
@@ -128,7 +144,23 @@ export class CheckpointFollower implements Checkpointer {
     this.#checkpoint.noteSegment(firstSequence);
   }
 
+  async compact(report: ReportCompaction): Promise<CheckpointSizes> {
+    if (this.#isCompacting)
+      throw new JournalFailure('The checkpoint is being compacted already', { diskFull: false });
+    this.#isCompacting = true;
+    try {
+      return await this.#checkpoint.compact(
+        (checkpoint, sequence) => this.#bringUp(checkpoint, sequence),
+        report,
+      );
+    } finally {
+      this.#isCompacting = false;
+    }
+  }
+
   async drop(olderThanMs: number): Promise<number> {
+    // A copy of the checkpoint is brought up to date from the log, and has what the checkpoint had when it was begun.
+    if (this.#isCompacting) return this.#log.drop(Number.NEGATIVE_INFINITY, 0);
     this.#checkpoint.forgetDeadReaders();
     this.#checkpoint.dropIdempotencyRecords(olderThanMs);
     this.#checkpoint.dropResponses(olderThanMs);

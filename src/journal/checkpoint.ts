@@ -5,18 +5,25 @@
 //
 // A part of the log is written in one transaction with the sequence at its end. So each page is written once for all of its
 // changes, and the checkpoint always is the state as of its sequence.
+//
+// Its file is replaced when it is compacted. Whoever reads it in another thread finds the new one when it is renewed, and reads
+// the old one, which is as of the same sequence, until then.
 
+import { statSync } from 'node:fs';
 import { assert } from '../core/assert.ts';
 import type { IndexedRecord } from '../domain/indexes.ts';
 import type { Change } from '../domain/record.ts';
 import type { IndexRow, ScanRange } from '../domain/view.ts';
-import type { FollowerCheckpoint } from './checkpoint-follower.ts';
+import { checkpointFolderIn, putPreparedInForce, removeOtherCheckpoints } from './checkpoint-folder.ts';
+import type { BringUp, FollowerCheckpoint } from './checkpoint-follower.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
+import { copyCheckpoint } from './copy-checkpoint.ts';
 import {
   commit,
   dataFile,
   type Environment,
   guardRead,
+  journalFailure,
   openEnvironment,
   openTable,
   type Table,
@@ -31,12 +38,15 @@ import type { Part } from './identity.ts';
 import { IndexTable } from './index-table.ts';
 import {
   type CheckpointInput,
+  type CheckpointSizes,
   type IdempotencyRecord,
   JournalDamaged,
   JournalFailure,
+  type ReportCompaction,
   type ResponseLocation,
   type StoredResponse,
 } from './journal.ts';
+import type { CheckDepth } from './page-check.ts';
 import { decodeIndexed, decodeRecord, idOfFrame, isRemoved, type RecordFrame } from './record-frame.ts';
 import { type OnDamage, RecordTables } from './record-table.ts';
 import { type MovedResponse, ResponseTable } from './response-table.ts';
@@ -54,7 +64,8 @@ export const segmentKey = Buffer.from('segment');
 export type IndexRowsOf = (record: IndexedRecord) => readonly IndexRow[];
 
 export interface CheckpointOptions {
-  readonly folder: string;
+  /** The shard's folder. */
+  readonly dir: string;
   readonly part: Part;
   readonly mapSize: number;
   readonly indexRowsOf: IndexRowsOf;
@@ -63,23 +74,30 @@ export interface CheckpointOptions {
 }
 
 export class LmdbCheckpoint implements FollowerCheckpoint {
-  readonly #folder: string;
-  readonly #environment: Environment;
+  readonly #options: CheckpointOptions;
   readonly #indexRowsOf: IndexRowsOf;
-  readonly #records: RecordTables;
-  readonly #index: IndexTable;
-  readonly #idempotency: Table;
-  readonly #smallValues: Table;
-  readonly #responses: ResponseTable;
-  readonly #meta: Table;
-  #sequence: number;
+  #folder!: string;
+  #environment!: Environment;
+  #records!: RecordTables;
+  #index!: IndexTable;
+  #idempotency!: Table;
+  #smallValues!: Table;
+  #responses!: ResponseTable;
+  #meta!: Table;
+  #sequence!: number;
   #failure: JournalFailure | null = null;
 
-  /** Opens the checkpoint whose environment was created in the folder. Throws `JournalDamaged`. */
-  constructor({ folder, part, mapSize, indexRowsOf, isChecked = false }: CheckpointOptions) {
+  /** Opens the checkpoint that is in force, or the one in another folder. Throws `JournalDamaged`. */
+  constructor(options: CheckpointOptions, folder = checkpointFolderIn(options.dir)) {
+    this.#options = options;
+    this.#indexRowsOf = options.indexRowsOf;
+    this.#open(folder, options.isChecked ? 'none' : 'branches');
+  }
+
+  #open(folder: string, check: CheckDepth): void {
+    const { part, mapSize } = this.#options;
+    const environment = openEnvironment({ folder, part, mapSize, check });
     this.#folder = folder;
-    this.#indexRowsOf = indexRowsOf;
-    const environment = openEnvironment({ folder, part, mapSize, check: isChecked ? 'none' : 'branches' });
     this.#environment = environment;
     this.#meta = openTable(environment, checkpointTables.meta);
     const stored = this.#read(() => this.#meta.get(formatKey))?.readUInt8(0);
@@ -106,8 +124,16 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
 
   /** Makes the next reads see what another thread has written. */
   renew(): void {
+    const folder = checkpointFolderIn(this.#options.dir);
+    if (folder !== this.#folder) this.#moveTo(folder);
     this.#environment.resetReadTxn();
     this.#sequence = this.#storedSequence();
+  }
+
+  #moveTo(folder: string): void {
+    const before = this.#environment;
+    this.#open(folder, 'none');
+    void before.close();
   }
 
   get sequence(): number {
@@ -254,6 +280,49 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     });
   }
 
+  async compact(bringUp: BringUp, report: ReportCompaction): Promise<CheckpointSizes> {
+    const { dir, part, mapSize } = this.#options;
+    const before = bytesIn(this.#folder);
+    try {
+      const from = { dir, part, mapSize, folder: this.#folder, environment: this.#environment };
+      const prepared = await copyCheckpoint(from, report);
+      await this.#replaceBy(
+        new LmdbCheckpoint({ ...this.#options, isChecked: true }, prepared),
+        bringUp,
+        report,
+      );
+    } finally {
+      removeOtherCheckpoints(dir);
+    }
+    return { before, after: bytesIn(this.#folder) };
+  }
+
+  async #replaceBy(copy: LmdbCheckpoint, bringUp: BringUp, report: ReportCompaction): Promise<void> {
+    const rows = { rows: copy.recordCount, total: copy.recordCount, bytes: 0 };
+    try {
+      await bringUp(copy, this.#sequence);
+      await report({ step: 'switching', ...rows });
+      while (copy.sequence < this.#sequence) await bringUp(copy, this.#sequence);
+      // Nothing else runs in this thread until the copy is in force.
+      copy.putSmallValues(this.smallValues());
+      copy.noteSegment(this.newestSegment);
+      this.#switch();
+    } finally {
+      await copy.close();
+    }
+    await report({ step: 'switched', ...rows });
+  }
+
+  /** If this fails, nothing may be written to the old file any more, because the new one may be in force. */
+  #switch(): void {
+    try {
+      this.#moveTo(putPreparedInForce(this.#options.dir));
+    } catch (error) {
+      this.#failure = journalFailure(error, this.#folder);
+      throw this.#failure;
+    }
+  }
+
   /** Commits one transaction. After a failure, all later ones are refused. */
   #commit(write: () => void): void {
     if (this.#failure !== null) throw this.#failure;
@@ -285,4 +354,8 @@ function sequenceBytes(sequence: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleLE(sequence);
   return bytes;
+}
+
+function bytesIn(folder: string): number {
+  return statSync(dataFile(folder)).size;
 }

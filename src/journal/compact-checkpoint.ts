@@ -1,38 +1,30 @@
-// Gives back the room that a checkpoint's file does not use, while nobody else has it open. The library copies what is used into
-// another file, which is checked and on disk before it takes the place of the first in one step: a process that is killed on
-// the way leaves the one or the other, and at most a copy that the next run removes.
+// Compacts the checkpoint of a shard that nobody has open, as the follower of a running shard does.
 
-import { renameSync, rmSync, statSync } from 'node:fs';
-import { dataFile, guardRead, openEnvironment } from './environment.ts';
-import { partOf, type ShardIdentity } from './identity.ts';
-import { JournalDamaged } from './journal.ts';
-import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
+import type { IndexRowsOf } from './checkpoint.ts';
+import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint-folder.ts';
+import { dataFile } from './environment.ts';
+import type { ShardIdentity } from './identity.ts';
+import { type CheckpointSizes, JournalDamaged, type ReportCompaction } from './journal.ts';
+import { openCheckpoint } from './open-journal.ts';
 import { fileDefect } from './page-check.ts';
-import { syncPath } from './sync-path.ts';
 
-export interface CheckpointSizes {
-  readonly before: number;
-  readonly after: number;
-}
-
-/** The sizes of the file, bytes. Rejects with `JournalDamaged`; the checkpoint is then as it was. */
-export async function compactCheckpoint(dir: string, identity: ShardIdentity): Promise<CheckpointSizes> {
-  const { checkpoint: folder } = foldersOfJournal(dir);
-  const file = dataFile(folder);
-  const copy = `${file}.compact`;
-  rmSync(copy, { force: true });
-  const part = partOf(identity, 'state');
-  const environment = openEnvironment({ folder, part, mapSize: mapSizesOf({}).state, check: 'leaves' });
+/** The sizes of the file. Rejects with `JournalDamaged` or `JournalFailure`; the checkpoint is then as it was. */
+export async function compactCheckpoint(
+  dir: string,
+  identity: ShardIdentity,
+  indexRowsOf: IndexRowsOf,
+  report: ReportCompaction,
+): Promise<CheckpointSizes> {
+  removeOtherCheckpoints(dir);
+  const file = dataFile(checkpointFolderIn(dir));
+  const defect = fileDefect(file, 'leaves');
+  if (defect !== null)
+    throw new JournalDamaged(`${file} is damaged: ${defect}. Restore the data folder from a backup`);
+  const checkpoint = openCheckpoint({ dir, identity, indexRowsOf, isChecked: true });
   try {
-    await guardRead(folder, () => environment.backup(copy, true));
+    // The checkpoint does not change meanwhile.
+    return await checkpoint.compact(async () => {}, report);
   } finally {
-    await environment.close();
+    await checkpoint.close();
   }
-  syncPath(copy);
-  const defect = fileDefect(copy, 'leaves');
-  if (defect !== null) throw new JournalDamaged(`${copy}, a copy of ${file}, is damaged: ${defect}`);
-  const sizes = { before: statSync(file).size, after: statSync(copy).size };
-  renameSync(copy, file);
-  syncPath(folder);
-  return sizes;
 }

@@ -7,7 +7,8 @@
 
 import type { Frame } from './archive-file.ts';
 import { CheckpointReader } from './checkpoint-reader.ts';
-import { type Environment, guardRead, openEnvironment } from './environment.ts';
+import { tableNamesIn } from './checkpoint-rows.ts';
+import { guardRead, openEnvironment } from './environment.ts';
 import { follow, type StoredBatch } from './follow.ts';
 import { partOf, type ShardIdentity } from './identity.ts';
 import { JournalDamaged } from './journal.ts';
@@ -98,7 +99,7 @@ export class JournalCopy {
     });
     // It is begun before the file is looked at, so the pages of what is found there are not used again until it is done.
     const transaction = environment.useReadTransaction();
-    const tables = guardRead(folder, () => tablesIn(environment));
+    const tables = guardRead(folder, () => tableNamesIn(environment));
     const reader = new CheckpointReader(folder);
     return {
       sequence: reader.sequence,
@@ -121,9 +122,4 @@ export class JournalCopy {
   async close(): Promise<void> {
     await this.#segments.close();
   }
-}
-
-/** The names of an environment's tables; they lie in a table of its own, beside the label. */
-function tablesIn(environment: Environment): string[] {
-  return [...(environment.getKeys({}) as Iterable<unknown>)].filter((key) => typeof key === 'string');
 }

@@ -160,6 +160,26 @@ export interface WritableCheckpoint extends Checkpoint {
   write(input: CheckpointInput): Promise<void>;
 }
 
+/** How far a compaction of the checkpoint has come. */
+export interface Compacting {
+  /** `copying`: rows are copied. `switching`: the copy takes the checkpoint's place. `switched`: it has done so. */
+  readonly step: 'copying' | 'switching' | 'switched';
+  /** The rows that were copied, of about so many. */
+  readonly rows: number;
+  readonly total: number;
+  /** Bytes written since the last report. */
+  readonly bytes: number;
+}
+
+/** Called with the progress of a compaction, which waits for it when it runs in the same thread. */
+export type ReportCompaction = (progress: Compacting) => void | Promise<void>;
+
+/** The bytes of the checkpoint's file before and after it was compacted. */
+export interface CheckpointSizes {
+  readonly before: number;
+  readonly after: number;
+}
+
 /**
  * Keeps the checkpoint: a follower of the log, mostly in a thread of its own. Whatever it could not write rejects with
  * `JournalFailure`, and damage in the log with `JournalDamaged`; the journal is then to be opened again.
@@ -179,6 +199,11 @@ export interface Checkpointer {
    * the checkpoint reflects, except for the newest. Settles with the first sequence of the oldest segment.
    */
   drop(olderThanMs: number): Promise<number>;
+  /**
+   * Gives the room back that the checkpoint does not use, while everything goes on. One runs at a time. When it rejects, the
+   * checkpoint is as it was; `JournalFailure` may only mean that there was no room for the copy.
+   */
+  compact(report: ReportCompaction): Promise<CheckpointSizes>;
   close(): Promise<void>;
 }
 

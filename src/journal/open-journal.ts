@@ -1,10 +1,11 @@
-// Opens what one shard keeps on disk: `<dir>/log` and `<dir>/state`. The shard does so when it starts, and after a
+// Opens what one shard keeps on disk: the log in `<dir>/log`, and the checkpoint beside it (see checkpoint-folder.ts). The shard does so when it starts, and after a
 // failure. What the log holds beyond the checkpoint is read by `replay`, which checks it.
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
+import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint-folder.ts';
 import { type ArchivedEnd, CheckpointFollower } from './checkpoint-follower.ts';
 import { createEnvironment, dataFile } from './environment.ts';
 import { followedLog } from './follow.ts';
@@ -59,14 +60,14 @@ export async function createJournal(
   mapSize = stateMapSize,
 ): Promise<void> {
   mkdirSync(join(dir, 'log'), { recursive: true });
-  const state = join(dir, 'state');
-  if (!existsSync(state)) await createEnvironment(state, mapSize, partOf(identity, 'state'));
+  const { checkpoint } = foldersOfJournal(dir);
+  if (!existsSync(checkpoint)) await createEnvironment(checkpoint, mapSize, partOf(identity, 'state'));
   for (const folder of [dir, dirname(dir)]) syncPath(folder);
 }
 
 /** Where the journal in `dir` has its log and its checkpoint. */
 export function foldersOfJournal(dir: string): { readonly log: string; readonly checkpoint: string } {
-  return { log: join(dir, 'log'), checkpoint: join(dir, 'state') };
+  return { log: join(dir, 'log'), checkpoint: checkpointFolderIn(dir) };
 }
 
 /** What must be there of a journal that was created: one that lacks any of it has lost something. */
@@ -81,6 +82,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
   const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
   const { log: logMapSize, state: mapSize } = mapSizesOf(options);
   await createJournal(dir, identity, mapSize);
+  removeOtherCheckpoints(dir);
   const checkpoint = openCheckpoint(options);
   const segments = new Segments(join(dir, 'log'), logMapSize, identity, 'write', checkedDepth(options));
   try {
@@ -140,10 +142,9 @@ export function openFollower(
   const { log, state: mapSize } = mapSizesOf(options);
   const segments = new Segments(join(dir, 'log'), log, identity, 'read', checkedDepth(options));
   const part = partOf(identity, 'state');
-  const folder = join(dir, 'state');
   return new CheckpointFollower(
     followedLog(segments),
-    new LmdbCheckpoint({ folder, part, mapSize, indexRowsOf, isChecked: true }),
+    new LmdbCheckpoint({ dir, part, mapSize, indexRowsOf, isChecked: true }),
     scheduler,
     options.logBytesMax,
     archived,
@@ -175,6 +176,11 @@ function inStep(
     },
     putSmallValues: (values) => follower.putSmallValues(values),
     noteSegment: (firstSequence) => follower.noteSegment(firstSequence),
+    async compact(report) {
+      const sizes = await follower.compact(report);
+      checkpoint.renew();
+      return sizes;
+    },
     close: () => follower.close(),
   };
 }
@@ -195,7 +201,7 @@ export function openCheckpoint(options: Omit<JournalOptions, 'warn'>): LmdbCheck
   const { state: mapSize } = mapSizesOf(options);
   try {
     const part = partOf(identity, 'state');
-    return new LmdbCheckpoint({ folder: join(dir, 'state'), part, mapSize, indexRowsOf, isChecked });
+    return new LmdbCheckpoint({ dir, part, mapSize, indexRowsOf, isChecked });
   } catch (error) {
     if (!(error instanceof JournalDamaged) || error instanceof ForeignPart) throw error;
     throw new JournalDamaged(`${error.message}. Restore the data folder from a backup`, { cause: error });

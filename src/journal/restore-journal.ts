@@ -6,16 +6,10 @@ import { mkdirSync } from 'node:fs';
 import { unpack } from 'msgpackr';
 import type { Frame } from './archive-file.ts';
 import { segmentKey } from './checkpoint.ts';
+import { RowWriter } from './checkpoint-rows.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 import { decodeTurn, encodeTurn, readTurnHeader, responseOf, retagged } from './codec.ts';
-import {
-  commit,
-  commitAppended,
-  createEnvironment,
-  openEnvironment,
-  openTable,
-  type Table,
-} from './environment.ts';
+import { commitAppended, createEnvironment, openEnvironment } from './environment.ts';
 import { partOf, type ShardIdentity, tagOf } from './identity.ts';
 import type { FiledBatch } from './log-files.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
@@ -41,34 +35,18 @@ export async function restoreCheckpoint(
   const part = partOf(identity, 'state');
   await createEnvironment(folder, mapSize, part);
   const environment = openEnvironment({ folder, part, mapSize, check: 'none' });
-  const tables = new Map<string, Table>();
-  let gathered: { readonly table: Table; readonly rows: readonly Buffer[] }[] = [];
-  let bytes = 0;
-  let count = 0;
-  const flush = () => {
-    commit(environment, () => {
-      for (const { table, rows } of gathered)
-        for (let i = 0; i < rows.length; i += 2) table.putSync(rows[i]!, rows[i + 1]!, { append: true });
-    });
-    gathered = [];
-    bytes = 0;
-  };
+  const writer = new RowWriter(environment, commitBytes);
   try {
     for await (const frame of frames) {
       const [name, ...all] = unpack(frame.bytes) as [string, ...Buffer[]];
-      const table = tables.get(name) ?? openTable(environment, name);
-      tables.set(name, table);
       const rows = name === checkpointTables.meta ? withoutRow(all, segmentKey) : all;
-      gathered.push({ table, rows });
-      count += rows.length / 2;
-      bytes += frame.bytes.length;
-      if (bytes >= commitBytes) flush();
+      writer.add({ table: name, rows });
     }
-    flush();
+    writer.flush();
   } finally {
     await environment.close();
   }
-  return count;
+  return writer.count;
 }
 
 function withoutRow(rows: readonly Buffer[], key: Buffer): Buffer[] {

@@ -2,7 +2,7 @@
 // each has one answer with the same number. The shard sends none before it has opened its journal.
 
 import type { ShardIdentity } from '../journal/identity.ts';
-import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import { type CheckpointSizes, type Compacting, JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import type { ScrubState } from '../journal/scrubber.ts';
 import type { Config } from './config-schema.ts';
 import type { ThreadGauge } from './thread-time.ts';
@@ -29,18 +29,23 @@ export type Task =
   | { readonly type: 'put_small_values'; readonly values: ReadonlyMap<string, Uint8Array> }
   | { readonly type: 'note_segment'; readonly firstSequence: number }
   | { readonly type: 'drop'; readonly olderThanMs: number }
+  | { readonly type: 'compact' }
   /** Close everything, then end. */
   | { readonly type: 'close' };
 
 export type NumberedTask = Task & { readonly number: number };
 
-/** To the shard: the result of a task, which is 0 for a task without one. */
+/** The result of a task; 0 for a task without one. */
+export type TaskResult = number | CheckpointSizes;
+
+/** To the shard. */
 export type FromCheckpointThread =
   /** The first message. */
   | { readonly gauge: ThreadGauge }
   /** How far the scrubber has come, of how many bytes. */
   | { readonly scrubbed: ScrubState; readonly totalBytes: number }
-  | { readonly number: number; readonly result: number }
+  | { readonly number: number; readonly progress: Compacting }
+  | { readonly number: number; readonly result: TaskResult }
   | { readonly number: number; readonly failure: TaskFailure };
 
 /** An error as plain data, because it loses its class on the way between threads. */

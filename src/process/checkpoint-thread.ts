@@ -3,12 +3,14 @@
 // what is on disk. Between the tasks the scrubber reads what is stored (journal/scrubber.ts).
 
 import { setPriority } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { smallValueIn } from '../journal/checkpoint-reader.ts';
+import { type CheckpointSizes, type Compacting, JournalFailure } from '../journal/journal.ts';
 import { LogReader } from '../journal/log-reader.ts';
 import { foldersOfJournal, openFollower } from '../journal/open-journal.ts';
-import { Scrubber } from '../journal/scrubber.ts';
+import { Scrubber, type ScrubState } from '../journal/scrubber.ts';
 import { readScrub, scrubKey } from '../shard/small-values.ts';
 import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
 import {
@@ -16,6 +18,7 @@ import {
   type FromCheckpointThread,
   failureOf,
   type NumberedTask,
+  type TaskResult,
 } from './checkpoint-protocol.ts';
 import { createLogger, logConsole } from './logger.ts';
 import { ScrubTimer } from './scrub-timer.ts';
@@ -44,6 +47,9 @@ const archived =
 
 let opened: ReturnType<typeof openFollower> | null = null;
 let scrub: ScrubTimer | null = null;
+let isClosing = false;
+/** A compaction writes at most so much a second: more would hold up the log's commits. */
+const compactBytesPerSecond = 50 * 1024 * 1024;
 
 /** The follower is opened by the first task. From then on the shard does not write the checkpoint itself. */
 function follower() {
@@ -51,11 +57,27 @@ function follower() {
   const { segmentBytesMax, logBytesMax } = config.journal;
   const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, isChecked };
   opened = openFollower(options, archived);
-  scrub = startScrubbing();
+  scrub = startScrubbing(readScrub(smallValueIn(foldersOfJournal(dir).checkpoint, scrubKey)));
   return opened;
 }
 
-function startScrubbing(): ScrubTimer | null {
+/** Compacts the checkpoint, with pauses in which other tasks run and this thread may be ended. */
+async function compact(number: number): Promise<CheckpointSizes> {
+  const pause = async ({ bytes }: Compacting) => {
+    await wait((bytes / compactBytesPerSecond) * 1000);
+    if (isClosing) throw new JournalFailure('The shard is stopping', { diskFull: false });
+  };
+  const sizes = await follower().compact((progress) => {
+    answer({ number, progress });
+    return tasks.outside(() => pause(progress));
+  });
+  // The scrubber goes on in the new file, which has the same rows.
+  scrub?.stop();
+  scrub = scrub && startScrubbing(scrub.state);
+  return sizes;
+}
+
+function startScrubbing(state: ScrubState): ScrubTimer | null {
   const periodMs = config.journal.scrubSeconds * 1000;
   if (periodMs === 0) return null;
   const folders = foldersOfJournal(dir);
@@ -63,7 +85,7 @@ function startScrubbing(): ScrubTimer | null {
     checkpoint: folders.checkpoint,
     log: new LogReader(folders.log, identity),
     indexRowsOf,
-    state: readScrub(smallValueIn(folders.checkpoint, scrubKey)),
+    state,
     onFinding: (finding) =>
       logger.error(
         { shard: number, ...finding },
@@ -79,7 +101,7 @@ function startScrubbing(): ScrubTimer | null {
   });
 }
 
-async function run(task: NumberedTask): Promise<number> {
+async function run(task: NumberedTask): Promise<TaskResult> {
   switch (task.type) {
     case 'write':
       return follower().write(task.sequence);
@@ -91,6 +113,8 @@ async function run(task: NumberedTask): Promise<number> {
       return 0;
     case 'drop':
       return follower().drop(task.olderThanMs);
+    case 'compact':
+      return compact(task.number);
     case 'close':
       scrub?.stop();
       await opened?.close();
@@ -98,13 +122,27 @@ async function run(task: NumberedTask): Promise<number> {
   }
 }
 
-shard.on('message', async (task: NumberedTask) => {
+/** Runs a task and answers it. Never rejects. */
+async function perform(task: NumberedTask): Promise<void> {
   const { number } = task;
   try {
     answer({ number, result: await tasks.run(() => run(task)) });
   } catch (error) {
     answer({ number, failure: failureOf(error) });
   }
+}
+
+const underWay = new Set<Promise<void>>();
+
+shard.on('message', async (task: NumberedTask) => {
+  if (task.type === 'close') {
+    isClosing = true;
+    await Promise.all(underWay);
+  }
+  const performed = perform(task);
+  underWay.add(performed);
+  await performed;
+  underWay.delete(performed);
   // Only the port keeps this thread alive.
   if (task.type === 'close') shard.close();
 });

@@ -2,7 +2,12 @@
 // ends unexpectedly, its tasks fail and the shard is told at once, because a shard must not go on without it.
 
 import { Worker } from 'node:worker_threads';
-import { type Checkpointer, JournalFailure } from '../journal/journal.ts';
+import {
+  type Checkpointer,
+  type CheckpointSizes,
+  JournalFailure,
+  type ReportCompaction,
+} from '../journal/journal.ts';
 import type { ScrubState } from '../journal/scrubber.ts';
 import {
   type CheckpointTarget,
@@ -10,16 +15,23 @@ import {
   errorOf,
   type FromCheckpointThread,
   type Task,
+  type TaskResult,
 } from './checkpoint-protocol.ts';
 import { TaskGate } from './task-gate.ts';
 import type { ThreadGauge } from './thread-time.ts';
 
 const entry = new URL('./checkpoint-thread.ts', import.meta.url);
 
+interface Waiting {
+  readonly resolve: (result: TaskResult) => void;
+  readonly reject: (error: Error) => void;
+  readonly onProgress: ReportCompaction;
+}
+
 export class CheckpointWorker implements Checkpointer {
   readonly #worker: Worker;
   readonly #gate: TaskGate;
-  readonly #waiting = new Map<number, PromiseWithResolvers<number>>();
+  readonly #waiting = new Map<number, Waiting>();
   readonly #ended: Promise<void>;
   readonly #gauge = Promise.withResolvers<ThreadGauge>();
   #number = 0;
@@ -43,6 +55,7 @@ export class CheckpointWorker implements Checkpointer {
       if ('gauge' in message) return this.#gauge.resolve(message.gauge);
       if ('scrubbed' in message) return onScrubbed(message.scrubbed, message.totalBytes);
       const waiting = this.#waiting.get(message.number);
+      if ('progress' in message) return void waiting?.onProgress(message.progress);
       this.#waiting.delete(message.number);
       if ('failure' in message) waiting?.reject(errorOf(message.failure));
       else waiting?.resolve(message.result);
@@ -69,17 +82,21 @@ export class CheckpointWorker implements Checkpointer {
     return this.#gauge.promise;
   }
 
-  #ask(task: Task): Promise<number> {
+  #ask<R extends TaskResult>(task: Task, onProgress: ReportCompaction = () => {}): Promise<R> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     const number = ++this.#number;
-    const waiting = Promise.withResolvers<number>();
-    this.#waiting.set(number, waiting);
+    const { promise, resolve, reject } = Promise.withResolvers<TaskResult>();
+    this.#waiting.set(number, { resolve, reject, onProgress });
     this.#worker.postMessage({ ...task, number });
-    return waiting.promise;
+    return promise as Promise<R>;
   }
 
   write(sequence: number): Promise<number> {
     return this.#ask({ type: 'write', sequence });
+  }
+
+  compact(report: ReportCompaction): Promise<CheckpointSizes> {
+    return this.#ask({ type: 'compact' }, report);
   }
 
   async putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {

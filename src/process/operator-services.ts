@@ -12,6 +12,7 @@ import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/serv
 import type { Availability } from '../shard/account.ts';
 import type { InternalRequest } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
+import { compactServed } from './compact-folder.ts';
 import type { Supervisor } from './supervisor.ts';
 import { createTestCaller } from './test-caller.ts';
 
@@ -54,6 +55,7 @@ export function operatorServices(options: {
     checks,
     status,
     resume,
+    compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),
     config,
     askShard,
     callApi: createTestCaller((org) => clients[supervisor.shardOf(org)]!),

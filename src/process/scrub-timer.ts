@@ -35,6 +35,10 @@ export class ScrubTimer {
     this.#wait(lookMs);
   }
 
+  get state(): ScrubState {
+    return this.#options.scrubber.state;
+  }
+
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

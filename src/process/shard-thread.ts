@@ -23,7 +23,7 @@ import { createLogger, logConsole } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
 import { networksOf } from './networks.ts';
 import { systemClocks, watchClock } from './system-clocks.ts';
-import type { Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
+import type { CompactAnswer, Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
 import { countThreadTime, type ThreadGauge } from './thread-time.ts';
 
 const { number, dir, identity, isChecked, secretsKeys, config, baseUrl, accounts, revision, paused } =
@@ -166,6 +166,14 @@ function showDepth(): void {
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
 }
 
+async function compact(question: number): Promise<CompactAnswer> {
+  try {
+    return await journal.checkpointer.compact((value) => tell({ type: 'progress', question, value }));
+  } catch (error) {
+    return { failure: (error as Error).message };
+  }
+}
+
 async function stop(): Promise<void> {
   storeScrub();
   await hosted.stop();
@@ -188,6 +196,9 @@ main.on('message', async (instruction: Instruction) => {
     case 'resume':
       hosted.resume();
       tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'compact':
+      tell({ type: 'answer', question: instruction.question, value: await compact(instruction.question) });
       break;
     case 'metrics':
       metrics.resident.set(shard.state.records.residentCount);

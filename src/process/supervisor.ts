@@ -6,6 +6,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import type { RefusedKey } from '../edge/refused-keys.ts';
+import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
 import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Config } from './config-schema.ts';
@@ -14,9 +15,10 @@ import { accountOf, keyRingChangeOf } from './directory-projections.ts';
 import type { Logger } from './logger.ts';
 import type { SupervisorMetrics } from './metrics.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
-import { Thread, type ThreadFailure } from './thread.ts';
+import { Thread, ThreadFailure } from './thread.ts';
 import type {
   ArchiveProcessData,
+  CompactAnswer,
   EdgeThreadData,
   News,
   ShardThreadData,
@@ -198,6 +200,10 @@ export class Supervisor {
     });
   }
 
+  get folder(): DataFolder {
+    return this.#options.folder;
+  }
+
   shardOf(org: string): number {
     return shardOfOrganization(org, this.#shards.length);
   }
@@ -231,6 +237,16 @@ export class Supervisor {
     const threads = [...this.#shards, this.#webhooks].map(({ thread }) => thread);
     // A thread that ends meanwhile is started again without a pause.
     await Promise.all(threads.map((thread) => thread?.ask({ type: 'resume' }).catch(() => {})));
+  }
+
+  /** Gives back the room that a shard's checkpoint does not use. Rejects with a `ThreadFailure`. */
+  async compact(number: number, onProgress: (progress: Compacting) => void): Promise<CheckpointSizes> {
+    const shard = this.#shards[number]!.ready;
+    if (shard === null) throw new ThreadFailure(`shard ${number} does not serve now`, false);
+    const report = (value: unknown) => onProgress(value as Compacting);
+    const answer = (await shard.ask({ type: 'compact' }, report)) as CompactAnswer;
+    if ('failure' in answer) throw new ThreadFailure(answer.failure, false);
+    return answer;
   }
 
   /** The threads that are neither shards nor edges. */

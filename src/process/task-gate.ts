@@ -29,6 +29,22 @@ export class TaskGate {
     }
   }
 
+  /** Lets a task that is under way wait for something in between. When the gate is shut meanwhile, it never goes on. */
+  async outside(wait: () => Promise<void>): Promise<void> {
+    Atomics.sub(this.#word, 0, 1);
+    Atomics.notify(this.#word, 0);
+    try {
+      await wait();
+    } finally {
+      if (Atomics.add(this.#word, 0, 1) < 0) {
+        Atomics.sub(this.#word, 0, 1);
+        Atomics.notify(this.#word, 0);
+        // This thread is about to be ended.
+        await new Promise(() => {});
+      }
+    }
+  }
+
   /** Lets no task begin, and blocks this thread until none is under way. Returns false if that takes longer than `msMax`. */
   shut(msMax: number): boolean {
     const endMs = performance.now() + msMax;

@@ -5,6 +5,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { KeyRingChange } from '../edge/authenticate.ts';
 import type { RefusedKey } from '../edge/refused-keys.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
+import type { CheckpointSizes } from '../journal/journal.ts';
 import type { ShardAccount } from '../shard/account.ts';
 import type { Config } from './config-schema.ts';
 
@@ -24,6 +25,8 @@ export type Instruction =
   | { readonly type: 'reread'; readonly question: number; readonly config: Config }
   /** The data folder is not paused any more: do what was held back, then answer. */
   | { readonly type: 'resume'; readonly question: number }
+  /** A shard gives back the room that its checkpoint does not use, reports its progress, and answers a `CompactAnswer`. */
+  | { readonly type: 'compact'; readonly question: number }
   /** Answers the thread's metrics. */
   | { readonly type: 'metrics'; readonly question: number }
   /** Finish the requests that were taken, close, then answer. */
@@ -33,12 +36,17 @@ export type Instruction =
 export type Notice =
   | { readonly type: 'ready' }
   | { readonly type: 'answer'; readonly question: number; readonly value?: unknown }
+  /** How far the answer to a question has come. */
+  | { readonly type: 'progress'; readonly question: number; readonly value: unknown }
   /** A shard has written a checkpoint that reflects everything up to `sequence`. */
   | { readonly type: 'checkpointed'; readonly sequence: number }
   /** API keys that an edge refused, for the audit record. */
   | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKey[] }
   /** The thread has failed and will end. `fatal`: another start can't help. */
   | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
+
+/** The sizes of the checkpoint's file, or why it is as it was. */
+export type CompactAnswer = CheckpointSizes | { readonly failure: string };
 
 /** Messages that a thread sends without being asked. */
 export type News = Extract<Notice, { type: 'checkpointed' | 'refused_keys' }>;

@@ -21,6 +21,7 @@ type Unnumbered<T> = T extends unknown ? Omit<T, 'question'> : never;
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
+  readonly onProgress: (value: unknown) => void;
 }
 
 export class ThreadFailure extends Error {
@@ -96,8 +97,9 @@ export class Thread {
         this.#isReady = true;
         ready.resolve();
       } else if (notice.type === 'failed') this.#failure = new ThreadFailure(notice.message, notice.fatal);
-      else if (notice.type !== 'answer') onNews(notice);
-      else this.#settle(notice.question, notice.value);
+      else if (notice.type === 'answer') this.#settle(notice.question, notice.value);
+      else if (notice.type === 'progress') this.#waiting.get(notice.question)?.onProgress(notice.value);
+      else onNews(notice);
     });
     this.#worker.on('error', (error: NodeJS.ErrnoException) => {
       const advice = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? `; its heap may take ${heapMib} MiB` : '';
@@ -126,10 +128,10 @@ export class Thread {
   }
 
   /** Asks a question. Resolves with the answer. */
-  ask(question: Unnumbered<Question>): Promise<unknown> {
+  ask(question: Unnumbered<Question>, onProgress: (value: unknown) => void = () => {}): Promise<unknown> {
     const number = ++this.#question;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(number, { resolve, reject });
+      this.#waiting.set(number, { resolve, reject, onProgress });
       this.#worker.postMessage({ ...question, question: number });
     });
   }

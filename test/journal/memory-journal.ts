@@ -15,6 +15,7 @@ import type { ShardIdentity } from '../../src/journal/identity.ts';
 import {
   type Checkpointer,
   type CheckpointInput,
+  type CheckpointSizes,
   type IdempotencyRecord,
   JournalDamaged,
   JournalFailure,
@@ -248,6 +249,11 @@ class MemoryCheckpoint implements FollowerCheckpoint {
   putResponses(): void {}
 
   dropResponses(): void {}
+
+  /** There is no file. */
+  async compact(): Promise<CheckpointSizes> {
+    return { before: 0, after: 0 };
+  }
 
   async close(): Promise<void> {}
 }

@@ -8,15 +8,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { fieldIndex, indexRowsOf, scopeOf } from '../../src/domain/indexes.ts';
-import type { PaymentIntentRecord } from '../../src/domain/record.ts';
+import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { Journal, ResponseLocation } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { CheckpointWorker } from '../../src/process/checkpoint-worker.ts';
 import type { Config } from '../../src/process/config-schema.ts';
+import { appendCycled, assertReflects, newestOf, storedAmount } from '../journal/cycled.ts';
 import {
   createEntry,
-  cycledChange,
   digest,
   failOnWarning,
   identity,
@@ -57,52 +56,6 @@ async function open(dir: string, segmentBytesMax = 300_000): Promise<Opened> {
     checkpointer,
   });
   return { journal, thread: await started.promise, endings };
-}
-
-/** Appends entries that change one of 2,000 payment intents each; the amount is the sequence. */
-async function appendCycled({ log }: Journal, entries: number): Promise<number> {
-  const last = log.nextSequence + entries - 1;
-  let durable = Promise.resolve();
-  while (log.nextSequence <= last) {
-    const firstSequence = log.nextSequence;
-    const sequences = upTo(Math.min(last, firstSequence + 39), firstSequence);
-    const changed = sequences.map((sequence) => ({
-      changes: [cycledChange(sequence)],
-      idempotency: null,
-      cause: null,
-    }));
-    durable = log.append({ firstSequence, timeMs: startMs, wallMs: startMs, entries: changed }).durable;
-  }
-  await durable;
-  return last;
-}
-
-/** The newest sequence up to `sequence` that changed the payment intent. */
-function newestOf(number: number, sequence: number): number {
-  const cycles = Math.floor((sequence - number) / 2_000);
-  return number + cycles * 2_000;
-}
-
-function storedAmount({ checkpoint }: Journal, number: number): number | undefined {
-  return (checkpoint.get(paymentIntent(number).id) as PaymentIntentRecord | undefined)?.amount;
-}
-
-/** The checkpoint is what it was written to be: every record, and the index beside it. */
-function assertReflects(journal: Journal, sequence: number): void {
-  assert.equal(journal.checkpoint.sequence, sequence);
-  const expected = { succeeded: [] as string[], requires_payment_method: [] as string[] };
-  for (const number of upTo(1_999, 0)) {
-    const newest = newestOf(number, sequence);
-    if (newest < 1) continue;
-    assert.equal(storedAmount(journal, number), newest);
-    const { id, status } = cycledChange(newest);
-    expected[status as keyof typeof expected].push(id);
-  }
-  const scope = scopeOf(paymentIntent(1).org, false);
-  for (const [status, ids] of Object.entries(expected)) {
-    const index = fieldIndex('payment_intent', scope, 'status', status);
-    assert.deepEqual([...journal.checkpoint.scan(index, { descending: false })], ids);
-  }
 }
 
 test('what is read while a checkpoint is written is neither stale nor ahead of it', async (context) => {
@@ -260,6 +213,67 @@ test('a thread that was closed has written what it was asked for before', async 
   assert.deepEqual(endings, []);
   const again = await open(dir);
   assert.deepEqual(Array.from(again.journal.checkpoint.getSmallValue('clock')!), [7]);
+  assertReflects(again.journal, sequence);
+  await again.journal.close();
+});
+
+test('the shard reads right across the switch to a compacted file, and creates go on', async (context) => {
+  const dir = temporaryFolder(context);
+  const { journal, endings } = await open(dir);
+  let checkpointed = await appendCycled(journal, 2_500);
+  await journal.checkpointer.write(checkpointed);
+  for (let round = 0; round < 3; round++) {
+    const steps = new Set<string>();
+    let isCompacting = true;
+    const compacted = journal.checkpointer
+      .compact(({ step }) => void steps.add(step))
+      .finally(() => {
+        isCompacting = false;
+      });
+    let turns = 0;
+    for (; isCompacting || turns === 0; turns++) {
+      const before = checkpointed;
+      const sequence = await appendCycled(journal, 300);
+      const written = journal.checkpointer.write(sequence);
+      for (let number = turns % 7; number < 2_000; number += 97) {
+        const amounts = [newestOf(number, before), newestOf(number, sequence)];
+        assert(amounts.includes(storedAmount(journal, number)!));
+      }
+      await written;
+      checkpointed = sequence;
+      await journal.checkpointer.putSmallValues(new Map([['round', Uint8Array.of(round, turns % 256)]]));
+    }
+    const { before, after } = await compacted;
+    assert(before > 0 && after > 0);
+    assert.deepEqual([...steps], ['copying', 'switching', 'switched']);
+    assertReflects(journal, checkpointed);
+    assert.deepEqual([...journal.checkpoint.getSmallValue('round')!], [round, (turns - 1) % 256]);
+    assert.deepEqual(readdirSync(dir).sort(), ['log', `state-${round + 2}`]);
+  }
+  await journal.close();
+  assert.deepEqual(endings, []);
+  const again = await open(dir);
+  assertReflects(again.journal, checkpointed);
+  await again.journal.close();
+});
+
+test('a compaction ends with its shard: nothing is lost, and nothing is left', async (context) => {
+  const dir = temporaryFolder(context);
+  const { journal, endings } = await open(dir);
+  const sequence = await appendCycled(journal, 2_500);
+  await journal.checkpointer.write(sequence);
+  const begun = Promise.withResolvers<void>();
+  const compacted = journal.checkpointer.compact(() => begun.resolve());
+  const ended = assert.rejects(compacted, { name: 'JournalFailure', message: 'The shard is stopping' });
+  await assert.rejects(
+    journal.checkpointer.compact(() => {}),
+    /is being compacted already/,
+  );
+  await begun.promise;
+  await journal.close();
+  await ended;
+  assert.deepEqual([endings, readdirSync(dir).sort()], [[], ['log', 'state']]);
+  const again = await open(dir);
   assertReflects(again.journal, sequence);
   await again.journal.close();
 });

@@ -62,6 +62,6 @@ test('a customer who was deleted is in no file after the retention of the log an
   assert.deepEqual([kept.amount, kept.customer], [20_000, customer.id]);
   await settled();
   await actor.shard.stop();
-  await compactCheckpoint(dir, identity);
+  await compactCheckpoint(dir, identity, indexRowsOf, () => {});
   assert.deepEqual(leftIn(dir), []);
 });

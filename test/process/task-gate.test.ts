@@ -51,3 +51,23 @@ test('who shuts it waits for the task that another thread has under way', async 
   assert.equal(Atomics.load(done, 0), 1);
   await worker.terminate();
 });
+
+test('a task that waits outside of it holds nobody up, and goes on only through an open gate', async () => {
+  const gate = new TaskGate(TaskGate.memory());
+  const steps: string[] = [];
+  const wait = Promise.withResolvers<void>();
+  await gate.run(() => gate.outside(async () => {}));
+  void gate.run(async () => {
+    steps.push('begun');
+    await gate.outside(() => wait.promise);
+    steps.push('gone on');
+  });
+  assert.equal(gate.shut(1), true);
+  wait.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(steps, ['begun']);
+  await assert.rejects(
+    gate.run(async () => {}),
+    /the gate is shut/,
+  );
+});

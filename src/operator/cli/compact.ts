@@ -1,4 +1,4 @@
-// `payments compact` gives unused disk space of a stopped service's data folder back to the file system.
+// `payments compact` gives unused disk space of a data folder back to the file system.
 
 import type { Command } from 'commander';
 import { type CliContext, dataOption, folderOf } from './context.ts';
@@ -7,7 +7,7 @@ import type { Compacted } from './transferred.ts';
 export function addCompactCommand(program: Command, { host, print }: CliContext): void {
   program
     .command('compact')
-    .description('give the disk space back that the checkpoints do not use; the service must be stopped')
+    .description('give the disk space back that the checkpoints do not use, while the service runs or not')
     .addOption(dataOption())
     .action(async (_, command: Command) => {
       print(command, await host.compact(folderOf(command, host)), inWords);
@@ -16,5 +16,7 @@ export function addCompactCommand(program: Command, { host, print }: CliContext)
 
 function inWords({ folder, shards, bytes_before, bytes_after }: Compacted): string {
   const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
-  return `The checkpoints of ${shards} shards in ${folder} take ${megabytes(bytes_after)} instead of ${megabytes(bytes_before)}.`;
+  const taken = `take ${megabytes(bytes_after)} instead of ${megabytes(bytes_before)}`;
+  const given = `${megabytes(Math.max(0, bytes_before - bytes_after))} were given back`;
+  return `The checkpoints of ${shards} shards in ${folder} ${taken}: ${given}.`;
 }

@@ -9,6 +9,7 @@ export const processCommands: readonly OperatorCommand[] = [
   unaudited(defineCommand('status', {}, async (_, services) => services.status())),
   unaudited(defineCommand('metrics', {}, async (_, services) => ({ text: await services.metricsText() }))),
   defineCommand('resume', {}, async (_, services) => services.resume()),
+  defineCommand('compact', {}, (_, services) => services.compact()),
   // The backup is made by the process that asks, which reads what is durable: here it is only recorded.
   defineCommand(
     'backup',

@@ -7,6 +7,7 @@ import type { Directory } from '../../directory/directory.ts';
 import type { SecretBox } from '../../journal/secret-box.ts';
 import type { Availability } from '../../shard/account.ts';
 import type { InternalRequest } from '../../shard/protocol.ts';
+import type { Compacted } from '../cli/transferred.ts';
 
 export interface OperatorServices {
   /** Who gave the command: the user of the machine, and who became that user with sudo. Null: the client didn't say. */
@@ -27,12 +28,27 @@ export interface OperatorServices {
   status(): Promise<Status>;
   /** Ends the pause of the data folder; says why it was paused, null when it was not. */
   resume(): Promise<{ readonly paused: { readonly since: string; readonly reason: string } | null }>;
+  /** Gives the room back that the checkpoints do not use: items with the progress, and one with the result. */
+  compact(): AsyncIterable<CompactItem>;
   /** The configuration in force, secrets hidden. */
   config(): readonly ConfigLine[];
   /** Asks the shard of an organization, or of the object with this id. */
   askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer>;
   /** Sends an organization's own request in test mode, as if it had come over HTTP, and returns the answer's body. */
   callApi(org: string, operation: CommandOperation, id: string, params: object): Promise<unknown>;
+}
+
+/** An item of `payments compact`. */
+export interface CompactItem {
+  /** The rows of the shard under way that were copied, of about so many. */
+  readonly progress: {
+    readonly shard: number;
+    readonly shards: number;
+    readonly rows: number;
+    readonly total: number;
+  } | null;
+  /** In the last item. */
+  readonly result: Compacted | null;
 }
 
 export interface ShardAnswer {

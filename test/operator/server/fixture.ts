@@ -106,6 +106,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
       reviews.set(review.id, { ...review, open: false, closed_reason: as });
       return { body: '{}' };
     },
+    compact: async function* () {},
     callApi: async () => null,
   };
   const onFailure = (command: string, error: unknown) => failures.push({ command, error });

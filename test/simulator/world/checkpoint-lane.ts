@@ -2,7 +2,7 @@
 
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { ShardIdentity } from '../../../src/journal/identity.ts';
-import type { Checkpointer } from '../../../src/journal/journal.ts';
+import type { Checkpointer, CheckpointSizes, ReportCompaction } from '../../../src/journal/journal.ts';
 import { openFollower } from '../../../src/journal/open-journal.ts';
 import { archivedSequence, archiveFolderOf } from '../../../src/process/archive-folder.ts';
 import type { Random } from '../kernel/random.ts';
@@ -80,6 +80,10 @@ export class CheckpointLane implements Checkpointer {
 
   drop(olderThanMs: number): Promise<number> {
     return this.#ask(() => this.#follower().drop(olderThanMs));
+  }
+
+  compact(report: ReportCompaction): Promise<CheckpointSizes> {
+    return this.#ask(() => this.#follower().compact(report));
   }
 
   close(): Promise<void> {
