@@ -17,6 +17,8 @@ export interface SiteOptions {
   readonly baseUrl: string;
   /** Whether the service is stopping. */
   readonly isStopping: () => boolean;
+  /** Whether the data folder is paused: the service serves reads, and refuses writes until an operator resumes it. */
+  readonly isPaused: () => boolean;
   /** The pages where customers pay. */
   readonly pages: Pages;
 }
@@ -27,9 +29,13 @@ const json = headerLines(['Content-Type', 'application/json']);
 const text = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
 const noSniff = headerLines(['X-Content-Type-Options', 'nosniff']);
 
+/** A restored service is ready for what its operator has to do first, which is to look at it. */
+const pausedText =
+  'ready, and paused: it was restored; writes, webhooks and network calls wait for "payments resume"\n';
+
 /** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
-  const { shards, baseUrl, isStopping, pages } = options;
+  const { shards, baseUrl, isStopping, isPaused, pages } = options;
   const errorsPage = errorsPageHtml();
   const errorsHeaders = headerLines(
     ['Content-Type', 'text/html; charset=utf-8'],
@@ -41,7 +47,7 @@ export function createSite(options: SiteOptions): Handler {
     '/readyz': (exchange) => {
       const missing = shards.flatMap(({ connected }, number) => (connected ? [] : [number]));
       if (isStopping()) exchange.answer(503, text, 'not ready: stopping\n');
-      else if (missing.length === 0) exchange.answer(200, text, 'ready\n');
+      else if (missing.length === 0) exchange.answer(200, text, isPaused() ? pausedText : 'ready\n');
       else exchange.answer(503, text, `not ready: shard ${missing.join(', ')}\n`);
     },
     '/openapi.json': (exchange) => exchange.answer(200, json + noSniff, openapi),

@@ -217,6 +217,17 @@ export async function digestOfFile(path: string, pace: Pace): Promise<string> {
   return hash.digest('hex');
 }
 
+/** Throws `JournalDamaged` when the file is encrypted, and none of the identities opens it. One that is damaged is let through. */
+export async function refuseUnopened(path: string, identities: readonly string[]): Promise<void> {
+  if (!path.endsWith(encryptedSuffix)) return;
+  try {
+    const content = await decrypted(path, identities, createHash('sha256'));
+    await content[Symbol.asyncIterator]().return?.();
+  } catch (error) {
+    if (identities.length === 0 || /no identity matched/.test((error as Error).message)) throw error;
+  }
+}
+
 /** The content of a file, decrypted if its name says that it is encrypted. `hash` gets the bytes of the file. */
 async function decrypted(
   path: string,

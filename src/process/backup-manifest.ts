@@ -5,6 +5,7 @@
 //   directory/log/…            the changes of the directory since then
 //   shard-0/state.rows …       each shard's checkpoint
 //   shard-0/log/…              each shard's log, from its oldest segment to the end of the backup (journal/log-files.ts)
+//   audit/audit.rows           the audit record, as it was at the end of the backup
 //
 // While a backup is being made, `manifest.json.partial` names the files that are done, so that an interrupted one goes on.
 // The manifest is not encrypted: it holds no personal data and no secrets.
@@ -55,6 +56,8 @@ export interface Manifest {
   moment: string | null;
   readonly directory: PartEntry;
   readonly shards: readonly PartEntry[];
+  /** Null while the backup is being made. */
+  audit: FileEntry | null;
 }
 
 const manifestFile = 'manifest.json';
@@ -75,6 +78,7 @@ export function newManifest({ id, generation, shards }: DataFolder, encrypted: b
     moment: null,
     directory: { state: null, log: [] },
     shards: Array.from({ length: shards }, () => ({ state: null, log: [] })),
+    audit: null,
   };
 }
 
@@ -149,8 +153,9 @@ function digestOf(text: string): string {
 }
 
 /** Every file of a backup. */
-export function filesOf({ directory, shards }: Manifest): FileEntry[] {
-  return [directory, ...shards].flatMap(({ state, log }) => [...(state === null ? [] : [state]), ...log]);
+export function filesOf({ directory, shards, audit }: Manifest): FileEntry[] {
+  const parts = [directory, ...shards].flatMap(({ state, log }) => [state, ...log]);
+  return [...parts, audit].filter((entry) => entry !== null);
 }
 
 /** The folder of a part in a backup or an archive, and what the files in it must say that they are. */
@@ -160,6 +165,11 @@ export function partsOf({ id, generation }: Omit<Manifest['folder'], 'shards'>, 
   const of = { folder: id, generation: shard === 'directory' ? 0 : generation };
   const part = (which: 'state' | 'log'): Part => ({ ...of, part: `${name}/${which}` });
   return { name, state: part('state'), log: part('log') };
+}
+
+/** What the file of the audit record must say that it is. */
+export function auditPartOf({ id }: Pick<Manifest['folder'], 'id'>): Part {
+  return { folder: id, generation: 0, part: 'audit' };
 }
 
 export function identityOf({ id, generation }: Manifest['folder'], shard: number): ShardIdentity {

@@ -5,11 +5,13 @@
 
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { pack } from 'msgpackr';
 import { changesAfter, directoryFrames } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory.ts';
 import {
   checkRecipient,
   digestOfFile,
+  type Frame,
   type Pace,
   readArchiveFile,
   type WriteOptions,
@@ -22,7 +24,9 @@ import { type Sequenced, type WrittenLogFile, writeLogFile } from '../journal/lo
 import { RowStore } from '../journal/row-store.ts';
 import { makeFolder } from '../journal/sync-path.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
+import { auditPieces } from '../operator/server/audit-copy.ts';
 import {
+  auditPartOf,
   type FileEntry,
   filesOf,
   type Manifest,
@@ -140,6 +144,8 @@ class Backup {
     this.#manifest.moment = new Date().toISOString();
     await this.#directoryLog();
     await this.#logs(ends);
+    this.#manifest.audit = await this.#audit();
+    this.#save();
     this.#task = 'read again';
     this.#bytes = 0;
     await verifyFiles(to, this.#manifest, this.#write.pace);
@@ -205,6 +211,18 @@ class Backup {
     }
   }
 
+  async #audit(): Promise<FileEntry> {
+    const { folder, to } = this.#options;
+    const name = join(to, 'audit');
+    makeFolder(name);
+    const frames = function* (): Generator<Frame> {
+      for (const { file, bytes } of auditPieces(folder.path))
+        yield { type: 'rows', bytes: pack([file, bytes]) };
+    };
+    const part = auditPartOf(this.#manifest.folder);
+    return this.#entryOf(await writeArchiveFile(name, () => 'audit.rows', part, frames(), this.#write));
+  }
+
   #partsOf(shard: number | 'directory') {
     const parts = partsOf(this.#manifest.folder, shard);
     const name = join(this.#options.to, parts.name);
@@ -249,6 +267,7 @@ async function verifyFiles(folder: string, manifest: Manifest, pace: Pace): Prom
 
 function partOfFile({ folder }: Manifest, file: string) {
   const [first, second] = file.split('/') as [string, string];
+  if (first === 'audit') return auditPartOf(folder);
   const shard = first === 'directory' ? first : Number(first.slice('shard-'.length));
   return partsOf(folder, shard)[second === 'log' ? 'log' : 'state'];
 }

@@ -37,6 +37,7 @@ const {
   baseUrl,
   keys,
   listenKey,
+  paused,
 } = workerData as EdgeThreadData;
 const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
@@ -115,7 +116,14 @@ const pages = createPages({
   trustedProxies: config.pages.trustedProxies,
   onError: (error) => logger.error({ err: error }, 'a page failed'),
 });
-const site = createSite({ shards, baseUrl, isStopping: () => server?.exchanges.closing === true, pages });
+let isPaused = paused;
+const site = createSite({
+  shards,
+  baseUrl,
+  isStopping: () => server?.exchanges.closing === true,
+  isPaused: () => isPaused,
+  pages,
+});
 
 const connections = createEdgeConnections({
   config,
@@ -173,6 +181,10 @@ main.on('message', async (instruction: Instruction) => {
       break;
     case 'keys':
       keyRing.put(instruction.change);
+      tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'resume':
+      isPaused = false;
       tell({ type: 'answer', question: instruction.question });
       break;
     case 'reread':

@@ -4,9 +4,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpack } from 'msgpackr';
-import { type Frame, readArchiveFile } from '../journal/archive-file.ts';
+import { type Frame, readArchiveFile, refuseUnopened } from '../journal/archive-file.ts';
 import { checkpointSequenceIn } from '../journal/checkpoint-reader.ts';
 import { FiledLogReader } from '../journal/filed-log-reader.ts';
+import type { ShardIdentity } from '../journal/identity.ts';
+import { JournalDamaged } from '../journal/journal.ts';
 import { type LogFile, logFilesIn } from '../journal/log-files.ts';
 import { type LogFolder, LogReader, type StateSource } from '../journal/log-reader.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
@@ -16,15 +18,35 @@ import { identitiesIn } from './age-identities.ts';
 import { identityOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
 import { DataFolderError, lookAtDataFolder } from './data-folder.ts';
 
-/** The log that is named. Throws `CliFailure`. */
-export function openLogAt({ dataDir, from, archive, identityFile }: LogPlaceOptions): LogFolder {
+/** The log that is named. Rejects with `CliFailure`, also when it is encrypted and the identity does not open it. */
+export async function openLogAt({
+  dataDir,
+  from,
+  archive,
+  identityFile,
+}: LogPlaceOptions): Promise<LogFolder> {
   try {
     if (from === null && archive === null) return logOfDataFolder(dataDir());
     const identities = identityFile === null ? [] : identitiesIn(identityFile);
-    return from === null ? logOfArchive(archive!, identities) : logOfBackup(from, archive, identities);
+    return from === null
+      ? await logOfArchive(archive!, identities)
+      : await logOfBackup(from, archive, identities);
   } catch (error) {
-    throw error instanceof DataFolderError ? new CliFailure(error.message) : error;
+    throw error instanceof DataFolderError || error instanceof JournalDamaged
+      ? new CliFailure(error.message)
+      : error;
   }
+}
+
+/** A log in files. Those that no identity opens would look damaged, so the first one of each kind is opened before. */
+async function filedLog(
+  folder: string,
+  identity: ShardIdentity,
+  sources: readonly (readonly LogFile[])[],
+  identities: readonly string[],
+): Promise<FiledLogReader> {
+  for (const [first] of sources) if (first !== undefined) await refuseUnopened(first.path, identities);
+  return new FiledLogReader(folder, identity, sources.flat(), identities);
 }
 
 function logOfDataFolder(path: string): LogFolder {
@@ -41,23 +63,30 @@ function logOfDataFolder(path: string): LogFolder {
 }
 
 /** A backup's log, which goes on in the archive if one is named. */
-function logOfBackup(path: string, archive: string | null, identities: readonly string[]): LogFolder {
+async function logOfBackup(
+  path: string,
+  archive: string | null,
+  identities: readonly string[],
+): Promise<LogFolder> {
   const { folder, shards } = readManifest(path);
   const archived = archive === null ? null : archivedGeneration(archive, folder.id, folder.generation);
   return {
     name: archive === null ? path : `${path} and ${archive}`,
-    shards: shards.map(({ log }, number) => {
-      const files: LogFile[] = log.map(({ file, first, last }) => ({ path: join(path, file), first, last }));
-      if (archived !== null) files.push(...logFilesIn(join(archived, `shard-${number}`)));
-      return new FiledLogReader(join(path, `shard-${number}`), identityOf(folder, number), files, identities);
-    }),
+    shards: await Promise.all(
+      shards.map(({ log }, number) => {
+        const files = log.map(({ file, first, last }) => ({ path: join(path, file), first, last }));
+        const rest = archived === null ? [] : logFilesIn(join(archived, `shard-${number}`));
+        const name = join(path, `shard-${number}`);
+        return filedLog(name, identityOf(folder, number), [files, rest], identities);
+      }),
+    ),
     stateOf: (number) =>
       backedUpState(path, shards[number]!.state, partsOf(folder, number).state, identities),
   };
 }
 
 /** The archive of the one data folder that there is in it, in its newest generation. */
-function logOfArchive(path: string, identities: readonly string[]): LogFolder {
+async function logOfArchive(path: string, identities: readonly string[]): Promise<LogFolder> {
   const ids = existsSync(path) ? readdirSync(path).filter((name) => /^[0-9a-f]{32}$/.test(name)) : [];
   const [id] = ids;
   if (id === undefined) throw new DataFolderError(`${path} is no archive: it has no data folder's log`);
@@ -73,15 +102,12 @@ function logOfArchive(path: string, identities: readonly string[]): LogFolder {
   const shards = readdirSync(folder).filter((name) => /^shard-\d+$/.test(name)).length;
   return {
     name: path,
-    shards: numbered(shards, (number) => {
-      const files = logFilesIn(join(folder, `shard-${number}`));
-      return new FiledLogReader(
-        join(folder, `shard-${number}`),
-        { folder: id, generation, shard: number },
-        files,
-        identities,
-      );
-    }),
+    shards: await Promise.all(
+      numbered(shards, (number) => {
+        const name = join(folder, `shard-${number}`);
+        return filedLog(name, { folder: id, generation, shard: number }, [logFilesIn(name)], identities);
+      }),
+    ),
     stateOf: () => null,
   };
 }

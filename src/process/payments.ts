@@ -74,6 +74,11 @@ const host: CliHost = {
     const { verifyDataFolder } = await import('./verify-folder.ts');
     return verifyDataFolder(dataDir, showProgress).finally(endProgress);
   },
+  async verifyBackup(backup) {
+    const config = configFor(undefined);
+    const { verifyBackup } = await import('./restore-command.ts');
+    return verifyBackup(config, backup, showProgress).finally(endProgress);
+  },
   async backup(dataDir, options) {
     const config = configFor(dataDir);
     const { backUpConfigured } = await import('./backup-command.ts');

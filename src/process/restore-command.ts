@@ -1,7 +1,15 @@
 // The commands `payments restore`, which makes a data folder out of a backup, and `payments resume` for a stopped service.
 
-import { CliFailure, type RestoreCommand, type Restored, type Resumed } from '../operator/cli/context.ts';
-import type { ReportProgress } from '../operator/cli/verification.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type BackupToVerify,
+  CliFailure,
+  type RestoreCommand,
+  type Restored,
+  type Resumed,
+} from '../operator/cli/context.ts';
+import type { ReportProgress, Verification } from '../operator/cli/verification.ts';
 import { identitiesIn } from './age-identities.ts';
 import { isClear } from './backup-command.ts';
 import type { Config } from './config-schema.ts';
@@ -30,6 +38,39 @@ export async function restoreInto(
       release,
     );
     return restored;
+  });
+}
+
+/**
+ * Verifies what a backup, and the archive where it goes on, would be restored to: it is restored into a folder beside `scratch`
+ * that is removed afterwards. Throws `CliFailure`, also when a file of it is damaged.
+ */
+export async function verifyBackup(
+  { journal }: Config,
+  { from, archive, identityFile, scratch }: BackupToVerify,
+  onProgress: ReportProgress,
+): Promise<Verification> {
+  return clearly(async () => {
+    const identities = identityFile === null ? [] : identitiesIn(identityFile);
+    const parent = mkdtempSync(join(scratch, 'payments-verify-'));
+    let found: Verification | null = null;
+    try {
+      await restore({
+        from,
+        archive,
+        identities,
+        dataDir: join(parent, 'data'),
+        target: { kind: 'end' },
+        segmentBytesMax: journal.segmentBytesMax,
+        onProgress,
+        onVerified: (verification) => {
+          found = verification;
+        },
+      });
+    } finally {
+      rmSync(parent, { recursive: true, force: true });
+    }
+    return { ...found!, folder: archive === null ? from : `${from} and ${archive}` };
   });
 }
 

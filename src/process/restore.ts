@@ -5,6 +5,7 @@
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { unpack } from 'msgpackr';
 import type { Scheduler } from '../core/scheduler.ts';
 import { restoreDirectory } from '../directory/change-log.ts';
 import { isNotedRow } from '../directory/directory.ts';
@@ -15,10 +16,12 @@ import { type FiledBatch, type LogFile, logFilesIn } from '../journal/log-files.
 import { openJournal } from '../journal/open-journal.ts';
 import { restoreCheckpoint, restoreLog } from '../journal/restore-journal.ts';
 import type { Restored, RestoreTarget } from '../operator/cli/context.ts';
-import type { ReportProgress } from '../operator/cli/verification.ts';
+import type { ReportProgress, Verification } from '../operator/cli/verification.ts';
+import { type AuditPiece, restoreAudit } from '../operator/server/audit-copy.ts';
 import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
 import { archiveFolderOf } from './archive-folder.ts';
 import {
+  auditPartOf,
   filesOf,
   identityOf,
   type Manifest,
@@ -53,6 +56,8 @@ export interface RestoreOptions {
   readonly onProgress: ReportProgress;
   /** The thread's own by default. */
   readonly scheduler?: Scheduler;
+  /** Hears what the verification of the new folder found. */
+  readonly onVerified?: (verification: Verification) => void;
 }
 
 const reportFile = 'restored.json';
@@ -72,7 +77,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     return await new Restore(options, manifest, folder).run();
   } catch (error) {
     // Nothing was there, and a part of a folder must not be taken for one.
-    for (const name of ['directory', reportFile, laterFile])
+    for (const name of ['directory', 'audit', reportFile, laterFile])
       rmSync(join(dataDir, name), { recursive: true, force: true });
     for (let number = 0; number < folder.shards; number++)
       rmSync(folder.shardDir(number), { recursive: true, force: true });
@@ -146,9 +151,11 @@ class Restore {
     const shards = [];
     for (const log of this.#logs) shards.push(await this.#shard(log, cut));
     await this.#directory(cut);
+    await this.#audit();
     const later = this.#later.finish();
     await this.#checkParts();
     const verification = await verifyFolder(this.#folder, this.#options.onProgress);
+    this.#options.onVerified?.(verification);
     const report: Restored = {
       data: this.#folder.path,
       id: this.#folder.id,
@@ -269,6 +276,22 @@ class Restore {
       entry.state!.sequence,
     );
     this.#later.directoryChanges = leftOut.length;
+  }
+
+  /** The audit record comes back whole, whatever the moment: it says what was done, not what is in force. */
+  async #audit(): Promise<void> {
+    const { from, identities } = this.#options;
+    const { audit, folder } = this.#manifest;
+    if (audit === null) return;
+    const { file, sha256 } = audit;
+    const frames = readArchiveFile(join(from, file), auditPartOf(folder), { identities, sha256 });
+    const pieces = async function* (): AsyncGenerator<AuditPiece> {
+      for await (const { bytes } of frames) {
+        const [name, piece] = unpack(bytes) as [string, Buffer];
+        yield { file: name, bytes: piece };
+      }
+    };
+    await restoreAudit(this.#folder.path, pieces());
   }
 
   /** Makes entries for organizations that the shards know and the directory does not, where the archive ends earlier for it. */

@@ -105,7 +105,18 @@ export class Supervisor {
       const keys = directory.snapshot().map(keyRingChangeOf);
       const connections = this.#connections;
       const shards = this.#shards.length;
-      const data: EdgeThreadData = { number, config, port, connections, shards, baseUrl, keys, listenKey };
+      const paused = this.#isPaused;
+      const data: EdgeThreadData = {
+        number,
+        config,
+        port,
+        connections,
+        shards,
+        baseUrl,
+        keys,
+        listenKey,
+        paused,
+      };
       return Thread.worker(edgeEntry, data, (news) => {
         if (news.type === 'refused_keys') onRefusedKeys(news.refused);
       });
@@ -234,7 +245,7 @@ export class Supervisor {
   /** Lets every thread do what it holds back while the data folder is paused. */
   async resume(): Promise<void> {
     this.#isPaused = false;
-    const threads = [...this.#shards, this.#webhooks].map(({ thread }) => thread);
+    const threads = [...this.#shards, this.#webhooks, ...this.#edges].map(({ thread }) => thread);
     // A thread that ends meanwhile is started again without a pause.
     await Promise.all(threads.map((thread) => thread?.ask({ type: 'resume' }).catch(() => {})));
   }

@@ -100,4 +100,6 @@ export interface EdgeThreadData {
   readonly keys: readonly KeyRingChange[];
   /** The signing secrets of `listen` are derived from it. */
   readonly listenKey: Uint8Array;
+  /** Whether the data folder is paused, which `/readyz` tells. */
+  readonly paused: boolean;
 }

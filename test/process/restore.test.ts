@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import type { BackedUp, Restored, RestoreTarget } from '../../src/operator/cli/context.ts';
-import type { Manifest } from '../../src/process/backup-manifest.ts';
+import { filesOf, type Manifest } from '../../src/process/backup-manifest.ts';
 import { restore as restoreFolder } from '../../src/process/restore.ts';
 import { type Service, startService, temporaryFolder } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -265,10 +265,17 @@ test('webhooks and network calls of a restored folder wait until it is resumed',
 
   const { data } = await restoreByCommand(service, to);
   const again = await startService({ dataDir: data, env });
+  const audit = JSON.parse((await payments('audit', '--operators', '--data-dir', data, '--json')).out);
+  const actions = audit.map(({ action, outcome }: Record<string, string>) => `${action} ${outcome}`);
+  assert.deepEqual([actions[0], ...actions.slice(-2)], ['org.create done', 'backup done', 'restore done']);
   const status = await again.operate<{ paused: { reason: string } | null }>('status', {});
   assert.match(status.paused!.reason, /^restored from /);
   const { text } = await again.operate<{ text: string }>('metrics', {});
   assert.match(text, /^payments_paused 1$/m);
+  const ready = await again.call('/readyz');
+  assert.deepEqual([ready.status, /^ready, and paused: .*"payments resume"$/m.test(ready.text)], [200, true]);
+  const { out: shownStatus } = await payments('status', '--data-dir', data);
+  assert.match(shownStatus, /paused.*restored from .*payments resume/);
   const checks = await again.operate<{ name: string; ok: boolean }[]>('doctor', {});
   assert.equal(checks.find(({ name }) => name === 'pause')?.ok, false);
   assert.equal(await again.stop(), 0);
@@ -281,6 +288,7 @@ test('webhooks and network calls of a restored folder wait until it is resumed',
   const { code, out } = await payments('resume', '--data-dir', data);
   assert.equal(code, 0);
   assert.match(out, /^Resumed\. It was paused since /);
+  assert.equal((await third.call('/readyz')).text, 'ready\n');
   await eventually(() => receiver.requests.length > sentBefore);
   await eventually(
     async () =>
@@ -337,14 +345,17 @@ test('what can not be restored is refused in one line, and leaves nothing', asyn
   assert(!existsSync(data));
 
   const manifest = readManifest(to);
-  const files = [manifest.directory, ...manifest.shards].flatMap(({ state, log }) => [state!, ...log]);
+  const files = filesOf(manifest);
+  assert(files.some(({ file }) => file === 'audit/audit.rows'));
   for (const { file, bytes } of files) {
     const path = join(to, file);
     const sound = readFileSync(path);
     const damaged = Buffer.from(sound);
     damaged[Math.floor(bytes / 2)]! ^= 1;
     writeFileSync(path, damaged);
-    assert.match(await refused(), new RegExp(`${file} is damaged at byte \\d+: `));
+    const damage = new RegExp(`${file} is damaged at byte \\d+: `);
+    assert.match(await refused(), damage);
+    if (file.startsWith('shard-1/')) assert.match(await refusal('verify', '--from', to), damage);
     writeFileSync(path, sound);
     assert(!existsSync(data));
   }
@@ -377,8 +388,29 @@ test('an encrypted backup shows nothing, and is restored by whoever has the key'
     await refusal('restore', '--from', to, '--data', data),
     /is encrypted: name the file with its age identity/,
   );
+  for (const command of [['verify'], ['log', 'list'], ['log', 'show', '0:1'], ['log', 'verify']])
+    assert.match(
+      await refusal(...command, '--from', to),
+      /\.age is encrypted: name the file with its age identity with --identity/,
+    );
   const identity = join(temporaryFolder(), 'identity');
   writeFileSync(identity, `# made by a test\n${key}\n`);
+  const scratch = temporaryFolder();
+  const opened = ['--from', to, '--identity', identity] as const;
+  const verified = await payments('verify', ...opened, '--scratch', scratch, '--json');
+  assert.equal(verified.code, 0, verified.error);
+  const { folder, findings, records } = JSON.parse(verified.out);
+  assert.deepEqual([folder, findings, records > 0, readdirSync(scratch)], [to, [], true, []]);
+  const last = moments.at(-1)!.sequences;
+  const listed = await payments('log', 'list', ...opened, '--shard', '0', '--limit', '1', '--json');
+  assert.equal(JSON.parse(listed.out).sequence, last[0]);
+  assert.equal((await payments('log', 'verify', ...opened)).code, 0);
+  const other = join(temporaryFolder(), 'identity');
+  writeFileSync(other, `${await generateX25519Identity()}\n`);
+  assert.match(
+    await refusal('log', 'list', '--from', to, '--identity', other),
+    /\.age can't be decrypted: no identity matched/,
+  );
   const restored = await restoreByCommand(service, to, '--identity', identity);
   assert.deepEqual(await shownBy(restored, shops), moments.at(-1)!.shown);
 });

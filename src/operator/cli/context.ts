@@ -37,6 +37,8 @@ export interface CliHost {
   truncateLog(dataDir: string, truncation: LogTruncation): Promise<LostBatch>;
   /** Checks everything in a data folder. Throws `CliFailure` when it can't be looked at. */
   verify(dataDir: string): Promise<Verification>;
+  /** Checks everything that a backup would be restored to. Throws `CliFailure`. */
+  verifyBackup(backup: BackupToVerify): Promise<Verification>;
   /** Makes a backup of the data folder, or goes on with one. Throws `CliFailure`. */
   backup(dataDir: string | undefined, options: BackupOptions): Promise<BackedUp>;
   /** Writes everything in a data folder to a file. Throws `CliFailure`. */
@@ -61,6 +63,14 @@ export interface LogPlaceOptions {
   readonly archive: string | null;
   /** The file with the secret keys of age. */
   readonly identityFile: string | null;
+}
+
+export interface BackupToVerify {
+  readonly from: string;
+  readonly archive: string | null;
+  readonly identityFile: string | null;
+  /** Where there is room for what is restored meanwhile. */
+  readonly scratch: string;
 }
 
 export interface BackupOptions {

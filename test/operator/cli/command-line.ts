@@ -36,6 +36,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     exportFolder: () => assert.fail('nothing is exported'),
     importFolder: () => assert.fail('nothing is imported'),
     verify: () => assert.fail('no folder is verified'),
+    verifyBackup: () => assert.fail('no backup is verified'),
     backup: () => assert.fail('no backup is made'),
     openLog: () => assert.fail('no log is read'),
     truncateLog: () => assert.fail('no log is truncated'),

@@ -1,0 +1,57 @@
+// The audit record as a backup holds it: the whole lines of its files, in pieces. A restore writes the same files, to which the
+// new folder's rows are then appended.
+
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncPath } from '../../journal/sync-path.ts';
+import { auditFolder } from './audit.ts';
+
+const pieceBytes = 1 << 20;
+const fileName = /^(operators|keys)\.ndjson(\.1)?$/;
+
+/** A piece of one of the files. */
+export interface AuditPiece {
+  readonly file: string;
+  readonly bytes: Buffer;
+}
+
+/** The record of a data folder as it is now, while rows are appended to it or not. */
+export function* auditPieces(dataDir: string): Generator<AuditPiece> {
+  const folder = auditFolder(dataDir);
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => fileName.test(name)) : [];
+  for (const file of names.sort()) {
+    const path = join(folder, file);
+    const descriptor = openSync(path, 'r');
+    try {
+      const { size } = statSync(path);
+      for (let at = 0; at < size; ) {
+        const bytes = Buffer.alloc(Math.min(pieceBytes, size - at));
+        const read = readSync(descriptor, bytes, 0, bytes.length, at);
+        if (read === 0) break;
+        at += read;
+        yield { file, bytes: bytes.subarray(0, read) };
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+/** Writes the record into a new data folder; it is on disk when this settles. */
+export async function restoreAudit(dataDir: string, pieces: AsyncIterable<AuditPiece>): Promise<void> {
+  const folder = auditFolder(dataDir);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for await (const { file, bytes } of pieces) {
+    if (!fileName.test(file)) continue;
+    const handle = await open(join(folder, file), 'a', 0o600);
+    try {
+      await handle.appendFile(bytes);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+  }
+  syncPath(folder);
+  syncPath(dataDir);
+}
