@@ -27,11 +27,31 @@ export function paymentsWith(variables: Variables, ...args: readonly string[]): 
   return run(process.execPath, [entry, ...args], variables);
 }
 
-/** Runs the first shell block below a heading of a page as a user who pastes it. */
-export function pasteBlock(page: string, heading: string, variables: Variables): Promise<Ended> {
+/** A block of a page of the documents that is fenced by three backquotes. */
+interface Block {
+  /** The heading that it is below, with its number signs. */
+  readonly heading: string;
+  /** `sh` for commands, `text` for anything else. */
+  readonly language: string;
+  readonly text: string;
+}
+
+/** All blocks of a page. */
+export function blocksOf(page: string): Block[] {
   const text = readFileSync(join(root, page), 'utf8');
-  const [, block] = new RegExp(`^${heading}\n[^#]*^\`\`\`sh\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(text)!;
-  return run('bash', ['-euo', 'pipefail', '-c', block!], variables);
+  const found: Block[] = [];
+  let heading = '';
+  for (const [, title, language, block] of text.matchAll(/^(#+ .+)$|^```(.*)\n([\s\S]*?)^```$/gm)) {
+    if (title !== undefined) heading = title;
+    else found.push({ heading, language: language!, text: block! });
+  }
+  return found;
+}
+
+/** Runs the block of commands below a heading of a page as a user who pastes it. */
+export function pasteBlock(page: string, heading: string, variables: Variables): Promise<Ended> {
+  const block = blocksOf(page).find((each) => each.heading === heading && each.language === 'sh');
+  return run('bash', ['-euo', 'pipefail', '-c', block!.text], variables);
 }
 
 async function run(program: string, args: readonly string[], variables: Variables): Promise<Ended> {

@@ -1,0 +1,88 @@
+// The runbook: every block of commands in docs/operations.md is run by a test word for word as it is written there. Those of its
+// procedures that no other test runs are run here, one after the other, as on a bad day.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { newOrganization, startService, temporaryFolder } from '../service.ts';
+import { blocksOf, type Ended, pasteBlock, payments } from './payments-command.ts';
+
+const page = 'docs/operations.md';
+
+/** Blocks that can't be run here, and why. */
+const notRun: Readonly<Record<string, string>> = {
+  '### Under systemd':
+    'it makes a user and starts a unit: service-manager.test.ts runs the unit as far as the machine allows',
+  '### In a container': 'it needs a container engine: container.test.ts runs the steps of the container file',
+};
+
+test('every block of commands in the runbook is pasted by a test, or says why it is not', () => {
+  const blocks = blocksOf(page);
+  const unnamed = blocks.filter(({ language }) => language !== 'sh' && language !== 'text');
+  assert.deepEqual(unnamed, [], 'a fence says whether it has commands (sh) or not (text)');
+  const headings = blocks.filter(({ language }) => language === 'sh').map(({ heading }) => heading);
+  assert.deepEqual(headings, [...new Set(headings)], 'a heading has one block of commands');
+  const tests = readdirSync(import.meta.dirname)
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => readFileSync(join(import.meta.dirname, name), 'utf8'))
+    .join('\n');
+  const pasted = [...tests.matchAll(/(?:pasteBlock\(\s*'docs\/operations\.md'|paste\()[,\s]*'(#+ [^']+)'/g)];
+  const run = [...Object.keys(notRun), ...pasted.map((match) => match[1]!)];
+  assert.deepEqual(run.sort(), headings.toSorted());
+});
+
+async function paste(heading: string, variables: Readonly<Record<string, string>>): Promise<Ended> {
+  const ended = await pasteBlock(page, heading, { PAYMENTS_LOG_LEVEL: 'silent', ...variables });
+  assert.equal(ended.code, 0, `${heading}: ${ended.error}`);
+  return ended;
+}
+
+test('a key, a backup, room given back, a restore to before a request, a resume, more shards: as written', async () => {
+  const folder = temporaryFolder();
+  const keyFile = join(folder, 'secrets-key');
+  await paste('## The key of the signing secrets', { PAYMENTS_SECRETS_KEY_FILE: keyFile });
+  assert.equal(statSync(keyFile).mode & 0o777, 0o600);
+  const env = {
+    PAYMENTS_SHARDS: '1',
+    PAYMENTS_BASE_URL: 'https://pay.example',
+    PAYMENTS_SECRETS_KEY_FILE: keyFile,
+    PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '86400000',
+  };
+  const service = await startService({ dataDir: join(folder, 'data'), env });
+  const { key } = await newOrganization(service);
+  const create = async (target: typeof service, idempotencyKey: string) => {
+    const body = { amount: 10_000, currency: 'mad' };
+    return target.call('/v1/payment_intents', { key, body, idempotencyKey });
+  };
+  assert.equal((await create(service, 'good')).status, 200);
+  const unwanted = await create(service, 'unwanted');
+  assert.equal((await create(service, 'later')).status, 200);
+
+  const BACKUPS = join(folder, 'backups');
+  const backup = await paste('### A backup while the service runs', {
+    BACKUPS,
+    PAYMENTS_DATA_DIR: service.dataDir,
+  });
+  assert.match(backup.out, /Everything fits together: \d+ records/);
+  const room = await paste('### Giving room back', { PAYMENTS_DATA_DIR: service.dataDir });
+  assert.match(room.out, /MB were given back\.$/m);
+  assert.equal(await service.stop(), 0);
+
+  const NEW = join(folder, 'new');
+  const REQ = unwanted.headers.get('request-id')!;
+  const restored = await paste('### Restoring to a moment', { BACKUPS, NEW, REQ });
+  assert.match(restored.out, /2 × payment_intent\b[\s\S]*Everything fits together/);
+  const again = await startService({ dataDir: NEW, env });
+  assert.equal((await create(again, 'too-early')).status, 503);
+  const resumed = await paste('### After a restore', { NEW });
+  assert.match(resumed.out, /paused .*restored from[\s\S]*Resumed\./);
+  assert.equal((await create(again, 'at-last')).status, 200);
+  const { json } = await again.call('/v1/payment_intents', { key });
+  assert.equal(json.data.length, 2, 'the good one, and the one after the restore');
+  assert.equal(await again.stop(), 0);
+
+  await paste('## Changing the number of shards', { PAYMENTS_DATA_DIR: NEW, SHARDS: '2' });
+  const { code, out } = await payments('verify', '--data', NEW, '--json');
+  assert.deepEqual([code, JSON.parse(out).shards], [0, 2]);
+});
