@@ -49,4 +49,10 @@ export class FixedQueue<T> {
     if (ring.count === 0 && ring.next !== null) this.#head = ring.next;
     return value;
   }
+
+  /** The values, oldest first. Nothing may be added or removed meanwhile. */
+  *[Symbol.iterator](): Iterator<T> {
+    for (let ring: Ring<T> | null = this.#head; ring !== null; ring = ring.next)
+      for (let i = 0; i < ring.count; i++) yield ring.slots[(ring.first + i) % ringSize]!;
+  }
 }

@@ -6,6 +6,7 @@ import {
   errorBody,
   errorCodes,
   errors,
+  overloaded,
   type Refusal,
   refuse,
   statusOf,
@@ -77,8 +78,10 @@ export class ApiCall implements ExchangeHandler {
   key: KnownKey | null = null;
   /** The key, if it exists and was refused. */
   refusedKey: KnownKey | null = null;
-  /** It was sent to its shard with all of its body. */
+  /** It was given to its shard's client with all of its body. */
   isSent = false;
+  /** The number with which it can be withdrawn from the shard. */
+  sentAs = 0;
   readonly #api: Api;
 
   constructor(api: Api, exchange: Exchange, head: RequestHead) {
@@ -89,8 +92,12 @@ export class ApiCall implements ExchangeHandler {
   }
 
   onTimeout(): void {
-    if (this.isSent) this.#api.refuse(this, timedOut);
+    if (this.isSent) this.#api.timeOut(this);
     else this.#api.refuse(this, bodyTooSlow, true);
+  }
+
+  onGone(): void {
+    if (this.isSent) this.#api.withdraw(this);
   }
 
   onBody(body: Buffer | Refusal): void {
@@ -175,7 +182,7 @@ export class Api {
       (key.livemode ? requestFlags.livemode : 0) |
       (idempotencyKey === undefined ? 0 : requestFlags.hasIdempotencyKey) |
       (isJson(head.contentType) ? 0 : requestFlags.wrongContentType);
-    shard.send(
+    call.sentAs = shard.send(
       {
         route: match.route,
         flags,
@@ -190,12 +197,22 @@ export class Api {
       },
       (answer) => {
         // The shard counts an export that it has admitted until it is told that the export is over.
-        const isExport = answer !== null && (answer.flags & answerFlags.more) !== 0;
+        const isExport = typeof answer === 'object' && (answer.flags & answerFlags.more) !== 0;
         if (!call.exchange.isOpen && !isExport) return;
-        if (answer === null) this.refuse(call, unavailable);
-        else this.#answer(call, answer);
+        if (typeof answer === 'object') this.#answer(call, answer);
+        else this.refuse(call, answer === 'overloaded' ? overloaded : unavailable);
       },
     );
+  }
+
+  /** Nobody waits for the request any longer, so it is not run unless the shard has begun. */
+  withdraw(call: ApiCall): void {
+    this.shardOf(call.key!.org).withdraw(call.sentAs);
+  }
+
+  timeOut(call: ApiCall): void {
+    this.withdraw(call);
+    this.refuse(call, timedOut);
   }
 
   shardOf(org: string): ShardClient {

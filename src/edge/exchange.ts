@@ -75,6 +75,8 @@ export interface ExchangeHandler {
   onTimeout(): void;
   /** Called with the whole body, or with the refusal of a body that is not read to its end. */
   onBody(body: Buffer | Refusal): void;
+  /** Called when the client is gone before the exchange was answered. */
+  onGone?(): void;
 }
 
 export class Exchange {
@@ -104,7 +106,7 @@ export class Exchange {
     this.#exchanges = exchanges;
     this.requestId = requestId;
     exchanges.open.add(this);
-    response.onAborted(() => this.#end());
+    response.onAborted(() => this.#aborted());
   }
 
   /** It is neither answered nor aborted. */
@@ -157,6 +159,11 @@ export class Exchange {
     return this.#response === null ? '' : remoteAddressOf(this.#response);
   }
 
+  #aborted(): void {
+    this.#end();
+    this.guard(() => this.handler?.onGone?.());
+  }
+
   /** Called after an abort or an answer. The native response must not be touched any more. */
   #end(): void {
     this.#response = null;
@@ -193,12 +200,7 @@ export class Exchange {
 
   /** Called when the exchange takes too long. */
   timeOut(): void {
-    try {
-      if (this.handler === null) this.cut();
-      else this.handler.onTimeout();
-    } catch (error) {
-      this.#failed(error);
-    }
+    this.guard(() => (this.handler === null ? this.cut() : this.handler.onTimeout()));
   }
 
   /**

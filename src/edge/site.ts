@@ -13,12 +13,14 @@ import type { RequestHead } from './request-head.ts';
 import { unknownAddress } from './router.ts';
 
 export interface SiteOptions {
-  readonly shards: readonly ShardClient[];
+  readonly shards: readonly Pick<ShardClient, 'connected' | 'stalledMs'>[];
   readonly baseUrl: string;
   /** Whether the service is stopping. */
   readonly isStopping: () => boolean;
   /** Whether the data folder is paused: the service serves reads, and refuses writes until an operator resumes it. */
   readonly isPaused: () => boolean;
+  /** The service is not ready while the disk of a shard keeps a commit waiting for longer. */
+  readonly stalledMsMax: number;
   /** The pages where customers pay. */
   readonly pages: Pages;
 }
@@ -33,9 +35,22 @@ const noSniff = headerLines(['X-Content-Type-Options', 'nosniff']);
 const pausedText =
   'ready, and paused: it was restored; writes, webhooks and network calls wait for "payments resume"\n';
 
+/** Why the service should get no requests; null when it is ready. */
+function whyNotReady({ shards, isStopping, stalledMsMax }: SiteOptions): string | null {
+  if (isStopping()) return 'stopping';
+  const away = shards.flatMap(({ connected }, number) => (connected ? [] : [number]));
+  if (away.length > 0) return `shard ${away.join(', ')}`;
+  const stalled = shards.flatMap(({ stalledMs }, number) =>
+    stalledMs > stalledMsMax
+      ? [`the disk has kept a commit of shard ${number} waiting for ${Math.floor(stalledMs / 1000)} s`]
+      : [],
+  );
+  return stalled.length > 0 ? stalled.join(', ') : null;
+}
+
 /** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
-  const { shards, baseUrl, isStopping, isPaused, pages } = options;
+  const { baseUrl, isPaused, pages } = options;
   const errorsPage = errorsPageHtml();
   const errorsHeaders = headerLines(
     ['Content-Type', 'text/html; charset=utf-8'],
@@ -45,10 +60,9 @@ export function createSite(options: SiteOptions): Handler {
   const documents: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => exchange.answer(200, text, 'ok\n'),
     '/readyz': (exchange) => {
-      const missing = shards.flatMap(({ connected }, number) => (connected ? [] : [number]));
-      if (isStopping()) exchange.answer(503, text, 'not ready: stopping\n');
-      else if (missing.length === 0) exchange.answer(200, text, isPaused() ? pausedText : 'ready\n');
-      else exchange.answer(503, text, `not ready: shard ${missing.join(', ')}\n`);
+      const reason = whyNotReady(options);
+      if (reason === null) exchange.answer(200, text, isPaused() ? pausedText : 'ready\n');
+      else exchange.answer(503, text, `not ready: ${reason}\n`);
     },
     '/openapi.json': (exchange) => exchange.answer(200, json + noSniff, openapi),
     '/docs/errors': (exchange) => exchange.answer(200, errorsHeaders + noSniff, errorsPage.html),

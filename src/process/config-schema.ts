@@ -52,6 +52,19 @@ export const configSchema = group({
       `heap of each shard thread, MiB, at least ${shardMibMin}; 0: follows the machine's memory and the number of shards`,
     ),
   }),
+  mailbox: group({
+    requestsMax: count(
+      0,
+      1_000_000,
+      'reads, and as many writes, that may wait for a shard; 0: 8 for each MiB of memory.shardMib, at most 4096',
+    ),
+    mibMax: count(0, shardMibMax, 'MiB that they take; 0: an eighth of memory.shardMib'),
+    organizationPercent: count(
+      1,
+      100,
+      'what one organization may use of both, as long as others leave it free',
+    ),
+  }),
   journal: group({
     segmentBytesMax: count(1_048_576, 68_719_476_736, 'size at which a log segment is closed'),
     logBytesMax: count(
@@ -59,6 +72,7 @@ export const configSchema = group({
       Number.MAX_SAFE_INTEGER,
       'bytes that the log of a shard takes, about; beyond, answers to replay move to the checkpoint early',
     ),
+    stalledCommitSeconds: count(1, 3_600, '/readyz fails while a commit takes longer than this'),
     checkpointIntervalMs: count(10, timerMsMax, 'longest time between two checkpoints'),
     scrubSeconds: count(0, 31_536_000, 'time in which all that is stored is read and checked once; 0: never'),
   }),

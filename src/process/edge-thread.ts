@@ -17,11 +17,11 @@ import { RefusedKeys } from '../edge/refused-keys.ts';
 import { listen, type Server, type TlsFiles } from '../edge/server.ts';
 import { createSite } from '../edge/site.ts';
 import { type Port, ShardClient } from '../shard/client.ts';
-import { memoryShares } from '../shard/memory.ts';
+import { clientBounds, memoryShares } from '../shard/memory.ts';
 import type { Config } from './config-schema.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { createLogger } from './logger.ts';
-import { createEdgeMetrics } from './metrics.ts';
+import { countAdmission, createEdgeMetrics } from './metrics.ts';
 import { networksOf } from './networks.ts';
 import { createRequestLog } from './request-log.ts';
 import { systemClocks } from './system-clocks.ts';
@@ -49,8 +49,10 @@ const metrics = createEdgeMetrics(registry);
 countThreadTime(registry, thread);
 const keyRing = new KeyRing();
 for (const change of keys) keyRing.put(change);
-const { mailboxBytesMax, answersBytesMax } = memoryShares(config.memory.shardMib);
-const shards = Array.from({ length: shardCount }, () => new ShardClient(mailboxBytesMax / config.edges));
+const { answersBytesMax } = memoryShares(config.memory.shardMib);
+const bounds = clientBounds(config.mailbox, config.edges);
+const shards = Array.from({ length: shardCount }, () => new ShardClient(bounds));
+countAdmission(registry, shards);
 const held = new HeldAnswers((answersBytesMax * shardCount) / config.edges);
 
 const refusedKeysMs = 1_000;
@@ -122,6 +124,7 @@ const site = createSite({
   baseUrl,
   isStopping: () => server?.exchanges.closing === true,
   isPaused: () => isPaused,
+  stalledMsMax: config.journal.stalledCommitSeconds * 1000,
   pages,
 });
 

@@ -15,22 +15,25 @@ export function machineBytes(): number {
 }
 
 /**
- * The configuration with the size of a shard's heap filled in: all shards together get a quarter of the machine. Throws
- * `ConfigError` when the configured size is more than the machine has.
+ * The configuration with the sizes of a shard's heap and of its mailbox filled in: all shards together get a quarter of the
+ * machine. Throws `ConfigError` when the configured sizes are more than the machine has.
  */
 export function withShardMemory(config: Config, shards: number, bytes: number): Config {
-  const { shardMib } = config.memory;
-  if (shardMib !== 0) {
-    refuseTooMuch(shardMib, shards, bytes);
-    return config;
-  }
   const share = Math.floor(bytes / mib / 4 / shards);
-  return { ...config, memory: { shardMib: Math.min(Math.max(share, shardMibMin), defaultShardMibMax) } };
+  const shardMib = config.memory.shardMib || Math.min(Math.max(share, shardMibMin), defaultShardMibMax);
+  const { mailboxBytesMax, mailboxRequestsMax } = memoryShares(shardMib);
+  const mailbox = {
+    ...config.mailbox,
+    requestsMax: config.mailbox.requestsMax || mailboxRequestsMax,
+    mibMax: config.mailbox.mibMax || mailboxBytesMax / mib,
+  };
+  if (config.memory.shardMib !== 0) refuseTooMuch(shardMib, mailbox.mibMax, shards, bytes);
+  return { ...config, memory: { shardMib }, mailbox };
 }
 
-function refuseTooMuch(shardMib: number, shards: number, bytes: number): void {
-  const { mailboxBytesMax, outboxBytesMax, answersBytesMax } = memoryShares(shardMib);
-  const needed = shards * (shardMib * mib + mailboxBytesMax + outboxBytesMax + answersBytesMax);
+function refuseTooMuch(shardMib: number, mailboxMib: number, shards: number, bytes: number): void {
+  const { outboxBytesMax, answersBytesMax } = memoryShares(shardMib);
+  const needed = shards * ((shardMib + mailboxMib) * mib + outboxBytesMax + answersBytesMax);
   if (needed <= bytes) return;
   const inMib = (count: number) => `${Math.floor(count / mib)} MiB`;
   throw new ConfigError(

@@ -11,7 +11,9 @@ import {
 import manifest from '../../package.json' with { type: 'json' };
 import type { Answered } from '../edge/api.ts';
 import type { ConnectionRefusal } from '../edge/connections.ts';
+import type { ShardClient } from '../shard/client.ts';
 import { type DeliveryOutcome, deliveryOutcomes } from '../shard/deliver.ts';
+import { noRoomReasons } from '../shard/fair-queue.ts';
 import type { ShardObserver } from '../shard/shard-options.ts';
 import { freeBytesIn } from './disk-space.ts';
 import type { Pause } from './pause.ts';
@@ -37,6 +39,45 @@ export function createEdgeMetrics(registry: Registry) {
     connectionRefused: (reason: ConnectionRefusal) => connectionsRefused.labels(reason).inc(),
     answered: (answered: Answered) => counts.add(answered),
   };
+}
+
+/** What waits for each shard at an edge, and what was refused or withdrawn there before it ran. */
+export function countAdmission(registry: Registry, shards: readonly ShardClient[]): void {
+  const registers = [registry];
+  const labelNames = ['shard'];
+  const gauge = (name: string, help: string, of: (client: ShardClient) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        for (const [shard, client] of shards.entries()) this.set({ shard }, of(client));
+      },
+    });
+  gauge('payments_waiting_requests', 'Requests without an answer yet', ({ waitingCount }) => waitingCount);
+  gauge('payments_waiting_bytes', 'About what these take', ({ waitingBytes }) => waitingBytes);
+  new Counter({
+    name: 'payments_overload_refusals_total',
+    help: 'Requests that were refused because too many waited: in all, or of the organization, or to make room for others',
+    labelNames: ['shard', 'reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [shard, { refused }] of shards.entries())
+        for (const reason of noRoomReasons) this.inc({ shard, reason }, refused[reason]);
+    },
+  });
+  new Counter({
+    name: 'payments_abandoned_requests_total',
+    help: 'Requests that were not run, because their client had gone or their time was up',
+    labelNames,
+    registers,
+    collect() {
+      this.reset();
+      for (const [shard, { abandoned }] of shards.entries()) this.inc({ shard }, abandoned);
+    },
+  });
 }
 
 /** Makes metrics whose samples carry the number of a shard. */
@@ -91,6 +132,10 @@ function diskGauges(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
   return {
     logBytes: gauge('payments_log_bytes', 'What the write-ahead log takes on the disk'),
     checkpointBytes: gauge('payments_checkpoint_bytes', 'What the checkpoint takes on the disk'),
+    oldestCommit: gauge(
+      'payments_oldest_commit_seconds',
+      'For how long the oldest commit under way has waited for the disk',
+    ),
   };
 }
 
@@ -140,7 +185,7 @@ export function createShardMetrics(registry: Registry, shard: string) {
     'payments_webhook_oldest_delivery_seconds',
     'For how long the oldest webhook delivery to an enabled endpoint has been due',
   );
-  const observer: ShardObserver = {
+  const observer: Omit<ShardObserver, 'stalled'> = {
     attempted: deliveries,
     turnEnded(requests, queuedNow) {
       turnSize.observe(requests);

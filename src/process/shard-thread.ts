@@ -100,6 +100,7 @@ async function open() {
   }
 }
 
+let isStalled = false;
 const startedAt = performance.now();
 const journal = await open();
 const { cacheBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib);
@@ -131,6 +132,14 @@ const hosted = new HostedShard({
   eventRetentionMs: config.events.keptDays * 86_400_000,
   observer: {
     ...metrics.observer,
+    stalled(stalledMs) {
+      for (const peer of peers) peer.post({ stalledMs }, []);
+      if (isStalled === (stalledMs !== null)) return;
+      isStalled = stalledMs !== null;
+      if (isStalled)
+        logger.warn('the disk keeps a commit waiting: writes wait, reads of what is on disk go on');
+      else logger.info('the disk takes commits again');
+    },
     checkpointed(records, seconds) {
       metrics.observer.checkpointed(records, seconds);
       tell({ type: 'checkpointed', sequence: journal.checkpoint.sequence });
@@ -155,8 +164,13 @@ const { shard } = hosted;
 const recoverySeconds = (performance.now() - startedAt) / 1000;
 metrics.recovery.set(recoverySeconds);
 
+/** Everybody who sends requests. */
+const peers = new Set<Peer>();
+
 function connect(port: MessagePort): void {
   const peer: Peer = { post: (message, transfer) => port.postMessage(message, transfer as ArrayBuffer[]) };
+  peers.add(peer);
+  port.on('close', () => peers.delete(peer));
   port.on('message', (message: ToShard) => hosted.receive(message, peer));
 }
 
@@ -208,6 +222,7 @@ main.on('message', async (instruction: Instruction) => {
       metrics.checkpointBytes.set(bytesBelow(foldersOfJournal(dir).checkpoint));
       metrics.logSequence.set(journal.log.nextSequence - 1);
       metrics.checkpointSequence.set(journal.checkpoint.sequence);
+      metrics.oldestCommit.set(shard.oldestCommitMs / 1000);
       showDepth();
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
       break;

@@ -127,7 +127,8 @@ function shardStatus(
     checkpoint_sequence: now('payments_checkpoint_sequence'),
     resident_bytes: now('payments_resident_bytes'),
     resident_bytes_max: now('payments_resident_bytes_max'),
-    queued: now('payments_queue_depth'),
+    queued: now('payments_waiting_requests'),
+    oldest_commit_seconds: now('payments_oldest_commit_seconds'),
     writes_per_second: grown('payments_log_sequence') / seconds,
     commit_mean_ms: commits > 0 ? (grown('payments_commit_duration_seconds_sum') / commits) * 1000 : null,
   };

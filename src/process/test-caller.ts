@@ -28,7 +28,7 @@ export function createTestCaller(shardOf: (org: string) => ShardClient): Operato
     };
     return new Promise((resolve, reject) => {
       shardOf(org).send(frame, (answer) => {
-        if (answer === null)
+        if (typeof answer === 'string')
           return reject(new OperatorFailure('failed', 'the shard is recovering: try again'));
         const body = JSON.parse(answer.body.toString());
         if (answer.status === 200) resolve(body);

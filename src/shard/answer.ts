@@ -7,7 +7,7 @@ import { type AnswerFrame, answerFlags } from './frames.ts';
 import type { InternalAnswer } from './protocol.ts';
 import type { LimitHeaders } from './scope.ts';
 import type { ShardState } from './shard-state.ts';
-import type { Turn } from './turn.ts';
+import type { ReplyTo, Turn } from './turn.ts';
 import type { MessageWaiter, RequestWaiter, Waiter } from './waiter.ts';
 
 /** Answers `waiter` with the outcome when the turn is durable. */
@@ -55,6 +55,22 @@ export function replay(turn: Turn, waiter: RequestWaiter, { status, requestId, b
   const flags = answerFlags.replayed;
   const fields = { status, flags, errorNumber: 0, retryAfterSeconds: 0, originalRequest: requestId };
   putFrame(turn, waiter, fields, body);
+}
+
+const withdrawnFields = {
+  status: 0,
+  flags: answerFlags.withdrawn,
+  errorNumber: 0,
+  limit: 0,
+  remaining: 0,
+  resetSeconds: 0,
+  retryAfterSeconds: 0,
+  originalRequest: '',
+};
+
+/** Tells the sender of a request that was withdrawn that it did not run. */
+export function answerWithdrawn(turn: Turn, { peer, correlation }: ReplyTo): void {
+  turn.answersTo(peer).put({ correlation, ...withdrawnFields }, '');
 }
 
 type AnswerFields = Omit<AnswerFrame, keyof LimitHeaders | 'correlation' | 'body'>;

@@ -2,12 +2,23 @@
 // waits for an answer. When the shard ends, it refuses all of these at once. While the shard has nothing to do, a small batch
 // is sent at once, because otherwise edge and shard would take turns, each idle while the other one works.
 //
-// It also bounds the shard's mailbox: requests without an answer take memory there, so more than `bytesMax` of them are refused
-// here, before any work was done for them.
+// It also bounds the shard's mailbox. So many requests are sent ahead of their answers that the shard always has work. The
+// others wait here in fair queues (fair-queue.ts), where an answer makes room for the next of them, and beyond their bounds
+// requests are refused at once, before any work was done for them. A request whose client has gone is withdrawn: what still
+// waits here is never sent, and the shard does not run what it has not taken yet. Commands and queries have a window and a
+// queue each, so reads go on while a disk keeps writes waiting.
 
 import { routeTable } from '../contract/routes/table.ts';
 import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
-import { type AnswerFrame, type RequestFrame, RequestWriter, readAnswers, SpareBuffers } from './frames.ts';
+import { FairQueue, type NoRoom, type QueueBounds } from './fair-queue.ts';
+import {
+  type AnswerFrame,
+  answerFlags,
+  type RequestFrame,
+  RequestWriter,
+  readAnswers,
+  SpareBuffers,
+} from './frames.ts';
 import type { FromShard, InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
 
 /** The part of a MessageChannel's port that is used. */
@@ -18,11 +29,33 @@ export interface Port {
   close(): void;
 }
 
-/**
- * Gets the answer to a public request; null when the shard ended before it answered, or has too much to do. The answer's body
- * is valid during the call only.
- */
-export type OnAnswer = (answer: AnswerFrame | null) => void;
+/** Why a request has no answer: its shard ended before it answered, or too many requests wait for it. */
+export type NoAnswer = 'away' | 'overloaded';
+
+/** Gets the answer to a public request, or why there is none. The answer's body is valid during the call only. */
+export type OnAnswer = (answer: AnswerFrame | NoAnswer) => void;
+
+type Frame = Omit<RequestFrame, 'correlation'>;
+
+interface Waiting {
+  readonly correlation: number;
+  readonly frame: Frame;
+  readonly onAnswer: OnAnswer;
+}
+
+/** What may be on its way to a shard, and what may wait for that: of each kind, commands and queries. */
+export interface ClientBounds {
+  /** Requests that are sent ahead of their answers, and the bytes of their large bodies. */
+  readonly sentMax: number;
+  readonly sentBytesMax: number;
+  readonly queue: QueueBounds;
+}
+
+export const unbounded: ClientBounds = {
+  sentMax: Infinity,
+  sentBytesMax: Infinity,
+  queue: { requests: Infinity, bytes: Infinity, organizationShare: 1 },
+};
 
 const away: InternalAnswer = {
   ok: false,
@@ -37,29 +70,63 @@ const requestBytes = 1024;
 export const workForFreeShard = 64;
 /** The work of a request by its route. A query is about a quarter of a command. */
 const workOf = routeTable.map(({ kind }) => (kind === 'command' ? 4 : 1));
+/** The lane of a request by its route: 0 for queries, 1 for commands. It is the lowest bit of the correlation. */
+const laneOf = routeTable.map(({ kind }) => (kind === 'command' ? 1 : 0));
+
+/** The requests of one kind that wait for an answer or to be sent. */
+class Lane {
+  readonly queue: FairQueue<Waiting>;
+  readonly #bounds: ClientBounds;
+  sent = 0;
+  largeBytes = 0;
+
+  constructor(bounds: ClientBounds, onEvicted: (waiting: Waiting) => void) {
+    this.#bounds = bounds;
+    this.queue = new FairQueue(bounds.queue, onEvicted);
+  }
+
+  /** Another request may be sent. A shard that has nothing to do accepts any. */
+  get isOpen(): boolean {
+    const { sentMax, sentBytesMax } = this.#bounds;
+    return this.sent === 0 || (this.sent < sentMax && this.largeBytes < sentBytesMax);
+  }
+}
 
 export class ShardClient {
   #port: Port | null = null;
   readonly #spare = new SpareBuffers();
   readonly #writer = new RequestWriter(this.#spare);
+  /** Those that were sent. */
   readonly #waiting = new Map<number, OnAnswer>();
   readonly #waitingInternal = new Map<number, (answer: InternalAnswer) => void>();
-  /** The bytes of all large bodies that wait, and of each. */
-  #largeBytes = 0;
+  readonly #lanes: readonly [queries: Lane, commands: Lane];
+  /** The large bodies that were sent. */
   readonly #large = new Map<number, number>();
-  readonly #bytesMax: number;
-  #correlation = 0;
+  readonly #bounds: ClientBounds;
+  #count = 0;
   #flushScheduled = false;
   /** How many requests are in the batch that was not sent yet, and their work. */
   #unsent = 0;
   #unsentWork = 0;
+  /** Those whose clients have gone since they were sent. The shard is told of them with the next batch. */
+  #withdrawn: number[] = [];
   /** The shard has answered since the last batch was sent, so it is probably free. */
   #hasAnswered = false;
-  readonly #soon: Scheduler['soon'];
+  readonly #scheduler: Scheduler;
+  #stalledSinceMs: number | null = null;
+  /** Requests that were refused for want of room, by reason, since the start. */
+  readonly refused: Record<NoRoom, number> = { full: 0, organization: 0, largest: 0 };
+  /** Requests that were withdrawn before they ran, since the start. */
+  abandoned = 0;
 
-  constructor(bytesMax = Infinity, { soon }: Pick<Scheduler, 'soon'> = systemScheduler) {
-    this.#bytesMax = bytesMax;
-    this.#soon = soon;
+  constructor(bounds = unbounded, scheduler: Scheduler = systemScheduler) {
+    this.#bounds = bounds;
+    const evicted = ({ onAnswer }: Waiting) => {
+      this.refused.largest++;
+      onAnswer('overloaded');
+    };
+    this.#lanes = [new Lane(bounds, evicted), new Lane(bounds, evicted)];
+    this.#scheduler = scheduler;
   }
 
   /** False while the shard is being restarted. Then nothing can be sent. */
@@ -67,14 +134,21 @@ export class ShardClient {
     return this.#port !== null;
   }
 
-  get waitingCount(): number {
-    return this.#waiting.size;
+  /** For how long the shard's disk has kept a commit waiting, in milliseconds; 0 when it does not. */
+  get stalledMs(): number {
+    return this.#stalledSinceMs === null ? 0 : this.#scheduler.elapsedMs() - this.#stalledSinceMs;
   }
 
-  /** Whether `bytes` more are too much. A shard that has nothing to do accepts any request. */
-  #isFullWith(bytes: number): boolean {
-    const waiting = this.#waiting.size + this.#waitingInternal.size;
-    return waiting > 0 && (waiting + 1) * requestBytes + this.#largeBytes + bytes > this.#bytesMax;
+  /** The requests that have no answer yet. */
+  get waitingCount(): number {
+    return this.#waiting.size + this.#lanes[0].queue.length + this.#lanes[1].queue.length;
+  }
+
+  /** About the bytes that they take. */
+  get waitingBytes(): number {
+    const [queries, commands] = this.#lanes;
+    const queued = queries.queue.bytes + commands.queue.bytes;
+    return this.#waiting.size * requestBytes + queries.largeBytes + commands.largeBytes + queued;
   }
 
   /** From now on, uses this port to a (new) shard thread. */
@@ -91,40 +165,71 @@ export class ShardClient {
   disconnect(): void {
     this.#port?.close();
     this.#port = null;
+    this.#stalledSinceMs = null;
     if (!this.#writer.empty) this.#writer.take();
     this.#unsent = 0;
     this.#unsentWork = 0;
+    this.#withdrawn = [];
     this.#large.clear();
-    this.#largeBytes = 0;
-    for (const onAnswer of this.#waiting.values()) onAnswer(null);
+    for (const lane of this.#lanes) {
+      lane.sent = 0;
+      lane.largeBytes = 0;
+    }
+    for (const onAnswer of this.#waiting.values()) onAnswer('away');
     this.#waiting.clear();
+    for (const { queue } of this.#lanes) queue.clear(({ onAnswer }) => onAnswer('away'));
     for (const settle of this.#waitingInternal.values()) settle(away);
     this.#waitingInternal.clear();
   }
 
-  /** Sends a public request, mostly together with others of this tick. */
-  send(frame: Omit<RequestFrame, 'correlation'>, onAnswer: OnAnswer): void {
-    const bytes = frame.body.length;
-    if (this.#port === null || this.#isFullWith(bytes)) {
-      onAnswer(null);
-      return;
+  /**
+   * Sends a public request, mostly together with others of this tick, or keeps it until the shard may get it. Returns the
+   * number with which it can be withdrawn.
+   */
+  send(frame: Frame, onAnswer: OnAnswer): number {
+    if (this.#port === null) {
+      onAnswer('away');
+      return 0;
     }
-    const correlation = this.#nextCorrelation();
+    const side = laneOf[frame.route]!;
+    const lane = this.#lanes[side]!;
+    const correlation = this.#nextCorrelation(side);
+    if (!lane.isOpen || lane.queue.length > 0) {
+      this.#enqueue(lane, { correlation, frame, onAnswer });
+      return correlation;
+    }
+    this.#put(lane, correlation, frame, onAnswer);
+    if (this.#unsentWork >= workForFreeShard && this.#isShardFree) this.#flush();
+    else this.#flushSoon();
+    return correlation;
+  }
+
+  #enqueue({ queue }: Lane, waiting: Waiting): void {
+    const { correlation, frame, onAnswer } = waiting;
+    const reason = queue.put(correlation, frame.org, requestBytes + frame.body.length, waiting);
+    if (reason === null) return;
+    this.refused[reason]++;
+    onAnswer('overloaded');
+  }
+
+  /** Puts a request into the next batch. */
+  #put(lane: Lane, correlation: number, frame: Frame, onAnswer: OnAnswer): void {
+    const bytes = frame.body.length;
     if (bytes > requestBytes) {
       this.#large.set(correlation, bytes);
-      this.#largeBytes += bytes;
+      lane.largeBytes += bytes;
     }
+    lane.sent++;
     this.#waiting.set(correlation, onAnswer);
     this.#writer.put(correlation, frame);
     this.#unsent++;
     this.#unsentWork += workOf[frame.route]!;
-    if (this.#unsentWork >= workForFreeShard && this.#isShardFree) {
-      this.#flush();
-      return;
-    }
+  }
+
+  #flushSoon(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    this.#soon(() => {
+    this.#scheduler.soon(() => {
       this.#flushScheduled = false;
       this.#flush();
     });
@@ -134,49 +239,87 @@ export class ShardClient {
     return this.#hasAnswered || this.#waiting.size === this.#unsent;
   }
 
+  /** The client of a request has gone, or nobody waits for it any longer. It does not run unless the shard has taken it. */
+  withdraw(correlation: number): void {
+    if (this.#lanes[correlation & 1]!.queue.remove(correlation)) {
+      this.abandoned++;
+    } else if (this.#waiting.has(correlation)) {
+      this.#withdrawn.push(correlation);
+      this.#flushSoon();
+    }
+  }
+
   /** Sends an internal request. The answer is a refusal when the shard ends, or has too much to do. */
   ask(request: InternalRequest): Promise<InternalAnswer> {
     // An export that has begun goes on, because few run at a time, and half a file is useless.
-    const mayWait = request.kind.startsWith('export_') || !this.#isFullWith(0);
+    const mayWait = request.kind.startsWith('export_') || this.#waitingInternal.size < this.#bounds.sentMax;
     if (this.#port === null || !mayWait) return Promise.resolve(away);
-    const correlation = this.#nextCorrelation();
+    const correlation = this.#nextCorrelation(0);
     this.#port.postMessage({ correlation, request });
     return new Promise((resolve) => this.#waitingInternal.set(correlation, resolve));
   }
 
-  #takenOff(correlation: number): void {
-    this.#largeBytes -= this.#large.get(correlation) ?? 0;
-    this.#large.delete(correlation);
-  }
-
-  #nextCorrelation(): number {
-    this.#correlation = (this.#correlation + 1) >>> 0;
-    return this.#correlation;
+  #nextCorrelation(side: number): number {
+    this.#count = (this.#count + 1) & 0x7fffffff;
+    return this.#count * 2 + side;
   }
 
   #flush(): void {
-    if (this.#port === null || this.#writer.empty) return;
-    const batch = this.#writer.take();
-    this.#unsent = 0;
-    this.#unsentWork = 0;
-    this.#hasAnswered = false;
-    this.#port.postMessage(batch, [batch]);
+    if (this.#port === null) return;
+    if (!this.#writer.empty) {
+      const batch = this.#writer.take();
+      this.#unsent = 0;
+      this.#unsentWork = 0;
+      this.#hasAnswered = false;
+      this.#port.postMessage(batch, [batch]);
+    }
+    if (this.#withdrawn.length > 0) {
+      this.#port.postMessage({ withdrawn: this.#withdrawn });
+      this.#withdrawn = [];
+    }
   }
 
   #receive(message: FromShard): void {
     if (message instanceof ArrayBuffer) {
       this.#hasAnswered = true;
-      readAnswers(message, (answer) => {
-        const onAnswer = this.#waiting.get(answer.correlation);
-        this.#waiting.delete(answer.correlation);
-        if (this.#largeBytes > 0) this.#takenOff(answer.correlation);
-        onAnswer?.(answer);
-      });
+      readAnswers(message, (answer) => this.#answered(answer));
       this.#spare.give(message);
+      const [queries, commands] = this.#lanes;
+      if (queries.queue.length + commands.queue.length > 0) this.#sendQueued();
     } else if ('answer' in message) {
       const settle = this.#waitingInternal.get(message.correlation);
       this.#waitingInternal.delete(message.correlation);
       settle?.(message.answer);
+    } else if ('stalledMs' in message) {
+      const { stalledMs } = message;
+      this.#stalledSinceMs = stalledMs === null ? null : this.#scheduler.elapsedMs() - stalledMs;
     }
+  }
+
+  #answered(answer: AnswerFrame): void {
+    const { correlation } = answer;
+    const onAnswer = this.#waiting.get(correlation);
+    if (onAnswer === undefined) return;
+    this.#waiting.delete(correlation);
+    const lane = this.#lanes[correlation & 1]!;
+    lane.sent--;
+    if (lane.largeBytes > 0) {
+      lane.largeBytes -= this.#large.get(correlation) ?? 0;
+      this.#large.delete(correlation);
+    }
+    if ((answer.flags & answerFlags.withdrawn) === 0) onAnswer(answer);
+    else this.abandoned++;
+  }
+
+  /** Answers have made room: the next requests of the queues are sent. */
+  #sendQueued(): void {
+    for (const lane of this.#lanes) {
+      while (lane.isOpen) {
+        const next = lane.queue.take();
+        if (next === undefined) break;
+        this.#put(lane, next.correlation, next.frame, next.onAnswer);
+      }
+    }
+    this.#flush();
   }
 }

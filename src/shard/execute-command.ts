@@ -8,6 +8,7 @@ import { type Cause, causes } from '../domain/cause.ts';
 import type { AnyCommand, CommandParams, Done } from '../domain/command.ts';
 import type { Outcome } from '../domain/decision.ts';
 import type { StoredRecord } from '../domain/record.ts';
+import { addressUnresolved } from '../domain/webhook-endpoints.ts';
 import type { Entry } from '../journal/journal.ts';
 import { answer, refusalOf } from './answer.ts';
 import type { IssuedCommand } from './issued-command.ts';
@@ -61,6 +62,22 @@ export function executeCommand<O extends AnyCommand>(
   if (command.operation === 'settle_network_call') settled(state, turn, command, waiter, told);
   else if (waiter !== null) answer(state, turn, waiter, told);
   return outcome;
+}
+
+/** Executes a command whose address was looked up; `allowed` is null when no name server answered. */
+export function addressChecked(
+  state: ShardState,
+  turn: Turn,
+  checked: {
+    readonly command: IssuedCommand;
+    readonly waiter: Waiter | null;
+    readonly allowed: boolean | null;
+  },
+): void {
+  const { command, waiter, allowed } = checked;
+  state.addressChecked(command);
+  if (allowed !== null) executeCommand(state, turn, { ...command, addressAllowed: allowed }, waiter);
+  else if (waiter !== null) answer(state, turn, waiter, { refusal: addressUnresolved });
 }
 
 const refusedForNow = { refusal: unavailable };

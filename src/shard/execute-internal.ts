@@ -63,7 +63,7 @@ function subjectOf(state: ShardState, id: string): StoredRecord | undefined {
   const kind = kindOfId(id);
   return kind === undefined || kind === 'organization' || kind === 'request'
     ? undefined
-    : state.records.get(kind, id);
+    : state.view.get(kind, id);
 }
 
 function commandOf(state: ShardState, turn: Turn, to: ReplyTo, request: Of<'command'>): void {
@@ -93,7 +93,7 @@ export function expireDue(state: ShardState, turn: Turn): boolean {
 }
 
 function viewOf(state: ShardState, turn: Turn, request: Of<'view_payment'>): InternalAnswer {
-  const view = viewPayment(state.records, request.id, turn.serviceMs);
+  const view = viewPayment(state.view, request.id, turn.serviceMs);
   if (view === null) return messageAnswer({ refusal: missing(request.id, null) }, 'en');
   const merchant = state.scope(view.org, view.livemode, turn).settings.name;
   return { ok: true, body: JSON.stringify({ ...view, merchant }) };
@@ -106,24 +106,24 @@ function exportPageOf(state: ShardState, turn: Turn, request: Of<'export_page'>)
   fillDefaults(route, parsed.params);
   const context = state.queryContext(state.scope(request.org, request.livemode, turn), turn);
   const operation = route.operation as ExportOperation;
-  const page = exportPage(state.records, operation, parsed.params, context, request.cursor);
+  const page = exportPage(state.view, operation, parsed.params, context, request.cursor);
   return { ok: true, body: page.text, cursor: page.cursor };
 }
 
 /** The body is a list of `{id, type, body}`. `body` is the event as text, whose bytes are signed. */
-function eventsAfter({ records }: ShardState, { org, after, limit }: Of<'events_after'>): InternalAnswer {
+function eventsAfter({ view }: ShardState, { org, after, limit }: Of<'events_after'>): InternalAnswer {
   const index = kindIndex('event', scopeOf(org, false));
   if (after === null) {
-    const [newest] = records.scan(index, { descending: true });
+    const [newest] = view.scan(index, { descending: true });
     return { ok: true, body: '[]', cursor: newest?.id ?? '' };
   }
   const events: { id: string; type: string; body: string }[] = [];
-  for (const event of records.scan(index, { after, descending: false })) {
+  for (const event of view.scan(index, { after, descending: false })) {
     if (event.kind !== 'event' || events.length === limit) break;
     events.push({
       id: event.id,
       type: event.type,
-      body: eventJson(event, pendingDeliveries(records, event)),
+      body: eventJson(event, pendingDeliveries(view, event)),
     });
   }
   return { ok: true, body: JSON.stringify(events), cursor: events.at(-1)?.id ?? after };
@@ -137,7 +137,7 @@ function recordOf(state: ShardState, { id }: Of<'record'>): InternalAnswer {
 
 function recordsOf(state: ShardState, { index, limit }: Of<'records'>): InternalAnswer {
   const records: StoredRecord[] = [];
-  for (const record of state.records.scan(index, { descending: true })) {
+  for (const record of state.view.scan(index, { descending: true })) {
     if (records.length === limit) break;
     records.push(record);
   }

@@ -251,7 +251,7 @@ function run(state: ShardState, turn: Turn, route: Route, asked: IssuedCommand, 
   }
   const context = state.queryContext(scope, turn);
   const outcome = state.read(
-    () => query(state.records, route.operation as QueryOperation, params, context, id),
+    () => query(state.view, route.operation as QueryOperation, params, context, id),
     (refusal) => ({ refusal }),
   );
   answer(state, turn, waiter, outcome);

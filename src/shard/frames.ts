@@ -17,8 +17,11 @@
 export const requestFlags = { livemode: 1, hasIdempotencyKey: 2, wrongContentType: 4 } as const;
 /** The request names no version, so the organization's own applies. */
 export const noVersion = 255;
-/** Bits of an answer's flags. */
-export const answerFlags = { replayed: 1, more: 2 } as const;
+/** Bits of an answer's flags. `withdrawn`: the request was not run, because it was withdrawn. */
+export const answerFlags = { replayed: 1, more: 2, withdrawn: 4 } as const;
+/** In place of the route of a request that was withdrawn, and of one that was taken before those ahead of it. */
+export const withdrawnRoute = 255;
+export const takenRoute = 254;
 
 export interface RequestFrame {
   readonly correlation: number;
@@ -207,6 +210,15 @@ class BatchReader {
     return start;
   }
 
+  /** Where each frame begins that was not read yet. */
+  protected *unread(): Iterable<number> {
+    let at = this.#at;
+    for (let left = this.#left; left > 0; left--) {
+      yield at;
+      at += this.buffer.readUInt32LE(at);
+    }
+  }
+
   /** Where the frame ends that was read last. */
   protected get end(): number {
     return this.#at;
@@ -216,10 +228,16 @@ class BatchReader {
 export class RequestReader extends BatchReader {
   /** Where the text that is read now begins. */
   #textAt = 0;
+  /** `takeOut` has found all that it can find. */
+  #isSearched = false;
 
   next(): RequestFrame {
-    const { buffer } = this;
     const start = this.step();
+    return this.#frame(start, this.end);
+  }
+
+  #frame(start: number, end: number): RequestFrame {
+    const { buffer } = this;
     this.#textAt = start + requestFixedBytes;
     return {
       correlation: buffer.readUInt32LE(start + 4),
@@ -232,7 +250,7 @@ export class RequestReader extends BatchReader {
       id: this.#text(),
       query: this.#text(),
       idempotencyKey: this.#text(),
-      body: buffer.subarray(this.#textAt, this.end),
+      body: buffer.subarray(this.#textAt, end),
     };
   }
 
@@ -241,6 +259,36 @@ export class RequestReader extends BatchReader {
     const length = this.buffer.readUInt16LE(this.#textAt);
     this.#textAt = start + length;
     return length === 0 ? '' : this.buffer.toString('utf8', start, start + length);
+  }
+
+  /** Marks the unread requests with these correlations, which `next` then returns with `withdrawnRoute`. */
+  withdraw(correlations: ReadonlySet<number>): void {
+    for (const start of this.unread()) {
+      if (this.buffer[start + 8] !== takenRoute && correlations.has(this.buffer.readUInt32LE(start + 4)))
+        this.buffer[start + 8] = withdrawnRoute;
+    }
+  }
+
+  /**
+   * Gives the unread requests of the wanted routes to `each`, until that returns false. `next` returns these with `takenRoute`.
+   * Returns whether any other is left.
+   */
+  takeOut(isWanted: readonly boolean[], each: (frame: RequestFrame) => boolean): boolean {
+    if (this.#isSearched) return true;
+    let isOtherLeft = false;
+    for (const start of this.unread()) {
+      const route = this.buffer[start + 8]!;
+      if (route === takenRoute) continue;
+      if (isWanted[route] !== true) {
+        isOtherLeft = true;
+        continue;
+      }
+      const frame = this.#frame(start, start + this.buffer.readUInt32LE(start));
+      this.buffer[start + 8] = takenRoute;
+      if (!each(frame)) return true;
+    }
+    this.#isSearched = true;
+    return isOtherLeft;
   }
 }
 

@@ -6,9 +6,13 @@
 // The owner of each share counts its bytes. What does not fit is refused or waits, if possible before any work was done for
 // it. An estimate is enough, because the shares leave room for what it misses.
 
+import type { ClientBounds } from './client.ts';
+
 export const shardMibMin = 64;
 export const shardMibMax = 65_536;
 const mib = 1024 * 1024;
+const mailboxRequestsMax = 4_096;
+const mailboxRequestsPerMib = 8;
 /** A larger turn would only keep its first request waiting. */
 const turnBytesMax = 8 * mib;
 
@@ -21,8 +25,10 @@ export interface MemoryShares {
   readonly unwrittenBytesMax: number;
   /** About the requests and the answers of one turn. */
   readonly turnBytesMax: number;
-  /** The requests of all edges that the shard has not answered yet. The edges count them before they send them. */
+  /** The requests of all edges that the shard has not answered yet. Those that wait are with the edges, which count them. */
   readonly mailboxBytesMax: number;
+  /** How many reads, and how many writes, may wait. With more, each of them would only wait for longer. */
+  readonly mailboxRequestsMax: number;
   /** The deliveries that are leased to the webhook thread. */
   readonly outboxBytesMax: number;
   /** The answers that clients have not taken yet. The edges count them. */
@@ -42,7 +48,29 @@ export function memoryShares(shardMib: number): MemoryShares {
     unwrittenBytesMax: bytes / 4,
     turnBytesMax: Math.min(turnBytesMax, bytes / 32),
     mailboxBytesMax: bytes / 8,
+    mailboxRequestsMax: Math.min(mailboxRequestsMax, shardMib * mailboxRequestsPerMib),
     outboxBytesMax: bytes / 8,
     answersBytesMax: bytes / 4,
+  };
+}
+
+/** The requests that are sent to a shard ahead of their answers: enough for the turns in flight and the next one. */
+const sentMax = 1_536;
+
+/** The bounds of one of `edges` clients of a shard, whose mailbox may have so many requests of each kind and so many bytes. */
+export function clientBounds(
+  mailbox: { readonly requestsMax: number; readonly mibMax: number; readonly organizationPercent: number },
+  edges: number,
+): ClientBounds {
+  const bytes = (mailbox.mibMax * mib) / edges;
+  return {
+    sentMax: Math.ceil(sentMax / edges),
+    // A quarter for what was sent, three for what waits, each for reads and for writes.
+    sentBytesMax: bytes / 8,
+    queue: {
+      requests: Math.ceil(mailbox.requestsMax / edges),
+      bytes: (bytes * 3) / 8,
+      organizationShare: mailbox.organizationPercent / 100,
+    },
   };
 }

@@ -97,9 +97,13 @@ export interface DueDelivery {
 
 export type ToShard =
   | ArrayBuffer
+  /** Nobody waits any longer for the requests with these correlations: what was not taken yet is answered as withdrawn. */
+  | { readonly withdrawn: readonly number[] }
   | { readonly correlation: number; readonly request: InternalRequest }
   | { readonly outbox: OutboxMessage };
 export type FromShard =
   | ArrayBuffer
+  /** For how long the disk has kept the oldest commit waiting, in milliseconds; null when it does so no longer. */
+  | { readonly stalledMs: number | null }
   | { readonly correlation: number; readonly answer: InternalAnswer }
   | { readonly outbox: OutboxBatch };

@@ -16,6 +16,8 @@ export interface ShardObserver {
   checkpointed(records: number, seconds: number): void;
   /** An attempt of a webhook delivery was recorded. */
   attempted(outcome: DeliveryOutcome): void;
+  /** For how long the disk has kept the oldest commit waiting; null when it does so no longer. */
+  stalled(milliseconds: number | null): void;
 }
 
 export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {

@@ -18,6 +18,7 @@ import type {
   ResolvedDefaults,
   WebhookEndpointRecord,
 } from '../domain/record.ts';
+import type { View } from '../domain/view.ts';
 import {
   type Checkpoint,
   JournalDamaged,
@@ -68,6 +69,8 @@ export interface KnownKey {
 
 export class ShardState {
   readonly records: RecordStore;
+  /** What queries read. */
+  view: View;
   readonly index = new IdempotencyIndex();
   readonly outbox: Outbox;
   /** The webhook thread, once it has connected. */
@@ -95,6 +98,7 @@ export class ShardState {
     this.#options = options;
     this.settings = options.settings;
     this.records = new RecordStore(options.journal.checkpoint, options.memory.cacheBytesMax);
+    this.view = this.records;
     this.outbox = new Outbox(this.records, options.memory.outboxBytesMax);
     this.#randomText = createRandomText(options.fillRandom);
     this.#ids = createIdFactory(this.#randomText);
@@ -267,6 +271,18 @@ export class ShardState {
     const indexed = this.index.get(keyDigest, turn.serviceMs);
     if (indexed === undefined) return undefined;
     return known(indexed.fingerprint, this.#readStored(indexed.location, keyDigest));
+  }
+
+  /** Remembers the keys whose responses lie at these places of the log from now on. */
+  remember({ entries, serviceMs }: Turn, locations: readonly (ResponseLocation | null)[]): void {
+    for (let i = 0; i < entries.length; i++) {
+      const { idempotency } = entries[i]!;
+      const location = locations[i];
+      if (idempotency !== null && location) {
+        const { keyDigest, fingerprint } = idempotency;
+        this.index.add({ keyDigest, fingerprint, usedAtMs: serviceMs, location });
+      }
+    }
   }
 
   /** The stored response of a known key, or `lost` when it can't be read. Even then the request must not run again. */

@@ -1,7 +1,8 @@
 // A shard is the actor that owns its organizations. It takes the messages in its mailbox as one turn, executes them, writes
 // one log batch, and releases the answers when the batch is on disk. While it is being written the next turn is open: what
 // arrives is executed on top of it at once, so the processor and the disk work at the same time, and is written as one batch
-// as soon as the one before is on disk.
+// as soon as the one before is on disk. When the disk keeps a batch waiting for long, nothing more is executed but queries
+// (stalled-reads.ts).
 //
 // After a failed commit the shard is finished: nothing of the turn is answered, and the owner of the shard starts a new one
 // from the journal.
@@ -12,14 +13,13 @@ import { breath } from '../core/scheduler.ts';
 import type { ServiceClock } from '../core/service-clock.ts';
 import { dueRecords } from '../domain/due.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
-import { addressUnresolved } from '../domain/webhook-endpoints.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ShardAccount } from './account.ts';
-import { answer } from './answer.ts';
+import { answerWithdrawn } from './answer.ts';
 import { leaseDeliveries, takeReports } from './deliver.ts';
 import { EventRetention } from './event-retention.ts';
 import { execute } from './execute.ts';
-import { executeCommand } from './execute-command.ts';
+import { addressChecked } from './execute-command.ts';
 import { executeInternal } from './execute-internal.ts';
 import { SpareBuffers } from './frames.ts';
 import type { IssuedCommand } from './issued-command.ts';
@@ -37,6 +37,7 @@ import {
   writeRetention,
 } from './small-values.ts';
 import { type Peer, Turn } from './turn.ts';
+import { TurnsInFlight } from './turns-in-flight.ts';
 import { Upkeep } from './upkeep.ts';
 import type { Waiter } from './waiter.ts';
 
@@ -59,7 +60,7 @@ export class Shard {
   readonly #clock: ServiceClock;
   /** The turn that executes what arrives, until nothing is being written. */
   #open: Turn | null = null;
-  #turnsInFlight = 0;
+  readonly #inFlight: TurnsInFlight;
   #scheduled = false;
   #finished = false;
   #lastDurable: Promise<void> = Promise.resolve();
@@ -76,6 +77,7 @@ export class Shard {
   constructor(options: ShardOptions, accounts: Iterable<ShardAccount>) {
     this.#options = options;
     this.#journal = options.journal;
+    this.#inFlight = new TurnsInFlight(options.scheduler, options.observer);
     this.state = new ShardState({ ...options, checkAddress: this.#checkAddress.bind(this) });
     const marks = readRetention(this.#journal.checkpoint.getSmallValue(retentionKey));
     this.#events = new EventRetention(this.state, options.eventRetentionMs, marks);
@@ -99,6 +101,8 @@ export class Shard {
   receive(message: ToShard, peer: Peer): void {
     if (message instanceof ArrayBuffer) {
       this.#mailbox.pushBatch(message, peer);
+    } else if ('withdrawn' in message) {
+      this.#mailbox.withdraw(peer, new Set(message.withdrawn));
     } else if ('outbox' in message) {
       this.#mailbox.push({ kind: 'outbox', peer, message: message.outbox });
     } else {
@@ -127,7 +131,7 @@ export class Shard {
 
   /** Settles when everything that was taken so far is durable and answered. */
   async drained(): Promise<void> {
-    const isBusy = () => this.#mailbox.length > 0 || this.#open !== null || this.#turnsInFlight > 0;
+    const isBusy = () => this.#mailbox.length > 0 || this.#open !== null || this.#inFlight.length > 0;
     while (isBusy() && !this.#finished) {
       await this.#lastDurable;
       await breath(this.#options.scheduler);
@@ -154,8 +158,13 @@ export class Shard {
     this.#scheduled = true;
     this.#options.scheduler.soon(() => {
       this.#scheduled = false;
-      this.#guard(() => this.#takeTurn());
+      this.#guard(() => (this.#inFlight.isStalled ? this.#takeQueries() : this.#takeTurn()));
     });
+  }
+
+  /** For how long the oldest commit has waited for the disk, in milliseconds. */
+  get oldestCommitMs(): number {
+    return this.#inFlight.oldestMs;
   }
 
   /** Runs `step`. An exception ends the shard. */
@@ -185,8 +194,17 @@ export class Shard {
       this.#upkeepQueued = this.#upkeep.run(turn);
     }
     this.#takeMail(turn);
-    if (this.#turnsInFlight === 0) this.#endTurn();
+    if (this.#inFlight.length === 0) this.#endTurn();
     if (this.state.records.memtableBytes >= this.#options.memory.checkpointBytes) this.#beginCheckpoint();
+  }
+
+  /** Answers what can be answered during a stall. The other answers wait in the open turn. */
+  #takeQueries(): void {
+    const now = this.now();
+    this.#open ??= new Turn(now, this.#spare);
+    const reads = this.#inFlight.stalledReads(this.state, this.#open, this.#spare);
+    const { turnBytesMax } = this.#options.memory;
+    reads.take(this.#mailbox, now, turnBytesMax, (turn, mail) => this.#handle(turn, mail));
   }
 
   #takeMail(turn: Turn): void {
@@ -220,6 +238,9 @@ export class Shard {
         turn.bytesTaken += mail.frame.body.length;
         execute(this.state, turn, mail.to, mail.frame);
         break;
+      case 'withdrawn':
+        answerWithdrawn(turn, mail.to);
+        break;
       case 'internal':
         executeInternal(this.state, turn, mail.to, mail.request);
         break;
@@ -227,7 +248,7 @@ export class Shard {
         takeReports(this.state, turn, mail.peer, mail.message, this.#options.observer.attempted);
         break;
       case 'address':
-        this.#addressChecked(turn, mail);
+        addressChecked(this.state, turn, mail);
         break;
     }
   }
@@ -251,19 +272,16 @@ export class Shard {
 
   /** Makes the turn durable, then releases its answers. A turn that changed nothing waits for those before it. */
   #commit(turn: Turn): void {
-    this.#turnsInFlight++;
-    const startedAt = this.#options.scheduler.elapsedMs();
+    this.#inFlight.push(turn);
     if (turn.entries.length > 0) this.#append(turn);
     this.#lastDurable.then(
       () => {
-        this.#turnsInFlight--;
+        const tookMs = this.#inFlight.shift();
         if (this.#finished) return;
-        if (turn.entries.length > 0) {
-          this.#options.observer.committed((this.#options.scheduler.elapsedMs() - startedAt) / 1000);
-        }
+        if (turn.entries.length > 0) this.#options.observer.committed(tookMs / 1000);
         turn.release();
         for (const call of turn.networkCalls) this.#options.callNetwork(call);
-        if (this.#turnsInFlight === 0 && (this.#open !== null || this.#hasWork)) {
+        if (this.#inFlight.length === 0 && (this.#open !== null || this.#hasWork)) {
           this.#guard(() => this.#takeTurn());
         }
       },
@@ -280,16 +298,9 @@ export class Shard {
       wallMs,
       entries,
     });
-    this.state.records.pack(entries, changes);
     this.#lastDurable = durable;
-    for (let i = 0; i < entries.length; i++) {
-      const { idempotency } = entries[i]!;
-      const location = locations[i];
-      if (idempotency !== null && location) {
-        const { keyDigest, fingerprint } = idempotency;
-        this.state.index.add({ keyDigest, fingerprint, usedAtMs: timeMs, location });
-      }
-    }
+    this.state.records.pack(entries, changes);
+    this.state.remember(turn, locations);
   }
 
   #checkAddress(command: IssuedCommand, waiter: Waiter | null, url: string): void {
@@ -300,21 +311,18 @@ export class Shard {
     this.#options.checkAddress(url).then(settle, () => settle(null));
   }
 
-  #addressChecked(turn: Turn, { command, waiter, allowed }: Extract<Mail, { kind: 'address' }>): void {
-    this.state.addressChecked(command);
-    if (allowed !== null) executeCommand(this.state, turn, { ...command, addressAllowed: allowed }, waiter);
-    else if (waiter !== null) answer(this.state, turn, waiter, { refusal: addressUnresolved });
-  }
-
   /**
    * Does what is due, and begins checkpoints. Returns the milliseconds after which it is to be called again: soon while
    * requests arrive, otherwise when something is due, or after a second.
    */
   tick(): number {
     const { serviceMs } = this.now();
-    let nextMs = this.#hasTurned ? serviceMs + busyTickMs : serviceMs + idleTickMs;
+    const isBusy = this.#hasTurned || this.#inFlight.length > 0;
+    let nextMs = isBusy ? serviceMs + busyTickMs : serviceMs + idleTickMs;
     this.#hasTurned = false;
     this.#guard(() => {
+      this.#inFlight.tell();
+      if (this.#inFlight.isStalled && this.#mailbox.length > 0) this.#schedule();
       if (this.#upkeep.isDue(serviceMs)) this.#queueUpkeep();
       const { log, checkpoint } = this.#journal;
       const isChanged = log.nextSequence - 1 > checkpoint.sequence && !this.state.readOnly;

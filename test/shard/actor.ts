@@ -109,6 +109,11 @@ export class Actor {
   /** Steps of the wall clock that were told, and those that wall time followed. */
   readonly jumps: number[] = [];
   readonly followed: number[] = [];
+  /** The scheduler's time: how long commits take. */
+  elapsedMs = 0;
+  /** What was told of stalls of the disk. */
+  readonly stalls: (number | null)[] = [];
+  onStall: (milliseconds: number | null) => void = () => {};
   /** Requests in each turn. */
   readonly turns: number[] = [];
   /** Records in each checkpoint that was written. */
@@ -147,7 +152,7 @@ export class Actor {
     return new Shard(
       shardOptions(journal, {
         clocks: this.clock,
-        scheduler: { soon: (action) => this.soon(action), elapsedMs: () => 0 },
+        scheduler: { soon: (action) => this.soon(action), elapsedMs: () => this.elapsedMs },
         clockObserver: {
           jumped: (byMs) => this.jumps.push(byMs),
           followed: (byMs) => this.followed.push(byMs),
@@ -162,6 +167,10 @@ export class Actor {
           committed() {},
           checkpointed: (records) => this.checkpoints.push(records),
           attempted() {},
+          stalled: (milliseconds) => {
+            this.stalls.push(milliseconds);
+            this.onStall(milliseconds);
+          },
         },
         onDamage: (reason) => this.damages.push(reason),
         onFailure: (error) => this.failures.push(error),
@@ -180,6 +189,12 @@ export class Actor {
     this.#gate?.resolve();
     this.#gate = null;
     await settled();
+  }
+
+  /** What the disk holds is lost. */
+  failDisk(): void {
+    this.#gate?.reject(new Error('an input/output error'));
+    this.#gate = null;
   }
 
   /** Ends the shard as a crash would and starts another one on what is left. */

@@ -1,12 +1,19 @@
-// The client of a shard: how it batches requests, that each answer reaches its caller, and that all requests are refused at
-// once when the shard ends.
+// The client of a shard: how it batches requests, that each answer reaches its caller, that all requests are refused at once
+// when the shard ends, and what waits, is refused or is withdrawn when the shard has too much to do.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { matchRoute } from '../../src/edge/router.ts';
-import { type Port, ShardClient, workForFreeShard } from '../../src/shard/client.ts';
-import { type AnswerFrame, AnswerWriter, readRequests } from '../../src/shard/frames.ts';
+import {
+  type ClientBounds,
+  type NoAnswer,
+  type Port,
+  ShardClient,
+  unbounded,
+  workForFreeShard,
+} from '../../src/shard/client.ts';
+import { type AnswerFrame, AnswerWriter, answerFlags, readRequests } from '../../src/shard/frames.ts';
 import type { FromShard, ToShard } from '../../src/shard/protocol.ts';
 
 /** A port that a test holds the other end of. */
@@ -70,8 +77,11 @@ function batchOf(answers: readonly (readonly [correlation: number, body: string]
   return writer.take();
 }
 
-function connected(bytesMax?: number): { client: ShardClient; port: FakePort } {
-  const client = new ShardClient(bytesMax);
+const bodyOf = (answer: AnswerFrame | NoAnswer) =>
+  typeof answer === 'string' ? answer : answer.body.toString();
+
+function connected(bounds: Partial<ClientBounds> = {}): { client: ShardClient; port: FakePort } {
+  const client = new ShardClient({ ...unbounded, ...bounds });
   const port = new FakePort();
   client.connect(port);
   return { client, port };
@@ -81,7 +91,7 @@ test('the requests of a tick go in one batch, and each answer finds whoever wait
   const { client, port } = connected();
   const answered: string[] = [];
   for (const name of ['a', 'b', 'c']) {
-    client.send(frame(name), (answer) => answered.push(`${name}: ${answer?.body.toString()}`));
+    client.send(frame(name), (answer) => answered.push(`${name}: ${bodyOf(answer)}`));
   }
   assert.equal(port.posted.length, 0);
   await setImmediate();
@@ -125,8 +135,8 @@ for (const { what, route, enough } of [
 
 test('an answer that nobody waits for, or that comes twice, is dropped', async () => {
   const { client, port } = connected();
-  const answers: (AnswerFrame | null)[] = [];
-  client.send(frame('a'), (answer) => answers.push(answer));
+  const answers: string[] = [];
+  client.send(frame('a'), (answer) => answers.push(bodyOf(answer)));
   await setImmediate();
   const { correlation } = port.requestsIn(port.posted[0]!)[0]!;
   port.receive(
@@ -136,10 +146,7 @@ test('an answer that nobody waits for, or that comes twice, is dropped', async (
       [correlation, 'z'],
     ]),
   );
-  assert.deepEqual(
-    answers.map((answer) => answer?.body.toString()),
-    ['y'],
-  );
+  assert.deepEqual(answers, ['y']);
 });
 
 test('without a shard nothing is sent and everything is refused at once', async () => {
@@ -147,7 +154,7 @@ test('without a shard nothing is sent and everything is refused at once', async 
   assert.equal(client.connected, false);
   const answers: unknown[] = [];
   client.send(frame('a'), (answer) => answers.push(answer));
-  assert.deepEqual(answers, [null]);
+  assert.deepEqual(answers, ['away']);
   const internal = await client.ask({ kind: 'view_payment', id: 'x' });
   assert.equal(!internal.ok && internal.code, 'api_error');
 });
@@ -160,7 +167,7 @@ test('when the shard goes away, what was sent, what was about to be, and what is
   const asked = client.ask({ kind: 'view_payment', id: 'x' });
   client.send(frame('about to be sent'), (answer) => answers.push(answer));
   port.drop();
-  assert.deepEqual(answers, [null, null]);
+  assert.deepEqual(answers, ['away', 'away']);
   assert.equal((await asked).ok, false);
   assert.deepEqual([client.connected, client.waitingCount], [false, 0]);
   await setImmediate();
@@ -173,7 +180,7 @@ test('a new shard gets what comes next, nothing of what was refused, and the old
   client.send(frame('old'), (answer) => answers.push(answer));
   const next = new FakePort();
   client.connect(next);
-  assert.deepEqual(answers, [null]);
+  assert.deepEqual(answers, ['away']);
   assert.equal(port.closed, true);
   client.send(frame('new'), () => {});
   await setImmediate();
@@ -202,42 +209,154 @@ test('an internal answer goes to who asked', async () => {
   );
 });
 
-test('more than the mailbox may hold is refused before it is sent, and an answer makes room', async () => {
-  const { client, port } = connected(100_000);
-  const answers: (AnswerFrame | null)[] = [];
-  const send = (bytes: number) => client.send(frame('x'.repeat(bytes)), (answer) => answers.push(answer));
-  send(250_000);
-  assert.deepEqual(answers, [], 'an idle shard takes any request');
-  send(1);
-  assert.deepEqual(answers.splice(0), [null]);
+/** Requests of one kind by name, and what becomes of each. */
+function sender(client: ShardClient, method = 'POST') {
+  const route = routeOf(method, method === 'POST' ? '/v1/payment_intents' : '/v1/payment_intents/pi_1');
+  const outcomes: string[] = [];
+  const send = (name: string, org = 'org_1') =>
+    client.send({ ...frame(name), route, org }, (answer) => outcomes.push(`${name}: ${bodyOf(answer)}`));
+  return { send, outcomes };
+}
+
+const namesIn = (port: FakePort, batch = port.posted.at(-1)!) =>
+  port.requestsIn(batch).map(({ body }) => body);
+
+/** The shard answers every request of its last batch. */
+function answerAll(port: FakePort): void {
+  port.receive(batchOf(port.requestsIn(port.posted.at(-1)!).map(({ correlation }) => [correlation, 'done'])));
+}
+
+const small = { sentMax: 2, queue: { requests: 3, bytes: 1_000_000, organizationShare: 1 } };
+
+test('beyond what may be under way requests wait, an answer makes room, and more than may wait is refused at once', async () => {
+  const { client, port } = connected(small);
+  const { send, outcomes } = sender(client);
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) send(name);
+  assert.deepEqual(outcomes, ['f: overloaded']);
+  assert.deepEqual(client.refused, { full: 1, organization: 0, largest: 0 });
   await setImmediate();
-  const answerAll = () => {
-    const requests = port.requestsIn(port.posted.at(-1)!);
-    port.receive(batchOf(requests.map(({ correlation }) => [correlation, ''])));
-    return requests.length;
-  };
-  assert.equal(answerAll(), 1);
-  answers.length = 0;
-  for (let i = 0; i < 4; i++) send(30_000);
-  assert.deepEqual(answers.splice(0), [null], 'three of 30 kB fit');
+  assert.deepEqual(namesIn(port), ['a', 'b']);
+  assert.equal(client.waitingCount, 5);
+  answerAll(port);
+  assert.deepEqual(namesIn(port), ['c', 'd'], 'at once');
+  answerAll(port);
+  answerAll(port);
+  assert.deepEqual(outcomes.slice(1), ['a: done', 'b: done', 'c: done', 'd: done', 'e: done']);
+  assert.deepEqual([client.waitingCount, client.waitingBytes], [0, 0]);
+});
+
+test('an organization that fills the queue makes room for another, whose turn is not after all of it', async () => {
+  const { client, port } = connected({ ...small, queue: { ...small.queue, requests: 30 } });
+  const { send, outcomes } = sender(client);
+  for (let i = 1; i <= 32; i++) send(`a${i}`);
+  send('x', 'org_2');
+  assert.deepEqual(outcomes, ['a32: overloaded']);
+  assert.equal(client.refused.largest, 1);
   await setImmediate();
-  assert.equal(answerAll(), 3);
-  answers.length = 0;
-  for (let i = 0; i < 1_000; i++) send(1);
-  const refused = answers.length;
-  assert.ok(refused > 800 && refused < 1_000, 'small ones are counted too');
-  const asked = await client.ask({ kind: 'record', id: 'pi_1' });
-  assert.equal(!asked.ok && asked.code, 'api_error');
-  client.disconnect();
+  while (!outcomes.includes('x: done')) answerAll(port);
+  assert.ok(outcomes.length < 15, `after ${outcomes.length} others`);
+});
+
+test('large bodies that are under way are bounded by their bytes, and an idle shard takes any', async () => {
+  const { client, port } = connected({ ...small, sentMax: 100, sentBytesMax: 50_000 });
+  const { send, outcomes } = sender(client);
+  const large = 'x'.repeat(60_000);
+  send(large);
+  send('small');
+  await setImmediate();
+  assert.deepEqual(namesIn(port), [large]);
+  assert.deepEqual(outcomes, []);
+  answerAll(port);
+  assert.deepEqual(namesIn(port), ['small']);
+});
+
+test('reads do not wait for writes', async () => {
+  const { client, port } = connected(small);
+  const writes = sender(client);
+  const reads = sender(client, 'GET');
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) writes.send(name);
+  reads.send('r');
+  await setImmediate();
+  assert.deepEqual(namesIn(port), ['a', 'b', 'r']);
+});
+
+test('a request that is withdrawn while it waits is never sent, and makes room', async () => {
+  const { client, port } = connected(small);
+  const { send, outcomes } = sender(client);
+  const sent = ['a', 'b', 'c', 'd', 'e'].map((name) => send(name));
+  client.withdraw(sent[2]!);
+  client.withdraw(sent[2]!);
+  send('f');
+  await setImmediate();
+  answerAll(port);
+  answerAll(port);
+  answerAll(port);
+  assert.deepEqual(
+    outcomes.map((each) => each[0]),
+    ['a', 'b', 'd', 'e', 'f'],
+  );
+  assert.equal(client.abandoned, 1);
+});
+
+test('of a request that is withdrawn once it was sent the shard is told, and its room is free when the shard has answered', async () => {
+  const { client, port } = connected(small);
+  const { send, outcomes } = sender(client);
+  const [a] = ['a', 'b', 'c'].map((name) => send(name));
+  client.withdraw(a!);
+  await setImmediate();
+  assert.deepEqual(namesIn(port, port.posted[0]), ['a', 'b']);
+  assert.deepEqual(port.posted[1], { withdrawn: [a] });
+  assert.equal(port.posted.length, 2);
+  const writer = new AnswerWriter();
+  const none = { limit: 0, remaining: 0, resetSeconds: 0, retryAfterSeconds: 0, originalRequest: '' };
+  writer.put({ correlation: a!, status: 0, flags: answerFlags.withdrawn, errorNumber: 0, ...none }, '');
+  port.receive(writer.take());
+  assert.deepEqual(namesIn(port), ['c']);
+  assert.deepEqual(outcomes, [], 'nobody waits for it');
+  assert.equal(client.abandoned, 1);
+  client.withdraw(a!);
+  await setImmediate();
+  assert.equal(port.posted.length, 3, 'what has an answer can not be withdrawn');
+});
+
+test('when the shard goes away, what waits to be sent is refused, too, and a new shard starts with nothing', async () => {
+  const { client } = connected(small);
+  const { send, outcomes } = sender(client);
+  for (const name of ['a', 'b', 'c', 'd']) send(name);
+  const next = new FakePort();
+  client.connect(next);
+  assert.deepEqual(outcomes, ['a: away', 'b: away', 'c: away', 'd: away']);
+  for (const name of ['e', 'f', 'g']) send(name);
+  await setImmediate();
+  assert.deepEqual(namesIn(next), ['e', 'f']);
+});
+
+test('internal requests are bounded in number', async () => {
+  const { client } = connected(small);
+  const asked = ['a', 'b', 'c'].map((id) => client.ask({ kind: 'record', id }));
+  const last = await asked[2]!;
+  assert.equal(!last.ok && last.code, 'api_error');
+});
+
+test('what the shard says of its disk is known until it says otherwise, or ends', () => {
+  let nowMs = 50_000;
+  const scheduler = { soon: () => {}, elapsedMs: () => nowMs };
+  const client = new ShardClient(unbounded, scheduler);
+  const port = new FakePort();
+  client.connect(port);
+  assert.equal(client.stalledMs, 0);
+  port.receive({ stalledMs: 300 });
+  nowMs += 1_000;
+  assert.equal(client.stalledMs, 1_300);
+  port.receive({ stalledMs: null });
+  assert.equal(client.stalledMs, 0);
+  port.receive({ stalledMs: 300 });
   client.connect(new FakePort());
-  answers.length = 0;
-  send(90_000);
-  assert.deepEqual(answers, [], 'a new shard has nothing yet');
+  assert.equal(client.stalledMs, 0);
 });
 
 test('an export that has begun goes on while the mailbox is full', async () => {
-  const { client, port } = connected(1);
-  client.send(frame('a'), () => {});
+  const { client, port } = connected({ sentMax: 0 });
   const request = {
     kind: 'export_page',
     route: 0,

@@ -100,6 +100,7 @@ const messageStatuses: { readonly [K in MessageKey]?: number } = {
   'invalid_request.body_too_large': 413,
   'invalid_request.headers_too_large': 431,
   'api_error.unavailable': 503,
+  'api_error.overloaded': 503,
   'api_error.network_unavailable': 503,
   'api_error.timeout': 503,
 };
@@ -122,6 +123,12 @@ export function isStored({ code, retryAfterSeconds }: Refusal): boolean {
 /** The shard is being restarted or can't write now. The same request can succeed later. */
 export const unavailable: Refusal = refuse('api_error', {
   message: 'api_error.unavailable',
+  retryAfterSeconds: 1,
+});
+
+/** Too many requests wait already. This one was not run. */
+export const overloaded: Refusal = refuse('api_error', {
+  message: 'api_error.overloaded',
   retryAfterSeconds: 1,
 });
 

@@ -104,6 +104,11 @@ export const admissionMessages = {
     fr: 'Le service est en cours de rétablissement. Renvoyez la requête dans un instant, avec la même Idempotency-Key.',
     ar: 'يجري استعادة الخدمة. أعد إرسال الطلب بعد لحظات، باستخدام Idempotency-Key نفسها.',
   },
+  'api_error.overloaded': {
+    en: 'The service has too many requests to answer right now. This one was not carried out: send it again in a moment, with the same Idempotency-Key.',
+    fr: 'Le service a trop de requêtes à traiter pour le moment. Celle-ci n’a pas été exécutée : renvoyez-la dans un instant, avec la même Idempotency-Key.',
+    ar: 'لدى الخدمة عدد كبير جدًا من الطلبات حاليًا. لم يُنفَّذ هذا الطلب: أعد إرساله بعد لحظات، باستخدام Idempotency-Key نفسها.',
+  },
   'api_error.network_unavailable': {
     en: 'The payment network takes no payments right now. Send the request again in a moment, with the same Idempotency-Key.',
     fr: 'Le réseau de paiement n’accepte aucun paiement pour le moment. Renvoyez la requête dans un instant, avec la même Idempotency-Key.',

@@ -60,7 +60,7 @@ function shardRow(shard: ShardStatus): string[] {
   const { log_sequence: log, checkpoint_sequence: checkpoint } = shard;
   return [
     String(shard.shard),
-    !shard.serves ? 'DOWN' : shard.read_only ? 'READ-ONLY' : 'serves',
+    stateText(shard),
     log === null ? '-' : String(log),
     checkpoint === null ? '-' : String(checkpoint),
     log === null || checkpoint === null ? '-' : String(log - checkpoint),
@@ -75,6 +75,15 @@ function shardRow(shard: ShardStatus): string[] {
     String(shard.restarts),
     scrubText(shard),
   ];
+}
+
+/** Commits take milliseconds: one that takes longer than this waits for a disk that has stopped. */
+const stalledSeconds = 1;
+
+function stateText({ serves, read_only, oldest_commit_seconds: seconds }: ShardStatus): string {
+  if (!serves) return 'DOWN';
+  if (seconds !== null && seconds > stalledSeconds) return `STALLED for ${durationText(seconds)}`;
+  return read_only ? 'READ-ONLY' : 'serves';
 }
 
 /** How far the scrubber has come: `12 %, last 2026-11-22`, and what it found. */

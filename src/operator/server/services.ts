@@ -127,6 +127,8 @@ export interface ShardStatus {
   readonly resident_bytes_max: number | null;
   /** Requests that wait for the shard. */
   readonly queued: number | null;
+  /** For how long the oldest commit under way has waited for the disk. */
+  readonly oldest_commit_seconds: number | null;
   /** Entries of the log each second, and how long a commit took; null in a second without any. */
   readonly writes_per_second: number;
   readonly commit_mean_ms: number | null;

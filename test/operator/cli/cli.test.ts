@@ -308,10 +308,12 @@ SHARD  STATE   LOG   CHECKPOINT  BEHIND  LOG ON DISK  CHECKPOINT ON DISK  MEMORY
   fixtureStatus.shards = [
     { ...shards[0]!, read_only: true },
     { ...shards[0]!, ...away, shard: 1, serves: false, commit_mean_ms: null },
+    { ...shards[0]!, shard: 2, oldest_commit_seconds: 7.2 },
   ];
   const ill = await run('status');
   assert.deepEqual([ill.code, ill.error], [1, 'payments: not serving: shard 1\n']);
   assert.match(ill.out, /^0 +READ-ONLY +1200/m);
+  assert.match(ill.out, /^2 +STALLED for 7 s +1200/m);
   assert.match(ill.out, /^1 +DOWN +- +- +- +3.0 MiB +700 B +- +- +12 +- +0 +42 %, last 2026-10-30$/m);
   assert.equal((await run('status', '--json')).code, 1);
   fixtureStatus.shards = shards;

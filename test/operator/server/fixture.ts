@@ -56,6 +56,7 @@ export const fixtureStatus: { -readonly [Key in keyof Status]: Status[Key] } = {
       resident_bytes: 2_048,
       resident_bytes_max: 2 ** 27,
       queued: 0,
+      oldest_commit_seconds: 0,
       writes_per_second: 12.34,
       commit_mean_ms: 1.26,
     },

@@ -32,20 +32,20 @@ const durability = [
   ]),
   bug('an answer goes out before its commit', [
     'shard/shard.ts',
-    '    this.#lastDurable.then(\n      () => {\n        this.#turnsInFlight--;',
-    '    Promise.resolve().then(\n      () => {\n        this.#turnsInFlight--;',
+    '    this.#lastDurable.then(\n      () => {\n        const tookMs',
+    '    Promise.resolve().then(\n      () => {\n        const tookMs',
   ]),
   bug(
     'reads do not wait for what they read',
     [
       'shard/shard.ts',
-      'this.#turnsInFlight === 0) this.#endTurn()',
-      'turn.entries.length === 0 || this.#turnsInFlight === 0) this.#endTurn()',
+      'this.#inFlight.length === 0) this.#endTurn()',
+      'turn.entries.length === 0 || this.#inFlight.length === 0) this.#endTurn()',
     ],
     [
       'shard/shard.ts',
-      '    this.#lastDurable.then(\n      () => {\n        this.#turnsInFlight--;',
-      '    (turn.entries.length > 0 ? this.#lastDurable : Promise.resolve()).then(\n      () => {\n        this.#turnsInFlight--;',
+      '    this.#lastDurable.then(\n      () => {\n        const tookMs',
+      '    (turn.entries.length > 0 ? this.#lastDurable : Promise.resolve()).then(\n      () => {\n        const tookMs',
     ],
   ),
   bug('a network is called before its call is durable', [

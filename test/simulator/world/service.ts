@@ -13,6 +13,7 @@ import { checkFolder } from '../../../src/process/folder-check.ts';
 import { Pause } from '../../../src/process/pause.ts';
 import { ShardClient } from '../../../src/shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
+import { clientBounds } from '../../../src/shard/memory.ts';
 import type { FromShard, InternalAnswer, InternalRequest, ToShard } from '../../../src/shard/protocol.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import type { Lane } from '../kernel/simulation.ts';
@@ -25,7 +26,7 @@ import { WebhookThread } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
 const restartMs = 100;
-const mailboxBytesMax = 1 << 20;
+const mailbox = { requestsMax: 1_024, mibMax: 1, organizationPercent: 100 };
 
 export interface Request {
   readonly apiKey: string;
@@ -85,7 +86,7 @@ export class Service {
   }
 
   async #open(ready: () => void): Promise<void> {
-    const { clocks, settings, judge, note } = {
+    const { clocks, settings, judge, note, simulation } = {
       ...this.#world,
       note: (text: string) => this.#world.note(text),
     };
@@ -124,8 +125,9 @@ export class Service {
       if (waited.size === shards) ready();
     };
     for (let number = 0; number < shards; number++) {
-      const soon = (run: () => void) => this.#world.simulation.soon(this.#edge, run);
-      this.#clients.push(new ShardClient(mailboxBytesMax, { soon }));
+      const soon = (run: () => void) => simulation.soon(this.#edge, run);
+      const scheduler = { soon, elapsedMs: () => simulation.nowMs };
+      this.#clients.push(new ShardClient(clientBounds(mailbox, 1), scheduler));
       this.shards.push(null);
       this.#startShard(number);
     }
@@ -299,7 +301,7 @@ export class Service {
       return;
     }
     client.send(frame, (answer) => {
-      if (answer === null) {
+      if (typeof answer === 'string') {
         done(null);
         return;
       }

@@ -124,6 +124,7 @@ export class ShardThread {
         turnEnded() {},
         committed() {},
         attempted() {},
+        stalled() {},
         checkpointed: () => this.#options.onCheckpoint(this.#journal.checkpoint.sequence),
       },
       onNetworkTrouble() {},

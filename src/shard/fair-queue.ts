@@ -1,0 +1,192 @@
+// A bounded queue that is fair between organizations: each has a queue of its own, and they take turns by deficit round robin,
+// so one with little to do is not kept waiting by one that has much. An organization may use what is free. When a bound is
+// reached, the newest of the organization that uses most goes, so nobody can fill the queue for others.
+//
+// Each organization has a list that is linked both ways, because a request whose client has gone is removed wherever it is.
+
+import { assert } from '../core/assert.ts';
+import { FixedQueue } from '../core/fixed-queue.ts';
+
+export interface QueueBounds {
+  readonly requests: number;
+  readonly bytes: number;
+  /** The part of both that one organization may use: from 0 to 1. */
+  readonly organizationShare: number;
+}
+
+/** Why there is no room: the queue is full, or its organization's part of it, or others that use less need the room. */
+export const noRoomReasons = ['full', 'organization', 'largest'] as const;
+export type NoRoom = (typeof noRoomReasons)[number];
+
+interface Item<T> {
+  readonly id: number;
+  readonly bytes: number;
+  readonly value: T;
+  readonly owner: Owner<T>;
+  before: Item<T> | null;
+  after: Item<T> | null;
+}
+
+/** An organization that has something in the queue. */
+class Owner<T> {
+  readonly name: string;
+  oldest: Item<T> | null = null;
+  newest: Item<T> | null = null;
+  length = 0;
+  bytes = 0;
+  /** The bytes that it may still take in this round. */
+  deficit = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  append(item: Item<T>): void {
+    item.before = this.newest;
+    if (this.newest === null) this.oldest = item;
+    else this.newest.after = item;
+    this.newest = item;
+    this.length++;
+    this.bytes += item.bytes;
+  }
+
+  remove({ before, after, bytes }: Item<T>): void {
+    if (before === null) this.oldest = after;
+    else before.after = after;
+    if (after === null) this.newest = before;
+    else after.before = before;
+    this.length--;
+    this.bytes -= bytes;
+  }
+}
+
+/** What an organization may take in a round: some small requests. One that is larger waits for some rounds. */
+const quantumBytes = 8 * 1024;
+
+export class FairQueue<T> {
+  readonly #bounds: QueueBounds;
+  readonly #onEvicted: (value: T) => void;
+  readonly #items = new Map<number, Item<T>>();
+  readonly #owners = new Map<string, Owner<T>>();
+  /** The organizations in the order of their turns. One that has nothing left is dropped when its turn comes. */
+  readonly #turns = new FixedQueue<Owner<T>>();
+  /** The one whose turn it is. */
+  #current: Owner<T> | null = null;
+  #bytes = 0;
+
+  /** `onEvicted` gets what goes because others, who use less, need its room. */
+  constructor(bounds: QueueBounds, onEvicted: (value: T) => void) {
+    this.#bounds = bounds;
+    this.#onEvicted = onEvicted;
+  }
+
+  get length(): number {
+    return this.#items.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Adds a value of an organization under an id that no other has. Returns null, or why there is no room for it. */
+  put(id: number, organization: string, bytes: number, value: T): NoRoom | null {
+    const { organizationShare } = this.#bounds;
+    const known = this.#owners.get(organization);
+    const used = this.#share((known?.length ?? 0) + 1, (known?.bytes ?? 0) + bytes);
+    if (used > organizationShare && organizationShare < 1) return 'organization';
+    if (this.#share(this.#items.size + 1, this.#bytes + bytes) > 1 && !this.#makeRoom(bytes, used))
+      return 'full';
+    const owner = known ?? this.#add(organization);
+    const item: Item<T> = { id, bytes, value, owner, before: null, after: null };
+    owner.append(item);
+    this.#items.set(id, item);
+    this.#bytes += bytes;
+    return null;
+  }
+
+  /** The part of the bounds that so much takes. */
+  #share(requests: number, bytes: number): number {
+    return Math.max(requests / this.#bounds.requests, bytes / this.#bounds.bytes);
+  }
+
+  /** Makes room for so many bytes of somebody who then uses `used`, at the cost of one who uses more even after that. */
+  #makeRoom(bytes: number, used: number): boolean {
+    const largest = this.#largest();
+    let freed = 0;
+    let freedBytes = 0;
+    let evicted = largest?.newest ?? null;
+    while (this.#share(this.#items.size + 1 - freed, this.#bytes + bytes - freedBytes) > 1) {
+      if (evicted === null || this.#share(largest!.length - freed, largest!.bytes - freedBytes) <= used)
+        return false;
+      freed++;
+      freedBytes += evicted.bytes;
+      evicted = evicted.before;
+    }
+    for (; freed > 0; freed--) {
+      const { newest } = largest!;
+      this.#remove(newest!);
+      this.#onEvicted(newest!.value);
+    }
+    return true;
+  }
+
+  #add(name: string): Owner<T> {
+    const owner = new Owner<T>(name);
+    this.#owners.set(name, owner);
+    this.#turns.push(owner);
+    return owner;
+  }
+
+  #largest(): Owner<T> | null {
+    let largest: Owner<T> | null = null;
+    let most = 0;
+    for (const owner of this.#owners.values()) {
+      const share = this.#share(owner.length, owner.bytes);
+      if (share <= most) continue;
+      largest = owner;
+      most = share;
+    }
+    return largest;
+  }
+
+  #remove(item: Item<T>): void {
+    item.owner.remove(item);
+    this.#items.delete(item.id);
+    this.#bytes -= item.bytes;
+  }
+
+  /** Removes the value with this id. Returns false when the queue does not have it. */
+  remove(id: number): boolean {
+    const item = this.#items.get(id);
+    if (item === undefined) return false;
+    this.#remove(item);
+    return true;
+  }
+
+  /** Removes and returns the value that is next; undefined when the queue is empty. */
+  take(): T | undefined {
+    if (this.#items.size === 0) return undefined;
+    for (;;) {
+      const owner = this.#current ?? this.#turns.shift();
+      assert(owner !== undefined, 'whoever has something in the queue has a turn');
+      this.#current = null;
+      const item = owner.oldest;
+      if (item === null) {
+        this.#owners.delete(owner.name);
+      } else if (owner.deficit < item.bytes) {
+        owner.deficit += quantumBytes;
+        this.#turns.push(owner);
+      } else {
+        owner.deficit -= item.bytes;
+        this.#remove(item);
+        this.#current = owner;
+        return item.value;
+      }
+    }
+  }
+
+  /** Removes everything, and gives it to `each`. */
+  clear(each: (value: T) => void): void {
+    for (let value = this.take(); value !== undefined; value = this.take()) each(value);
+  }
+}

@@ -1,0 +1,141 @@
+// The fair queue: whose turn it is, what it refuses, and what makes room for whom.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { FairQueue, type QueueBounds } from '../../src/shard/fair-queue.ts';
+
+const kib = 1024;
+
+function queueOf(bounds: Partial<QueueBounds> = {}) {
+  const evicted: string[] = [];
+  const queue = new FairQueue<string>(
+    { requests: 100, bytes: 1_000 * kib, organizationShare: 1, ...bounds },
+    (value) => evicted.push(value),
+  );
+  let ids = 0;
+  const put = (owner: string, bytes = kib) => {
+    const id = ++ids;
+    return { id, refused: queue.put(id, owner, bytes, `${owner}${id}`) };
+  };
+  const takeAll = () => {
+    const taken: string[] = [];
+    for (let value = queue.take(); value !== undefined; value = queue.take()) taken.push(value);
+    return taken;
+  };
+  return { queue, put, takeAll, evicted };
+}
+
+test('one organization gets its requests back in their order', () => {
+  const { put, takeAll, queue } = queueOf();
+  for (let i = 0; i < 30; i++) put('a');
+  assert.deepEqual([queue.length, queue.bytes], [30, 30 * kib]);
+  assert.deepEqual(
+    takeAll(),
+    Array.from({ length: 30 }, (_, i) => `a${i + 1}`),
+  );
+  assert.deepEqual([queue.length, queue.bytes], [0, 0]);
+});
+
+test('one with little to do comes after a few requests of one that has much', () => {
+  const { put, queue } = queueOf();
+  for (let i = 0; i < 90; i++) put('a');
+  put('b');
+  const taken: string[] = [];
+  while (!taken.includes('b91')) taken.push(queue.take()!);
+  assert.ok(taken.length <= 10, `after ${taken.length}`);
+});
+
+test('organizations take turns by bytes, so one with large requests gets no more than others', () => {
+  const { put, queue } = queueOf();
+  for (let i = 0; i < 20; i++) put('large', 40 * kib);
+  for (let i = 0; i < 80; i++) put('small');
+  const taken = Array.from({ length: 40 }, () => queue.take()!);
+  const ofLarge = taken.filter((value) => value.startsWith('large')).length;
+  assert.ok(ofLarge >= 1 && ofLarge <= 2, `${ofLarge} large ones among 40`);
+});
+
+test('an organization may use all that is free', () => {
+  const { put } = queueOf();
+  for (let i = 0; i < 100; i++) assert.equal(put('a').refused, null);
+  assert.equal(put('a').refused, 'full');
+});
+
+test('when the queue is full, the newest of the largest user makes room for others, and then they are refused, too', () => {
+  const { put, evicted, queue } = queueOf();
+  for (let i = 0; i < 60; i++) put('a');
+  for (let i = 0; i < 40; i++) put('b');
+  for (let i = 0; i < 10; i++) assert.equal(put('b').refused, null);
+  assert.deepEqual(
+    evicted,
+    Array.from({ length: 10 }, (_, i) => `a${60 - i}`),
+  );
+  assert.deepEqual([put('b').refused, put('a').refused], ['full', 'full'], 'both use the same');
+  assert.equal(put('c').refused, null);
+  assert.equal(queue.length, 100);
+});
+
+test('bytes are bounded like requests', () => {
+  const { put, evicted, queue } = queueOf({ bytes: 100 * kib });
+  for (let i = 0; i < 4; i++) put('a', 25 * kib);
+  assert.equal(put('a', kib).refused, 'full');
+  assert.equal(put('b', 60 * kib).refused, 'full', 'it would be the largest user itself');
+  assert.deepEqual(evicted, []);
+  assert.equal(put('b', 20 * kib).refused, null);
+  assert.deepEqual(evicted, ['a4']);
+  assert.equal(put('b', 28 * kib).refused, null);
+  assert.deepEqual(evicted, ['a4', 'a3']);
+  assert.ok(queue.bytes <= 100 * kib);
+});
+
+test('the part of one organization can be less than all', () => {
+  const { put } = queueOf({ organizationShare: 0.5 });
+  for (let i = 0; i < 50; i++) assert.equal(put('a').refused, null);
+  assert.equal(put('a').refused, 'organization');
+  assert.equal(put('b').refused, null);
+});
+
+test('what is removed is not taken, wherever it is, and makes room', () => {
+  const { put, queue, takeAll } = queueOf({ requests: 5 });
+  const ids = Array.from({ length: 5 }, () => put('a').id);
+  for (const i of [0, 2, 4]) assert.equal(queue.remove(ids[i]!), true);
+  assert.equal(queue.remove(ids[0]!), false);
+  assert.equal(put('a').refused, null);
+  assert.deepEqual(takeAll(), ['a2', 'a4', 'a6']);
+});
+
+test('whatever comes and goes, bounds hold, sums are right, and each organization keeps its order', () => {
+  const step = fc.oneof(
+    fc.record({ put: fc.constantFrom('a', 'b', 'c'), bytes: fc.integer({ min: 1, max: 30 * kib }) }),
+    fc.record({ remove: fc.integer({ min: 1, max: 60 }) }),
+    fc.constant({ take: true }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const held = new Map<number, { owner: string; bytes: number }>();
+      const bounds = { requests: 20, bytes: 100 * kib, organizationShare: 0.8 };
+      const queue = new FairQueue<number>(bounds, (id) => held.delete(id));
+      let ids = 0;
+      for (const each of steps) {
+        if ('put' in each) {
+          const id = ++ids;
+          if (queue.put(id, each.put, each.bytes, id) === null)
+            held.set(id, { owner: each.put, bytes: each.bytes });
+        } else if ('remove' in each) {
+          assert.equal(queue.remove(each.remove), held.delete(each.remove));
+        } else {
+          const id = queue.take();
+          assert.equal(id === undefined, held.size === 0);
+          if (id === undefined) continue;
+          const { owner } = held.get(id)!;
+          const oldest = [...held].find(([, other]) => other.owner === owner)![0];
+          assert.equal(id, oldest);
+          held.delete(id);
+        }
+        const bytes = [...held.values()].reduce((sum, one) => sum + one.bytes, 0);
+        assert.deepEqual([queue.length, queue.bytes], [held.size, bytes]);
+        assert.ok(held.size <= bounds.requests && bytes <= bounds.bytes);
+      }
+    }),
+  );
+});

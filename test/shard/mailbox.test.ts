@@ -1,0 +1,129 @@
+// A shard's mailbox: the order in which messages are taken, what was withdrawn, and queries that are taken before others.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { matchRoute } from '../../src/edge/router.ts';
+import { RequestWriter, SpareBuffers } from '../../src/shard/frames.ts';
+import { type Mail, Mailbox } from '../../src/shard/mailbox.ts';
+import type { InternalRequest } from '../../src/shard/protocol.ts';
+import type { Peer } from '../../src/shard/turn.ts';
+
+const write = matchRoute('POST', '/v1/payment_intents')!.route;
+const read = matchRoute('GET', '/v1/payment_intents/pi_1')!.route;
+const routes: Readonly<Record<string, number>> = { w: write, r: read };
+const peerOf = (): Peer => ({ post: () => {} });
+
+/** Requests by name: those that begin with `w` write and those that begin with `r` read. The number is the correlation. */
+function batchOf(...names: readonly string[]): ArrayBuffer {
+  const writer = new RequestWriter();
+  for (const name of names) {
+    writer.put(Number(name.slice(1)), {
+      route: routes[name[0]!]!,
+      flags: 0,
+      language: 0,
+      version: 255,
+      org: 'org_1',
+      requestId: name,
+      id: '',
+      query: '',
+      idempotencyKey: '',
+      body: Buffer.from(name),
+    });
+  }
+  return writer.take();
+}
+
+const recordOf = (id: string): InternalRequest => ({ kind: 'record', id });
+
+function nameOf(mail: Mail): string {
+  if (mail.kind === 'request') return mail.frame.body.toString();
+  if (mail.kind === 'withdrawn') return `not ${mail.to.correlation}`;
+  return mail.kind === 'internal' && mail.request.kind === 'record' ? mail.request.id : mail.kind;
+}
+
+function takeAll(mailbox: Mailbox): string[] {
+  const names: string[] = [];
+  for (let mail = mailbox.take(); mail !== undefined; mail = mailbox.take()) names.push(nameOf(mail));
+  assert.equal(mailbox.length, 0);
+  return names;
+}
+
+function takeQueries(mailbox: Mailbox, max = Infinity): string[] {
+  const names: string[] = [];
+  mailbox.takeQueries((mail) => {
+    names.push(nameOf(mail));
+    return names.length < max;
+  });
+  return names;
+}
+
+function filled(): { mailbox: Mailbox; peer: Peer; spare: SpareBuffers } {
+  const spare = new SpareBuffers();
+  const mailbox = new Mailbox(spare);
+  const peer = peerOf();
+  mailbox.pushBatch(batchOf('w1', 'r2', 'w3'), peer);
+  mailbox.push({ kind: 'internal', to: { peer, correlation: 9 }, request: recordOf('record') });
+  mailbox.pushBatch(batchOf('r4', 'r5'), peer);
+  mailbox.pushBatch(batchOf('w6', 'r7'), peer);
+  return { mailbox, peer, spare };
+}
+
+test('messages are taken in the order of their arrival', () => {
+  const { mailbox } = filled();
+  assert.equal(mailbox.length, 8);
+  assert.deepEqual(takeAll(mailbox), ['w1', 'r2', 'w3', 'record', 'r4', 'r5', 'w6', 'r7']);
+});
+
+test('of what its sender has withdrawn, only that is known; what was taken before, and what others sent, stays', () => {
+  const { mailbox, peer } = filled();
+  const other = peerOf();
+  mailbox.pushBatch(batchOf('w3', 'w8'), other);
+  assert.equal(nameOf(mailbox.take()!), 'w1');
+  mailbox.withdraw(peer, new Set([1, 3, 5, 99]));
+  assert.deepEqual(takeAll(mailbox), ['r2', 'not 3', 'record', 'r4', 'not 5', 'w6', 'r7', 'w3', 'w8']);
+});
+
+test('queries are taken before what is ahead of them, once, and the others stay in their order', () => {
+  const { mailbox } = filled();
+  assert.deepEqual(takeQueries(mailbox), ['r2', 'record', 'r4', 'r5', 'r7']);
+  assert.equal(mailbox.length, 3);
+  assert.deepEqual(takeQueries(mailbox), []);
+  assert.deepEqual(takeAll(mailbox), ['w1', 'w3', 'w6']);
+});
+
+test('queries are taken from a batch that was begun, and from later ones', () => {
+  const { mailbox, peer } = filled();
+  assert.equal(nameOf(mailbox.take()!), 'w1');
+  assert.deepEqual(takeQueries(mailbox), ['r2', 'record', 'r4', 'r5', 'r7']);
+  mailbox.pushBatch(batchOf('w10', 'r11'), peer);
+  assert.deepEqual(takeQueries(mailbox), ['r11']);
+  assert.deepEqual(takeAll(mailbox), ['w3', 'w6', 'w10']);
+});
+
+for (const max of [1, 2, 3, 4]) {
+  test(`queries that are taken ${max} at a time are all taken, and nothing is lost`, () => {
+    const { mailbox } = filled();
+    const taken: string[] = [];
+    for (let some = takeQueries(mailbox, max); some.length > 0; some = takeQueries(mailbox, max))
+      taken.push(...some);
+    assert.deepEqual(taken, ['r2', 'record', 'r4', 'r5', 'r7']);
+    assert.deepEqual(takeAll(mailbox), ['w1', 'w3', 'w6']);
+  });
+}
+
+test('a withdrawn query is not taken as one, and a taken one can not be withdrawn', () => {
+  const { mailbox, peer } = filled();
+  mailbox.withdraw(peer, new Set([4]));
+  assert.deepEqual(takeQueries(mailbox), ['r2', 'record', 'r5', 'r7']);
+  mailbox.withdraw(peer, new Set([2, 5, 6]));
+  assert.deepEqual(takeAll(mailbox), ['w1', 'w3', 'not 4', 'not 6']);
+});
+
+test('the buffer of a batch is free when all its requests are taken, also those that are taken early', () => {
+  const spare = new SpareBuffers();
+  const mailbox = new Mailbox(spare);
+  const batch = batchOf('r1', 'r2');
+  mailbox.pushBatch(batch, peerOf());
+  takeQueries(mailbox);
+  assert.equal(spare.take(1).buffer, batch);
+});
