@@ -14,10 +14,26 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Makes a folder, and its parents, durably; only its owner can read it. Node's recursive `mkdir` never ends below /proc. */
+/**
+ * Makes a folder, and its parents, durably; only its owner can read it. One that is there may have been made by a process that was
+ * killed before that was durable. Node's recursive `mkdir` never ends below /proc.
+ */
 export function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
+  const parent = dirname(path);
+  if (existsSync(path)) {
+    syncIfAllowed(parent);
+    return;
+  }
+  makeFolder(parent);
   mkdirSync(path, { mode: 0o700 });
-  syncPath(dirname(path));
+  syncPath(parent);
+}
+
+/** Somebody else's folder may not be open to this process, and a read-only file system takes no sync. */
+function syncIfAllowed(path: string): void {
+  try {
+    syncPath(path);
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EROFS', 'EINVAL'].includes((error as NodeJS.ErrnoException).code!)) throw error;
+  }
 }

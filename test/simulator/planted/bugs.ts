@@ -211,7 +211,7 @@ const backups = [
   bug('a file of a backup is not synced', ['journal/archive-file.ts', '    await file.sync();\n', '']),
   bug('the folder of a backup is not synced in its parent', [
     'journal/sync-path.ts',
-    '  mkdirSync(path, { mode: 0o700 });\n  syncPath(dirname(path));',
+    '  mkdirSync(path, { mode: 0o700 });\n  syncPath(parent);',
     '  mkdirSync(path, { mode: 0o700 });',
   ]),
   bug('segments go before they are archived', [
