@@ -67,10 +67,17 @@ export class JournalCopy {
     return null;
   }
 
-  /** The batches after `after`, some at a time, copied: whoever asks may wait in between. Throws `DamagedLog`. */
-  async *batches(after: number, upTo: number): AsyncGenerator<StoredBatch> {
+  /**
+   * The batches after `after`, some at a time, copied: whoever asks may wait in between. With `onDropped`, which hears of it,
+   * those are left out whose segment is dropped meanwhile. Throws `DamagedLog`.
+   */
+  async *batches(after: number, upTo: number, onDropped?: () => void): AsyncGenerator<StoredBatch> {
     for (let next = after; next < upTo; ) {
       await this.#refresh();
+      if (onDropped !== undefined && this.logStart - 1 > next) {
+        onDropped();
+        next = this.logStart - 1;
+      }
       const some: StoredBatch[] = [];
       for (const batch of follow(this.#segments, next, upTo)) {
         some.push({ ...batch, bytes: Buffer.from(batch.bytes) });

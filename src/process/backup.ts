@@ -134,11 +134,13 @@ class Backup {
     const { directory, shards } = this.#manifest;
     directory.state ??= await this.#directoryState();
     this.#save();
+    // The log before the checkpoint: a stored response whose segment is dropped moves into the checkpoint.
+    await this.#logs(this.#copies.map(({ logEnd }) => logEnd));
     for (const [number, shard] of shards.entries()) {
       shard.state ??= await this.#shardState(number);
       this.#save();
     }
-    // Most of the logs, so that the moment comes when little is left.
+    // Most of what was added meanwhile, so that the moment comes when little is left.
     await this.#logs(this.#copies.map(({ logEnd }) => logEnd));
     const ends = this.#copies.map(({ logEnd }) => logEnd);
     this.#manifest.moment = new Date().toISOString();
@@ -178,9 +180,19 @@ class Backup {
     for (const [number, end] of ends.entries()) {
       const entry = this.#manifest.shards[number]!;
       const copy = this.#copies[number]!;
-      const after = entry.log.at(-1)?.last ?? Math.min(copy.logStart - 1, entry.state!.sequence);
-      const batches = copy.batches(after, end)[Symbol.asyncIterator]();
+      let isDropped = false;
+      const dropped = () => {
+        isDropped = true;
+      };
+      const after = entry.log.at(-1)?.last ?? copy.logStart - 1;
+      const batches = copy.batches(after, end, dropped)[Symbol.asyncIterator]();
       await this.#log(entry, number, 'batch', batches);
+      if (!isDropped || entry.state === null) continue;
+      // Only a newer checkpoint has what was dropped since the one that was read.
+      entry.state = null;
+      this.#save();
+      entry.state = await this.#shardState(number);
+      this.#save();
     }
   }
 

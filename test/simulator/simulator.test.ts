@@ -11,8 +11,11 @@ import { withBug } from './planted/edits.ts';
 const { run } = await import('./run.ts');
 const { planOf } = await import('./plan.ts');
 
-/** They found something once: a follower that read an old view, and a start that went on after what was not synced. */
-const found = [580, 922];
+/**
+ * They found something once: a follower that read an old view, a start that went on after what was not synced, and a backup
+ * while the log dropped a segment.
+ */
+const found = [580, 922, 343];
 
 test('seeds find nothing', async () => {
   for (const seed of [...Array.from({ length: 30 }, (_, index) => index + 1), ...found]) {

@@ -67,7 +67,7 @@ export class Backups {
   begin(): void {
     this.#command('backup', async () => {
       const folder = lookAtDataFolder(dataDir);
-      const path = `/vault/backup-${folder.id.slice(0, 6)}-${folder.generation}-${this.#count}`;
+      const path = this.#pathOf(folder);
       const durable = this.#histories(folder).map((history) => history.durable);
       const manifest = await backUp({
         folder,
@@ -88,6 +88,15 @@ export class Backups {
           () => `${path} ends with ${endOf(manifest, shard)} of shard ${shard}, and ${sequence} was durable`,
         );
     });
+  }
+
+  /** An unfinished one goes on; one that was finished when its process ended stays as it is. */
+  #pathOf({ id, generation }: DataFolder): string {
+    for (;;) {
+      const path = `/vault/backup-${id.slice(0, 6)}-${generation}-${this.#count}`;
+      if (this.#world.machine.volume.find(`${path}/manifest.json`) === undefined) return path;
+      this.#count++;
+    }
   }
 
   #histories(folder: Pick<DataFolder, 'id' | 'generation' | 'shards'>) {

@@ -97,7 +97,9 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
       if (!world.isHealed && random.chance(0.7)) host.crash(true, downMs(random));
     });
   },
-  backup: ({ host }) => host.backups.begin(),
+  backup({ host }) {
+    if (host.isReady) host.backups.begin();
+  },
   'restore elsewhere': ({ host, random }) => host.backups.restoreElsewhere(random),
   'lost machine': ({ host }) => host.lose(),
   damage({ world, random }) {
