@@ -10,7 +10,7 @@ import { OperatorFailure } from '../operator/protocol.ts';
 import { backUp } from './backup.ts';
 import { filesOf, type Manifest } from './backup-manifest.ts';
 import type { Config } from './config-schema.ts';
-import { DataFolderError, lockDataFolder, lookAtDataFolder } from './data-folder.ts';
+import { DataFolderError, lockDataFolder, lookAtDataFolder, refuseIncomplete } from './data-folder.ts';
 import { recordOffline } from './offline-audit.ts';
 import { paceOf } from './pace.ts';
 
@@ -77,8 +77,10 @@ function make(
   { to, recipients, mibPerSecond }: BackupOptions,
   onProgress: ReportProgress,
 ): Promise<Manifest> {
+  const folder = lookAtDataFolder(dataDir);
+  refuseIncomplete(folder);
   return backUp({
-    folder: lookAtDataFolder(dataDir),
+    folder,
     to,
     recipients,
     segmentBytesMax: journal.segmentBytesMax,

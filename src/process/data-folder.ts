@@ -26,7 +26,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createDirectory, Directory, type DirectoryOptions } from '../directory/directory.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
-import { createJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
+import { createJournal, foldersOfJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
 import { partsOfRowStore } from '../journal/row-store.ts';
 import { makeFolder, syncPath } from '../journal/sync-path.ts';
 
@@ -171,8 +171,14 @@ async function makeParts(folder: DataFolder): Promise<void> {
   writeFormat(folder, true);
 }
 
+/** Refuses a folder in which a shard has lost its folder, or its log. */
+export function refuseWithoutLogs(folder: DataFolder): void {
+  const logs = shardDirsOf(folder).flatMap((dir) => [dir, foldersOfJournal(dir).log]);
+  refuseMissing(folder, logs);
+}
+
 /** Refuses a folder that has lost a part. An empty one in its place would forget payments or lock all merchants out. */
-function refuseIncomplete(folder: DataFolder): void {
+export function refuseIncomplete(folder: DataFolder): void {
   const { path, directory, shards, shardDir } = folder;
   if (existsSync(shardDir(shards))) {
     throw new DataFolderError(
@@ -180,10 +186,13 @@ function refuseIncomplete(folder: DataFolder): void {
     );
   }
   const parts = [...partsOfRowStore(directory), ...shardDirsOf(folder).flatMap(partsOfJournal)];
+  refuseMissing(folder, parts);
+}
+
+function refuseMissing({ path }: DataFolder, parts: readonly string[]): void {
   const missing = parts.find((part) => !existsSync(part));
-  if (missing !== undefined) {
+  if (missing !== undefined)
     throw new DataFolderError(`${missing} is missing: restore all of ${path} from a backup`);
-  }
 }
 
 function shardDirsOf({ shards, shardDir }: DataFolder): string[] {

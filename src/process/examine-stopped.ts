@@ -83,7 +83,10 @@ async function openOnce(config: Config, environment: Environment): Promise<strin
     const folder = await existingDataFolder(config.dataDir);
     const directory = openDirectory(folder);
     try {
-      await checkFolder({ folder, directory, acceptLoss: false, warn: () => {} });
+      const damage: string[] = [];
+      const onDamage = (message: string) => void damage.push(message);
+      await checkFolder({ folder, directory, acceptLoss: false, warn: () => {}, onDamage });
+      if (damage.length > 0) throw new DataFolderError(damage.join('; '));
       if (directory.keyCheckValue !== null) await openSecretsKeys(config, environment, directory);
     } finally {
       await directory.closeStore();

@@ -18,6 +18,8 @@ export interface FolderCheck {
   readonly acceptLoss: boolean;
   /** Called with each loss that is accepted. */
   readonly warn: (message: string) => void;
+  /** Called with what is damaged of a shard: it would stay down after a start, and the others go on. */
+  readonly onDamage?: (message: string) => void;
 }
 
 /** What a shard's journal has about itself and about the directory. */
@@ -37,7 +39,7 @@ const namedMax = 5;
  * `DataFolderError` when a part does not belong where it lies, or is older than the rest and that is not accepted.
  */
 export async function checkFolder(check: FolderCheck): Promise<Set<number>> {
-  const { folder, directory, acceptLoss, warn } = check;
+  const { folder, directory, acceptLoss, warn, onDamage = () => {} } = check;
   const accept = (loss: string) => {
     if (acceptLoss) return warn(`${loss}: this was accepted`);
     throw new DataFolderError(
@@ -48,7 +50,7 @@ export async function checkFolder(check: FolderCheck): Promise<Set<number>> {
   const organizations = new Set<string>();
   const whole = new Set<number>();
   for (let number = 0; number < folder.shards; number++) {
-    const findings = await inspectShard(folder, number, acceptLoss);
+    const findings = await inspectShard(folder, number, acceptLoss, onDamage);
     if (findings === null) continue;
     if (findings.isWhole) whole.add(number);
     await checkAge(check, findings, accept);
@@ -75,6 +77,7 @@ async function inspectShard(
   folder: DataFolder,
   number: number,
   withLog: boolean,
+  onDamage: (message: string) => void,
 ): Promise<ShardFindings | null> {
   const look = ({ checkpoint, logEnd, isWhole, organizationsInLog }: InspectedJournal): ShardFindings => {
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
@@ -88,8 +91,9 @@ async function inspectShard(
     return await inspectJournal({ dir, identity, indexRowsOf }, look);
   } catch (error) {
     if (error instanceof ForeignPart) throw new DataFolderError(error.message);
-    if (error instanceof JournalDamaged) return null;
-    throw error;
+    if (!(error instanceof JournalDamaged)) throw error;
+    onDamage(`shard ${number} would stay down: ${error.message}`);
+    return null;
   }
 }
 

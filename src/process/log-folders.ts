@@ -16,7 +16,7 @@ import { StoredState } from '../journal/stored-state.ts';
 import { CliFailure, type LogPlaceOptions } from '../operator/cli/context.ts';
 import { identitiesIn } from './age-identities.ts';
 import { identityOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
-import { DataFolderError, lookAtDataFolder } from './data-folder.ts';
+import { DataFolderError, lookAtDataFolder, refuseWithoutLogs } from './data-folder.ts';
 
 /** The log that is named. Rejects with `CliFailure`, also when it is encrypted and the identity does not open it. */
 export async function openLogAt({
@@ -51,6 +51,7 @@ async function filedLog(
 
 function logOfDataFolder(path: string): LogFolder {
   const folder = lookAtDataFolder(path);
+  refuseWithoutLogs(folder);
   const dirs = numbered(folder.shards, (number) => foldersOfJournal(folder.shardDir(number)));
   return {
     name: path,

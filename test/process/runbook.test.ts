@@ -2,11 +2,11 @@
 // procedures that no other test runs are run here, one after the other, as on a bad day.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { newOrganization, startService, temporaryFolder } from '../service.ts';
-import { blocksOf, type Ended, pasteBlock, payments } from './payments-command.ts';
+import { blocksOf, type Ended, pasteBlock, payments, paymentsWith } from './payments-command.ts';
 
 const page = 'docs/operations.md';
 
@@ -85,4 +85,44 @@ test('a key, a backup, room given back, a restore to before a request, a resume,
   await paste('## Changing the number of shards', { PAYMENTS_DATA_DIR: NEW, SHARDS: '2' });
   const { code, out } = await payments('verify', '--data', NEW, '--json');
   assert.deepEqual([code, JSON.parse(out).shards], [0, 2]);
+});
+
+test('a folder that has lost a shard, or whose checkpoint is damaged: each command says what, where, and what to do', async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, 'data');
+  const env = { PAYMENTS_SHARDS: '2', PAYMENTS_BASE_URL: 'https://pay.example' };
+  const service = await startService({ dataDir: data, env });
+  assert.equal(await service.stop(), 0);
+  const said = async (...args: readonly string[]) => {
+    const { code, out, error } = await paymentsWith({ ...env, PAYMENTS_LOG_LEVEL: 'silent' }, ...args);
+    assert.equal(code, 1, args.join(' '));
+    assert.equal(error.trim().split('\n').length, 1, error);
+    return out + error;
+  };
+  const file = join(data, 'shard-1', 'state', 'data.mdb');
+  const sound = readFileSync(file);
+  writeFileSync(file, Buffer.concat([sound.subarray(0, 8192), Buffer.alloc(sound.length - 8192, 7)]));
+  const doctor = await said('doctor', '--stopped', '--data-dir', data);
+  assert.match(
+    doctor,
+    /shard 1 would stay down: .*shard-1\/state\/data\.mdb is damaged: .*Restore the data folder/,
+  );
+
+  rmSync(join(data, 'shard-1'), { recursive: true });
+  const commands = [
+    ['doctor', '--stopped', '--data-dir', data],
+    ['verify', '--data', data],
+    ['compact', '--data', data],
+    ['backup', '--to', join(folder, 'backup'), '--data-dir', data],
+    ['log', 'list', '--data', data],
+    ['log', 'verify', '--data', data],
+    ['history', 'pi_0VZog99i0U00jlPNTXUZwbadX', '--data', data],
+    ['export', '--data', data, '--to', join(folder, 'all.ndjson')],
+    ['reshard', '--shards', '3', '--data-dir', data],
+  ];
+  for (const command of commands)
+    assert.match(
+      await said(...command),
+      new RegExp(`${data}/shard-1 is missing: restore all of ${data} from a backup`),
+    );
 });
