@@ -64,9 +64,9 @@ async function seed(url: string, key: string): Promise<Seed> {
 }
 
 /** Creates a payment intent with another idempotency key each time. */
-export function creation(key: string, varying: Varying): Template {
+export function creation(key: string, varying: Varying, prefix = ''): Template {
   const headers = { ...headersOf(key), 'Idempotency-Key': varying.first };
-  return { request: { method: 'POST', path: intentsPath, headers, body }, varying };
+  return { request: { method: 'POST', path: prefix + intentsPath, headers, body }, varying };
 }
 
 /** Reads what lies at a path, of which a part may be another one each time. */
@@ -146,5 +146,11 @@ export async function scenariosOf({ service, receiver, bare, postgres }: Servers
   return [
     ...scenarios,
     ...Object.entries(theirs).map(([name, template]) => scenario(name, 'postgres', postgres, template)),
+    scenario(
+      'create with limits in memory',
+      'postgres',
+      postgres,
+      creation(postgres.key, counted('memory'), '/limits_in_memory'),
+    ),
   ];
 }
