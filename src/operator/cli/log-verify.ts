@@ -110,7 +110,7 @@ function adviceFor({ toSequence }: LogDefect, checkpoint: number | null): string
       'the checkpoint has what these entries changed, so the service starts and goes on; retries whose stored responses were ' +
       'there get 500 api_error until their keys are 24 hours old. Make a backup now, and find out what is wrong with the disk'
     );
-  return 'a start refuses this shard: restore the data folder from a backup, or accept the loss ("When a shard does not start" in docs/operations.md)';
+  return 'a start refuses this shard: restore the data folder from a backup, or give up what is damaged ("When a shard does not start" in docs/operations.md)';
 }
 
 function inWords({ name }: LogFolder, shards: readonly ShardLog[], findings: readonly Finding[]): string {

@@ -1,0 +1,242 @@
+// The service on a machine that fails, while merchants use it: power cuts, I/O errors, syncs that take long, a full disk,
+// wrong clocks, bits that flip. Nothing acknowledged is lost, nothing runs twice, and what went wrong is told with its place.
+// MACHINE_FAULT_ROUNDS asks for more rounds, and MACHINE_FAULT_SEED for those of a seed that a test has told.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Merchant } from '../process/merchant.ts';
+import { payments } from '../process/payments-command.ts';
+import { shopOnEachShard } from '../process/shops.ts';
+import type { Service } from '../service.ts';
+import { FaultyMachine, type Rule } from './faulty-machine.ts';
+
+const { EIO, ENOSPC } = constants.errno;
+const rounds = Number(process.env.MACHINE_FAULT_ROUNDS ?? 3);
+const firstSeed = Number(process.env.MACHINE_FAULT_SEED ?? Math.floor(Math.random() * 1e6));
+
+/** Small enough for checkpoints, new segments and faults to meet all the time. */
+const env = {
+  PAYMENTS_SHARDS: '2',
+  PAYMENTS_BASE_URL: 'https://pay.example',
+  PAYMENTS_MEMORY_SHARD_MIB: '64',
+  PAYMENTS_JOURNAL_SEGMENT_BYTES_MAX: String(1024 * 1024),
+  PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '50',
+};
+
+/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The machine; null, and the test is skipped, where it can't be built. */
+function machineFor(context: TestContext): FaultyMachine | null {
+  const machine = FaultyMachine.make();
+  if (machine === null) context.skip('needs Linux and a C compiler (cc)');
+  return machine;
+}
+
+function startWork({ url }: Service, merchants: readonly Merchant[]): void {
+  for (const merchant of merchants) merchant.work(url, 4);
+}
+
+async function pauseAll(merchants: readonly Merchant[]): Promise<void> {
+  for (const merchant of merchants) await merchant.pause();
+}
+
+async function merchantsOn(context: TestContext, service: Service): Promise<Merchant[]> {
+  const shops = await shopOnEachShard(service, 2);
+  return shops.map(({ key }, shard) => new Merchant(context, `shop${shard}`, key));
+}
+
+/** Settles when each merchant has so many more writes acknowledged. */
+async function progress(service: Service, merchants: readonly Merchant[], count: number): Promise<void> {
+  const enough = merchants.map(({ acknowledged }) => acknowledged + count);
+  await service.until(
+    () => merchants.every(({ acknowledged }, i) => acknowledged >= enough[i]!) || undefined,
+  );
+}
+
+/** Everything that was acknowledged is there, as it was, once. */
+async function assertWhole(service: Service, merchants: readonly Merchant[], hint: string): Promise<void> {
+  for (const merchant of merchants) {
+    await merchant.check(service.url, true);
+    await merchant.checkLists(service.url);
+    assert.deepEqual(merchant.findings, { lost: [], doubled: [], half: [] }, hint);
+  }
+  assert.equal(await service.stop(), 0);
+  const { code, out } = await payments('verify', '--data', service.dataDir, '--json');
+  assert.equal(code, 0, `${hint}\n${out}`);
+}
+
+test('power cuts at any write or sync lose nothing that was acknowledged', async (context) => {
+  const machine = machineFor(context);
+  if (machine === null) return;
+  let service = await machine.start(env);
+  const merchants = await merchantsOn(context, service);
+  const lost: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const seed = firstSeed + round;
+    const random = randomOf(seed);
+    startWork(service, merchants);
+    await progress(service, merchants, 10 + Math.floor(random() * 60));
+    const exited = once(service.process, 'exit');
+    const place = ['/log/', '/state/', 'shard-0', 'shard-1/log'][Math.floor(random() * 4)]!;
+    const on = (['write', 'sync', 'synced'] as const)[Math.floor(random() * 3)]!;
+    machine.faults({ on, place, action: 'kill', skip: Math.floor(random() * 30) });
+    await Promise.race([exited, wait(5_000, undefined, { ref: false })]);
+    await service.kill();
+    await pauseAll(merchants);
+    machine.heal();
+    // What a process that was killed has left unsynced is seen by the next one: then that has to be durable.
+    if (round % 3 === 1) {
+      service = await machine.start(env);
+      startWork(service, merchants);
+      await progress(service, merchants, 5);
+      await service.kill();
+      await pauseAll(merchants);
+    }
+    lost.push(machine.cutPower(random));
+    service = await machine.start(env).catch((error) => assert.fail(`seed ${seed}: ${error}`));
+    for (const merchant of merchants) {
+      await merchant.check(service.url, false);
+      await merchant.settle(service.url);
+      assert.deepEqual(merchant.findings, { lost: [], doubled: [], half: [] }, `seed ${seed}`);
+    }
+  }
+  context.diagnostic(
+    `seeds ${firstSeed} to ${firstSeed + rounds - 1}; writes lost in each cut: ${lost.join(', ')}`,
+  );
+  await assertWhole(service, merchants, `seeds from ${firstSeed}`);
+});
+
+interface Fault {
+  readonly name: string;
+  readonly rule: Rule;
+  /** What the metrics show while it lasts, or after. */
+  readonly shows: RegExp;
+}
+
+const faults: readonly Fault[] = [
+  {
+    name: 'a sync of a log fails',
+    rule: { on: 'sync', place: 'shard-1/log', action: 'fail', argument: EIO, count: 1 },
+    shows: /payments_shard_restarts_total\{shard="1"\} 1\n/,
+  },
+  {
+    name: 'a write to a log fails',
+    rule: { on: 'write', place: 'shard-1/log', action: 'fail', argument: EIO, count: 1 },
+    shows: /payments_shard_restarts_total\{shard="1"\} 2\n/,
+  },
+  {
+    name: 'a sync of a checkpoint fails',
+    rule: { on: 'sync', place: 'shard-0/state', action: 'fail', argument: EIO, count: 1 },
+    shows: /payments_shard_restarts_total\{shard="0"\} 1\n/,
+  },
+  {
+    name: 'a write to a checkpoint fails',
+    rule: { on: 'write', place: 'shard-0/state', action: 'fail', argument: EIO, count: 1 },
+    shows: /payments_shard_restarts_total\{shard="0"\} 2\n/,
+  },
+  {
+    name: 'a disk is full',
+    rule: { on: 'write', place: 'shard-1', action: 'fail', argument: ENOSPC },
+    shows: /payments_read_only\{shard="1"\} 1\n/,
+  },
+];
+
+test('I/O errors, a full disk, a stalled one, wrong clocks and a stopped process pass, and nothing is lost', async (context) => {
+  const machine = machineFor(context);
+  if (machine === null) return;
+  const service = await machine.start(env);
+  const merchants = await merchantsOn(context, service);
+  startWork(service, merchants);
+  await progress(service, merchants, 5);
+  const metrics = async () => (await service.operate<{ text: string }>('metrics', {})).text;
+  const ready = () =>
+    service.until(async () => ((await service.call('/readyz')).status === 200 ? true : undefined));
+  for (const { name, rule, shows } of faults) {
+    machine.faults(rule);
+    await service
+      .until(async () => shows.test(await metrics()) || undefined)
+      .catch((error) => assert.fail(`${name}: ${error}`));
+    machine.heal();
+    await ready();
+    await service.until(
+      async () => !/payments_read_only\{shard="\d"\} 1\n/.test(await metrics()) || undefined,
+    );
+    await progress(service, merchants, 5);
+  }
+  for (const file of ['shard-1/log/', 'shard-0/state'])
+    assert.match(service.output(), new RegExp(`Could not write to [^ ]*${file}[^\n]*`), 'the place is told');
+  assert.match(service.output(), /the disk is full/);
+
+  // Every sync of the logs takes long, and then none does.
+  machine.faults({ on: 'sync', place: '/log/', action: 'wait', argument: 2_000, count: 2 });
+  await progress(service, merchants, 5);
+
+  // The clock is an hour ahead, goes too fast, and is right again.
+  machine.setClocks({ realMs: 3_600_000, driftPpm: 50_000 });
+  await service.until(() => /clock has stepped/.test(service.output()) || undefined);
+  await progress(service, merchants, 5);
+  machine.heal();
+  await progress(service, merchants, 5);
+
+  // Stopped for a minute: the clocks have gone on meanwhile.
+  process.kill(service.process.pid!, 'SIGSTOP');
+  machine.setClocks({ realMs: 60_000, monotonicMs: 60_000 });
+  await wait(100);
+  process.kill(service.process.pid!, 'SIGCONT');
+  await ready();
+  await progress(service, merchants, 5);
+  await pauseAll(merchants);
+  for (const merchant of merchants) await merchant.settle(service.url);
+  const odd = merchants.flatMap(({ answers }) =>
+    [...answers.keys()].filter((answer) => !expected.has(answer)),
+  );
+  assert.deepEqual(odd, [], 'answers that no merchant should get');
+  assert.doesNotMatch(service.output(), /stays down/);
+  await assertWhole(service, merchants, '');
+});
+
+const expected = new Set([
+  '200',
+  '400 amount_too_small',
+  '400 payment_intent_unexpected_state',
+  '409 idempotency_in_progress',
+  '503 api_error',
+]);
+
+test('a bit that flips on its way to the disk is told, and nothing else is shown for it', async (context) => {
+  const machine = machineFor(context);
+  if (machine === null) return;
+  const first = await machine.start(env);
+  const merchants = await merchantsOn(context, first);
+  const [near, far] = merchants as [Merchant, Merchant];
+  startWork(first, merchants);
+  await progress(first, merchants, 10);
+  // Of each page that is written to the log from now on, a bit in its middle: most are of batches.
+  machine.faults({ on: 'write', place: 'shard-1/log', action: 'flip', argument: 2_048 * 8 + 3 });
+  const damaged = /is damaged in segment|stays down/;
+  await first.until(() => far.acknowledged > 40 || damaged.test(first.output()) || undefined);
+  await first.kill();
+  await pauseAll(merchants);
+  machine.heal();
+  const service = await machine.start(env);
+  await service.until(
+    () => /shard 1 stays down: [^\n]*shard-1[^\n]* at sequence \d+: /.test(service.output()) || undefined,
+  );
+  await near.settle(service.url);
+  await near.check(service.url, true);
+  await far.check(service.url, false);
+  for (const { findings } of merchants) assert.deepEqual(findings, { lost: [], doubled: [], half: [] });
+  assert.equal(await service.stop(), 0);
+});
