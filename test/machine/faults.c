@@ -31,7 +31,7 @@
 
 /* Shared with the test; faulty-machine.ts has the same offsets. */
 struct rule {
-  char place[64];     /* part of the file's path; empty: the rule is off */
+  char place[64];     /* part of the file's path, or its end and a $; empty: the rule is off */
   char operation[8];  /* write, sync, or synced: a write to a file that is open for synced writes */
   char action[8];     /* fail, wait, kill or flip */
   int64_t skip;       /* so many operations first */
@@ -93,11 +93,17 @@ static int is_folder(const char *path) {
   return control && record_fd >= 0 && path && strncmp(path, folder, strlen(folder) - 1) == 0;
 }
 
+static int is_at(const char *path, const char *place) {
+  size_t length = strlen(place), rest = strlen(path);
+  if (place[length - 1] != '$') return strstr(path, place) != NULL;
+  return rest >= length - 1 && strncmp(path + rest - (length - 1), place, length - 1) == 0;
+}
+
 /* What a rule says about an operation on a file; NULL: nothing. A rule that ends the process does so here. */
 static struct rule *rule_for(const char *operation, const char *path) {
   for (int i = 0; i < RULES_MAX; i++) {
     struct rule *rule = &control->rules[i];
-    if (!rule->place[0] || strcmp(rule->operation, operation) != 0 || !strstr(path, rule->place)) continue;
+    if (!rule->place[0] || strcmp(rule->operation, operation) != 0 || !is_at(path, rule->place)) continue;
     int64_t seen = __atomic_fetch_add(&rule->seen, 1, __ATOMIC_SEQ_CST);
     if (seen < rule->skip || seen >= rule->skip + rule->count) continue;
     if (strcmp(rule->action, "kill") == 0) syscall(SYS_kill, getpid(), SIGKILL);

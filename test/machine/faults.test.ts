@@ -118,6 +118,30 @@ test('power cuts at any write or sync lose nothing that was acknowledged', async
   await assertWhole(service, merchants, `seeds from ${firstSeed}`);
 });
 
+test('a segment that a killed process had just begun, its folder not synced, is kept by a later power cut', async (context) => {
+  const machine = machineFor(context);
+  if (machine === null) return;
+  const first = await machine.start(env);
+  const exited = once(first.process, 'exit');
+  machine.faults({ on: 'sync', place: 'shard-1/log$', action: 'kill' });
+  const [, shop] = await shopOnEachShard(first, 2);
+  const merchant = new Merchant(context, 'shop1', shop!.key);
+  startWork(first, [merchant]);
+  await exited;
+  await merchant.pause();
+  machine.heal();
+  const second = await machine.start(env);
+  startWork(second, [merchant]);
+  await progress(second, [merchant], 5);
+  await second.kill();
+  await merchant.pause();
+  assert(machine.cutPower(() => 0) > 0);
+  const third = await machine.start(env);
+  await merchant.check(third.url, false);
+  await merchant.settle(third.url);
+  await assertWhole(third, [merchant], 'everything unsynced was lost');
+});
+
 interface Fault {
   readonly name: string;
   readonly rule: Rule;

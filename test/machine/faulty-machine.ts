@@ -14,7 +14,7 @@ const rulesMax = 8;
 export interface Rule {
   /** `synced`: between such a write and its being on the disk. */
   readonly on: 'write' | 'sync' | 'synced';
-  /** A part of the file's path. */
+  /** A part of the file's path, or its end and a `$`. */
   readonly place: string;
   readonly action: 'fail' | 'wait' | 'kill' | 'flip';
   /** An errno, milliseconds, or the bit that is flipped. */
