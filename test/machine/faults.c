@@ -55,8 +55,8 @@ struct record {
 
 struct file {
   char *path;
+  ino_t inode;
   int durable, readable;
-  int64_t position;
 };
 
 static struct control *control;
@@ -144,8 +144,11 @@ static void note(struct record record, const char *path, const char *other, cons
   if (new) put(new, record.new_bytes);
 }
 
+/* The file that a descriptor was opened for. Some are closed by a bare system call, and may be another file's by now. */
 static struct file *file_of(int fd) {
-  return control && fd >= 0 && fd < FILES_MAX && files[fd].path ? &files[fd] : NULL;
+  if (!control || fd < 0 || fd >= FILES_MAX || !files[fd].path) return NULL;
+  struct stat stats;
+  return fstat(fd, &stats) == 0 && stats.st_ino == files[fd].inode ? &files[fd] : NULL;
 }
 
 static void opened(int fd, const char *path, int flags, int existed) {
@@ -155,6 +158,7 @@ static void opened(int fd, const char *path, int flags, int existed) {
   fstat(fd, &stats);
   free(files[fd].path);
   files[fd].path = S_ISDIR(stats.st_mode) || is_ours(path) ? strdup(path) : NULL;
+  files[fd].inode = stats.st_ino;
   files[fd].durable = (flags & O_DSYNC) != 0;
   files[fd].readable = (flags & O_ACCMODE) != O_WRONLY;
   if (files[fd].path && !existed)
