@@ -57,6 +57,12 @@ async function merchantsOn(context: TestContext, service: Service): Promise<Merc
   return shops.map(({ key }, shard) => new Merchant(context, `shop${shard}`, key));
 }
 
+/** Settles when the service has ended. */
+function endOf({ process: child }: Service): Promise<unknown> {
+  child.ref();
+  return once(child, 'exit');
+}
+
 /** Settles when each merchant has so many more writes acknowledged. */
 async function progress(service: Service, merchants: readonly Merchant[], count: number): Promise<void> {
   const enough = merchants.map(({ acknowledged }) => acknowledged + count);
@@ -88,11 +94,11 @@ test('power cuts at any write or sync lose nothing that was acknowledged', async
     const random = randomOf(seed);
     startWork(service, merchants);
     await progress(service, merchants, 10 + Math.floor(random() * 60));
-    const exited = once(service.process, 'exit');
+    const exited = endOf(service);
     const place = ['/log/', '/state/', 'shard-0', 'shard-1/log'][Math.floor(random() * 4)]!;
     const on = (['write', 'sync', 'synced'] as const)[Math.floor(random() * 3)]!;
     machine.faults({ on, place, action: 'kill', skip: Math.floor(random() * 30) });
-    await Promise.race([exited, wait(5_000, undefined, { ref: false })]);
+    await Promise.race([exited, wait(5_000)]);
     await service.kill();
     await pauseAll(merchants);
     machine.heal();
@@ -122,7 +128,7 @@ test('a segment that a killed process had just begun, its folder not synced, is 
   const machine = machineFor(context);
   if (machine === null) return;
   const first = await machine.start(env);
-  const exited = once(first.process, 'exit');
+  const exited = endOf(first);
   machine.faults({ on: 'sync', place: 'shard-1/log$', action: 'kill' });
   const [, shop] = await shopOnEachShard(first, 2);
   const merchant = new Merchant(context, 'shop1', shop!.key);

@@ -18,6 +18,7 @@ test('an edge thread that ends under load ends the service with a reason, and th
   const merchant = new Merchant(t, 'shop', shop!.key);
   merchant.work(service.url, 4);
   await service.until(() => merchant.acknowledged > 20 || undefined);
+  service.process.ref();
   const exited = once(service.process, 'exit');
   await endThread(service, { entry: 'edge-thread.ts' });
   const [code, signal] = await exited;
