@@ -9,7 +9,12 @@ import { endThread, inspectorEnv } from './inspector.ts';
 import { Merchant } from './merchant.ts';
 import { shopOnEachShard } from './shops.ts';
 
-const env = { ...inspectorEnv, PAYMENTS_SHARDS: '1', PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '50' };
+const env = {
+  ...inspectorEnv,
+  PAYMENTS_SHARDS: '1',
+  PAYMENTS_BASE_URL: 'https://pay.example',
+  PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '50',
+};
 
 test('an edge thread that ends under load ends the service with a reason, and the next start has everything', async (t) => {
   const dataDir = temporaryFolder();
