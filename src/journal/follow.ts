@@ -8,7 +8,7 @@ import { type Environment, guardRead } from './environment.ts';
 import { ForeignPart } from './identity.ts';
 import { JournalDamaged, type ReplayedEntry, unlessDamaged } from './journal.ts';
 import type { MovedResponse } from './response-table.ts';
-import { fileBytes, type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
+import { endOf, fileBytes, type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
 
 /** A batch of the log. */
 export interface FollowedBatch extends TurnHeader {
@@ -106,6 +106,16 @@ export function* follow(
       next = Math.max(next, batch.lastSequence + 1);
     }
   }
+}
+
+/** Refuses a log of which more can be seen from its end than was found from its beginning. Throws `DamagedLog`. */
+export function refuseHiddenEnd(segments: Segments, nextSequence: number): void {
+  const index = segments.list.length - 1;
+  if (index < 0) return;
+  const end = guardSegment(segments, index, () => endOf(segments));
+  if (end < nextSequence) return;
+  const defect = `its last entry is ${end}, and what comes before that can't be found`;
+  throw damaged(segments, index, { sequence: nextSequence, bytes: 0, defect }, false);
 }
 
 /** The entries of a batch that come after `after`. */

@@ -4,7 +4,7 @@
 // writes the page that makes the batch part of the log, so a crash leaves the whole of it or nothing. One that is there and is not
 // as it was written was acknowledged, and something has damaged it since.
 
-import { entriesAfter, follow } from './follow.ts';
+import { entriesAfter, follow, refuseHiddenEnd } from './follow.ts';
 import type { ReplayedEntry } from './journal.ts';
 import type { Segments } from './segments.ts';
 
@@ -21,5 +21,6 @@ export function* recoverLog(segments: Segments, afterSequence: number): Generato
     nextSequence = Math.max(nextSequence, batch.lastSequence + 1);
     yield* entriesAfter(batch, afterSequence);
   }
+  refuseHiddenEnd(segments, nextSequence);
   return nextSequence;
 }

@@ -226,7 +226,7 @@ export function turnTimeMs(
   const environment = segments.open(segment);
   return guardRead(segment.folder, () => {
     const key = firstSequenceIn(environment, which);
-    return key && readTurnHeader(readTurn(environment, segment, key, segments.tag)!).timeMs;
+    return key && readTurnHeader(readTurn(environment, segment, key, segments.tag)).timeMs;
   });
 }
 
@@ -249,22 +249,24 @@ export function endOf(segments: Segments): number {
   return guardRead(newest.folder, () => {
     const key = firstSequenceIn(environment, 'last');
     if (key === undefined) return newest.firstSequence - 1;
-    const bytes = borrowTurn(environment, newest, key)!;
+    const bytes = borrowTurn(environment, newest, key);
+    if (bytes === undefined) throw misplaced(newest, key);
     return turnDefect(bytes, key, segments.tag) === null ? readTurnHeader(bytes).lastSequence : key;
   });
 }
 
 /** The log batch with this first sequence, checked. The bytes are valid until the next read of any environment. */
-function readTurn(
-  environment: Environment,
-  segment: Segment,
-  sequence: number,
-  tag: Buffer,
-): Buffer | undefined {
+function readTurn(environment: Environment, segment: Segment, sequence: number, tag: Buffer): Buffer {
   const bytes = borrowTurn(environment, segment, sequence);
-  const defect = bytes === undefined ? null : turnDefect(bytes, sequence, tag);
+  if (bytes === undefined) throw misplaced(segment, sequence);
+  const defect = turnDefect(bytes, sequence, tag);
   if (defect === null) return bytes;
   throw damaged(segment, sequence, defect);
+}
+
+/** Of a key that the segment lists and does not find: its keys are not in their order. */
+function misplaced(segment: Segment, sequence: number): JournalDamaged {
+  return damaged(segment, sequence, 'its key is not in its place');
 }
 
 /** The stored response of a key in a log batch. Only its own checksum is checked; the one of the batch takes ten times as long. */

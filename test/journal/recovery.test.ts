@@ -7,6 +7,7 @@ import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
+import { toBufferKey } from 'ordered-binary';
 import { encodeTurn, readTurnHeader } from '../../src/journal/codec.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
@@ -218,6 +219,25 @@ test('damage in the middle of a segment stops the journal', async (context) => {
   await db.close();
   assert.match(await damageOf(gap, upTo(4)), /at sequence 5: the next record there is 8/);
 });
+
+for (const checkpointed of [0, 7, 9]) {
+  test(`a key that is not in its place stops the journal, which has a checkpoint at ${checkpointed}`, async (context) => {
+    const dir = await written(context, [4, 3, 2], { checkpointed });
+    const path = join(segmentFolder(dir, 1), 'data.mdb');
+    const file = readFileSync(path);
+    const [key, other] = [toBufferKey(5), toBufferKey(7)];
+    for (let at = file.indexOf(key); at >= 0; at = file.indexOf(key, at + 1)) other.copy(file, at);
+    const last = toBufferKey(8);
+    for (let at = file.indexOf(last); at >= 0; at = file.indexOf(last, at + 1)) key.copy(file, at);
+    writeFileSync(path, file);
+    const journal = await open(dir);
+    assert.throws(() => sequencesOf(journal.replay()), {
+      name: 'JournalDamaged',
+      message: /is damaged in segment 0{15}1 .*restore .*from a backup/,
+    });
+    await journal.close();
+  });
+}
 
 test('a segment that is missing stops the journal', async (context) => {
   const middle = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn });
