@@ -1,6 +1,6 @@
 // Makes a backup of a data folder, while the service runs on it or not, in a process of its own: it reads what is durable and
-// holds up nobody. The parts are from one moment: the directory first, then each shard's checkpoint, then the logs of all up to
-// where they end at that moment. Each file is on disk and named in the manifest before the next one is begun, so a
+// holds up nobody. The parts are from one moment: the directory first, then the logs as far as they go, then each shard's
+// checkpoint, then the rest of the logs up to where they end at that moment. Each file is on disk and named in the manifest before the next one is begun, so a
 // backup that was interrupted goes on; what was written is read again before the backup counts as one.
 
 import { existsSync } from 'node:fs';
