@@ -101,7 +101,7 @@ export function* follow(
     for (const batch of batchesOf(segments, index, next, upTo)) {
       if (batch.epoch < epoch) throw overtaken(segments, index, batch, epoch);
       epoch = batch.epoch;
-      yield batch;
+      if (batch.lastSequence >= next) yield batch;
       // A batch that was once removed from the end may have left a gap, which the checkpoint covers.
       next = Math.max(next, batch.lastSequence + 1);
     }
@@ -143,7 +143,8 @@ function* batchesOf(segments: Segments, index: number, next: number, upTo: numbe
         throw damaged(segments, index, { sequence: expected, bytes: bytes.length, defect }, isEnd);
       }
       const batch = { segment, bytes, ...readTurnHeader(bytes) };
-      yield batch;
+      // The first one ends before `next` where a batch was removed from the end of the segment.
+      if (batch.lastSequence >= next) yield batch;
       expected = Math.max(next, batch.lastSequence + 1);
     }
   } finally {

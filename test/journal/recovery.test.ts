@@ -137,6 +137,17 @@ for (const [how, entries, damage] of [
   });
 }
 
+test('a follower goes past a batch that was given up, when the checkpoint has it', async (context) => {
+  const dir = await written(context, [4, 3], { checkpointed: 7 });
+  flipInFile(dir, 1, 5, 3);
+  await truncateDamagedEnd({ dir, identity, indexRowsOf }, async (_, remove) => remove());
+  const journal = recovered(await open(dir, { segmentBytesMax: everyTurn, logBytesMax: 1 }));
+  context.after(() => journal.close());
+  await appendTurns(journal, [2]);
+  await journal.checkpointer.write(9);
+  assert.equal(await journal.checkpointer.drop(0), 8, 'the segment that lacks its end is dropped');
+});
+
 test('what can be read of a damaged end is told: every record that is as it was written', async (context) => {
   const dir = await written(context, [4, 3]);
   await changeRecord(segmentFolder(dir, 1), 5, (bytes) => {
