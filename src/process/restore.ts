@@ -12,13 +12,23 @@ import { isNotedRow } from '../directory/directory.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { type Frame, readArchiveFile } from '../journal/archive-file.ts';
 import { tagOf } from '../journal/identity.ts';
+import type { Journal } from '../journal/journal.ts';
 import { type FiledBatch, type LogFile, logFilesIn } from '../journal/log-files.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { restoreCheckpoint, restoreLog } from '../journal/restore-journal.ts';
 import type { Restored, RestoreTarget } from '../operator/cli/context.ts';
 import type { ReportProgress, Verification } from '../operator/cli/verification.ts';
 import { type AuditPiece, restoreAudit } from '../operator/server/audit-copy.ts';
-import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
+import {
+  type ClockState,
+  clockAfter,
+  clockKey,
+  clockStateOf,
+  directoryRevisionKey,
+  readClock,
+  writeClock,
+  writeRevision,
+} from '../shard/small-values.ts';
 import { archiveFolderOf } from './archive-folder.ts';
 import {
   auditPartOf,
@@ -84,6 +94,13 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     if (!existed) rmSync(dataDir, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** The clock at the end of the log. The checkpoint's is that of the backup. */
+function clockOf(journal: Journal): ClockState {
+  let clock = readClock(journal.checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
+  for (const entry of journal.replay()) clock = clockAfter(clock, entry);
+  return clock;
 }
 
 function inWords(target: RestoreTarget): string {
@@ -212,10 +229,16 @@ class Restore {
       ...(scheduler && { scheduler }),
     });
     try {
+      const clock = clockOf(journal);
       await completeCheckpoint(journal);
       await journal.checkpointer.noteSegment(restored.newestSegment);
-      // The backup's checkpoint may know of changes to the directory that came after the moment.
-      await journal.checkpointer.putSmallValues(new Map([[directoryRevisionKey, writeRevision(0)]]));
+      await journal.checkpointer.putSmallValues(
+        new Map([
+          [clockKey, writeClock(clock)],
+          // The backup's checkpoint may know of changes to the directory that came after the moment.
+          [directoryRevisionKey, writeRevision(0)],
+        ]),
+      );
     } finally {
       await journal.close();
     }

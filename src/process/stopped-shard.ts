@@ -2,12 +2,12 @@
 // data folder uses this. It writes nothing.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
-import { timeOfId } from '../core/ids.ts';
 import type { RecordKind, StoredRecord } from '../domain/record.ts';
 import type { IdempotencyRecord } from '../journal/journal.ts';
 import type { StoppedJournal } from '../journal/stopped-journal.ts';
 import {
   type ClockState,
+  clockAfter,
   clockKey,
   clockStateOf,
   type RetentionMarks,
@@ -39,17 +39,13 @@ export class StoppedShard {
 
   /** Reads the log after the checkpoint, once. Throws `JournalDamaged`; what comes before the damage is then applied. */
   replay(): void {
-    for (const { changes, timeMs, idempotency } of this.journal.replay()) {
-      let { lastMs } = this.#clock.ids;
-      for (const change of changes) {
+    for (const entry of this.journal.replay()) {
+      for (const change of entry.changes) {
         this.#inLog.set(change.id, change.kind);
         this.records.restore(change);
-        lastMs = Math.max(lastMs, timeOfId(change.id));
       }
-      if (idempotency !== null) this.#usedInLog.push(idempotency);
-      const { clock, ids } = this.#clock;
-      const serviceMs = Math.max(clock.serviceMs, timeMs);
-      this.#clock = { clock: { ...clock, serviceMs }, ids: { ...ids, lastMs } };
+      if (entry.idempotency !== null) this.#usedInLog.push(entry.idempotency);
+      this.#clock = clockAfter(this.#clock, entry);
     }
   }
 

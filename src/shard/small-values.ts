@@ -3,7 +3,9 @@
 // scrubber has come, and the directory's revision.
 
 import { pack, unpack } from 'msgpackr';
+import { timeOfId } from '../core/ids.ts';
 import type { StoredClock } from '../core/service-clock.ts';
+import type { ReplayedEntry } from '../journal/journal.ts';
 import { type ScrubState, unscrubbed } from '../journal/scrubber.ts';
 import type { ScopeCounts } from './scope.ts';
 
@@ -56,6 +58,13 @@ export function latestClock(states: readonly ClockState[]): ClockState | null {
   const lastMs = Math.max(...states.map(({ ids }) => ids.lastMs));
   const leadMs = Math.max(...states.map(({ ids }) => ids.leadMs));
   return { clock, ids: { lastMs, leadMs } };
+}
+
+/** The clock after an entry of the log, which may be newer than the clock that was stored. */
+export function clockAfter({ clock, ids }: ClockState, { timeMs, changes }: ReplayedEntry): ClockState {
+  let { lastMs } = ids;
+  for (const { id } of changes) lastMs = Math.max(lastMs, timeOfId(id));
+  return { clock: { ...clock, serviceMs: Math.max(clock.serviceMs, timeMs) }, ids: { ...ids, lastMs } };
 }
 
 /** The clock of a folder from which only one time is known. */
