@@ -286,7 +286,8 @@ function makeDataFolder(path: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'ENOTDIR' ? 'is not a folder' : `can't be written (${code})`;
-    throw new DataFolderError(`the data folder ${path} ${reason}: choose another with PAYMENTS_DATA_DIR`);
+    const remedy = code === 'ENOSPC' ? 'make room, or choose' : 'choose';
+    throw new DataFolderError(`the data folder ${path} ${reason}: ${remedy} another with PAYMENTS_DATA_DIR`);
   }
 }
 

@@ -194,6 +194,7 @@ test('a key whose answer is damaged or gone stays used: its request does not run
   const gone = await requestOf('gone');
   await restart(() => rmSync(dirname(segmentOf(gone)), { recursive: true }));
   const damaged = await requestOf('damaged');
+  await requestOf('after it'); // a damaged end of the log would stop the shard
   await restart(() => {
     const file = segmentOf(damaged);
     const text = readFileSync(file, 'latin1').replaceAll(

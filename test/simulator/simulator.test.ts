@@ -12,10 +12,10 @@ const { run } = await import('./run.ts');
 const { planOf } = await import('./plan.ts');
 
 /**
- * They found something once: a follower that read an old view, a start that went on after what was not synced, and a backup
- * while the log dropped a segment.
+ * They found something once: a follower that read an old view, a start that went on after what was not synced, a backup
+ * while the log dropped a segment, a restore that forgot the times of ids, and a follower that moved one response for ever.
  */
-const found = [580, 922, 343];
+const found = [580, 922, 343, 750, 1089];
 
 test('seeds find nothing', async () => {
   for (const seed of [...Array.from({ length: 30 }, (_, index) => index + 1), ...found]) {

@@ -71,7 +71,7 @@ export class Host {
   #couldNotGoOn(error: unknown): void {
     const { name, message, stack } = error as Error;
     this.#world.note(`the process ends: ${message}`);
-    const isDamage = error instanceof JournalDamaged || name === 'DataFolderError';
+    const isDamage = error instanceof JournalDamaged || (name === 'DataFolderError' && !isOfDisk(error));
     const { judge, isDamaged } = this.#world;
     if (isDamage && isDamaged) {
       // An operator has to restore a backup: the run is over.
