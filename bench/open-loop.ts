@@ -57,7 +57,7 @@ export async function driveOpen(
     connection.socket.on('error', done.reject);
     connection.socket.on('data', (chunk: Buffer) => {
       connection.answer += chunk.toString('latin1');
-      const state = whole(connection.answer);
+      const state = stateOfAnswer(connection.answer);
       if (state === 'incomplete') return;
       if (state === 'refused') done.reject(new Error(`a request was refused: ${connection.answer}`));
       connection.answer = '';
@@ -89,8 +89,8 @@ export async function driveOpen(
   };
 }
 
-/** Whether an answer with a Content-Length is all there. */
-function whole(answer: string): 'incomplete' | 'refused' | 'answered' {
+/** Whether an answer with a Content-Length is all there, and has success. */
+export function stateOfAnswer(answer: string): 'incomplete' | 'refused' | 'answered' {
   const headEnd = answer.indexOf('\r\n\r\n');
   if (headEnd < 0) return 'incomplete';
   const length = /\r\ncontent-length: (\d+)/i.exec(answer)?.[1];

@@ -1,5 +1,5 @@
 // Processor time of what is measured, from Linux's `/proc`: of a process with all that it started, and of the service's
-// threads one by one, as its own metrics tell them, with what the garbage collector took of each.
+// threads one by one, as its own metrics tell them, with what the garbage collector took of each. And its memory.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -69,4 +69,10 @@ export function serviceThreads(pid: number, metrics: string): ThreadSeconds {
   const named = Object.values(seconds).reduce((sum, value) => sum + value, 0);
   const commits = Math.max(0, total - named - helpers);
   return { ...seconds, ...collected, 'V8 helpers': helpers, commits };
+}
+
+/** The memory of a process that no file backs, in MiB: without the pages of files that are mapped. */
+export function privateMib(pid: number): number {
+  const [, kib] = /^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))!;
+  return Number(kib) / 1024;
 }
