@@ -67,6 +67,13 @@ export function creates(url: string, keys: readonly string[], prefix: string, as
   return orderOf(url, { method: 'POST', path: intentsPath, headers, body }, parts, asked);
 }
 
+/** Retrieves of payment intents, by their ids in turn. */
+export function retrieves(url: string, key: string, ids: readonly string[], asked: Asked): FloodOrder {
+  const [id] = ids as [string];
+  const request = { method: 'GET', path: `${intentsPath}/${id}`, headers: headersOf(key) } as const;
+  return orderOf(url, request, [{ text: id, texts: ids }], asked);
+}
+
 function orderOf(url: string, request: Request, parts: readonly Part[], asked: Asked): FloodOrder {
   const text = requestText({ request, varying: null }).join('');
   return { ...asked, port: Number(new URL(url).port), request: text, parts };

@@ -1,13 +1,14 @@
 // `npm run bench:overload`: the service beyond what it can do. Saturation is what 256 connections get that send one create at a
 // time. Then a multiple of it becomes due in an open loop (flood-clients.ts says how it is bounded), by some merchants, while
 // an ordinary client of another one creates a payment intent now and then. What the service can't do it refuses with 503; the
-// answered rest is the goodput.
+// answered rest is the goodput. With `--stall`, the disk stops instead (overload-stall.ts).
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { countOf, creates, Flood } from './flood.ts';
 import type { FloodResult, Quantiles } from './flood-clients.ts';
 import { bench, positive } from './options.ts';
 import { type Noticed, OrdinaryClient } from './ordinary-client.ts';
+import { stall, stallTable } from './overload-stall.ts';
 import { privateMib, type ThreadSeconds } from './processor-time.ts';
 import { aligned } from './report.ts';
 import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';
@@ -19,6 +20,8 @@ interface Options {
   readonly connections: number;
   readonly saturation: number;
   readonly merchants: number;
+  readonly stall?: number;
+  readonly rate: number;
   readonly json: boolean;
 }
 
@@ -186,23 +189,28 @@ function coresTable({ cores, saturation }: Overload): string {
 }
 
 async function main(): Promise<void> {
-  const options = bench('bench:overload', 'the service beyond what it can do')
+  const options = bench('bench:overload', 'the service beyond what it can do, or with a disk that stops')
     .option('--seconds <n>', 'length of the overload', positive, 60)
     .option('--times <n>', 'how many times saturation is asked', positive, 3)
     .option('--connections <n>', 'of the overload: more than can wait in the service', positive, 8_192)
     .option('--saturation <n>', 'seconds in which saturation is measured', positive, 5)
     .option('--merchants <n>', 'who ask in turn, besides the ordinary client', positive, 16)
+    .option('--stall <seconds>', 'instead: the disk stops for so long', positive)
+    .option('--rate <n>', 'creates, and retrieves, a second while the disk stops', positive, 500)
     .option('--json', 'print JSON', false)
     .parse()
     .opts<Options>();
   const most = String(options.connections + 1_000);
-  const service = await startService({
-    PAYMENTS_CONNECTIONS_MAX: most,
-    PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: most,
-  });
+  const env = { PAYMENTS_CONNECTIONS_MAX: most, PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: most };
+  const print = <T>(found: T, table: (found: T) => string) =>
+    process.stdout.write(options.json ? `${JSON.stringify(found)}\n` : table(found));
+  if (options.stall !== undefined) {
+    print(await stall(env, options.stall, options.rate), stallTable);
+    return;
+  }
+  const service = await startService(env);
   try {
-    const found = await overload(service, options);
-    process.stdout.write(options.json ? `${JSON.stringify(found)}\n` : overloadTable(found));
+    print(await overload(service, options), overloadTable);
   } finally {
     await service.stop();
   }

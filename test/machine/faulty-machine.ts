@@ -71,18 +71,19 @@ export class FaultyMachine {
     return library === null ? null : new FaultyMachine(folder, library);
   }
 
+  /** What makes a process that uses the data folder run on the machine. */
+  get environment(): Readonly<Record<string, string>> {
+    return {
+      LD_PRELOAD: this.#library,
+      FAULTS_FOLDER: this.dataDir,
+      FAULTS_RECORD: this.#record,
+      FAULTS_CONTROL: this.#control,
+    };
+  }
+
   /** Starts the service on the machine. */
   start(env: Readonly<Record<string, string>>): Promise<Service> {
-    return startService({
-      dataDir: this.dataDir,
-      env: {
-        ...env,
-        LD_PRELOAD: this.#library,
-        FAULTS_FOLDER: this.dataDir,
-        FAULTS_RECORD: this.#record,
-        FAULTS_CONTROL: this.#control,
-      },
-    });
+    return startService({ dataDir: this.dataDir, env: { ...env, ...this.environment } });
   }
 
   /** Everything works from now on, and the clocks are right. */
