@@ -106,7 +106,7 @@ export const admissionMessages = {
   },
   'api_error.overloaded': {
     en: 'The service has too many requests to answer right now. This one was not carried out: send it again in a moment, with the same Idempotency-Key.',
-    fr: 'Le service a trop de requêtes à traiter pour le moment. Celle-ci n’a pas été exécutée : renvoyez-la dans un instant, avec la même Idempotency-Key.',
+    fr: 'Le service a trop de requêtes à traiter pour le moment. Celle-ci n’a pas été exécutée : renvoyez-la dans un instant, avec la même Idempotency-Key.',
     ar: 'لدى الخدمة عدد كبير جدًا من الطلبات حاليًا. لم يُنفَّذ هذا الطلب: أعد إرساله بعد لحظات، باستخدام Idempotency-Key نفسها.',
   },
   'api_error.network_unavailable': {
