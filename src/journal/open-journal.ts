@@ -140,7 +140,7 @@ export function openFollower(
 ): CheckpointFollower {
   const { dir, identity, indexRowsOf, scheduler = systemScheduler } = options;
   const { log, state: mapSize } = mapSizesOf(options);
-  const segments = new Segments(join(dir, 'log'), log, identity, 'follow', checkedDepth(options));
+  const segments = new Segments(join(dir, 'log'), log, identity, 'read', checkedDepth(options));
   const part = partOf(identity, 'state');
   return new CheckpointFollower(
     followedLog(segments),

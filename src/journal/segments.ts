@@ -21,12 +21,8 @@ export interface Segment {
   checked: CheckDepth;
 }
 
-/**
- * The log writes its newest segment. A follower beside it, mostly in another thread, and a reader in another process only read.
- * To LMDB an environment is one within a process, and whoever opens it first decides for all others whether it can be written.
- * So a follower opens the newest segment as the log does, in case it comes first.
- */
-export type Access = 'write' | 'follow' | 'read';
+/** The log writes its newest segment. A follower, which may run in another thread, only reads. */
+export type Access = 'write' | 'read';
 
 const nameDigits = 16;
 /** The environments that are open at a time: the newest one, and those from which stored responses were read. */
@@ -129,7 +125,7 @@ export class Segments {
     const isWriter = this.#access === 'write';
     // A file that is being written looks damaged. Its writer has checked it.
     const check = isNewest && !isWriter ? 'none' : remainingCheck(wanted, segment.checked);
-    const readOnly = !isNewest || this.#access === 'read';
+    const readOnly = !isNewest || !isWriter;
     this.#spares.release();
     try {
       const [part, mapSize] = [this.#part, this.#mapSize];

@@ -5,18 +5,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { encodeTurn } from '../../src/journal/codec.ts';
-import { createEnvironment } from '../../src/journal/environment.ts';
 import { follow } from '../../src/journal/follow.ts';
-import { partOf } from '../../src/journal/identity.ts';
 import { SegmentedLog } from '../../src/journal/log.ts';
 import { Segments } from '../../src/journal/segments.ts';
 import { identity, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
 
-function open(
-  context: TestContext,
-  onSegment = async () => {},
-  folder = join(temporaryFolder(context), 'log'),
-) {
+function open(context: TestContext, onSegment = async () => {}) {
+  const folder = join(temporaryFolder(context), 'log');
   mkdirSync(folder, { recursive: true });
   const segments = new Segments(folder, 1 << 20, identity);
   const movedResponse = () => undefined;
@@ -93,20 +88,6 @@ test('a follower that has just read the log finds what became durable since', as
   segments.open(segments.list[0]!).putSync(2, batch(2, 1, 1));
   read.refresh();
   assert.deepEqual(sequences(read), [1, 2]);
-});
-
-test('a follower in the same process that opens a new segment before its writer leaves it writable', async (context) => {
-  const folder = join(temporaryFolder(context), 'log');
-  const segment = join(folder, String(1).padStart(16, '0'));
-  mkdirSync(folder, { recursive: true });
-  await createEnvironment(segment, 1 << 20, partOf(identity, 'log'));
-  const follower = new Segments(folder, 1 << 20, identity, 'follow');
-  context.after(() => follower.close());
-  follower.open(follower.list[0]!);
-  const { engine } = open(context, undefined, folder);
-  await engine.append(identity, 1, 1, batch(1, 1, 1));
-  follower.refresh();
-  assert.deepEqual(sequences(follower), [1]);
 });
 
 function sequences(segments: Segments): number[] {
