@@ -101,7 +101,7 @@ export function* follow(
     for (const batch of batchesOf(segments, index, next, upTo)) {
       if (batch.epoch < epoch) throw overtaken(segments, index, batch, epoch);
       epoch = batch.epoch;
-      if (batch.lastSequence >= next) yield batch;
+      yield batch;
       // A batch that was once removed from the end may have left a gap, which the checkpoint covers.
       next = Math.max(next, batch.lastSequence + 1);
     }

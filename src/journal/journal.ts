@@ -94,6 +94,13 @@ export interface LogBatch {
   readonly entries: readonly Entry[];
 }
 
+/** How far a part of the log has come in time. */
+export interface LogTimes {
+  /** The service time of its last entry, and the latest time in an id of its records; 0 when it has none. */
+  readonly timeMs: number;
+  readonly newestIdMs: number;
+}
+
 /** A replayed entry. */
 export interface ReplayedEntry {
   readonly sequence: number;

@@ -1,5 +1,7 @@
-// How LMDB lays out a file: what is the same for whoever reads pages without the library (lmdb-file.ts, page-check.ts).
+// How LMDB lays out a file: what is the same for whoever reads pages without the library (lmdb-pages.ts, page-check.ts).
 
+/** A header page has it. */
+export const magic = 0xbeefc0de;
 export const dataVersion = 2;
 /** Of a page. */
 export const headerBytes = 24;

@@ -9,12 +9,12 @@ import {
   dataVersion,
   headerBytes,
   leafFlag,
+  magic,
   metaFlag,
   nodeHeaderBytes,
   overflowFlag,
 } from './lmdb-format.ts';
 
-const magic = 0xbeefc0de;
 const metaBytes = 176;
 const depthMax = 32;
 /** So many pages are remembered: whoever looks up many keys meets the same ones again and again. */

@@ -9,6 +9,7 @@ import {
   dataVersion,
   headerBytes,
   leafFlag,
+  magic,
   metaFlag,
   nodeHeaderBytes,
   noPage,
@@ -16,7 +17,6 @@ import {
   subDatabaseFlag,
 } from './lmdb-format.ts';
 
-const magic = 0xbeefc0de;
 const smallTreeEntries = 1_000;
 
 /** From the cheapest to the deepest. */

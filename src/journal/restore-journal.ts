@@ -4,15 +4,26 @@
 
 import { mkdirSync } from 'node:fs';
 import { unpack } from 'msgpackr';
+import { timeOfId } from '../core/ids.ts';
 import type { Frame } from './archive-file.ts';
 import { segmentKey } from './checkpoint.ts';
 import { RowWriter } from './checkpoint-rows.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
-import { decodeTurn, encodeTurn, readTurnHeader, responseOf, retagged } from './codec.ts';
+import {
+  decodeTurn,
+  type EntryVisitor,
+  encodeTurn,
+  readTurnHeader,
+  responseOf,
+  retagged,
+  visitEntries,
+} from './codec.ts';
 import { commitAppended, createEnvironment, openEnvironment } from './environment.ts';
 import { partOf, type ShardIdentity, tagOf } from './identity.ts';
+import type { LogTimes } from './journal.ts';
 import type { FiledBatch } from './log-files.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
+import { idOfFrame, type RecordFrame } from './record-frame.ts';
 import { Segments } from './segments.ts';
 
 /** The bytes that are written in one transaction. */
@@ -60,7 +71,7 @@ export interface KeptBatch {
 }
 
 /** The last entry that was written, and the first one of the newest segment; 0 when there was nothing. */
-export interface RestoredLog {
+export interface RestoredLog extends LogTimes {
   readonly last: number;
   readonly newestSegment: number;
 }
@@ -77,6 +88,8 @@ export async function restoreLog(
   let inSegment = Number.POSITIVE_INFINITY;
   let end = 0;
   let newestSegment = 0;
+  let timeMs = 0;
+  const ids = new NewestId();
   const flush = async () => {
     if (gathered.length === 0) return;
     if (inSegment > segmentBytesMax) {
@@ -95,6 +108,8 @@ export async function restoreLog(
       gathered.push([batch.firstSequence, own]);
       bytes += own.length;
       end = last;
+      timeMs = batch.timeMs;
+      visitEntries(own, 0, ids);
       if (bytes >= commitBytes) await flush();
     }
     await flush();
@@ -102,7 +117,18 @@ export async function restoreLog(
   } finally {
     await segments.close();
   }
-  return { last: end, newestSegment };
+  return { last: end, newestSegment, timeMs, newestIdMs: ids.timeMs };
+}
+
+/** Finds the latest time in an id. */
+class NewestId implements EntryVisitor {
+  timeMs = 0;
+
+  change(frame: RecordFrame): void {
+    this.timeMs = Math.max(this.timeMs, timeOfId(idOfFrame(frame)));
+  }
+
+  idempotency(): void {}
 }
 
 /** The log batch with its entries up to `lastSequence` only. */

@@ -12,7 +12,6 @@ import { isNotedRow } from '../directory/directory.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { type Frame, readArchiveFile } from '../journal/archive-file.ts';
 import { tagOf } from '../journal/identity.ts';
-import type { Journal } from '../journal/journal.ts';
 import { type FiledBatch, type LogFile, logFilesIn } from '../journal/log-files.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { restoreCheckpoint, restoreLog } from '../journal/restore-journal.ts';
@@ -20,7 +19,6 @@ import type { Restored, RestoreTarget } from '../operator/cli/context.ts';
 import type { ReportProgress, Verification } from '../operator/cli/verification.ts';
 import { type AuditPiece, restoreAudit } from '../operator/server/audit-copy.ts';
 import {
-  type ClockState,
   clockAfter,
   clockKey,
   clockStateOf,
@@ -94,13 +92,6 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     if (!existed) rmSync(dataDir, { recursive: true, force: true });
     throw error;
   }
-}
-
-/** The clock at the end of the log. The checkpoint's is that of the backup. */
-function clockOf(journal: Journal): ClockState {
-  let clock = readClock(journal.checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
-  for (const entry of journal.replay()) clock = clockAfter(clock, entry);
-  return clock;
 }
 
 function inWords(target: RestoreTarget): string {
@@ -229,12 +220,13 @@ class Restore {
       ...(scheduler && { scheduler }),
     });
     try {
-      const clock = clockOf(journal);
+      // The checkpoint's clock is that of the backup.
+      const stored = readClock(journal.checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
       await completeCheckpoint(journal);
       await journal.checkpointer.noteSegment(restored.newestSegment);
       await journal.checkpointer.putSmallValues(
         new Map([
-          [clockKey, writeClock(clock)],
+          [clockKey, writeClock(clockAfter(stored, restored))],
           // The backup's checkpoint may know of changes to the directory that came after the moment.
           [directoryRevisionKey, writeRevision(0)],
         ]),

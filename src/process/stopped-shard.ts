@@ -2,6 +2,7 @@
 // data folder uses this. It writes nothing.
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
+import { timeOfId } from '../core/ids.ts';
 import type { RecordKind, StoredRecord } from '../domain/record.ts';
 import type { IdempotencyRecord } from '../journal/journal.ts';
 import type { StoppedJournal } from '../journal/stopped-journal.ts';
@@ -39,13 +40,15 @@ export class StoppedShard {
 
   /** Reads the log after the checkpoint, once. Throws `JournalDamaged`; what comes before the damage is then applied. */
   replay(): void {
-    for (const entry of this.journal.replay()) {
-      for (const change of entry.changes) {
+    for (const { changes, timeMs, idempotency } of this.journal.replay()) {
+      let newestIdMs = 0;
+      for (const change of changes) {
         this.#inLog.set(change.id, change.kind);
         this.records.restore(change);
+        newestIdMs = Math.max(newestIdMs, timeOfId(change.id));
       }
-      if (entry.idempotency !== null) this.#usedInLog.push(entry.idempotency);
-      this.#clock = clockAfter(this.#clock, entry);
+      if (idempotency !== null) this.#usedInLog.push(idempotency);
+      this.#clock = clockAfter(this.#clock, { timeMs, newestIdMs });
     }
   }
 

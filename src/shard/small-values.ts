@@ -3,9 +3,8 @@
 // scrubber has come, and the directory's revision.
 
 import { pack, unpack } from 'msgpackr';
-import { timeOfId } from '../core/ids.ts';
 import type { StoredClock } from '../core/service-clock.ts';
-import type { ReplayedEntry } from '../journal/journal.ts';
+import type { LogTimes } from '../journal/journal.ts';
 import { type ScrubState, unscrubbed } from '../journal/scrubber.ts';
 import type { ScopeCounts } from './scope.ts';
 
@@ -60,11 +59,10 @@ export function latestClock(states: readonly ClockState[]): ClockState | null {
   return { clock, ids: { lastMs, leadMs } };
 }
 
-/** The clock after an entry of the log, which may be newer than the clock that was stored. */
-export function clockAfter({ clock, ids }: ClockState, { timeMs, changes }: ReplayedEntry): ClockState {
-  let { lastMs } = ids;
-  for (const { id } of changes) lastMs = Math.max(lastMs, timeOfId(id));
-  return { clock: { ...clock, serviceMs: Math.max(clock.serviceMs, timeMs) }, ids: { ...ids, lastMs } };
+/** The clock after a part of the log, which may be newer than the clock that was stored. */
+export function clockAfter({ clock, ids }: ClockState, { timeMs, newestIdMs }: LogTimes): ClockState {
+  const serviceMs = Math.max(clock.serviceMs, timeMs);
+  return { clock: { ...clock, serviceMs }, ids: { ...ids, lastMs: Math.max(ids.lastMs, newestIdMs) } };
 }
 
 /** The clock of a folder from which only one time is known. */
