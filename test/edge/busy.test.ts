@@ -4,15 +4,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
-import { Api } from '../../src/edge/api.ts';
-import type { KeyRing } from '../../src/edge/authenticate.ts';
-import { EventStreams } from '../../src/edge/event-stream.ts';
 import { HeldAnswers } from '../../src/edge/held-answers.ts';
 import { listen, type Server } from '../../src/edge/server.ts';
 import { type Port, ShardClient } from '../../src/shard/client.ts';
 import { AnswerWriter, readRequests } from '../../src/shard/frames.ts';
 import type { FromShard, ToShard } from '../../src/shard/protocol.ts';
 import { RawConnection, requestText } from './raw.ts';
+import { trustingApi } from './trusting-api.ts';
 import { unlimited } from './unlimited.ts';
 
 const mib = 1024 * 1024;
@@ -47,24 +45,9 @@ class Answering implements Port {
 }
 
 before(async () => {
-  const keyRing = {
-    authenticate: (org: string) => ({ org, livemode: false, secret: true }),
-  } as unknown as KeyRing;
   const shard = new ShardClient();
   shard.connect(new Answering());
-  const api = new Api({
-    keyRing: {
-      authenticate: (org: string) => ({ org, livemode: false, secret: true }),
-    } as unknown as KeyRing,
-    shards: [shard],
-    baseUrl: 'https://pay.test',
-    clock: Date.now,
-    onAnswered: () => {},
-    wantsAddress: () => false,
-    addressOf: () => '',
-    onRefusedKey: () => {},
-    eventStreams: new EventStreams({ keyRing, clock: Date.now, listenKey: Buffer.alloc(32) }),
-  });
+  const api = trustingApi(shard);
   server = await listen({
     host: '127.0.0.1',
     port: 0,

@@ -6,9 +6,6 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import { systemScheduler } from '../../src/core/scheduler.ts';
-import { Api } from '../../src/edge/api.ts';
-import type { KeyRing } from '../../src/edge/authenticate.ts';
-import { EventStreams } from '../../src/edge/event-stream.ts';
 import { HeldAnswers } from '../../src/edge/held-answers.ts';
 import type { Pages } from '../../src/edge/pages/pages.ts';
 import { listen } from '../../src/edge/server.ts';
@@ -17,6 +14,7 @@ import { type Port, ShardClient } from '../../src/shard/client.ts';
 import type { ToShard } from '../../src/shard/protocol.ts';
 import type { Peer } from '../../src/shard/turn.ts';
 import { Actor, account, org, settled } from '../shard/actor.ts';
+import { trustingApi } from './trusting-api.ts';
 import { unlimited } from './unlimited.ts';
 
 const otherOrg = 'org_000000000000000000000002';
@@ -36,20 +34,7 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
   port2.on('message', (message: ToShard) => actor.shard.receive(message, peer));
   actor.onStall = (stalledMs) => peer.post({ stalledMs }, []);
   client.connect(port1 as Port & typeof port1);
-  const keyRing = {
-    authenticate: (key: string) => ({ org: key, livemode: false, secret: true }),
-  } as unknown as KeyRing;
-  const api = new Api({
-    keyRing,
-    shards: [client],
-    baseUrl: 'https://pay.test',
-    clock: Date.now,
-    onAnswered: () => {},
-    wantsAddress: () => false,
-    addressOf: () => '',
-    onRefusedKey: () => {},
-    eventStreams: new EventStreams({ keyRing, clock: Date.now, listenKey: Buffer.alloc(32) }),
-  });
+  const api = trustingApi(client);
   const site = createSite({
     shards: [client],
     baseUrl: 'https://pay.test',

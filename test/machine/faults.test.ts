@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Merchant } from '../process/merchant.ts';
+import { crampedEnv, Merchant } from '../process/merchant.ts';
 import { payments } from '../process/payments-command.ts';
 import { shopOnEachShard } from '../process/shops.ts';
 import type { Service } from '../service.ts';
@@ -16,15 +16,6 @@ import { FaultyMachine, type Rule } from './faulty-machine.ts';
 const { EIO, ENOSPC } = constants.errno;
 const rounds = Number(process.env.MACHINE_FAULT_ROUNDS ?? 1);
 const firstSeed = Number(process.env.MACHINE_FAULT_SEED ?? Math.floor(Math.random() * 1e6));
-
-/** Small enough for checkpoints, new segments and faults to meet all the time. */
-const env = {
-  PAYMENTS_SHARDS: '2',
-  PAYMENTS_BASE_URL: 'https://pay.example',
-  PAYMENTS_MEMORY_SHARD_MIB: '64',
-  PAYMENTS_JOURNAL_SEGMENT_BYTES_MAX: String(1024 * 1024),
-  PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '50',
-};
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). */
 function randomOf(seed: number): () => number {
@@ -86,7 +77,7 @@ async function assertWhole(service: Service, merchants: readonly Merchant[], hin
 test('power cuts at any write or sync lose nothing that was acknowledged', async (context) => {
   const machine = machineFor(context);
   if (machine === null) return;
-  let service = await machine.start(env);
+  let service = await machine.start(crampedEnv);
   const merchants = await merchantsOn(context, service);
   const lost: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -104,14 +95,14 @@ test('power cuts at any write or sync lose nothing that was acknowledged', async
     machine.heal();
     // What a process that was killed has left unsynced is seen by the next one: then that has to be durable.
     if (round % 2 === 0) {
-      service = await machine.start(env);
+      service = await machine.start(crampedEnv);
       startWork(service, merchants);
       await progress(service, merchants, 5);
       await service.kill();
       await pauseAll(merchants);
     }
     lost.push(machine.cutPower(random));
-    service = await machine.start(env).catch((error) => assert.fail(`seed ${seed}: ${error}`));
+    service = await machine.start(crampedEnv).catch((error) => assert.fail(`seed ${seed}: ${error}`));
     for (const merchant of merchants) {
       await merchant.check(service.url, false);
       await merchant.settle(service.url);
@@ -127,7 +118,7 @@ test('power cuts at any write or sync lose nothing that was acknowledged', async
 test('a segment that a killed process had just begun, its folder not synced, is kept by a later power cut', async (context) => {
   const machine = machineFor(context);
   if (machine === null) return;
-  const first = await machine.start(env);
+  const first = await machine.start(crampedEnv);
   const exited = endOf(first);
   machine.faults({ on: 'sync', place: 'shard-1/log$', action: 'kill' });
   const [, shop] = await shopOnEachShard(first, 2);
@@ -136,13 +127,13 @@ test('a segment that a killed process had just begun, its folder not synced, is 
   await exited;
   await merchant.pause();
   machine.heal();
-  const second = await machine.start(env);
+  const second = await machine.start(crampedEnv);
   startWork(second, [merchant]);
   await progress(second, [merchant], 5);
   await second.kill();
   await merchant.pause();
   assert(machine.cutPower(() => 0) > 0);
-  const third = await machine.start(env);
+  const third = await machine.start(crampedEnv);
   await merchant.check(third.url, false);
   await merchant.settle(third.url);
   await assertWhole(third, [merchant], 'everything unsynced was lost');
@@ -181,7 +172,7 @@ const faults: readonly Fault[] = [
 test('I/O errors, a full disk, a stalled one, wrong clocks and a stopped process pass, and nothing is lost', async (context) => {
   const machine = machineFor(context);
   if (machine === null) return;
-  const service = await machine.start(env);
+  const service = await machine.start(crampedEnv);
   const merchants = await merchantsOn(context, service);
   startWork(service, merchants);
   await progress(service, merchants, 5);
@@ -243,7 +234,7 @@ const expected = new Set([
 test('a bit that flips on its way to the disk is told, and nothing else is shown for it', async (context) => {
   const machine = machineFor(context);
   if (machine === null) return;
-  const first = await machine.start(env);
+  const first = await machine.start(crampedEnv);
   const merchants = await merchantsOn(context, first);
   const [near, far] = merchants as [Merchant, Merchant];
   startWork(first, merchants);
@@ -255,7 +246,7 @@ test('a bit that flips on its way to the disk is told, and nothing else is shown
   await first.kill();
   await pauseAll(merchants);
   machine.heal();
-  const service = await machine.start(env);
+  const service = await machine.start(crampedEnv);
   await service.until(
     () => /shard 1 stays down: [^\n]*shard-1[^\n]* at sequence \d+: /.test(service.output()) || undefined,
   );

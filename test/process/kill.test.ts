@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startService, temporaryFolder } from '../service.ts';
-import { Merchant } from './merchant.ts';
+import { crampedEnv, Merchant } from './merchant.ts';
 import { shopOnEachShard } from './shops.ts';
 
 const killsUnderLoad = 10;
@@ -17,15 +17,6 @@ const connections = 4;
 /** A kill comes after at most this many acknowledged writes, and within this time. */
 const acknowledgedMax = 300;
 const underLoadMsMax = 2_000;
-
-/** Small enough for checkpoints, new segments and kills to meet all the time. */
-const env = {
-  PAYMENTS_SHARDS: '2',
-  PAYMENTS_BASE_URL: 'https://pay.example',
-  PAYMENTS_MEMORY_SHARD_MIB: '64',
-  PAYMENTS_JOURNAL_SEGMENT_BYTES_MAX: String(1024 * 1024),
-  PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '50',
-};
 
 function total(shops: readonly Merchant[], count: (shop: Merchant) => number): number {
   return shops.reduce((sum, shop) => sum + count(shop), 0);
@@ -44,7 +35,7 @@ async function progress(shops: readonly Merchant[], count: number): Promise<void
 async function killWhileStarting(dataDir: string, afterMs: number): Promise<void> {
   const entry = join(import.meta.dirname, '../../src/process/payments.ts');
   const child = spawn(process.execPath, [entry, 'serve'], {
-    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...env },
+    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...crampedEnv },
     stdio: 'ignore',
   });
   const exited = once(child, 'exit');
@@ -55,7 +46,7 @@ async function killWhileStarting(dataDir: string, afterMs: number): Promise<void
 
 test('killed at any moment, it loses and doubles nothing', async (context) => {
   const dataDir = temporaryFolder();
-  let service = await startService({ dataDir, env });
+  let service = await startService({ dataDir, env: crampedEnv });
   // One on each shard, so that a kill meets both at once.
   const shops = (await shopOnEachShard(service, 2)).map(
     ({ key }, shard) => new Merchant(context, `shop${shard}`, key),
@@ -71,7 +62,7 @@ test('killed at any moment, it loses and doubles nothing', async (context) => {
       await killWhileStarting(dataDir, 100 + Math.random() * 900);
     }
     const startedAt = performance.now();
-    service = await startService({ dataDir, env });
+    service = await startService({ dataDir, env: crampedEnv });
     restartMs += performance.now() - startedAt;
     const { url } = service;
     // Before anything is sent again, and after: what was unsure must not touch what was certain.

@@ -6,6 +6,15 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 
+/** Small enough for checkpoints, new segments and what goes wrong to meet all the time. */
+export const crampedEnv = {
+  PAYMENTS_SHARDS: '2',
+  PAYMENTS_BASE_URL: 'https://pay.example',
+  PAYMENTS_MEMORY_SHARD_MIB: '64',
+  PAYMENTS_JOURNAL_SEGMENT_BYTES_MAX: String(1024 * 1024),
+  PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '50',
+};
+
 interface Answer {
   readonly status: number;
   readonly text: string;
