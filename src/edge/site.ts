@@ -6,6 +6,7 @@ import { negotiateLanguage } from '../contract/language.ts';
 import { openapiDocument } from '../contract/openapi/document.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api.ts';
+import { type Asset, assetHandlers } from './assets.ts';
 import { type Exchange, headerLines } from './exchange.ts';
 import { visitPage } from './pages/page-visits.ts';
 import type { Pages } from './pages/pages.ts';
@@ -23,6 +24,8 @@ export interface SiteOptions {
   readonly stalledMsMax: number;
   /** The pages where customers pay. */
   readonly pages: Pages;
+  /** The scripts and style sheets of all pages. */
+  readonly assets: readonly Asset[];
 }
 
 type Handler = (exchange: Exchange, head: RequestHead) => void;
@@ -65,6 +68,7 @@ export function createSite(options: SiteOptions): Handler {
       else exchange.answer(503, text, `not ready: ${reason}\n`);
     },
     '/openapi.json': (exchange) => exchange.answer(200, json + noSniff, openapi),
+    ...assetHandlers(options.assets),
     '/docs/errors': (exchange) => exchange.answer(200, errorsHeaders + noSniff, errorsPage.html),
   };
   const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {

@@ -11,6 +11,7 @@ import { createClientAddressText } from '../edge/client-address.ts';
 import { EventStreams } from '../edge/event-stream.ts';
 import { HeldAnswers } from '../edge/held-answers.ts';
 import { loggablePath } from '../edge/loggable.ts';
+import { pageAssets } from '../edge/pages/page-assets.ts';
 import { createPagePort } from '../edge/pages/page-visits.ts';
 import { createPages } from '../edge/pages/pages.ts';
 import { RefusedKeys } from '../edge/refused-keys.ts';
@@ -126,6 +127,7 @@ const site = createSite({
   isPaused: () => isPaused,
   stalledMsMax: config.journal.stalledCommitSeconds * 1000,
   pages,
+  assets: pageAssets,
 });
 
 const connections = createEdgeConnections({

@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { addressOf } from '../../src/edge/assets.ts';
+import { buttonsScript } from '../../src/edge/pages/page-assets.ts';
 import { type Service, startService } from '../service.ts';
 import { requestText, sendRaw } from './raw.ts';
 
@@ -43,6 +45,7 @@ const otherAnswers: Row[] = [
   ['the description', 200, 'GET /openapi.json'],
   ['the errors', 200, 'GET /docs/errors'],
   ['a page', 404, 'GET /checkout/cs_nothing'],
+  ['a script', 200, `GET ${addressOf(buttonsScript)}`],
 ];
 
 async function answer(service: Service, [what, status, line, headers = []]: Row): Promise<Headers> {
@@ -55,6 +58,18 @@ test('no answer of the API may be stored', async () => {
   for (const row of apiAnswers(plain)) {
     assert.equal((await answer(plain, row)).get('cache-control'), 'no-store', row[0]);
   }
+});
+
+test('a browser keeps a script for good, at an address that changes with its content', async () => {
+  const address = addressOf(buttonsScript);
+  const script = await plain.call(address, { key: null });
+  assert.equal(script.text, buttonsScript.text);
+  assert.equal(script.headers.get('content-type'), 'text/javascript; charset=utf-8');
+  assert.equal(script.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  assert.match(address, /^\/assets\/buttons\.[0-9a-f]{16}\.js$/);
+  const changed = addressOf({ ...buttonsScript, text: `${buttonsScript.text}\n` });
+  assert.notEqual(changed, address);
+  assert.equal((await plain.call(changed, { key: null })).status, 404);
 });
 
 test('with an https base URL every answer has browsers keep to https, and with another none does', async () => {

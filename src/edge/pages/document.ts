@@ -1,8 +1,9 @@
-// The parts that all pages share: document, headers, languages. No page is stored by a cache or shown in a frame, loads
-// anything, or runs a script, and its forms are sent to this service only.
+// The parts that all pages share: document, headers, languages. No page is stored by a cache or shown in a frame. It loads
+// and runs nothing but scripts of this service, which it can do without, and its forms are sent to this service only.
 
 import { type Language, languages } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
+import { type Asset, addressOf } from '../assets.ts';
 import { type Html, html } from './html.ts';
 import { languageNames, type PageMessage, say } from './page-messages.ts';
 import type { PageAnswer, ShownPayment } from './page-port.ts';
@@ -31,6 +32,8 @@ export interface Page {
   readonly payment: ShownPayment | null;
   /** The page reports an error in the form. */
   readonly error?: boolean;
+  /** Scripts that make the page easier to use. It works without them. */
+  readonly scripts?: readonly Asset[];
   /** The page goes to this address at once. */
   readonly goTo?: string;
   /** The page reloads after this many seconds. */
@@ -59,6 +62,7 @@ export function redirect(location: string): PageAnswer {
 const policy = [
   `default-src 'none'`,
   `style-src ${styleSource}`,
+  `script-src 'self'`,
   `form-action 'self'`,
   `base-uri 'none'`,
   `frame-ancestors 'none'`,
@@ -96,6 +100,7 @@ export function render(page: Page, visit: Visit, setCookie: string | null = null
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}${page.payment !== null && ` – ${page.payment.merchant}`}</title>
 ${styleElement}
+${(page.scripts ?? []).map((script) => html`<script type="module" src="${visit.prefix}${addressOf(script)}"></script>`)}
 ${page.goTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${page.goTo}">`}
 </head>
 <body>

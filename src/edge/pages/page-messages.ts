@@ -150,6 +150,9 @@ export const pageMessages = {
     fr: 'Code QR du numéro ci-dessus',
     ar: 'رمز QR للرقم أعلاه',
   },
+  copy: { en: 'Copy the code', fr: 'Copier le code', ar: 'نسخ الرمز' },
+  copied: { en: 'Copied', fr: 'Copié', ar: 'تم النسخ' },
+  print: { en: 'Print', fr: 'Imprimer', ar: 'طباعة' },
   voucher_after: {
     en: '{merchant} hears of your payment as soon as the agent has taken it.',
     fr: '{merchant} sera informé de votre paiement dès que l’agent l’aura encaissé.',

@@ -8,6 +8,7 @@ import type { CardField } from './card-fields.ts';
 import { linkTo, type Page, sayOf, type Visit } from './document.ts';
 import { type Html, html } from './html.ts';
 import { failureNotice, notice } from './outcome-pages.ts';
+import { buttonsScript } from './page-assets.ts';
 import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 import { qrCode } from './qr-code.ts';
@@ -126,12 +127,14 @@ export function voucherPage(payment: ShownPayment, visit: Visit, field: Html): P
   return {
     title: say('pay_cash', language),
     payment,
+    scripts: [buttonsScript],
     body: [
       html`<p>${say('voucher_text', language)}</p>`,
-      html`<dl><div><dt>${say('voucher_code', language)}</dt><dd class="code"><bdi dir="ltr">${grouped(number, [4, 4, 4])}</bdi></dd></div>
+      html`<dl><div><dt>${say('voucher_code', language)}</dt><dd class="code"><bdi dir="ltr">${grouped(number, [4, 4, 4])}</bdi></dd>${copyButton(number, language)}</div>
 <div><dt>${say('voucher_amount', language)}</dt><dd>${formatAmount(payment.amount, payment.currency, language)}</dd></div>
 <div><dt>${say('voucher_until', language)}</dt><dd>${moroccoTime(charge.expires_at_ms, language)}</dd></div></dl>`,
       qrCode(number, say('voucher_qr', language)),
+      html`<button type="button" class="quiet screen" data-print hidden>${say('print', language)}</button>`,
       html`<p class="muted">${sayOf(visit, payment, 'voucher_after')}</p>`,
       payment.livemode ? null : html`<p class="muted screen">${say('voucher_test', language)}</p>`,
       back === null
@@ -141,6 +144,10 @@ export function voucherPage(payment: ShownPayment, visit: Visit, field: Html): P
       change,
     ],
   };
+}
+
+function copyButton(text: string, language: Language): Html {
+  return html`<button type="button" class="quiet screen" data-copy="${text}" data-done="${say('copied', language)}" aria-live="polite" hidden>${say('copy', language)}</button>`;
 }
 
 /** The form that leads back to the choice of methods, if there is a choice. Sending it ends the charge of this page. */

@@ -70,7 +70,7 @@ describe('a visit', () => {
     assert.deepEqual(service.log, []);
   });
 
-  test('every answer is uncacheable, unframeable and loads nothing', async () => {
+  test('every answer is uncacheable, unframeable, and loads scripts of the service only', async () => {
     const { service, session, shown } = await atCardPage();
     const visitor = createVisitor(service.pages);
     for (const target of [`/checkout/${session.id}`, shown.at, '/checkout/cs_nothing']) {
@@ -79,7 +79,7 @@ describe('a visit', () => {
       const policy = answer.header('content-security-policy')!;
       assert.match(
         policy,
-        /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+        /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
       );
       assert.equal(answer.header('x-content-type-options'), 'nosniff');
       assert.equal(answer.header('referrer-policy'), 'same-origin');

@@ -1,0 +1,41 @@
+// Files of our own that pages load: scripts and style sheets. The address of a file contains a digest of its content, so browsers
+// keep it for good, and a changed file has another address. The edge serves them from memory.
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Exchange, headerLines } from './exchange.ts';
+
+export interface Asset {
+  /** With its ending: `card-form.js`. */
+  readonly name: string;
+  /** The value of its `Content-Type`. */
+  readonly type: string;
+  readonly text: string;
+}
+
+/** A script of `edge/scripts`, which runs in the browser. */
+export function scriptAsset(name: string): Asset {
+  const text = readFileSync(new URL(`scripts/${name}`, import.meta.url), 'utf8');
+  return { name, type: 'text/javascript; charset=utf-8', text };
+}
+
+/** The path of an asset, such as `/assets/card-form.3f9a0c1b2d4e5f60.js`. */
+export function addressOf({ name, text }: Asset): string {
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return `/assets/${name.replace(/(?=\.\w+$)/, `.${digest}`)}`;
+}
+
+/** The answer to a GET of each asset, by its path. */
+export function assetHandlers(assets: readonly Asset[]): Record<string, (exchange: Exchange) => void> {
+  return Object.fromEntries(
+    assets.map((asset) => {
+      const headers = headerLines(
+        ['Content-Type', asset.type],
+        ['Cache-Control', 'public, max-age=31536000, immutable'],
+        ['X-Content-Type-Options', 'nosniff'],
+        ['Cross-Origin-Resource-Policy', 'same-origin'],
+      );
+      return [addressOf(asset), (exchange: Exchange) => exchange.answer(200, headers, asset.text)];
+    }),
+  );
+}

@@ -1,0 +1,20 @@
+// Buttons that need a script, and are hidden without one: `data-copy` copies its text, `data-print` prints the page.
+
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  if (!(button instanceof HTMLButtonElement) || !navigator.clipboard) continue;
+  button.hidden = false;
+  const label = button.textContent;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.dataset.copy ?? '');
+    button.textContent = button.dataset.done ?? label;
+    setTimeout(() => {
+      button.textContent = label;
+    }, 3_000);
+  });
+}
+
+for (const button of document.querySelectorAll('button[data-print]')) {
+  if (!(button instanceof HTMLButtonElement)) continue;
+  button.hidden = false;
+  button.addEventListener('click', () => window.print());
+}
