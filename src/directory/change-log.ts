@@ -15,7 +15,8 @@ export interface LoggedChange {
   readonly after: number;
   /** Wall time. */
   readonly timeMs: number;
-  readonly rows: readonly (readonly [row: string, content: Uint8Array])[];
+  /** Null for one that it removed. */
+  readonly rows: readonly (readonly [row: string, content: Uint8Array | null])[];
 }
 
 const prefix = 'change/';

@@ -10,14 +10,11 @@ import { pack, unpack } from 'msgpackr';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import type { Bucket } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';
-import type { Clock } from '../core/clock.ts';
 import { createRandomText } from '../core/ids.ts';
 import type { BucketOverride } from '../domain/limits-in-force.ts';
-import type { Part } from '../journal/identity.ts';
-import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
-import { createRowStore, RowStore } from '../journal/row-store.ts';
+import { JournalFailure } from '../journal/journal.ts';
 import { type ApiKey, digestOf, type KeyKind, keyKinds, newKey, revoked, rolled } from './api-key.ts';
-import { changeRowOf, encodeChange, expiredChanges } from './change-log.ts';
+import { DirectoryStore, type DirectoryStoreOptions } from './directory-store.ts';
 import {
   activate,
   close,
@@ -45,10 +42,6 @@ export type ChangeListener = (change: DirectoryChange) => void | Promise<void>;
 /** The texts of an organization's first keys, by mode. */
 export type FirstKeys<M extends Mode = Mode> = Readonly<Record<M, Readonly<Record<KeyKind, string>>>>;
 
-/** The layout of the rows below; another one is refused. */
-const format = 2;
-const formatRow = 'format';
-const revisionRow = 'revision';
 const keyCheckRow = 'secrets-key';
 const listenKeyRow = 'listen_key';
 const listenKeyBytes = 32;
@@ -63,109 +56,59 @@ function notedRow(generation: number, shard: number): string {
   return `noted/${generation}/${shard}`;
 }
 
-/** How many changes were made to the directory in a store. */
-export function revisionOf(store: RowStore): number {
-  const bytes = store.get(revisionRow);
-  return bytes === undefined ? 0 : (unpack(bytes) as number);
-}
-
-/** Creates an empty directory. */
-export async function createDirectory(folder: string, part: Part): Promise<void> {
-  await createRowStore(folder, part);
-  const store = new RowStore(folder, part);
-  await store.write(new Map([[formatRow, pack(format)]]));
-  await store.close();
-}
-
-export interface DirectoryOptions {
-  readonly folder: string;
-  readonly part: Part;
-  readonly now: Clock;
-  /**
-   * A change could not be written. Where the disk was at fault the next one may do; `fatal` says that the store can't
-   * be used any more.
-   */
-  readonly onFailure?: (error: unknown, fatal: boolean) => void;
-  /** Up to which revision nobody needs the log of changes any more; without it its age alone decides. */
-  readonly archivedRevision?: () => number;
-}
-
 export class Directory {
-  readonly #store: RowStore;
-  readonly #now: Clock;
-  readonly #onFailure: NonNullable<DirectoryOptions['onFailure']>;
-  readonly #archivedRevision: NonNullable<DirectoryOptions['archivedRevision']>;
+  /** The rows on disk, for what else belongs into the directory. */
+  readonly store: DirectoryStore;
   readonly #randomText = createRandomText(randomFillSync);
   readonly #organizations = new Map<string, Organization>();
   readonly #keys = new Map<string, ApiKey>();
   readonly #keysByDigest = new Map<string, ApiKey>();
   readonly #keyIdsOf = new Map<string, string[]>();
   readonly #listeners = new Set<ChangeListener>();
-  #revision = 0;
-  /** The last write. The next one waits for it, because it is decided on its result. */
-  #lastWrite: Promise<unknown> = Promise.resolve();
 
   /** Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used as it is. */
-  constructor({
-    folder,
-    part,
-    now,
-    onFailure = () => {},
-    archivedRevision = () => Number.POSITIVE_INFINITY,
-  }: DirectoryOptions) {
-    this.#now = now;
-    this.#archivedRevision = archivedRevision;
-    this.#onFailure = onFailure;
-    this.#store = new RowStore(folder, part);
-    if (this.#number(formatRow) !== format)
-      throw new JournalDamaged(`${folder} was written by another version: use the one that wrote it`);
-    this.#load();
+  constructor(options: DirectoryStoreOptions) {
+    this.store = new DirectoryStore(options);
+    this.store.keep(() => this.#load());
   }
 
   /** Reads everything from the disk. */
   #load(): void {
     for (const map of [this.#organizations, this.#keys, this.#keysByDigest, this.#keyIdsOf]) map.clear();
-    this.#revision = revisionOf(this.#store);
-    for (const row of this.#store.rows(`${idPrefixes.organization}_`))
-      this.#remember(unpack(row) as Organization, []);
-    for (const row of this.#store.rows('key_')) this.#rememberKey(unpack(row) as ApiKey);
-  }
-
-  /** The number in a row; 0 without one. */
-  #number(row: string): number {
-    const bytes = this.#store.get(row);
-    return bytes === undefined ? 0 : (unpack(bytes) as number);
+    for (const organization of this.store.values<Organization>(`${idPrefixes.organization}_`))
+      this.#remember(organization, []);
+    for (const key of this.store.values<ApiKey>('key_')) this.#rememberKey(key);
   }
 
   /** How many changes were made. */
   get revision(): number {
-    return this.#revision;
+    return this.store.revision;
   }
 
   /** The sequence that a shard is known to have reached, at least; 0 when nothing is known. */
   notedSequence(generation: number, shard: number): number {
-    return this.#number(notedRow(generation, shard));
+    return this.store.number(notedRow(generation, shard));
   }
 
   /** Notes the sequence that a shard has reached. Never rejects: what is noted is a lower bound. */
   async noteSequence(generation: number, shard: number, sequence: number): Promise<void> {
-    await this.#write(() => new Map([[notedRow(generation, shard), pack(sequence)]])).catch(() => {});
+    await this.store.write(() => new Map([[notedRow(generation, shard), pack(sequence)]])).catch(() => {});
   }
 
   /** A value that is sealed with the key of the signing secrets, to recognize that key; null before the first start. */
   get keyCheckValue(): string | null {
-    const bytes = this.#store.get(keyCheckRow);
+    const bytes = this.store.get(keyCheckRow);
     return bytes === undefined ? null : (unpack(bytes) as string);
   }
 
   async putKeyCheckValue(sealed: string): Promise<void> {
-    await this.#write(() => new Map([[keyCheckRow, pack(sealed)]]));
+    await this.store.write(() => new Map([[keyCheckRow, pack(sealed)]]));
   }
 
   /** Makes entries for organizations that the shards have and this directory has lost: suspended, without any key. */
   async restoreOrganizations(ids: Iterable<string>): Promise<void> {
     for (const id of ids) {
-      const entry = suspend(newOrganization(id, id, this.#now()));
+      const entry = suspend(newOrganization(id, id, this.store.now()));
       await this.#change(() => ({ organization: entry, keys: [] }));
     }
   }
@@ -176,24 +119,15 @@ export class Directory {
   }
 
   /** Continues the count of changes at `revision`, up to which the shards know of changes that this directory has lost. */
-  async skipTo(revision: number): Promise<void> {
-    const rows: [string, Buffer][] = [[revisionRow, pack(revision)]];
-    await this.#write(
-      () => {
-        const change = { revision, after: this.#revision, timeMs: this.#now(), rows };
-        return new Map([...rows, [changeRowOf(revision), encodeChange(change)]]);
-      },
-      () => {
-        this.#revision = revision;
-      },
-    );
+  skipTo(revision: number): Promise<void> {
+    return this.store.skipTo(revision);
   }
 
   /** The key that the signing secrets of `listen` are derived from; made when it is asked for the first time. */
   async listenKey(): Promise<Uint8Array> {
     const made = () => new Map([[listenKeyRow, randomBytes(listenKeyBytes)]]);
-    if (this.#store.get(listenKeyRow) === undefined) await this.#write(made);
-    return Uint8Array.from(this.#store.get(listenKeyRow)!);
+    if (this.store.get(listenKeyRow) === undefined) await this.store.write(made);
+    return Uint8Array.from(this.store.get(listenKeyRow)!);
   }
 
   /** Every organization, oldest first. */
@@ -237,7 +171,7 @@ export class Directory {
     name: string,
     keyModes: readonly M[],
   ): Promise<{ organization: Organization; keys: FirstKeys<M> }> {
-    const nowMs = this.#now();
+    const nowMs = this.store.now();
     const organization = newOrganization(`${idPrefixes.organization}_${this.#randomText(24)}`, name, nowMs);
     const made: ApiKey[] = [];
     const texts = keyModes.map((mode) => {
@@ -253,42 +187,42 @@ export class Directory {
   }
 
   activate(org: string): Promise<Organization> {
-    return this.#changeOrganization(org, activate);
+    return this.changeOrganization(org, activate);
   }
 
   suspend(org: string): Promise<Organization> {
-    return this.#changeOrganization(org, suspend);
+    return this.changeOrganization(org, suspend);
   }
 
   reinstate(org: string): Promise<Organization> {
-    return this.#changeOrganization(org, reinstate);
+    return this.changeOrganization(org, reinstate);
   }
 
   close(org: string): Promise<Organization> {
-    return this.#changeOrganization(org, close);
+    return this.changeOrganization(org, close);
   }
 
   setMethods(org: string, mode: Mode, methods: Partial<Methods>): Promise<Organization> {
-    return this.#changeOrganization(org, (organization) => withMethods(organization, mode, methods));
+    return this.changeOrganization(org, (organization) => withMethods(organization, mode, methods));
   }
 
   setLimit(org: string, mode: Mode, bucket: Bucket, limit: BucketOverride): Promise<Organization> {
-    return this.#changeOrganization(org, (organization) =>
-      withLimit(organization, mode, bucket, limit, this.#now()),
+    return this.changeOrganization(org, (organization) =>
+      withLimit(organization, mode, bucket, limit, this.store.now()),
     );
   }
 
   setDailyCap(org: string, mode: Mode, cap: Parameters<typeof withDailyCap>[2]): Promise<Organization> {
-    return this.#changeOrganization(org, (organization) => withDailyCap(organization, mode, cap));
+    return this.changeOrganization(org, (organization) => withDailyCap(organization, mode, cap));
   }
 
   resetLimits(org: string, mode: Mode): Promise<Organization> {
-    return this.#changeOrganization(org, (organization) => withoutLimits(organization, mode));
+    return this.changeOrganization(org, (organization) => withoutLimits(organization, mode));
   }
 
   /** Creates a key and returns its text, which is kept nowhere. */
   async createKey(org: string, mode: Mode, kind: KeyKind): Promise<{ key: ApiKey; text: string }> {
-    const made = newKey({ org, mode, kind }, this.#now(), this.#randomText);
+    const made = newKey({ org, mode, kind }, this.store.now(), this.#randomText);
     await this.#change(() => ({ organization: unlessClosed(this.organization(org)), keys: [made.key] }));
     return made;
   }
@@ -298,7 +232,7 @@ export class Directory {
     idOrText: string,
     overlapSeconds: number,
   ): Promise<{ key: ApiKey; text: string; old: ApiKey }> {
-    const nowMs = this.#now();
+    const nowMs = this.store.now();
     const made = newKey(this.key(idOrText), nowMs, this.#randomText);
     const { keys } = await this.#change(() => {
       const current = this.key(idOrText);
@@ -311,18 +245,18 @@ export class Directory {
   /** Stops a key at once. */
   async revokeKey(idOrText: string): Promise<ApiKey> {
     const { keys } = await this.#change(() => {
-      const key = revoked(this.key(idOrText), this.#now());
+      const key = revoked(this.key(idOrText), this.store.now());
       return { organization: this.organization(key.org), keys: [key] };
     });
     return keys[0]!;
   }
 
-  async closeStore(): Promise<void> {
-    await this.#lastWrite;
-    await this.#store.close();
+  closeStore(): Promise<void> {
+    return this.store.close();
   }
 
-  async #changeOrganization(
+  /** Changes an organization by a rule, which may refuse by throwing. */
+  async changeOrganization(
     org: string,
     rule: (organization: Organization) => Organization,
   ): Promise<Organization> {
@@ -335,46 +269,25 @@ export class Directory {
 
   /** Makes a change: `decide` says which organization and keys it leaves, and may refuse by throwing. */
   async #change(decide: () => DirectoryChange): Promise<DirectoryChange> {
-    let change!: DirectoryChange;
-    const makeRows = () => {
-      change = decide();
-      const entries = [change.organization, ...change.keys];
-      const revision = this.#revision + 1;
-      const rows: [string, Buffer][] = entries.map((entry) => [entry.id, pack(entry)]);
-      rows.push([revisionRow, pack(revision)]);
-      const logged = encodeChange({ revision, after: this.#revision, timeMs: this.#now(), rows });
-      const expired = expiredChanges(this.#store, this.#now(), this.#archivedRevision());
-      return new Map<string, Buffer | null>([...rows, [changeRowOf(revision), logged], ...expired]);
-    };
+    let change: DirectoryChange | null = null;
     try {
-      await this.#write(makeRows, () => {
-        this.#revision++;
-        this.#remember(change.organization, change.keys);
+      await this.store.change(() => {
+        change = decide();
+        const { organization, keys } = change;
+        return {
+          rows: [organization, ...keys].map((entry) => [entry.id, pack(entry)] as const),
+          value: null,
+          apply: () => this.#remember(organization, keys),
+        };
       });
     } catch (error) {
       // The change may be on disk although its write failed. The directory was read again, and what was read is in force.
-      if (error instanceof JournalFailure) await this.#tell(change.organization.id);
+      if (error instanceof JournalFailure && change !== null)
+        await this.#tell((change as DirectoryChange).organization.id);
       throw error;
     }
-    await this.#tell(change.organization.id);
-    return change;
-  }
-
-  /** Writes rows after the last write. They are made then, and `onWritten` is called when they are on disk. */
-  #write(make: () => ReadonlyMap<string, Uint8Array | null>, onWritten = () => {}): Promise<void> {
-    const written = this.#lastWrite.then(async () => {
-      const rows = make();
-      try {
-        await this.#store.write(rows);
-        onWritten();
-      } catch (error) {
-        this.#onFailure(error, !(error instanceof JournalFailure));
-        if (error instanceof JournalFailure) this.#load();
-        throw error;
-      }
-    });
-    this.#lastWrite = written.catch(() => {});
-    return written;
+    await this.#tell(change!.organization.id);
+    return change!;
   }
 
   async #tell(org: string): Promise<void> {

@@ -2,7 +2,7 @@
 // service that goes on writing them.
 
 import { changesAfter } from '../directory/change-log.ts';
-import { revisionOf } from '../directory/directory.ts';
+import { revisionOf } from '../directory/directory-store.ts';
 import type { JournalCopy } from '../journal/copy-journal.ts';
 import type { RowStore } from '../journal/row-store.ts';
 import type { ArchiveSource } from './archiver.ts';

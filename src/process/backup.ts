@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pack } from 'msgpackr';
 import { changesAfter, directoryFrames } from '../directory/change-log.ts';
-import { revisionOf } from '../directory/directory.ts';
+import { revisionOf } from '../directory/directory-store.ts';
 import {
   checkRecipient,
   digestOfFile,

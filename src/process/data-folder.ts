@@ -24,7 +24,8 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { createDirectory, Directory, type DirectoryOptions } from '../directory/directory.ts';
+import { Directory } from '../directory/directory.ts';
+import { createDirectory, type DirectoryStoreOptions } from '../directory/directory-store.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
 import { createJournal, foldersOfJournal, layoutVersions, partsOfJournal } from '../journal/open-journal.ts';
 import { partsOfRowStore } from '../journal/row-store.ts';
@@ -155,7 +156,7 @@ export function refuseNewer(path: string, layouts: Layouts): void {
 /** Opens the folder's directory. Throws `JournalDamaged`. */
 export function openDirectory(
   { directory: folder, directoryPart: part }: DataFolder,
-  options: Pick<DirectoryOptions, 'onFailure' | 'archivedRevision'> = {},
+  options: Pick<DirectoryStoreOptions, 'onFailure' | 'archivedRevision'> = {},
 ): Directory {
   return new Directory({ folder, part, now: Date.now, ...options });
 }

@@ -8,7 +8,7 @@ import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
-import { revisionOf } from '../../src/directory/directory.ts';
+import { revisionOf } from '../../src/directory/directory-store.ts';
 import { RowStore } from '../../src/journal/row-store.ts';
 import { lookAtDataFolder } from '../../src/process/data-folder.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';

@@ -4,7 +4,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDirectory, Directory } from '../../../src/directory/directory.ts';
+import { Directory } from '../../../src/directory/directory.ts';
+import { createDirectory } from '../../../src/directory/directory-store.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { ReviewRecord } from '../../../src/domain/record.ts';
 import { OperatorFailure } from '../../../src/operator/protocol.ts';

@@ -191,7 +191,7 @@ const webhooks = [
 
 const operators = [
   bug('a directory change is in force before it is on disk', [
-    'directory/directory.ts',
+    'directory/directory-store.ts',
     '        await this.#store.write(rows);\n        onWritten();',
     '        onWritten();\n        void this.#store.write(rows).catch(() => {});',
   ]),

@@ -1,0 +1,166 @@
+// The directory's rows on disk. Each change is one commit: the rows as they are after it, the revision, and an entry of the log
+// of changes (change-log.ts). Changes are made one after the other, because each is decided on the result of the one before. A
+// change is first on disk, then in memory. After a failed write everything is read again, because the write may be on disk.
+
+import { pack, unpack } from 'msgpackr';
+import type { Clock } from '../core/clock.ts';
+import type { Part } from '../journal/identity.ts';
+import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import { createRowStore, RowStore } from '../journal/row-store.ts';
+import { changeRowOf, encodeChange, expiredChanges } from './change-log.ts';
+
+/** The layout of the rows; another one is refused. */
+const format = 2;
+const formatRow = 'format';
+const revisionRow = 'revision';
+
+export type Rows = readonly (readonly [row: string, content: Uint8Array | null])[];
+
+/** What a change leaves: its rows, where null removes one. */
+export interface StoreChange<T> {
+  readonly rows: Rows;
+  /** Rows that the log of changes leaves out, so that no restore brings them back. */
+  readonly unlogged?: Rows;
+  readonly value: T;
+  /** Takes the change into memory, once it is on disk. */
+  apply(): void;
+}
+
+export interface DirectoryStoreOptions {
+  readonly folder: string;
+  readonly part: Part;
+  readonly now: Clock;
+  /**
+   * A change could not be written. Where the disk was at fault the next one may do; `fatal` says that the store can't
+   * be used any more.
+   */
+  readonly onFailure?: (error: unknown, fatal: boolean) => void;
+  /** Up to which revision nobody needs the log of changes any more; without it its age alone decides. */
+  readonly archivedRevision?: () => number;
+}
+
+/** How many changes were made to the directory in a store. */
+export function revisionOf(store: RowStore): number {
+  const bytes = store.get(revisionRow);
+  return bytes === undefined ? 0 : (unpack(bytes) as number);
+}
+
+/** Creates an empty directory. */
+export async function createDirectory(folder: string, part: Part): Promise<void> {
+  await createRowStore(folder, part);
+  const store = new RowStore(folder, part);
+  await store.write(new Map([[formatRow, pack(format)]]));
+  await store.close();
+}
+
+export class DirectoryStore {
+  readonly now: Clock;
+  readonly #store: RowStore;
+  readonly #onFailure: NonNullable<DirectoryStoreOptions['onFailure']>;
+  readonly #archivedRevision: NonNullable<DirectoryStoreOptions['archivedRevision']>;
+  readonly #readers: (() => void)[] = [];
+  #revision: number;
+  /** The last write. The next one waits for it, because it is decided on its result. */
+  #lastWrite: Promise<unknown> = Promise.resolve();
+
+  /** Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used as it is. */
+  constructor({
+    folder,
+    part,
+    now,
+    onFailure = () => {},
+    archivedRevision = () => Number.POSITIVE_INFINITY,
+  }: DirectoryStoreOptions) {
+    this.now = now;
+    this.#onFailure = onFailure;
+    this.#archivedRevision = archivedRevision;
+    this.#store = new RowStore(folder, part);
+    if (this.number(formatRow) !== format)
+      throw new JournalDamaged(`${folder} was written by another version: use the one that wrote it`);
+    this.#revision = revisionOf(this.#store);
+  }
+
+  /** Calls `read` now, and again whenever what is in memory may not be what is on disk. */
+  keep(read: () => void): void {
+    this.#readers.push(read);
+    read();
+  }
+
+  /** How many changes were made. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get(row: string): Buffer | undefined {
+    return this.#store.get(row);
+  }
+
+  /** The number in a row; 0 without one. */
+  number(row: string): number {
+    const bytes = this.get(row);
+    return bytes === undefined ? 0 : (unpack(bytes) as number);
+  }
+
+  /** The values of the rows whose names begin with `prefix`. */
+  *values<T>(prefix: string): Generator<T> {
+    for (const bytes of this.#store.rows(prefix)) yield unpack(bytes) as T;
+  }
+
+  /** Makes a change: `decide` says what it leaves, and may refuse by throwing. */
+  async change<T>(decide: () => StoreChange<T>): Promise<T> {
+    let change!: StoreChange<T>;
+    const make = () => {
+      change = decide();
+      const revision = this.#revision + 1;
+      const rows: Rows = [...change.rows, [revisionRow, pack(revision)]];
+      const logged = encodeChange({ revision, after: this.#revision, timeMs: this.now(), rows });
+      const expired = expiredChanges(this.#store, this.now(), this.#archivedRevision());
+      return new Map([...rows, ...(change.unlogged ?? []), [changeRowOf(revision), logged], ...expired]);
+    };
+    await this.write(make, () => {
+      this.#revision++;
+      change.apply();
+    });
+    return change.value;
+  }
+
+  /** Continues the count of changes at `revision`, up to which the shards know of changes that this directory has lost. */
+  async skipTo(revision: number): Promise<void> {
+    const rows: Rows = [[revisionRow, pack(revision)]];
+    const make = () => {
+      const change = { revision, after: this.#revision, timeMs: this.now(), rows };
+      return new Map([...rows, [changeRowOf(revision), encodeChange(change)]]);
+    };
+    await this.write(make, () => {
+      this.#revision = revision;
+    });
+  }
+
+  /**
+   * Writes rows after the last write, without a change of the revision. They are made then, and `onWritten` is called when they
+   * are on disk.
+   */
+  write(make: () => ReadonlyMap<string, Uint8Array | null>, onWritten = () => {}): Promise<void> {
+    const written = this.#lastWrite.then(async () => {
+      const rows = make();
+      try {
+        await this.#store.write(rows);
+        onWritten();
+      } catch (error) {
+        this.#onFailure(error, !(error instanceof JournalFailure));
+        if (error instanceof JournalFailure) {
+          this.#revision = revisionOf(this.#store);
+          for (const read of this.#readers) read();
+        }
+        throw error;
+      }
+    });
+    this.#lastWrite = written.catch(() => {});
+    return written;
+  }
+
+  async close(): Promise<void> {
+    await this.#lastWrite;
+    await this.#store.close();
+  }
+}
