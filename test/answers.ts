@@ -28,8 +28,21 @@ const document = openapiDocument('http://any.example') as unknown as {
   readonly paths: Readonly<Record<string, Operations>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
 };
-const { components } = document;
+/** Clients must survive new fields, so the description's objects are open. A field that it does not have is a fault here. */
+const components: typeof document.components = {
+  ...document.components,
+  schemas: closed(document.components.schemas!),
+};
 const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+
+/** A copy in which no object may have other properties than those that are described. */
+function closed<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map(closed) as T;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.entries(schema).map(([name, part]) => [name, closed(part)]);
+  const open = 'properties' in schema && 'type' in schema && !('additionalProperties' in schema);
+  return { ...Object.fromEntries(parts), ...(open && { additionalProperties: false }) };
+}
 
 /** What the reference names: `#/components/headers/Request-Id`. */
 function lookUp<T>(reference: Reference): T {

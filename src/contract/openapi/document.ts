@@ -83,7 +83,7 @@ function describeOperation(route: Route, writing: Writing): Json {
     operationId: route.operation,
     tags: [tag.name],
     summary: route.summary,
-    description: describeCounting(route),
+    description: `${route.description}\n\n${describeCounting(route)}`,
     parameters: [...describePathIds(route), ...query, ...requestHeaderRefs(route)],
     ...(body === null ? {} : { requestBody: body }),
     responses: {

@@ -4,6 +4,7 @@
 //   {enum: ['a']}                                     → {type: 'string', enum: ['a']}
 //   {anyOf: [{type: 'string'}, {type: 'null'}]}       → {type: ['string', 'null']}
 //   {patternProperties: {P: S}}                       → {additionalProperties: S, propertyNames: {pattern: P}}
+//   {anyOf: [A, B], discriminator: {propertyName}}    → {oneOf: [A, B], discriminator: {propertyName, mapping}}
 //
 // A schema that has a name is described once, among the components; other places have a reference to it.
 
@@ -16,34 +17,31 @@ import { declineCodes } from '../vocabulary.ts';
 export type Json = { [name: string]: unknown };
 
 const errorTypes = [...new Set(errorCodes.map((code) => errors[code].type))] as ErrorType[];
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const nullable = <T extends TSchema>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
 
 /** The body of every refused request. */
 export const ErrorAnswer = Type.Object(
   {
     error: Type.Object(
       {
-        type: Type.Enum(errorTypes),
-        code: Type.Enum([...errorCodes], { description: 'The precise, stable reason: branch on it' }),
-        decline_code: nullable(
-          Type.Enum([...declineCodes], { description: "For a declined card, the bank's reason" }),
-        ),
-        param: nullable(
-          Type.String({ description: 'The parameter at fault, as a path such as metadata.order_id' }),
-        ),
+        type: Type.Enum(errorTypes, { description: 'The kind of error.' }),
+        code: Type.Enum([...errorCodes], { description: 'The precise, stable reason: branch on it.' }),
+        decline_code: nullable(Type.Enum([...declineCodes]), "For a declined card, the bank's reason."),
+        param: nullable(Type.String(), 'The parameter at fault, as a path such as `metadata.order_id`.'),
         message: Type.String({
           description:
-            'A text for people, in the language of Accept-Language. It may change: never branch on it',
+            'A text for people, in the language of `Accept-Language`. It may change: never branch on it.',
         }),
-        doc_url: Type.String({ description: 'The page that explains the code' }),
+        doc_url: Type.String({ description: 'The page that explains the code.' }),
         request_id: Type.String({
-          description: 'Identifier of the request. In a replay, that of the first request',
+          description: 'Identifier of the request. In a replay, that of the first request.',
         }),
       },
-      { additionalProperties: false },
+      { description: 'What was wrong, where, and what to do.' },
     ),
   },
-  { additionalProperties: false },
+  { description: 'The body of every refused request.' },
 );
 
 const named = new Map<unknown, string>([
@@ -81,8 +79,9 @@ const pascalCase = (text: string) =>
 
 function rewrite(schema: Json, components: SchemaComponents): Json {
   const describe = (part: unknown) => describeSchema(part as TSchema, components);
-  const { enum: choices, anyOf, patternProperties, properties, items, ...rest } = schema;
+  const { enum: choices, anyOf, discriminator, patternProperties, properties, items, ...rest } = schema;
   if (choices !== undefined) return { type: 'string', enum: choices, ...rest };
+  if (discriminator !== undefined) return { ...rest, ...discriminated(schema, describe) };
   if (anyOf !== undefined) return { ...union((anyOf as Json[]).map(describe)), ...rest };
   if (items !== undefined) return { ...rest, items: describe(items) };
   if (patternProperties !== undefined) {
@@ -91,6 +90,16 @@ function rewrite(schema: Json, components: SchemaComponents): Json {
   if (properties === undefined) return { ...rest };
   const described = Object.entries(properties as Json).map(([key, value]) => [key, describe(value)] as const);
   return { ...rest, properties: Object.fromEntries(described) };
+}
+
+/** Named objects of which each has a value of its own in one property, so that a client knows which one it has. */
+function discriminated(schema: Json, describe: (part: unknown) => Json): Json {
+  const { propertyName } = schema.discriminator as { propertyName: string };
+  const members = schema.anyOf as Json[];
+  const oneOf = members.map(describe);
+  const values = members.map(({ properties }) => (properties as Record<string, Json>)[propertyName]!.const);
+  const mapping = Object.fromEntries(values.map((value, i) => [value, oneOf[i]!.$ref]));
+  return { oneOf, discriminator: { propertyName, mapping } };
 }
 
 /** A map from texts to values of one kind. Every text can be a key unless the pattern excludes it. */

@@ -31,6 +31,8 @@ export const customerRoutes = [
     result: r.Customer,
     refusals: [],
     summary: 'Create a customer',
+    description:
+      "Creates a customer. Name it when you create payment intents or checkout sessions, to find one person's payments together. All of its fields are optional.",
   },
   {
     ...command,
@@ -41,6 +43,7 @@ export const customerRoutes = [
     result: r.Customer,
     refusals: ['resource_missing'],
     summary: 'Update a customer',
+    description: 'Changes what is sent of a customer and leaves the rest. An empty text removes a field.',
   },
   {
     ...list,
@@ -50,6 +53,8 @@ export const customerRoutes = [
     result: r.listOf(r.Customer),
     refusals: ['resource_missing'],
     summary: 'List customers',
+    description:
+      'Answers a page of your customers, newest first, or the ones with exactly one e-mail address.',
   },
   {
     ...query,
@@ -58,6 +63,7 @@ export const customerRoutes = [
     result: Type.Union([r.Customer, r.deletedOf('customer')]),
     refusals: ['resource_missing'],
     summary: 'Retrieve a customer',
+    description: 'Answers the customer as it is now. Of a deleted customer only `id` and `deleted` are left.',
   },
   {
     ...command,
@@ -69,5 +75,7 @@ export const customerRoutes = [
     result: r.deletedOf('customer'),
     refusals: ['resource_missing'],
     summary: 'Delete a customer',
+    description:
+      'Deletes a customer with all that was stored about the person. Payments stay, and so does the identifier that they name.',
   },
 ] as const satisfies readonly Route[];

@@ -1,9 +1,10 @@
 // The resources of the API as schemas, which every answer and every event's `data.object` matches. The types that `present`
-// returns are inferred from here. A field without a value is null, never absent.
+// returns are inferred from here. A field without a value is null, never absent. The schemas are open: a client must survive
+// a field that it doesn't know.
 
 import { type Static, type TSchema, Type } from 'typebox';
 import { type IdKind, idPrefixes } from '../id-prefixes.ts';
-import { buckets } from '../limits.ts';
+import { type Bucket, bucketNames, buckets } from '../limits.ts';
 import {
   apiVersions,
   cancellationReasons,
@@ -20,235 +21,329 @@ import {
   sentEventTypes,
 } from '../vocabulary.ts';
 
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const text = Type.String();
-const seconds = Type.Integer({ description: 'Unix seconds' });
-const centimes = Type.Integer({ minimum: 0, description: 'Centimes' });
-const metadata = Type.Record(Type.String(), Type.String());
-const closed = { additionalProperties: false } as const;
+const nullable = <T extends TSchema>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+const text = (description: string) => Type.String({ description });
+const flag = (description: string) => Type.Boolean({ description });
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const choice = <const V extends string[]>(values: readonly [...V], description: string) =>
+  Type.Enum([...values] as [...V], { description });
+const seconds = (description: string) => Type.Integer({ description: `${description}, in Unix seconds.` });
+const centimes = (description: string) =>
+  Type.Integer({ minimum: 0, description: `${description}, in centimes.` });
+const metadata = Type.Record(Type.String(), Type.String(), { description: 'Texts of your own, by key.' });
+const currency = choice(currencies, 'The currency code, lowercase.');
 
-const idOf = (kind: IdKind) =>
+const idOf = (kind: IdKind, what: string) =>
   Type.String({
     pattern: `^${idPrefixes[kind]}_[0-9A-Za-z]{24,}$`,
-    description: `Identifier that starts with ${idPrefixes[kind]}_`,
+    description: `Identifier of ${what}: starts with \`${idPrefixes[kind]}_\`.`,
   });
 
+const objectName = <O extends string>(name: O) =>
+  Type.Literal(name, { description: `What this is: always \`${name}\`.` });
+
 const common = <O extends string>(kind: IdKind, object: O) => ({
-  id: idOf(kind),
-  object: Type.Literal(object),
-  created: seconds,
-  livemode: Type.Boolean(),
+  id: idOf(kind, 'the object'),
+  object: objectName(object),
+  created: seconds('When it was created'),
+  livemode: flag('`true` in live mode, `false` in test mode.'),
 });
 
-export const NextAction = Type.Union([
-  Type.Object(
+/** Objects that a property tells apart: the name of that property goes into the API description. */
+const oneOf = <T extends TSchema[]>(property: string, members: readonly [...T], description: string) =>
+  Type.Union([...members] as [...T], { discriminator: { propertyName: property }, description });
+
+export const RedirectToUrl = Type.Object({
+  type: Type.Literal('redirect_to_url', { description: 'The customer has to visit a page.' }),
+  redirect_to_url: Type.Object(
     {
-      type: Type.Literal('redirect_to_url'),
-      redirect_to_url: Type.Object({ url: text, return_url: nullable(text) }, closed),
+      url: text('The card page: send the customer there.'),
+      return_url: nullable(Type.String(), 'Where the card page sends the customer afterwards.'),
     },
-    closed,
+    { description: 'The page, and where it leads afterwards.' },
   ),
-  Type.Object(
+});
+
+export const CashDisplayDetails = Type.Object({
+  type: Type.Literal('cash_display_details', { description: 'The customer has to pay a cash code.' }),
+  cash_display_details: Type.Object(
     {
-      type: Type.Literal('cash_display_details'),
-      cash_display_details: Type.Object(
-        { number: text, hosted_voucher_url: text, expires_at: seconds },
-        closed,
-      ),
+      number: text('The cash code that the customer shows to a payment agent.'),
+      hosted_voucher_url: text('A page with the code, for the customer to show or print.'),
+      expires_at: seconds('When the code stops working'),
     },
-    closed,
+    { description: 'The code, and the page that shows it.' },
   ),
-]);
+});
+
+export const NextAction = oneOf(
+  'type',
+  [RedirectToUrl, CashDisplayDetails],
+  'What the customer has to do for the payment to go on.',
+);
 
 export const PaymentError = Type.Object(
   {
-    type: Type.Enum(['card_error', 'invalid_request_error', 'api_error']),
-    code: Type.Enum([...failureCodes]),
-    decline_code: nullable(Type.Enum([...declineCodes])),
-    message: text,
-    charge: idOf('charge'),
+    type: choice(['card_error', 'invalid_request_error', 'api_error'], 'The kind of error.'),
+    code: choice(failureCodes, 'Why the attempt failed.'),
+    decline_code: nullable(Type.Enum([...declineCodes]), "For a declined card, the bank's reason."),
+    message: text('A text for people, in the language of the page or the request. It may change.'),
+    charge: idOf('charge', 'the attempt that failed'),
   },
-  closed,
+  { description: 'Why an attempt to pay failed.' },
 );
 
 export const PaymentIntent = Type.Object(
   {
     ...common('payment_intent', 'payment_intent'),
-    amount: centimes,
-    amount_received: centimes,
-    currency: Type.Enum([...currencies]),
-    status: Type.Enum([...paymentIntentStatuses]),
-    payment_method_types: Type.Array(Type.Enum([...paymentMethodTypes])),
-    latest_charge: nullable(idOf('charge')),
-    customer: nullable(idOf('customer')),
-    description: nullable(text),
+    amount: centimes('How much is to be paid'),
+    amount_received: centimes('How much was paid'),
+    currency,
+    status: choice(
+      paymentIntentStatuses,
+      'Where the payment stands. Only `succeeded` means that the money was paid.',
+    ),
+    payment_method_types: Type.Array(Type.Enum([...paymentMethodTypes]), {
+      description: 'How the customer can pay.',
+    }),
+    latest_charge: nullable(idOf('charge', 'a charge'), 'The latest attempt to pay.'),
+    customer: nullable(idOf('customer', 'a customer'), 'Who pays.'),
+    description: nullable(Type.String(), 'A text of yours: what the payment is for.'),
     metadata,
-    last_payment_error: nullable(PaymentError),
-    next_action: nullable(NextAction),
-    canceled_at: nullable(seconds),
-    cancellation_reason: nullable(Type.Enum([...cancellationReasons])),
-    checkout_session: nullable(idOf('checkout_session')),
+    last_payment_error: nullable(PaymentError, 'Why the last attempt failed, until another one is made.'),
+    next_action: nullable(
+      NextAction,
+      'What the customer has to do now, while `status` is `requires_action`.',
+    ),
+    canceled_at: nullable(Type.Integer(), 'When it was canceled, in Unix seconds.'),
+    cancellation_reason: nullable(Type.Enum([...cancellationReasons]), 'Why it was canceled.'),
+    checkout_session: nullable(
+      idOf('checkout_session', 'a checkout session'),
+      'The checkout session that the payment belongs to.',
+    ),
   },
-  { ...closed, title: 'PaymentIntent' },
+  { title: 'PaymentIntent', description: 'One payment, from creation to outcome.' },
 );
 
 export const CheckoutSession = Type.Object(
   {
     ...common('checkout_session', 'checkout.session'),
-    amount: centimes,
-    currency: Type.Enum([...currencies]),
-    payment_method_types: Type.Array(Type.Enum([...paymentMethodTypes])),
-    payment_intent: idOf('payment_intent'),
-    payment_status: Type.Enum(['unpaid', 'paid']),
-    status: Type.Enum(['open', 'complete', 'expired']),
-    url: nullable(text),
-    success_url: text,
-    cancel_url: nullable(text),
-    customer: nullable(idOf('customer')),
-    client_reference_id: nullable(text),
-    description: nullable(text),
-    locale: nullable(Type.Enum([...languages])),
-    expires_at: seconds,
+    amount: centimes('How much is to be paid'),
+    currency,
+    payment_method_types: Type.Array(Type.Enum([...paymentMethodTypes]), {
+      description: 'The methods that the customer can choose from.',
+    }),
+    payment_intent: idOf('payment_intent', 'the payment intent that the session pays'),
+    payment_status: choice(['unpaid', 'paid'], 'Whether the order is paid.'),
+    status: choice(['open', 'complete', 'expired'], '`complete` when paid, `expired` when it ended unpaid.'),
+    url: nullable(Type.String(), 'The payment page: send the customer there. `null` once no longer open.'),
+    success_url: text('Where the customer goes after paying.'),
+    cancel_url: nullable(Type.String(), 'Where the customer goes after giving up.'),
+    customer: nullable(idOf('customer', 'a customer'), 'Who pays.'),
+    client_reference_id: nullable(Type.String(), 'Your own reference for the order or the cart.'),
+    description: nullable(Type.String(), 'A text of yours: what the payment is for.'),
+    locale: nullable(
+      Type.Enum([...languages]),
+      'The language of the page; `null`: what the browser prefers.',
+    ),
+    expires_at: seconds('When the session ends unless it is paid'),
     metadata,
   },
-  { ...closed, title: 'CheckoutSession' },
+  { title: 'CheckoutSession', description: 'A visit to the hosted payment page for one order.' },
 );
 
 export const Customer = Type.Object(
   {
     ...common('customer', 'customer'),
-    email: nullable(text),
-    name: nullable(text),
-    phone: nullable(text),
-    description: nullable(text),
+    email: nullable(Type.String(), 'The e-mail address.'),
+    name: nullable(Type.String(), 'The name.'),
+    phone: nullable(Type.String(), 'The telephone number.'),
+    description: nullable(Type.String(), 'A text of yours.'),
     metadata,
   },
-  { ...closed, title: 'Customer' },
+  { title: 'Customer', description: "Who pays: groups one person's payments." },
 );
 
 const Card = Type.Object(
-  { brand: text, last4: text, exp_month: Type.Integer(), exp_year: Type.Integer() },
-  closed,
+  {
+    brand: text('The brand, such as `visa`.'),
+    last4: text('The last four digits of the number.'),
+    exp_month: Type.Integer({ description: 'The month in which the card expires, 1 to 12.' }),
+    exp_year: Type.Integer({ description: 'The year in which the card expires, four digits.' }),
+  },
+  { description: 'The card, without its number.' },
 );
+
+export const CardDetails = Type.Object({
+  type: Type.Literal('card', { description: 'Paid by card.' }),
+  card: nullable(Card, 'The card; `null` until the customer has typed one.'),
+});
+
+export const CashDetails = Type.Object({
+  type: Type.Literal('cash', { description: 'Paid in cash.' }),
+  cash: Type.Object(
+    {
+      number: text('The cash code.'),
+      agent: nullable(Type.String(), 'The agent that took the cash.'),
+    },
+    { description: 'The code, and who took the cash.' },
+  ),
+});
 
 export const Charge = Type.Object(
   {
     ...common('charge', 'charge'),
-    amount: centimes,
-    amount_refunded: centimes,
-    currency: Type.Enum([...currencies]),
-    status: Type.Enum([...chargeStatuses]),
-    paid: Type.Boolean(),
-    refunded: Type.Boolean({ description: 'True only when the charge is refunded in full' }),
-    failure_code: nullable(Type.Enum([...failureCodes])),
-    failure_message: nullable(text),
-    decline_code: nullable(Type.Enum([...declineCodes])),
-    payment_intent: idOf('payment_intent'),
-    payment_method_details: Type.Union([
-      Type.Object({ type: Type.Literal('card'), card: nullable(Card) }, closed),
-      Type.Object(
-        { type: Type.Literal('cash'), cash: Type.Object({ number: text, agent: nullable(text) }, closed) },
-        closed,
-      ),
-    ]),
+    amount: centimes('How much this attempt is for'),
+    amount_refunded: centimes('How much of it was returned'),
+    currency,
+    status: choice(chargeStatuses, 'The outcome of the attempt. A refund does not change it.'),
+    paid: flag('`true` when the attempt succeeded.'),
+    refunded: flag('`true` only when the charge is refunded in full.'),
+    failure_code: nullable(Type.Enum([...failureCodes]), 'Why the attempt failed.'),
+    failure_message: nullable(Type.String(), 'The same as a text for people.'),
+    decline_code: nullable(Type.Enum([...declineCodes]), "For a declined card, the bank's reason."),
+    payment_intent: idOf('payment_intent', 'the payment intent that it pays'),
+    payment_method_details: oneOf('type', [CardDetails, CashDetails], 'What the customer paid with.'),
     metadata,
   },
-  { ...closed, title: 'Charge' },
+  { title: 'Charge', description: 'One attempt to pay a payment intent.' },
 );
 
 export const Refund = Type.Object(
   {
     ...common('refund', 'refund'),
-    amount: centimes,
-    currency: Type.Enum([...currencies]),
-    charge: idOf('charge'),
-    payment_intent: idOf('payment_intent'),
-    reason: nullable(Type.Enum([...refundReasons])),
-    status: Type.Enum([...refundStatuses]),
-    failure_reason: nullable(text),
+    amount: centimes('How much is returned'),
+    currency,
+    charge: idOf('charge', 'the charge that is refunded'),
+    payment_intent: idOf('payment_intent', 'the payment that is refunded'),
+    reason: nullable(Type.Enum([...refundReasons]), 'Why the money is returned.'),
+    status: choice(refundStatuses, '`pending` until the network has made or refused the refund.'),
+    failure_reason: nullable(Type.String(), 'Why the refund failed.'),
     metadata,
   },
-  { ...closed, title: 'Refund' },
+  { title: 'Refund', description: 'Money returned for a card payment, in full or in part.' },
 );
 
 export const Review = Type.Object(
   {
     ...common('review', 'review'),
-    payment_intent: idOf('payment_intent'),
-    charge: idOf('charge'),
-    open: Type.Boolean(),
-    reason: Type.Enum(['amount_mismatch', 'late_payment']),
-    amount_expected: centimes,
-    amount_received: centimes,
-    closed_reason: nullable(Type.Enum(['approved', 'refunded'])),
+    payment_intent: idOf('payment_intent', 'the payment'),
+    charge: idOf('charge', 'the attempt that the money came for'),
+    open: flag('`true` until the review is settled.'),
+    reason: choice(
+      ['amount_mismatch', 'late_payment'],
+      'What does not add up: another amount, or money after the end of the attempt.',
+    ),
+    amount_expected: centimes('How much was asked for'),
+    amount_received: centimes('How much arrived'),
+    closed_reason: nullable(
+      Type.Enum(['approved', 'refunded']),
+      'How it was settled: the money was taken as payment, or given back.',
+    ),
   },
-  { ...closed, title: 'Review' },
+  { title: 'Review', description: 'Money that does not add up. Nothing is credited until it is settled.' },
 );
 
 export const WebhookEndpoint = Type.Object(
   {
     ...common('webhook_endpoint', 'webhook_endpoint'),
-    url: text,
-    enabled_events: Type.Array(Type.Enum(['*', ...eventTypes])),
-    status: Type.Enum(['enabled', 'disabled']),
+    url: text('The address on your server that receives the events.'),
+    enabled_events: Type.Array(Type.Enum(['*', ...eventTypes]), {
+      description: 'The types of the events that it receives, or `["*"]` for all of them.',
+    }),
+    status: choice(['enabled', 'disabled'], 'A disabled endpoint receives nothing.'),
     metadata,
-    api_version: Type.Enum([...apiVersions]),
+    api_version: choice(apiVersions, 'The version of the events that it receives.'),
     secret: nullable(
-      Type.String({ description: 'The signing secret: only in the answer that creates the endpoint' }),
+      Type.String(),
+      'The secret that signs its deliveries: only in the answer that creates the endpoint, else `null`.',
     ),
   },
-  { ...closed, title: 'WebhookEndpoint' },
+  { title: 'WebhookEndpoint', description: 'An address on your server that receives events.' },
 );
 
 export const Event = Type.Object(
   {
     ...common('event', 'event'),
-    type: Type.Enum([...sentEventTypes]),
-    api_version: Type.Enum([...apiVersions]),
-    organization: idOf('organization'),
+    type: choice(sentEventTypes, 'What happened. Ignore the types that you do not know.'),
+    api_version: choice(apiVersions, 'The version of the API that `data.object` is of.'),
+    organization: idOf('organization', 'your organization'),
     data: Type.Object(
-      { object: Type.Union([PaymentIntent, CheckoutSession, Charge, Refund, Review]) },
-      closed,
+      {
+        object: oneOf(
+          'object',
+          [PaymentIntent, CheckoutSession, Charge, Refund, Review],
+          'The object as it was when the event happened.',
+        ),
+      },
+      { description: 'What the event is about.' },
     ),
-    request: Type.Object({ id: nullable(idOf('request')), idempotency_key: nullable(text) }, closed),
-    pending_webhooks: Type.Integer({ minimum: 0 }),
+    request: Type.Object(
+      {
+        id: nullable(idOf('request', 'a request'), 'The request; `null` when no request caused the event.'),
+        idempotency_key: nullable(Type.String(), 'The `Idempotency-Key` of that request.'),
+      },
+      { description: 'The API request that caused the event, if one did.' },
+    ),
+    pending_webhooks: count('How many endpoints have not received it yet.'),
   },
-  { ...closed, title: 'Event' },
+  { title: 'Event', description: 'What happened, with the object as it was at that moment.' },
 );
 
-const BucketLimit = Type.Object(
-  { per_minute: Type.Integer(), burst: Type.Integer(), source: Type.Enum(['default', 'plan', 'custom']) },
-  closed,
-);
+const limitOf = (bucket: Bucket) =>
+  Type.Object(
+    {
+      per_minute: Type.Integer({ description: 'Requests that the bucket lets through each minute.' }),
+      burst: Type.Integer({ description: 'Requests that may come on top of that at once.' }),
+      source: choice(['default', 'plan', 'custom'], 'Where the limit comes from.'),
+    },
+    { description: `The limit of ${bucketNames[bucket].en}.` },
+  );
+
+const availabilityOf = (method: string) =>
+  choice(['available', 'unavailable'], `Whether ${method} can be taken in this mode.`);
 
 export const Account = Type.Object(
   {
     ...common('organization', 'account'),
-    name: text,
-    country: Type.Literal('MA'),
-    default_currency: Type.Literal('mad'),
+    name: text("The organization's name, which customers see."),
+    country: Type.Literal('MA', { description: 'The country code.' }),
+    default_currency: Type.Literal('mad', { description: 'The currency of its payments.' }),
     payment_methods: Type.Object(
-      { card: Type.Enum(['available', 'unavailable']), cash: Type.Enum(['available', 'unavailable']) },
-      closed,
+      { card: availabilityOf('card payments'), cash: availabilityOf('cash payments') },
+      { description: 'Which methods can be used in this mode.' },
     ),
     limits: Type.Object(
-      Object.fromEntries(buckets.map((bucket) => [bucket, BucketLimit])) as Record<
-        (typeof buckets)[number],
-        typeof BucketLimit
+      Object.fromEntries(buckets.map((bucket) => [bucket, limitOf(bucket)])) as Record<
+        Bucket,
+        ReturnType<typeof limitOf>
       >,
-      closed,
+      { description: 'The rate limits in this mode, by bucket.' },
     ),
   },
-  { ...closed, title: 'Account' },
+  { title: 'Account', description: 'Your organization, and its limits in this mode.' },
 );
 
 export const deletedOf = <K extends IdKind>(object: K) =>
-  Type.Object({ id: idOf(object), object: Type.Literal(object), deleted: Type.Literal(true) }, closed);
+  Type.Object(
+    {
+      id: idOf(object, 'the object that was deleted'),
+      object: objectName(object),
+      deleted: Type.Literal(true, { description: 'Always `true`: it is gone.' }),
+    },
+    { description: 'What is left of a deleted object.' },
+  );
 
 export const listOf = <T extends TSchema>(item: T) =>
   Type.Object(
-    { object: Type.Literal('list'), url: text, has_more: Type.Boolean(), data: Type.Array(item) },
-    closed,
+    {
+      object: objectName('list'),
+      url: text('The address of the list.'),
+      has_more: flag('Whether there are more objects behind this page.'),
+      data: Type.Array(item, { description: 'The objects of this page, newest first.' }),
+    },
+    { description: 'A page of a list.' },
   );
 
 export type PaymentIntentResource = Static<typeof PaymentIntent>;

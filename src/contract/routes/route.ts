@@ -23,5 +23,8 @@ export interface Route {
   readonly result: TSchema;
   /** Refusals on the merits, for the documentation, without those that every route has. */
   readonly refusals: readonly ErrorCode[];
+  /** What the operation is called: half a sentence. */
   readonly summary: string;
+  /** What it does, in whole sentences, with backquotes around code. */
+  readonly description: string;
 }

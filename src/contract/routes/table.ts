@@ -3,201 +3,24 @@
 // a route.
 
 import { type Static, Type } from 'typebox';
-import { chargeStatuses, eventTypes, paymentIntentStatuses, refundStatuses } from '../vocabulary.ts';
+import { chargeStatuses, eventTypes } from '../vocabulary.ts';
+import { checkoutSessionRoutes } from './checkout-sessions.ts';
 import { customerRoutes } from './customers.ts';
 import * as p from './parameters.ts';
+import { paymentIntentRoutes } from './payment-intents.ts';
+import { refundRoutes } from './refunds.ts';
 import * as r from './resources.ts';
 import type { Route } from './route.ts';
-import {
-  command,
-  exported,
-  exportParams,
-  list,
-  none,
-  params,
-  paymentListFilters,
-  query,
-} from './row-parts.ts';
+import { exported, exportParams, list, params, paymentListFilters, query } from './row-parts.ts';
 import { testHelperRoutes } from './test-helpers.ts';
+import { webhookEndpointRoutes } from './webhook-endpoints.ts';
 
 const optional = Type.Optional;
 
 export const routes = [
-  {
-    ...command,
-    operation: 'create_payment_intent',
-    path: '/v1/payment_intents',
-    idempotency: 'required',
-    spends: 'payment_creation',
-    params: params({
-      amount: p.amount,
-      currency: p.currency,
-      payment_method_types: optional(p.paymentMethodList),
-      customer: optional(p.id),
-      description: optional(p.longText),
-      metadata: optional(p.metadata),
-    }),
-    result: r.PaymentIntent,
-    refusals: ['amount_too_small', 'payment_method_unavailable', 'resource_missing'],
-    summary: 'Create a payment intent',
-  },
-  {
-    ...query,
-    operation: 'retrieve_payment_intent',
-    path: '/v1/payment_intents/{id}',
-    result: r.PaymentIntent,
-    refusals: ['resource_missing'],
-    summary: 'Retrieve a payment intent',
-  },
-  {
-    ...list,
-    operation: 'list_payment_intents',
-    path: '/v1/payment_intents',
-    params: params({
-      ...p.page,
-      status: optional(Type.Enum([...paymentIntentStatuses])),
-      customer: optional(p.id),
-      ...p.created,
-    }),
-    result: r.listOf(r.PaymentIntent),
-    refusals: ['resource_missing'],
-    summary: 'List payment intents',
-  },
-  {
-    ...command,
-    operation: 'update_payment_intent',
-    path: '/v1/payment_intents/{id}',
-    idempotency: 'optional',
-    params: params({
-      metadata: optional(p.metadataChanges),
-      description: optional(p.clearable(p.longText)),
-    }),
-    result: r.PaymentIntent,
-    refusals: ['resource_missing', 'payment_intent_busy'],
-    summary: 'Update a payment intent',
-  },
-  {
-    ...command,
-    operation: 'confirm_payment_intent',
-    path: '/v1/payment_intents/{id}/confirm',
-    idempotency: 'required',
-    params: params({ payment_method_type: optional(p.paymentMethodType), return_url: optional(p.address) }),
-    result: r.PaymentIntent,
-    refusals: [
-      'parameter_missing',
-      'resource_missing',
-      'payment_intent_unexpected_state',
-      'payment_intent_busy',
-      'payment_method_unavailable',
-    ],
-    summary: 'Confirm a payment intent: open the card page or issue the cash code',
-  },
-  {
-    ...command,
-    operation: 'cancel_payment_intent',
-    path: '/v1/payment_intents/{id}/cancel',
-    idempotency: 'required',
-    params: params({ cancellation_reason: optional(p.cancellationReason) }),
-    result: r.PaymentIntent,
-    refusals: ['resource_missing', 'payment_intent_unexpected_state', 'payment_intent_busy'],
-    summary: 'Cancel a payment intent',
-  },
-  {
-    ...command,
-    operation: 'create_checkout_session',
-    path: '/v1/checkout/sessions',
-    idempotency: 'required',
-    spends: 'payment_creation',
-    params: params({
-      amount: p.amount,
-      currency: p.currency,
-      success_url: p.addressWithSession,
-      cancel_url: optional(p.addressWithSession),
-      payment_method_types: optional(p.paymentMethodList),
-      customer: optional(p.id),
-      client_reference_id: optional(p.shortText),
-      description: optional(p.longText),
-      locale: optional(p.locale),
-      expires_at: optional(p.timestamp),
-      metadata: optional(p.metadata),
-      payment_intent_data: optional(p.paymentIntentData),
-    }),
-    result: r.CheckoutSession,
-    refusals: ['amount_too_small', 'payment_method_unavailable', 'resource_missing'],
-    summary: 'Create a checkout session: a visit to the hosted payment page',
-  },
-  {
-    ...list,
-    operation: 'list_checkout_sessions',
-    path: '/v1/checkout/sessions',
-    params: params({ ...p.page }),
-    result: r.listOf(r.CheckoutSession),
-    refusals: ['resource_missing'],
-    summary: 'List checkout sessions',
-  },
-  {
-    ...query,
-    operation: 'retrieve_checkout_session',
-    path: '/v1/checkout/sessions/{id}',
-    result: r.CheckoutSession,
-    refusals: ['resource_missing'],
-    summary: 'Retrieve a checkout session',
-  },
-  {
-    ...command,
-    operation: 'expire_checkout_session',
-    path: '/v1/checkout/sessions/{id}/expire',
-    idempotency: 'optional',
-    params: none,
-    result: r.CheckoutSession,
-    refusals: [
-      'resource_missing',
-      'invalid_request',
-      'payment_intent_busy',
-      'payment_intent_unexpected_state',
-    ],
-    summary: 'Expire an open checkout session',
-  },
-  {
-    ...command,
-    operation: 'create_refund',
-    path: '/v1/refunds',
-    idempotency: 'required',
-    params: params({
-      payment_intent: optional(p.id),
-      charge: optional(p.id),
-      amount: optional(p.amount),
-      reason: optional(p.refundReason),
-      metadata: optional(p.metadata),
-    }),
-    exactlyOne: ['payment_intent', 'charge'],
-    result: r.Refund,
-    refusals: [
-      'resource_missing',
-      'amount_too_large',
-      'refund_unsupported_payment_method',
-      'charge_unexpected_state',
-      'payment_intent_unexpected_state',
-    ],
-    summary: 'Refund a card payment, in full or in part',
-  },
-  {
-    ...list,
-    operation: 'list_refunds',
-    path: '/v1/refunds',
-    params: params(paymentListFilters(refundStatuses)),
-    result: r.listOf(r.Refund),
-    refusals: ['resource_missing'],
-    summary: 'List refunds',
-  },
-  {
-    ...query,
-    operation: 'retrieve_refund',
-    path: '/v1/refunds/{id}',
-    result: r.Refund,
-    refusals: ['resource_missing'],
-    summary: 'Retrieve a refund',
-  },
+  ...paymentIntentRoutes,
+  ...checkoutSessionRoutes,
+  ...refundRoutes,
   {
     ...list,
     operation: 'list_charges',
@@ -206,6 +29,8 @@ export const routes = [
     result: r.listOf(r.Charge),
     refusals: ['resource_missing'],
     summary: 'List charges',
+    description:
+      'Answers a page of your charges, newest first: each attempt to pay is one. Filter by payment intent, status or time of creation if you like.',
   },
   {
     ...query,
@@ -214,6 +39,7 @@ export const routes = [
     result: r.Charge,
     refusals: ['resource_missing'],
     summary: 'Retrieve a charge',
+    description: 'Answers the charge as it is now, with the card or the cash code that was used.',
   },
   ...customerRoutes,
   {
@@ -224,6 +50,7 @@ export const routes = [
     result: r.listOf(r.Review),
     refusals: ['resource_missing'],
     summary: 'List reviews',
+    description: 'Answers a page of your reviews, newest first. One that is open waits for a decision.',
   },
   {
     ...query,
@@ -232,6 +59,7 @@ export const routes = [
     result: r.Review,
     refusals: ['resource_missing'],
     summary: 'Retrieve a review',
+    description: 'Answers the review as it is now, with what was expected and what arrived.',
   },
   {
     ...list,
@@ -241,6 +69,8 @@ export const routes = [
     result: r.listOf(r.Event),
     refusals: ['resource_missing'],
     summary: 'List events',
+    description:
+      'Answers a page of your events, newest first, filtered by type or time if you like. Use it to catch up when your server has missed deliveries.',
   },
   {
     ...query,
@@ -249,70 +79,9 @@ export const routes = [
     result: r.Event,
     refusals: ['resource_missing'],
     summary: 'Retrieve an event',
+    description: 'Answers the event as it was delivered, with the object as it was when the event happened.',
   },
-  {
-    ...command,
-    operation: 'create_webhook_endpoint',
-    path: '/v1/webhook_endpoints',
-    idempotency: 'optional',
-    params: params({
-      url: p.webhookAddress,
-      enabled_events: p.enabledEvents,
-      metadata: optional(p.metadata),
-      api_version: optional(p.shortText),
-    }),
-    result: r.WebhookEndpoint,
-    refusals: [
-      'url_not_allowed',
-      'webhook_endpoint_limit_reached',
-      'webhook_endpoints_busy',
-      'api_version_invalid',
-    ],
-    summary: 'Create a webhook endpoint',
-  },
-  {
-    ...command,
-    operation: 'update_webhook_endpoint',
-    path: '/v1/webhook_endpoints/{id}',
-    idempotency: 'optional',
-    params: params({
-      url: optional(p.webhookAddress),
-      enabled_events: optional(p.enabledEvents),
-      metadata: optional(p.metadataChanges),
-      disabled: optional(Type.Boolean()),
-    }),
-    result: r.WebhookEndpoint,
-    refusals: ['resource_missing', 'url_not_allowed', 'webhook_endpoints_busy'],
-    summary: 'Update a webhook endpoint',
-  },
-  {
-    ...list,
-    operation: 'list_webhook_endpoints',
-    path: '/v1/webhook_endpoints',
-    params: params({ ...p.page }),
-    result: r.listOf(r.WebhookEndpoint),
-    refusals: ['resource_missing'],
-    summary: 'List webhook endpoints',
-  },
-  {
-    ...query,
-    operation: 'retrieve_webhook_endpoint',
-    path: '/v1/webhook_endpoints/{id}',
-    result: r.WebhookEndpoint,
-    refusals: ['resource_missing'],
-    summary: 'Retrieve a webhook endpoint',
-  },
-  {
-    ...command,
-    method: 'DELETE',
-    operation: 'delete_webhook_endpoint',
-    path: '/v1/webhook_endpoints/{id}',
-    idempotency: 'ignored',
-    params: none,
-    result: r.deletedOf('webhook_endpoint'),
-    refusals: ['resource_missing', 'webhook_endpoints_busy'],
-    summary: 'Delete a webhook endpoint',
-  },
+  ...webhookEndpointRoutes,
   {
     ...query,
     operation: 'retrieve_account',
@@ -320,6 +89,8 @@ export const routes = [
     result: r.Account,
     refusals: [],
     summary: 'Retrieve the account that the key belongs to',
+    description:
+      'Answers your organization: the payment methods that it can use in this mode, and its rate limits. Handy to check a key.',
   },
   {
     ...exported,
@@ -329,6 +100,8 @@ export const routes = [
     result: r.PaymentIntent,
     refusals: [],
     summary: 'Export payment intents as CSV or NDJSON',
+    description:
+      'Streams all payment intents, newest first, or those of a time, as CSV or as a line of JSON each. Four exports can be under way at once.',
   },
   {
     ...exported,
@@ -338,6 +111,8 @@ export const routes = [
     result: r.Charge,
     refusals: [],
     summary: 'Export charges as CSV or NDJSON',
+    description:
+      'Streams all charges, newest first, or those of a time, as CSV or as a line of JSON each. Four exports can be under way at once.',
   },
   {
     ...exported,
@@ -347,6 +122,8 @@ export const routes = [
     result: r.Refund,
     refusals: [],
     summary: 'Export refunds as CSV or NDJSON',
+    description:
+      'Streams all refunds, newest first, or those of a time, as CSV or as a line of JSON each. Four exports can be under way at once.',
   },
   ...testHelperRoutes,
 ] as const satisfies readonly Route[];

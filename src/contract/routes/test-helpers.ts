@@ -17,6 +17,8 @@ export const testHelperRoutes = [
     result: r.Charge,
     refusals: ['resource_missing', 'charge_unexpected_state', 'payment_intent_busy'],
     summary: 'Test helper: the customer pays',
+    description:
+      'Stands in for the customer and the network: the pending charge succeeds, and with it its payment intent. With another `amount` a review is opened instead.',
   },
   {
     ...helper,
@@ -26,6 +28,8 @@ export const testHelperRoutes = [
     result: r.Charge,
     refusals: ['resource_missing', 'charge_unexpected_state', 'payment_intent_busy'],
     summary: 'Test helper: the attempt is declined',
+    description:
+      'Stands in for the bank: the pending charge fails with the reason that you send, and the payment intent can be paid with another attempt.',
   },
   {
     ...helper,
@@ -35,6 +39,7 @@ export const testHelperRoutes = [
     result: r.Charge,
     refusals: ['resource_missing', 'charge_unexpected_state', 'payment_intent_busy'],
     summary: 'Test helper: the attempt runs out of time',
+    description: 'Lets the time of a pending charge run out at once, as if the customer had not paid.',
   },
   {
     ...helper,
@@ -44,6 +49,8 @@ export const testHelperRoutes = [
     result: r.Charge,
     refusals: ['resource_missing'],
     summary: 'Test helper: an agent takes cash for a code',
+    description:
+      'Stands in for a payment agent who takes cash for a code. The exact amount in time pays; another amount, or a code that has ended, opens a review.',
   },
   {
     ...helper,
@@ -53,6 +60,8 @@ export const testHelperRoutes = [
     result: r.Refund,
     refusals: ['resource_missing', 'invalid_request'],
     summary: 'Test helper: the network makes the refund',
+    description:
+      'Stands in for the network: the pending refund succeeds at once. Without it, a test refund settles by itself after a minute.',
   },
   {
     ...helper,
@@ -62,6 +71,7 @@ export const testHelperRoutes = [
     result: r.Refund,
     refusals: ['resource_missing', 'invalid_request'],
     summary: 'Test helper: the network refuses the refund',
+    description: 'Stands in for the network: the pending refund fails, and its amount can be refunded again.',
   },
   {
     ...streamed,
@@ -70,5 +80,7 @@ export const testHelperRoutes = [
     result: r.Event,
     refusals: [],
     summary: 'Test helper: events as they happen, as server-sent events',
+    description:
+      'Keeps the connection open and sends the events of test mode as they happen, as server-sent events. `payments listen --api-key` reads it, so that events reach a program on your machine.',
   },
 ] as const satisfies readonly Route[];

@@ -112,6 +112,70 @@ test('nothing but the routes is described', () => {
   assert.equal(count, routeTable.length);
 });
 
+/** Every property and parameter of the description below `value`, with the path that leads there. */
+function fieldsBelow(value: unknown, path: string): [path: string, field: Json][] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => fieldsBelow(item, `${path}/${i}`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]): [string, Json][] => {
+    const here = `${path}/${name}`;
+    // A part that narrows a schema with a name repeats the fields that it narrows.
+    if (name === 'allOf' || name === 'example' || name === 'examples') return [];
+    const isMap = name === 'properties' || name === 'headers' || name === 'parameters';
+    const own = isMap ? Object.entries(part as Json).map(([key, field]) => [`${here}/${key}`, field]) : [];
+    return [...(own as [string, Json][]), ...fieldsBelow(part, here)];
+  });
+}
+
+test('every field, parameter and header is described, and every operation says what it does', () => {
+  const fields = fieldsBelow(document, '').filter(([, field]) => {
+    const reference = field.$ref as string | undefined;
+    return reference === undefined || reference.startsWith('#/components/schemas/');
+  });
+  assert.ok(fields.length > 300, String(fields.length));
+  const silent = fields.filter(([, field]) => !/\S{2}/.test(String(field.description ?? '')));
+  assert.deepEqual(
+    silent.map(([path]) => path),
+    [],
+  );
+  for (const { operation, summary, description } of routeTable) {
+    assert.match(description, /^[A-Z].{30,}\.$/, operation);
+    assert.notEqual(description, summary);
+  }
+});
+
+test('answers are open: a client must survive a field that it does not know', () => {
+  const { schemas } = document.components as { schemas: Record<string, Json> };
+  const closed: string[] = [];
+  JSON.stringify(schemas, (name, value) => {
+    if (name === 'additionalProperties' && value === false) closed.push(name);
+    return value;
+  });
+  assert.deepEqual(closed, []);
+});
+
+test('where an answer has one of several objects, a property tells which', () => {
+  const unions: string[] = [];
+  JSON.stringify((document.components as Json).schemas, (_, value) => {
+    if (value?.discriminator === undefined) return value;
+    const { oneOf, discriminator } = value as {
+      oneOf: { $ref: string }[];
+      discriminator: { propertyName: string; mapping: Record<string, string> };
+    };
+    unions.push(discriminator.propertyName);
+    assert.deepEqual(
+      Object.values(discriminator.mapping),
+      oneOf.map(({ $ref }) => $ref),
+    );
+    for (const [value, reference] of Object.entries(discriminator.mapping)) {
+      const { properties, required } = resolve(reference) as { properties: Json; required: string[] };
+      assert.equal((properties[discriminator.propertyName] as Json).const, value);
+      assert.ok(required.includes(discriminator.propertyName));
+    }
+    return value;
+  });
+  assert.deepEqual(unions.toSorted(), ['object', 'type', 'type']);
+});
+
 test('every error code has an example, on a route or with the schema', () => {
   const schemas = (document.components as Json).schemas as Record<string, Json>;
   const unanswered = schemas.Error!.examples as { error: { code: ErrorCode } }[];
