@@ -224,7 +224,7 @@ test('every test runs', () => {
   assert.deepEqual(left, []);
 });
 
-const documents = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
+const documents = ['README.md', ...filesBelow(join(root, 'docs')).map((file) => relative(root, file))]
   .filter((path) => path.endsWith('.md') && path !== 'docs/coverage.md')
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 

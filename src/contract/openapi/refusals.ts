@@ -183,7 +183,7 @@ function describeRefusal(
   }
   const narrowed = {
     type: 'object',
-    properties: { error: { type: 'object', properties: { code: { enum: codes } } } },
+    properties: { error: { type: 'object', properties: { code: { type: 'string', enum: codes } } } },
   };
   return {
     description: `${statusMeanings[status]} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
