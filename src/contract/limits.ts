@@ -12,6 +12,9 @@ export const defaultLimits = {
   test: { all: 600, writes: 150, payment_creation: 60, search: 30 },
 } as const satisfies Record<'live' | 'test', Record<Bucket, number>>;
 
+/** The highest limit that an organization can be given. */
+export const limitPerMinuteMax = 1_000_000_000;
+
 /** The names of the buckets in messages. */
 export const bucketNames: Record<Bucket, Record<Language, string>> = {
   all: { en: 'all requests', fr: 'toutes les requêtes', ar: 'جميع الطلبات' },

@@ -22,6 +22,7 @@ import {
   newOrganization,
   type Organization,
   reinstate,
+  storedOrganization,
   suspend,
   unlessClosed,
   withDailyCap,
@@ -76,7 +77,7 @@ export class Directory {
   #load(): void {
     for (const map of [this.#organizations, this.#keys, this.#keysByDigest, this.#keyIdsOf]) map.clear();
     for (const organization of this.store.values<Organization>(`${idPrefixes.organization}_`))
-      this.#remember(organization, []);
+      this.#remember(storedOrganization(organization), []);
     for (const key of this.store.values<ApiKey>('key_')) this.#rememberKey(key);
   }
 
@@ -115,7 +116,7 @@ export class Directory {
 
   /** Puts an organization and its keys as another directory had them. */
   async restore(entry: DirectoryChange): Promise<void> {
-    await this.#change(() => entry);
+    await this.#change(() => ({ ...entry, organization: storedOrganization(entry.organization) }));
   }
 
   /** Continues the count of changes at `revision`, up to which the shards know of changes that this directory has lost. */
@@ -207,8 +208,8 @@ export class Directory {
   }
 
   setLimit(org: string, mode: Mode, bucket: Bucket, limit: BucketOverride): Promise<Organization> {
-    return this.changeOrganization(org, (organization) =>
-      withLimit(organization, mode, bucket, limit, this.store.now()),
+    return this.changeOrganization(org, (organization, nowMs) =>
+      withLimit(organization, mode, bucket, limit, nowMs),
     );
   }
 
@@ -255,13 +256,13 @@ export class Directory {
     return this.store.close();
   }
 
-  /** Changes an organization by a rule, which may refuse by throwing. */
+  /** Changes an organization by a rule, which may refuse by throwing `DirectoryRefusal`. */
   async changeOrganization(
     org: string,
-    rule: (organization: Organization) => Organization,
+    rule: (organization: Organization, nowMs: number) => Organization,
   ): Promise<Organization> {
     const { organization } = await this.#change(() => ({
-      organization: rule(this.organization(org)),
+      organization: rule(this.organization(org), this.store.now()),
       keys: [],
     }));
     return organization;

@@ -10,6 +10,7 @@ import {
   type PaymentMethodType,
 } from '../contract/vocabulary.ts';
 import type { BucketOverride, LimitsOverrides } from '../domain/limits-in-force.ts';
+import type { LimitRequest } from './limit-request.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
 export type OrganizationStatus = 'active' | 'suspended' | 'closed';
@@ -30,6 +31,18 @@ export interface Organization {
   readonly created: number;
   readonly methods: Readonly<Record<Mode, Methods>>;
   readonly limits: Readonly<Record<Mode, LimitsOverrides>>;
+  /** Its requests for higher limits, newest first. */
+  readonly limitRequests: readonly LimitRequest[];
+}
+
+/** The fields that organizations did not have from the start. */
+const laterFields = { limitRequests: [] } satisfies Partial<Organization>;
+
+/** An organization as it was stored, by this version or an earlier one. */
+export function storedOrganization(
+  stored: Omit<Organization, keyof typeof laterFields> & Partial<Organization>,
+): Organization {
+  return { ...laterFields, ...stored };
 }
 
 const noOverrides: LimitsOverrides = {
@@ -49,6 +62,7 @@ export function newOrganization(id: string, name: string, nowMs: number): Organi
     created: Math.floor(nowMs / 1000),
     methods: { test: { card: true, cash: true }, live: { card: false, cash: false } },
     limits: { test: noOverrides, live: noOverrides },
+    ...laterFields,
   };
 }
 
@@ -87,7 +101,7 @@ export function withLimit(
   nowMs: number,
 ): Organization {
   if (limit.untilMs !== null && limit.untilMs <= nowMs) {
-    throw new DirectoryRefusal('the end of the limit has passed already: name a later one');
+    throw new DirectoryRefusal('the end of the limit has passed already: name a later one', 'end_passed');
   }
   const overrides = organization.limits[mode];
   return withOverrides(organization, mode, {

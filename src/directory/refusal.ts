@@ -1,6 +1,19 @@
 // Thrown when the directory refuses a change because of its input or of the organization's state. Nothing was changed. The
-// message is one sentence for the operator.
+// message is one sentence for the operator. A refusal that a member of an organization can run into also has a code, so that
+// the dashboard can say it in the member's language.
+
+export type RefusalCode =
+  | 'end_passed'
+  | 'limit_not_higher'
+  | 'reason_missing'
+  | 'request_open'
+  | 'text_invalid';
 
 export class DirectoryRefusal extends Error {
   override name = 'DirectoryRefusal';
+  readonly code: RefusalCode | null;
+  constructor(message: string, code: RefusalCode | null = null) {
+    super(message);
+    this.code = code;
+  }
 }

@@ -1,13 +1,13 @@
-// `payments limits …`: how many requests an organization may send.
+// `payments limits …`: how many requests an organization may send, and its requests for more.
 
 import { type Command, Option } from 'commander';
-import { buckets } from '../../contract/limits.ts';
+import { buckets, limitPerMinuteMax } from '../../contract/limits.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
-import type { PresentedLimits } from '../server/present.ts';
+import type { PresentedLimitRequest, PresentedLimits } from '../server/present-limits.ts';
 import { type CliContext, isoTime, modeOption, wholeNumber } from './context.ts';
 import { formatTable, formatTime } from './table.ts';
 
-const limit = wholeNumber(1, 1_000_000_000);
+const limit = wholeNumber(1, limitPerMinuteMax);
 
 interface SetOptions {
   readonly mode: Mode;
@@ -42,6 +42,34 @@ export function addLimitCommands(program: Command, context: CliContext): void {
     .description('go back to the defaults in a mode')
     .addOption(modeOption())
     .action((org, { mode }, command) => run(command, 'limits.reset', { org, mode }, show));
+  addRequestCommands(limits, context);
+}
+
+function addRequestCommands(limits: Command, { run }: CliContext): void {
+  limits
+    .command('requests [ORG]')
+    .description('list requests for higher limits, of one organization or of all, newest first')
+    .action((org: string | undefined, _, command) =>
+      run(command, 'limits.requests', { org: org ?? null }, requests),
+    );
+  limits
+    .command('approve <REQUEST>')
+    .description('put the limit that a request asks for, or another one, in force')
+    .option('--value <requests>', 'requests a minute instead of those that were asked for', limit)
+    .option(
+      '--until <time>',
+      'ISO 8601 date or time of the end instead of the one that was asked for',
+      isoTime,
+    )
+    .option('--note <text>', 'what the organization is told', '')
+    .action((request, { value: perMinute, until: untilMs, note }, command) =>
+      run(command, 'limits.approve', { request, perMinute, untilMs, note }, decided),
+    );
+  limits
+    .command('deny <REQUEST>')
+    .description('leave the limit as it is')
+    .requiredOption('--reason <text>', 'what the organization is told')
+    .action((request, { reason }, command) => run(command, 'limits.deny', { request, reason }, decided));
 }
 
 function setLimits({ run }: CliContext, org: string, options: SetOptions, command: Command): Promise<void> {
@@ -79,4 +107,30 @@ function show({ limits, test_daily: daily }: PresentedLimits): string {
   );
   const table = formatTable(['mode', 'bucket', 'per minute', 'burst', 'source', 'until'], rows);
   return `${table}\n\ntest mode, a day: ${daily.requests} requests, ${daily.payment_creations} payment creations`;
+}
+
+function requests(listed: readonly PresentedLimitRequest[]): string {
+  const rows = listed.map(
+    ({ id, organization, bucket, mode, per_minute, until, state, by, created, reason }) => [
+      id,
+      organization,
+      bucket,
+      mode,
+      String(per_minute),
+      formatTime(until),
+      state,
+      by,
+      formatTime(created),
+      reason.replace(/\s+/g, ' '),
+    ],
+  );
+  const columns = ['id', 'organization', 'bucket', 'mode', 'per minute', 'until', 'state', 'by', 'created'];
+  return formatTable([...columns, 'reason'], rows);
+}
+
+function decided({ id, organization, bucket, mode, granted }: PresentedLimitRequest): string {
+  if (granted === null) return `Denied ${id}: the limit of ${organization} is as it was.`;
+  const { per_minute, until } = granted;
+  const end = until === null ? 'without an end' : `until ${formatTime(until)}`;
+  return `Approved ${id}: ${organization} may send ${per_minute} requests a minute (${bucket}, ${mode}), ${end}.`;
 }

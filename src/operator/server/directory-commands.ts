@@ -1,19 +1,16 @@
-// The operators' commands about organizations, their keys and their limits. Each resolves when the change is durable and
-// in force in every thread.
+// The operators' commands about organizations and their keys. Each resolves when the change is durable and in force in every
+// thread.
 
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../../contract/limits.ts';
 import { modes } from '../../contract/vocabulary.ts';
 import { keyKinds } from '../../directory/api-key.ts';
-import type { Organization } from '../../directory/organization.ts';
-import { bucketSchema, defineCommand, modeSchema, type OperatorCommand } from './command.ts';
-import { presentKey, presentLimits, presentOrganization } from './present.ts';
-import type { OperatorServices } from './services.ts';
+import { defineCommand, modeSchema, type OperatorCommand } from './command.ts';
+import { presentKey, presentOrganization } from './present.ts';
 
 const org = Type.String();
 const key = Type.String();
 const kind = Type.Enum([...keyKinds]);
-const limit = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
 
 const organizationCommands = [
   defineCommand('org.create', { name: Type.String() }, async ({ name }, { directory }) => {
@@ -64,40 +61,4 @@ const keyCommands = [
   ),
 ];
 
-const limitCommands = [
-  defineCommand('limits.show', { org }, async (params, services) =>
-    limitsOf(services.directory.organization(params.org), services),
-  ),
-  defineCommand(
-    'limits.set',
-    {
-      org,
-      mode: modeSchema,
-      bucket: bucketSchema,
-      perMinute: limit,
-      source: Type.Enum(['plan', 'custom']),
-      untilMs: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
-    },
-    async ({ org, mode, bucket, ...limit }, services) =>
-      limitsOf(await services.directory.setLimit(org, mode, bucket, limit), services),
-  ),
-  defineCommand(
-    'limits.daily',
-    { org, mode: modeSchema, requests: Type.Optional(limit), paymentCreations: Type.Optional(limit) },
-    async ({ org, mode, ...cap }, services) =>
-      limitsOf(await services.directory.setDailyCap(org, mode, cap), services),
-  ),
-  defineCommand('limits.reset', { org, mode: modeSchema }, async ({ org, mode }, services) =>
-    limitsOf(await services.directory.resetLimits(org, mode), services),
-  ),
-];
-
-export const directoryCommands: readonly OperatorCommand[] = [
-  ...organizationCommands,
-  ...keyCommands,
-  ...limitCommands,
-];
-
-function limitsOf(organization: Organization, { now }: OperatorServices) {
-  return presentLimits(organization, now());
-}
+export const directoryCommands: readonly OperatorCommand[] = [...organizationCommands, ...keyCommands];

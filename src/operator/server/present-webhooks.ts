@@ -4,6 +4,7 @@
 import { type Mode, modeOf } from '../../contract/vocabulary.ts';
 import type { AttemptRecord, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import type { SecretBox } from '../../journal/secret-box.ts';
+import { isoTime } from './iso-time.ts';
 
 export interface PresentedEndpoint {
   readonly id: string;
@@ -87,10 +88,6 @@ export function presentSecrets(
     .filter(({ expires_at_ms: endMs }) => endMs === null || endMs > nowMs)
     .map(({ sealed, expires_at_ms: endMs }) => ({
       secret: box.open(sealed, { id, org }),
-      expires: endMs === null ? null : isoTime(endMs),
+      expires: isoTime(endMs),
     }));
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

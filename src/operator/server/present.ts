@@ -1,19 +1,12 @@
-// Organizations, keys, limits and reviews as operators' commands answer them, which `--json` prints: in snake_case like the
+// Organizations, keys and reviews as operators' commands answer them, which `--json` prints: in snake_case like the
 // API, with times in ISO 8601, and without the digests of keys.
 
-import type { Bucket } from '../../contract/limits.ts';
-import {
-  type Mode,
-  modeOf,
-  modes,
-  type PaymentMethodType,
-  paymentMethodTypes,
-} from '../../contract/vocabulary.ts';
+import { type Mode, modeOf, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { type ApiKey, type KeyKind, type KeyStatus, keyStatus } from '../../directory/api-key.ts';
 import type { Methods, Organization, OrganizationStatus } from '../../directory/organization.ts';
-import { type LimitInForce, limitsInForce } from '../../domain/limits-in-force.ts';
 import type { ReviewRecord } from '../../domain/record.ts';
 import type { Availability } from '../../shard/account.ts';
+import { isoTime } from './iso-time.ts';
 
 export interface PresentedOrganization {
   readonly id: string;
@@ -77,36 +70,6 @@ export function presentKey(key: ApiKey, nowMs: number): PresentedKey {
   };
 }
 
-export interface PresentedLimit {
-  readonly per_minute: number;
-  readonly burst: number;
-  readonly source: LimitInForce['source'];
-  readonly until: string | null;
-}
-
-export interface PresentedLimits {
-  readonly organization: string;
-  readonly limits: Readonly<Record<Mode, Readonly<Record<Bucket, PresentedLimit>>>>;
-  /** Test mode's daily cap. */
-  readonly test_daily: { readonly requests: number; readonly payment_creations: number };
-}
-
-export function presentLimits(organization: Organization, nowMs: number): PresentedLimits {
-  const presented = modes.map((mode) => {
-    const { buckets } = limitsInForce(organization.limits[mode], mode, nowMs);
-    const rows = Object.entries(buckets).map(([bucket, { perMinute, burst, source, untilMs }]) => {
-      return [bucket, { per_minute: perMinute, burst, source, until: isoTime(untilMs) }];
-    });
-    return [mode, Object.fromEntries(rows)];
-  });
-  const daily = limitsInForce(organization.limits.test, 'test', nowMs).daily!;
-  return {
-    organization: organization.id,
-    limits: Object.fromEntries(presented),
-    test_daily: { requests: daily.requests, payment_creations: daily.paymentCreations },
-  };
-}
-
 export interface PresentedReview {
   readonly id: string;
   readonly organization: string;
@@ -135,10 +98,4 @@ export function presentReview(review: ReviewRecord): PresentedReview {
     amount_received: review.amount_received,
     closed_reason: review.closed_reason,
   };
-}
-
-function isoTime(ms: number): string;
-function isoTime(ms: number | null): string | null;
-function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -20,12 +20,19 @@ import {
 import type { Audit } from './audit.ts';
 import type { CommandAnswer, OperatorCommand } from './command.ts';
 import { directoryCommands } from './directory-commands.ts';
+import { limitCommands } from './limit-commands.ts';
 import { processCommands } from './process-commands.ts';
 import { reviewCommands } from './review-commands.ts';
 import type { OperatorServices } from './services.ts';
 import { webhookCommands } from './webhook-commands.ts';
 
-const allCommands = [...directoryCommands, ...processCommands, ...reviewCommands, ...webhookCommands];
+const allCommands = [
+  ...directoryCommands,
+  ...limitCommands,
+  ...processCommands,
+  ...reviewCommands,
+  ...webhookCommands,
+];
 
 /** A connection must have sent its command within this time. */
 const requestTimeoutMs = 10_000;

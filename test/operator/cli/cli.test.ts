@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { keyStatus } from '../../../src/directory/api-key.ts';
+import { withLimitRequest } from '../../../src/directory/limit-requests.ts';
 import type { ReviewRecord } from '../../../src/domain/record.ts';
 import { CliFailure } from '../../../src/operator/cli/context.ts';
 import { listedMax } from '../../../src/operator/protocol.ts';
@@ -215,6 +216,33 @@ describe('limits', () => {
     const past = await run(...bucket, '--until', '2026-10-01T00:00:00+01:00');
     assert.deepEqual([past.code, past.error.split(':')[1]], [1, ' the end of the limit has passed already']);
   });
+
+  test('requests for higher limits are listed, approved with another value, and denied', async () => {
+    const { id } = await json('org', 'create', '--name', 'Asking');
+    const wish = { perMinute: 3_000, untilMs: null, reason: 'A sale\non Friday' };
+    for (const [request, mode] of [
+      ['lrq_1', 'live'],
+      ['lrq_2', 'test'],
+    ] as const) {
+      await fixture.directory.changeOrganization(id, (organization, nowMs) =>
+        withLimitRequest(organization, { ...wish, bucket: 'all', mode }, { id: request, by: 'amina' }, nowMs),
+      );
+    }
+    const { out } = await run('limits', 'requests', id);
+    assert.match(out, /^lrq_1 +org_\w+ +all +live +3000 +- +open +amina +.* A sale on Friday$/m);
+    assert.equal((await json('limits', 'requests')).length, 2);
+
+    const until = '2026-12-01T00:00:00.000Z';
+    const approval = ['limits', 'approve', 'lrq_1', '--value', '2000', '--until', until, '--note', 'For now'];
+    const approved = await json(...approval);
+    assert.deepEqual([approved.state, approved.granted], ['approved', { per_minute: 2_000, until }]);
+    const { limits } = await json('limits', 'show', id);
+    assert.deepEqual(limits.live.all, { per_minute: 2_000, burst: 333, source: 'custom', until });
+    assert.match((await run(...approval)).error, /request lrq_1 was approved already\n$/);
+    const denied = await run('limits', 'deny', 'lrq_2', '--reason', 'Test mode has enough');
+    assert.match(denied.out, /^Denied lrq_2: the limit of org_\w+ is as it was\.\n$/);
+    assert.match((await run('limits', 'deny', 'lrq_3', '--reason', 'x')).error, /there is no such request/);
+  });
 });
 
 test('review list and close', async () => {
@@ -392,7 +420,7 @@ describe('usage', () => {
 
   const commands =
     'serve|config|metrics|doctor|org create|org list|org show|org activate|org suspend|org reinstate|org close|org methods|' +
-    'key create|key list|key roll|key revoke|limits show|limits set|limits reset|review list|review close';
+    'key create|key list|key roll|key revoke|limits show|limits set|limits reset|limits requests|limits approve|limits deny|review list|review close';
   for (const command of commands.split('|')) {
     test(`payments ${command} --help`, async () => {
       const { code, out, error } = await run(...command.split(' '), '--help');
