@@ -29,6 +29,8 @@ export interface InternalParams {
   record_attempt: AttemptReport;
   /** An operator resends a delivery. */
   resend_delivery: { readonly delivery: string };
+  /** A member or an operator resends the failed deliveries of an endpoint, some at a time. */
+  resend_failed: { readonly after?: string | undefined };
   /** An operator sends a sample event of a type to an endpoint, in test mode only. */
   send_sample: { readonly type: EventType };
   /** Deliveries of a deleted endpoint have to be ended. */

@@ -6,7 +6,7 @@ import { chooseMethod, createCheckoutSession, expireCheckoutSession } from './ch
 import type { AnyCommand, CommandParams, Done } from './command.ts';
 import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts';
 import type { Context, Decision, Outcome } from './decision.ts';
-import { pruneDeliveries, recordAttempt, resendDelivery } from './deliveries.ts';
+import { pruneDeliveries, recordAttempt, resendDelivery, resendFailed } from './deliveries.ts';
 import { Draft } from './draft.ts';
 import { expireDue, expiringFirst } from './due.ts';
 import { settleNetworkCall } from './network-outcomes.ts';
@@ -53,6 +53,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   close_review: closeReview,
   record_attempt: recordAttempt,
   resend_delivery: resendDelivery,
+  resend_failed: resendFailed,
   drain_endpoint: endpoints.drainEndpoint,
   send_sample: endpoints.sendSample,
   roll_secret: endpoints.rollSecret,

@@ -2,9 +2,9 @@
 // stays until retention removes it, with all its attempts. Each attempt is a record of its own, so that a retry does not
 // write the receivers' earlier answers again.
 
-import { refuse } from '../contract/errors/table.ts';
+import { type Refusal, refuse } from '../contract/errors/table.ts';
 import type { Context, Outcome } from './decision.ts';
-import { refused } from './decision.ts';
+import { answered, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing } from './find.ts';
 import { attemptIndex, endedIndex, endpointDueIndex, fieldIndex, scopeOf, timeKey } from './indexes.ts';
@@ -91,14 +91,47 @@ export const dueFirstMs = 0;
 export function resendDelivery(draft: Draft, params: { delivery: string }): Outcome {
   const delivery = draft.get('delivery', params.delivery);
   if (delivery === undefined) return refused(missing(params.delivery, null));
-  const endpoint = draft.get('webhook_endpoint', delivery.endpoint);
-  if (endpoint?.status !== 'enabled') {
-    const values = { status: endpoint?.status ?? 'deleted' };
-    return refused(refuse('invalid_request', { message: 'invalid_request.delivery_state', values }));
-  }
+  const refusal = refuseResending(draft, delivery.endpoint);
+  if (refusal !== null) return refused(refusal);
   if (draft.get('event', delivery.event) === undefined) return refused(missing(delivery.event, null));
-  draft.put({ ...delivery, status: 'pending', tries: 0, due_at_ms: dueFirstMs, ended_at_ms: null });
+  putAgain(draft, delivery, dueFirstMs);
   return { body: '{}' };
+}
+
+const resentPerCommandMax = 100;
+
+/**
+ * Makes some failed deliveries of an endpoint pending again, oldest first and behind those that are due already. The answer
+ * has how many they were, and the delivery to continue after; null when none is left. A delivery whose event is gone stays
+ * failed.
+ */
+export function resendFailed(draft: Draft, { after }: { after?: string | undefined }, id: string): Outcome {
+  const endpoint = draft.get('webhook_endpoint', id);
+  if (endpoint === undefined) return refused(missing(id, null));
+  const refusal = refuseResending(draft, id);
+  if (refusal !== null) return refused(refusal);
+  const index = fieldIndex('delivery', scopeOf(endpoint.org, endpoint.livemode), 'failed', id);
+  let [seen, resent] = [0, 0];
+  for (const delivery of draft.view.scan(index, { after, descending: false })) {
+    if (delivery.kind !== 'delivery') continue;
+    if (draft.get('event', delivery.event) !== undefined) {
+      putAgain(draft, delivery, draft.context.serviceMs);
+      resent++;
+    }
+    if (++seen === resentPerCommandMax) return answered({ resent, after: delivery.id });
+  }
+  return answered({ resent, after: null });
+}
+
+/** Null when deliveries to this endpoint can be sent again. */
+function refuseResending(draft: Draft, endpoint: string): Refusal | null {
+  const status = draft.get('webhook_endpoint', endpoint)?.status ?? 'deleted';
+  if (status === 'enabled') return null;
+  return refuse('invalid_request', { message: 'invalid_request.delivery_state', values: { status } });
+}
+
+function putAgain(draft: Draft, delivery: DeliveryRecord, dueMs: number): void {
+  draft.put({ ...delivery, status: 'pending', tries: 0, due_at_ms: dueMs, ended_at_ms: null });
 }
 
 const endedPerCommandMax = 500;

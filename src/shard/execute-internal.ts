@@ -55,6 +55,10 @@ function answerQuestion(
       return recordOf(state, request);
     case 'records':
       return recordsOf(state, request);
+    case 'limit_levels': {
+      const levels = state.scope(request.org, request.livemode, turn).levels(turn);
+      return { ok: true, body: JSON.stringify(levels) };
+    }
   }
 }
 
@@ -135,9 +139,9 @@ function recordOf(state: ShardState, { id }: Of<'record'>): InternalAnswer {
   return { ok: true, body: JSON.stringify(record) };
 }
 
-function recordsOf(state: ShardState, { index, limit }: Of<'records'>): InternalAnswer {
+function recordsOf(state: ShardState, { index, limit, before }: Of<'records'>): InternalAnswer {
   const records: StoredRecord[] = [];
-  for (const record of state.view.scan(index, { descending: true })) {
+  for (const record of state.view.scan(index, { before, descending: true })) {
     if (records.length === limit) break;
     records.push(record);
   }

@@ -47,8 +47,15 @@ export type InternalRequest =
     }
   /** One record, as JSON text. */
   | { readonly kind: 'record'; readonly id: string }
-  /** The newest records of an index, as a JSON list. */
-  | { readonly kind: 'records'; readonly index: string; readonly limit: number };
+  /** The newest records of an index, or the newest of those whose ids come before `before`, as a JSON list. */
+  | {
+      readonly kind: 'records';
+      readonly index: string;
+      readonly limit: number;
+      readonly before?: string | undefined;
+    }
+  /** How much of an organization's limits is used now: `LimitLevels` as JSON text. */
+  | { readonly kind: 'limit_levels'; readonly org: string; readonly livemode: boolean };
 
 export type InternalAnswer =
   | { readonly ok: true; readonly body: string; readonly cursor?: string | null }

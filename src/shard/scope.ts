@@ -26,6 +26,14 @@ export interface ScopeCounts {
   readonly creations: number;
 }
 
+/** How much of its limits an organization uses in a mode. */
+export interface LimitLevels {
+  /** The requests that can still be sent now, of so many when the bucket is full. */
+  readonly buckets: Readonly<Record<Bucket, { readonly remaining: number; readonly capacity: number }>>;
+  /** What counts in the daily cap; null in live mode, which has none. */
+  readonly today: { readonly requests: number; readonly creations: number } | null;
+}
+
 /** The three headers: about the tightest bucket of a request. */
 export interface LimitHeaders {
   readonly limit: number;
@@ -198,6 +206,25 @@ export class Scope {
       limit: tightest.perMinute,
       remaining: bucket.remaining(tightest, serviceMs),
       resetSeconds: bucket.resetSeconds(tightest, serviceMs),
+    };
+  }
+
+  /** How much of the limits is left, and how much of the day's cap is used. */
+  levels(now: Now): LimitLevels {
+    const account = this.account(now);
+    const isToday = this.#day === this.#calendar.dayOf(now.nowMs).day;
+    const left = (each: Bucket) => bucket.remaining(this.#buckets[each], now.serviceMs);
+    return {
+      buckets: Object.fromEntries(
+        buckets.map((each) => [
+          each,
+          { remaining: left(each), capacity: bucket.capacityOf(account.limits[each].perMinute) },
+        ]),
+      ) as LimitLevels['buckets'],
+      today: this.#limits.daily && {
+        requests: isToday ? this.#requests : 0,
+        creations: isToday ? this.#creations : 0,
+      },
     };
   }
 

@@ -151,6 +151,44 @@ test('sending again is refused while the endpoint is disabled or gone, and says 
   stage.when('resend_delivery', { delivery: 'whd_x' }).expect({ refusal: 'resource_missing' });
 });
 
+test('the failed deliveries of an endpoint are sent again, a hundred at a time, behind those that are due', () => {
+  const stage = new Stage();
+  const { endpoint, delivery: waiting } = deliver(stage);
+  const failed: string[] = [];
+  for (let i = 0; i < 102; i++) {
+    createIntent(stage);
+    const { id } = stage.world.log.at(-1)!.find(({ kind }) => kind === 'delivery')!;
+    for (let i = 0; i < 4; i++) attempt(stage, id, 500);
+    failed.push(id);
+  }
+  stage.given('delete_webhook_endpoint', {}, deliver(stage).endpoint);
+  const due = stage.get('delivery', waiting).due_at_ms!;
+  stage.advance(hourMs);
+  const resend = (after?: string) => stage.when('resend_failed', { after }, endpoint).answer;
+  const first = resend();
+  assert.deepEqual(first, { resent: 100, after: failed[99] });
+  const { status, due_at_ms, tries, attempt_count } = stage.get('delivery', failed[0]!);
+  assert.deepEqual([status, due_at_ms, tries, attempt_count], ['pending', stage.nowMs, 0, 4]);
+  assert.equal(stage.get('delivery', waiting).due_at_ms, due);
+  assert.equal(stage.get('delivery', failed[100]!).status, 'failed');
+  assert.deepEqual(resend(first.after), { resent: 2, after: null });
+  stage.when('resend_failed', {}, endpoint).expect({ changes: [] });
+});
+
+test('no failed delivery is sent again to an endpoint that is disabled or missing, nor one whose event is gone', () => {
+  const stage = new Stage();
+  const { endpoint, delivery } = deliver(stage);
+  for (let i = 0; i < 4; i++) attempt(stage, delivery, 500);
+  stage.given('update_webhook_endpoint', { disabled: true }, endpoint);
+  stage.when('resend_failed', {}, endpoint).expect({ refusal: 'invalid_request' });
+  stage.given('update_webhook_endpoint', { disabled: false }, endpoint);
+  stage.advance(hourMs);
+  stage.given('prune_events', { before: idFloor('evt', stage.nowMs) });
+  assert.deepEqual(stage.when('resend_failed', {}, endpoint).answer, { resent: 0, after: null });
+  assert.equal(stage.get('delivery', delivery).status, 'failed');
+  stage.when('resend_failed', {}, 'we_x').expect({ refusal: 'resource_missing' });
+});
+
 test('retention removes old deliveries that are over, some at a time', () => {
   const stage = new Stage();
   const { delivery: waiting } = deliver(stage);

@@ -51,7 +51,7 @@ const kinds = [
     'create_refund',
   ],
   ...['succeed_refund', 'fail_refund', 'expire_due', 'advance', 'due', 'checkpoint', 'close_review', 'pay'],
-  ...['record_attempt', 'resend_delivery'],
+  ...['record_attempt', 'resend_delivery', 'resend_failed'],
 ] as const;
 
 const action: fc.Arbitrary<Action> = fc.record({
@@ -115,6 +115,9 @@ class Run {
       }
       case 'resend_delivery':
         this.#fold(this.stage.when(what, { delivery: this.#one('delivery', pick) }).decision.changes);
+        return;
+      case 'resend_failed':
+        this.#fold(this.stage.when(what, {}, this.#one('webhook_endpoint', pick)).decision.changes);
         return;
       default: {
         const [id, params] = this.#aim(what, pick, how);

@@ -90,6 +90,21 @@ test('a failed delivery: listed with its attempts, resent, delivered', async () 
   assert.deepEqual(await json('webhooks', 'deliveries', endpoint, '--failed'), []);
 });
 
+test('all failed deliveries of an endpoint are resent at once', async () => {
+  answered = 500;
+  await createIntent();
+  await createIntent();
+  const failed = async () => (await json('webhooks', 'deliveries', endpoint, '--failed')).length;
+  await eventually(async () => (await failed()) === 2);
+  answered = 200;
+  const { out } = await run('webhooks', 'resend-failed', endpoint);
+  assert.equal(out, `Sending 2 failed deliveries to ${endpoint} again.\n`);
+  await eventually(async () => {
+    const listed = await json('webhooks', 'deliveries', endpoint);
+    return listed.slice(0, 2).every(({ status }: { status: string }) => status === 'succeeded');
+  });
+});
+
 test('resend is refused while the endpoint is disabled', async () => {
   const [{ id }] = await json('webhooks', 'deliveries', endpoint);
   const update = (disabled: boolean) =>

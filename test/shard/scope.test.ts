@@ -277,6 +277,21 @@ test('a request that the cap refuses spends nothing in the buckets', () => {
   assert.deepEqual(left(scope), { ...full, all: 698, writes: 173, payment_creation: 68 });
 });
 
+test('the levels tell what is left of each bucket, and what the day has counted', () => {
+  const scope = scopeOf({ limits: { search: custom(60) } });
+  send(scope, 'create_payment_intent');
+  send(scope, 'list_payment_intents', noonMs, true);
+  const { buckets, today } = scope.levels(at(noonMs));
+  assert.deepEqual(buckets.all, { remaining: 698, capacity: 700 });
+  assert.deepEqual(buckets.payment_creation, { remaining: 69, capacity: 70 });
+  assert.deepEqual(buckets.search, { remaining: 69, capacity: 70 });
+  assert.deepEqual(today, { requests: 2, creations: 1 });
+  const tomorrow = scope.levels(at(noonMs + 24 * hourMs));
+  assert.deepEqual(tomorrow.today, { requests: 0, creations: 0 });
+  assert.equal(tomorrow.buckets.all.remaining, 700);
+  assert.equal(scopeOf({ livemode: true }).levels(at(noonMs)).today, null);
+});
+
 test('a raised cap lets more in on the same day; a lowered one refuses at once', () => {
   const scope = scopeOf({ daily: { requests: 3 } });
   assert.equal(sendUntilRefused(scope, 'retrieve_account'), 3);

@@ -39,6 +39,10 @@ export function addWebhookCommands(program: Command, { run, print }: CliContext)
     .description('send a delivery again, at once and from the start of its schedule')
     .action((delivery, _, command) => run(command, 'webhooks.resend', { delivery }, resent));
   webhooks
+    .command('resend-failed <ENDPOINT>')
+    .description('send all failed deliveries of an endpoint again, oldest first')
+    .action((endpoint, _, command) => run(command, 'webhooks.resend-failed', { endpoint }, resentAll));
+  webhooks
     .command('roll-secret <ENDPOINT>')
     .description('replace the signing secret; until the overlap ends both sign every delivery')
     .requiredOption(
@@ -117,6 +121,10 @@ function onOneLine(answer: string): string {
 
 function resent({ id, type, endpoint }: PresentedDelivery): string {
   return `Sending ${id}, ${type}, to ${endpoint} again.`;
+}
+
+function resentAll({ id, resent: count }: { readonly id: string; readonly resent: number }): string {
+  return `Sending ${count} failed ${count === 1 ? 'delivery' : 'deliveries'} to ${id} again.`;
 }
 
 function secrets({ secrets: list }: { readonly secrets: readonly PresentedSecret[] }): string {

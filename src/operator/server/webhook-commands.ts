@@ -66,6 +66,9 @@ export const webhookCommands: readonly OperatorCommand[] = [
     await command(services, id, 'resend_delivery', { delivery: id });
     return presentDelivery(await recordOf<DeliveryRecord>(services, id, 'delivery'), services.now());
   }),
+  defineCommand('webhooks.resend-failed', { endpoint: text }, ({ endpoint }, services) =>
+    resendFailed(services, endpoint),
+  ),
   defineCommand(
     'webhooks.roll-secret',
     { endpoint: text, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
@@ -91,6 +94,25 @@ export const webhookCommands: readonly OperatorCommand[] = [
     triggered(services, organizationFor(services, org).id, typeThatHappens(type)),
   ),
 ];
+
+/** Resends all failed deliveries of an endpoint, step by step; settles with how many there were. */
+export async function resendFailed(
+  services: OperatorServices,
+  endpoint: string,
+): Promise<{ readonly id: string; readonly resent: number }> {
+  let resent = 0;
+  for (let after: string | null | undefined; after !== null; ) {
+    const step = (await command(services, endpoint, 'resend_failed', { after })) as ResentStep;
+    resent += step.resent;
+    after = step.after;
+  }
+  return { id: endpoint, resent };
+}
+
+interface ResentStep {
+  readonly resent: number;
+  readonly after: string | null;
+}
 
 function endpointOf(services: OperatorServices, id: string): Promise<WebhookEndpointRecord> {
   return recordOf(services, id, 'webhook_endpoint');
