@@ -10,6 +10,7 @@ import {
   type PaymentMethodType,
 } from '../contract/vocabulary.ts';
 import type { BucketOverride, LimitsOverrides } from '../domain/limits-in-force.ts';
+import type { Branding } from './branding.ts';
 import type { LimitRequest } from './limit-request.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
@@ -31,12 +32,16 @@ export interface Organization {
   readonly created: number;
   readonly methods: Readonly<Record<Mode, Methods>>;
   readonly limits: Readonly<Record<Mode, LimitsOverrides>>;
+  readonly branding: Branding;
   /** Its requests for higher limits, newest first. */
   readonly limitRequests: readonly LimitRequest[];
 }
 
 /** The fields that organizations did not have from the start. */
-const laterFields = { limitRequests: [] } satisfies Partial<Organization>;
+const laterFields = {
+  branding: { colour: null, logo: null },
+  limitRequests: [],
+} satisfies Partial<Organization>;
 
 /** An organization as it was stored, by this version or an earlier one. */
 export function storedOrganization(
@@ -92,6 +97,16 @@ export function withMethods(organization: Organization, mode: Mode, changed: Par
   return { ...unlessClosed(organization), methods: { ...organization.methods, [mode]: methods } };
 }
 
+/** Gives the organization another name. */
+export function withName(organization: Organization, name: string): Organization {
+  return { ...unlessClosed(organization), name: checkedName(name) };
+}
+
+/** Changes how the organization looks to its customers; what isn't named stays as it is. */
+export function withBranding(organization: Organization, changed: Partial<Branding>): Organization {
+  return { ...unlessClosed(organization), branding: { ...organization.branding, ...changed } };
+}
+
 /** Gives a bucket a limit of its own. An end must lie after `nowMs`. */
 export function withLimit(
   organization: Organization,
@@ -143,7 +158,10 @@ export function unlessClosed(organization: Organization): Organization {
 function checkedName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '' || [...trimmed].length > 255 || /\p{Cc}/u.test(trimmed)) {
-    throw new DirectoryRefusal('the name must have 1 to 255 characters, none of them a control character');
+    throw new DirectoryRefusal(
+      'the name must have 1 to 255 characters, none of them a control character',
+      'name_invalid',
+    );
   }
   return trimmed;
 }

@@ -3,8 +3,12 @@
 // the dashboard can say it in the member's language.
 
 export type RefusalCode =
+  | 'colour_invalid'
   | 'end_passed'
   | 'limit_not_higher'
+  | 'logo_invalid'
+  | 'logo_too_large'
+  | 'name_invalid'
   | 'reason_missing'
   | 'request_open'
   | 'text_invalid';

@@ -2,13 +2,16 @@
 // needs, in the types of its layer.
 
 import type { ApiKey } from '../directory/api-key.ts';
+import { logoPathOf } from '../directory/branding.ts';
 import type { DirectoryChange } from '../directory/directory.ts';
 import type { Organization } from '../directory/organization.ts';
 import type { KeyRingChange } from '../edge/authenticate.ts';
 import type { ShardAccount } from '../shard/account.ts';
 
-export function accountOf({ id, name, created, apiVersion, methods, limits }: Organization): ShardAccount {
-  return { id, name, created, apiVersion, methods, limits };
+export function accountOf(organization: Organization): ShardAccount {
+  const { id, name, branding, created, apiVersion, methods, limits } = organization;
+  const shown = { colour: branding.colour, logoUrl: logoPathOf(id, branding) };
+  return { id, name, branding: shown, created, apiVersion, methods, limits };
 }
 
 export function keyRingChangeOf({ organization, keys }: DirectoryChange): KeyRingChange {

@@ -8,11 +8,19 @@ export interface ShardAccount {
   /** `org_…` */
   readonly id: string;
   readonly name: string;
+  /** How its pages look. */
+  readonly branding: AccountBranding;
   /** Unix seconds. */
   readonly created: number;
   readonly apiVersion: string;
   readonly methods: Readonly<Record<Mode, Readonly<Record<PaymentMethodType, boolean>>>>;
   readonly limits: Readonly<Record<Mode, LimitsOverrides>>;
+}
+
+/** `colour` is `#rrggbb`, and `logoUrl` a path of this service; null: the pages' own. */
+export interface AccountBranding {
+  readonly colour: string | null;
+  readonly logoUrl: string | null;
 }
 
 /** The payment methods that have a network, in each mode. */

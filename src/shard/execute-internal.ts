@@ -99,8 +99,8 @@ export function expireDue(state: ShardState, turn: Turn): boolean {
 function viewOf(state: ShardState, turn: Turn, request: Of<'view_payment'>): InternalAnswer {
   const view = viewPayment(state.view, request.id, turn.serviceMs);
   if (view === null) return messageAnswer({ refusal: missing(request.id, null) }, 'en');
-  const merchant = state.scope(view.org, view.livemode, turn).settings.name;
-  return { ok: true, body: JSON.stringify({ ...view, merchant }) };
+  const { name: merchant, branding } = state.scope(view.org, view.livemode, turn).settings;
+  return { ok: true, body: JSON.stringify({ ...view, merchant, branding }) };
 }
 
 function exportPageOf(state: ShardState, turn: Turn, request: Of<'export_page'>): InternalAnswer {

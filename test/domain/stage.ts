@@ -154,6 +154,7 @@ function accountOf(id: string, methods: ShardAccount['methods']['test']): ShardA
   return {
     id,
     name: 'Sandbox',
+    branding: { colour: null, logoUrl: null },
     created: Math.floor(startMs / 1000),
     apiVersion: newestApiVersion,
     methods: { test: methods, live: methods },

@@ -50,6 +50,7 @@ function accountOf({ limits = {}, daily = {}, methods }: Setting): ShardAccount 
   return {
     id: 'org_000000000000000000000001',
     name: 'Shop',
+    branding: { colour: null, logoUrl: null },
     created: 0,
     apiVersion: '2026-11-01',
     methods: methods ?? { test: on, live: on },

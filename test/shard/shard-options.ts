@@ -24,6 +24,7 @@ export function accountOf(requests: number, more: Partial<ShardAccount> = {}): S
   return {
     id: org,
     name: 'Shop',
+    branding: { colour: null, logoUrl: null },
     created: 0,
     apiVersion: '2026-11-01',
     methods: { test: on, live: on },

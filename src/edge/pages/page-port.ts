@@ -3,6 +3,7 @@
 import type { Language } from '../../contract/vocabulary.ts';
 import type { InternalParams } from '../../domain/command.ts';
 import type { PaymentView } from '../../domain/payment-view.ts';
+import type { AccountBranding } from '../../shard/account.ts';
 
 export interface PageVisit {
   /** Upper case. */
@@ -41,6 +42,7 @@ export interface PageAnswer {
 export type ShownPayment = PaymentView & {
   /** The organization's name. */
   readonly merchant: string;
+  readonly branding: AccountBranding;
 };
 
 export type PageOperation = 'choose_method' | 'submit_card' | 'answer_challenge' | 'abandon_charge';
