@@ -15,6 +15,7 @@ import type { BucketOverride } from '../domain/limits-in-force.ts';
 import { JournalFailure } from '../journal/journal.ts';
 import { type ApiKey, digestOf, type KeyKind, keyKinds, newKey, revoked, rolled } from './api-key.ts';
 import { DirectoryStore, type DirectoryStoreOptions } from './directory-store.ts';
+import { KeyUses } from './key-uses.ts';
 import {
   activate,
   close,
@@ -60,6 +61,7 @@ function notedRow(generation: number, shard: number): string {
 export class Directory {
   /** The rows on disk, for what else belongs into the directory. */
   readonly store: DirectoryStore;
+  readonly keyUses: KeyUses;
   readonly #randomText = createRandomText(randomFillSync);
   readonly #organizations = new Map<string, Organization>();
   readonly #keys = new Map<string, ApiKey>();
@@ -70,6 +72,7 @@ export class Directory {
   /** Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used as it is. */
   constructor(options: DirectoryStoreOptions) {
     this.store = new DirectoryStore(options);
+    this.keyUses = new KeyUses(this.store);
     this.store.keep(() => this.#load());
   }
 
@@ -252,8 +255,9 @@ export class Directory {
     return keys[0]!;
   }
 
-  closeStore(): Promise<void> {
-    return this.store.close();
+  async closeStore(): Promise<void> {
+    await this.keyUses.write();
+    await this.store.close();
   }
 
   /** Changes an organization by a rule, which may refuse by throwing `DirectoryRefusal`. */

@@ -22,13 +22,14 @@ import { slotOf } from '../core/slot.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../shard/frames.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
-import { type KeyRing, type KnownKey, type RefusedKey, refuseKey } from './authenticate.ts';
+import { type KeyRing, type KnownKey, type RefusedKey, type RingKey, refuseKey } from './authenticate.ts';
 import type { EventStreams } from './event-stream.ts';
 import { type Exchange, type ExchangeHandler, headerLines } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
 import { bodyTooSlow } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
 import { type Match, matchRoute, unknownAddress } from './router.ts';
+import type { UsedKeys } from './used-keys.ts';
 
 /** One answered request, for the log and the metrics. */
 export interface Answered {
@@ -57,6 +58,7 @@ export interface ApiOptions {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly eventStreams: EventStreams;
+  readonly usedKeys: UsedKeys;
   /** Finds a client's address from that of its connection and the proxies' header. */
   readonly addressOf: (remoteAddress: string, forwardedFor: string) => string;
   readonly onAnswered: (answered: Answered) => void;
@@ -75,7 +77,7 @@ export class ApiCall implements ExchangeHandler {
   readonly head: RequestHead;
   readonly language: number;
   match: Match | null = null;
-  key: KnownKey | null = null;
+  key: RingKey | null = null;
   /** The key, if it exists and was refused. */
   refusedKey: KnownKey | null = null;
   /** It was given to its shard's client with all of its body. */
@@ -288,6 +290,8 @@ export class Api {
   /** To be called before the answer is written, because the connection can't be asked for its address afterwards. */
   #finished(call: ApiCall, status: number, code: ErrorCode | null, replayed: boolean): void {
     const answeredAtMs = this.#options.clock();
+    const monotonicMs = performance.now();
+    if (call.key !== null) this.#options.usedKeys.note(call.key, monotonicMs, answeredAtMs);
     const key = call.key ?? call.refusedKey;
     this.#options.onAnswered({
       answeredAtMs,
@@ -300,7 +304,7 @@ export class Api {
       idempotencyKey: call.head.idempotencyKey,
       status,
       code,
-      durationMs: Math.round(performance.now() - call.exchange.startedAt),
+      durationMs: Math.round(monotonicMs - call.exchange.startedAt),
       replayed,
     });
   }

@@ -18,6 +18,12 @@ export interface KnownKey {
   readonly expiresAtMs: number | null;
 }
 
+/** A key of the ring. */
+export interface RingKey extends KnownKey {
+  /** The time of the monotonic clock from which on its next use is told (used-keys.ts). */
+  tellAtMs: number;
+}
+
 /** Why a key is refused, and what may be logged of it. */
 export interface RefusedKey {
   readonly refusal: Refusal;
@@ -46,19 +52,21 @@ const headersMax = 10_000;
 const headerLengthMax = 256;
 
 export class KeyRing {
-  readonly #keys = new Map<string, KnownKey>();
+  readonly #keys = new Map<string, RingKey>();
   /** Keys by the header in which they were sent. */
-  readonly #byHeader = new Map<string, KnownKey>();
+  readonly #byHeader = new Map<string, RingKey>();
   readonly #organizations = new Map<string, KnownOrganization>();
 
   put(change: KeyRingChange): void {
     this.#organizations.set(change.organization.id, change.organization);
-    for (const key of change.keys) this.#keys.set(key.digest, key);
+    for (const key of change.keys) {
+      this.#keys.set(key.digest, { ...key, tellAtMs: this.#keys.get(key.digest)?.tellAtMs ?? 0 });
+    }
     this.#byHeader.clear();
   }
 
   /** The key in an `Authorization` header (undefined when none was sent), or why it is refused. */
-  authenticate(header: string | undefined, now: Clock): KnownKey | RefusedKey {
+  authenticate(header: string | undefined, now: Clock): RingKey | RefusedKey {
     if (header === undefined) return noKey;
     const key = this.#byHeader.get(header) ?? this.#find(header);
     if ('refusal' in key) return key;
@@ -69,7 +77,7 @@ export class KeyRing {
     return key.livemode && !organization.liveActivated ? refuseKey(notActivated, key) : key;
   }
 
-  #find(header: string): KnownKey | RefusedKey {
+  #find(header: string): RingKey | RefusedKey {
     const text = keyOf(header);
     if (text === null) return wrongForm;
     const digest = hash('sha256', text, 'hex');

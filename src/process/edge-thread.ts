@@ -17,6 +17,7 @@ import { createPages } from '../edge/pages/pages.ts';
 import { RefusedKeys } from '../edge/refused-keys.ts';
 import { listen, type Server, type TlsFiles } from '../edge/server.ts';
 import { createSite } from '../edge/site.ts';
+import { UsedKeys } from '../edge/used-keys.ts';
 import { type Port, ShardClient } from '../shard/client.ts';
 import { clientBounds, memoryShares } from '../shard/memory.ts';
 import type { Config } from './config-schema.ts';
@@ -56,15 +57,18 @@ const shards = Array.from({ length: shardCount }, () => new ShardClient(bounds))
 countAdmission(registry, shards);
 const held = new HeldAnswers((answersBytesMax * shardCount) / config.edges);
 
-const refusedKeysMs = 1_000;
+const keysMs = 1_000;
+const usedKeys = new UsedKeys();
 const refusedKeys = new RefusedKeys(() => performance.now());
 
-/** Hands refused keys to the main thread, for the audit record. */
-function tellRefusedKeys(all: boolean): void {
+/** Hands keys to the main thread: refused ones for the audit record, and when those that work were used. */
+function tellKeys(all: boolean): void {
   const refused = refusedKeys.take(all);
   if (refused.length > 0) tell({ type: 'refused_keys', refused });
+  const used = usedKeys.take();
+  if (used.length > 0) tell({ type: 'used_keys', used });
 }
-setInterval(() => tellRefusedKeys(false), refusedKeysMs).unref();
+setInterval(() => tellKeys(false), keysMs).unref();
 
 /** Time for exchanges under way when the service stops; leaves the shards as much again. */
 const stopGraceMs = 2_000;
@@ -93,6 +97,7 @@ const api = new Api({
   baseUrl,
   clock: Date.now,
   eventStreams: new EventStreams({ keyRing, clock: Date.now, listenKey }),
+  usedKeys,
   addressOf: createClientAddressText(config.pages.trustedProxies),
   onAnswered,
   wantsAddress: () => logger.isLevelEnabled('info'),
@@ -201,7 +206,7 @@ main.on('message', async (instruction: Instruction) => {
       break;
     case 'stop':
       await server?.stop(stopGraceMs);
-      tellRefusedKeys(true);
+      tellKeys(true);
       tell({ type: 'answer', question: instruction.question });
       for (const shard of shards) shard.disconnect();
       main.close();

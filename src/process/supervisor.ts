@@ -119,6 +119,7 @@ export class Supervisor {
       };
       return Thread.worker(edgeEntry, data, (news) => {
         if (news.type === 'refused_keys') onRefusedKeys(news.refused);
+        else if (news.type === 'used_keys') directory.keyUses.note(news.used);
       });
     };
     const onStarted = (edge: Thread) => this.#linkShards(edge);

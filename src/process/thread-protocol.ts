@@ -4,6 +4,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { KeyRingChange } from '../edge/authenticate.ts';
 import type { RefusedKey } from '../edge/refused-keys.ts';
+import type { UsedKey } from '../edge/used-keys.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
 import type { CheckpointSizes } from '../journal/journal.ts';
 import type { ShardAccount } from '../shard/account.ts';
@@ -42,6 +43,8 @@ export type Notice =
   | { readonly type: 'checkpointed'; readonly sequence: number }
   /** API keys that an edge refused, for the audit record. */
   | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKey[] }
+  /** API keys that were used at an edge. */
+  | { readonly type: 'used_keys'; readonly used: readonly UsedKey[] }
   /** The thread has failed and will end. `fatal`: another start can't help. */
   | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
 
@@ -49,7 +52,7 @@ export type Notice =
 export type CompactAnswer = CheckpointSizes | { readonly failure: string };
 
 /** Messages that a thread sends without being asked. */
-export type News = Extract<Notice, { type: 'checkpointed' | 'refused_keys' }>;
+export type News = Extract<Notice, { type: 'checkpointed' | 'refused_keys' | 'used_keys' }>;
 
 /** How a shard thread is started. */
 export interface ShardThreadData {

@@ -108,6 +108,19 @@ describe('Directory', () => {
     await assert.rejects(directory.rollKey(keys.test.secret, 60), DirectoryRefusal);
   });
 
+  test('the last use of a key is kept, and an older one that is heard of later does not replace it', async () => {
+    const { keys } = await directory.createOrganization('Souk', modes);
+    const { id: key } = directory.key(keys.test.secret);
+    const { revision } = directory;
+    assert.equal(directory.keyUses.lastMs(key), null);
+    directory.keyUses.note([{ key, atMs: startMs + 5 }]);
+    directory.keyUses.note([{ key, atMs: startMs }]);
+    assert.equal(directory.keyUses.lastMs(key), startMs + 5);
+    await reopen();
+    assert.equal(directory.keyUses.lastMs(key), startMs + 5);
+    assert.equal(directory.revision, revision);
+  });
+
   test('a revoked key stays known as revoked', async () => {
     const { keys } = await directory.createOrganization('Souk', modes);
     await directory.revokeKey(directory.key(keys.test.secret).id);

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { KeyRing, type KeyRingChange, type KnownKey } from '../../src/edge/authenticate.ts';
+import { UsedKeys } from '../../src/edge/used-keys.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const nowMs = Date.UTC(2026, 10, 2, 12);
@@ -17,18 +18,22 @@ function ringOf(
   const ring = new KeyRing();
   ring.put({
     organization: { id: org, active: true, liveActivated: true, ...organization },
-    keys: texts.map((text) => ({
-      id: `key_${text}`,
-      digest: hash('sha256', text, 'hex'),
-      org,
-      livemode: text.includes('live'),
-      secret: text.includes('_sk_'),
-      revoked: false,
-      expiresAtMs: null,
-      ...key,
-    })),
+    keys: keysOf(key),
   });
   return ring;
+}
+
+function keysOf(key: Partial<KnownKey> = {}): KeyRingChange['keys'] {
+  return texts.map((text) => ({
+    id: `key_${text}`,
+    digest: hash('sha256', text, 'hex'),
+    org,
+    livemode: text.includes('live'),
+    secret: text.includes('_sk_'),
+    revoked: false,
+    expiresAtMs: null,
+    ...key,
+  }));
 }
 
 const secret = texts[0];
@@ -147,6 +152,23 @@ test('a key that was used before is refused from the moment that it is revoked',
   const organization = { id: org, active: true, liveActivated: true };
   ring.put({ organization, keys: [{ ...key, digest, revoked: true }] });
   assert.equal(outcomeOf(ring, header), 'api_key_revoked');
+});
+
+test('a use of a key is told once a minute, also when the keys are put again meanwhile', () => {
+  const ring = ringOf();
+  const used = new UsedKeys();
+  const use = (monotonicMs: number) => {
+    const key = ring.authenticate(`Bearer ${secret}`, () => nowMs);
+    assert.ok('tellAtMs' in key);
+    used.note(key, monotonicMs, nowMs + monotonicMs);
+    return used.take().map(({ key, atMs }) => [key, atMs - nowMs]);
+  };
+  const { id } = keysOf().find(({ digest }) => digest === hash('sha256', secret, 'hex'))!;
+  assert.deepEqual(use(5), [[id, 5]]);
+  assert.deepEqual(use(6), []);
+  ring.put({ organization: { id: org, active: true, liveActivated: true }, keys: keysOf() });
+  assert.deepEqual(use(60_004), []);
+  assert.deepEqual(use(60_005), [[id, 60_005]]);
 });
 
 test('a refused key is told by its id, or by its public start and the start of its digest', () => {

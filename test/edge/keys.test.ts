@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { languages } from '../../src/contract/vocabulary.ts';
 import { type Answer, type Service, startService } from '../service.ts';
+import { eventually } from '../webhooks/service-webhooks.ts';
 
 type Keys = Record<'test' | 'live', Record<'secret' | 'publishable', string>>;
 
@@ -68,6 +69,17 @@ test('a rolled key works for its overlap; without one it stops at once', async (
   const third = await service.operate<{ key: string }>('key.roll', { key: second.key, overlapSeconds: 0 });
   assertRefused(await withKey(second.key), 401, 'api_key_expired');
   assert.equal((await withKey(third.key)).status, 200);
+});
+
+test('the list of keys tells when each was last used', async () => {
+  const [used, unused] = [await newKey('test'), await newKey('test')];
+  await withKey(used);
+  type Listed = { hint: string; last_used: string | null }[];
+  const lastUsed = async (key: string) =>
+    (await service.operate<Listed>('key.list', { org })).find(({ hint }) => key.endsWith(hint))!.last_used;
+  const at = await eventually(async () => (await lastUsed(used)) ?? undefined);
+  assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000, at);
+  assert.equal(await lastUsed(unused), null);
 });
 
 test('a publishable key needs to be a secret one, on every route', async () => {

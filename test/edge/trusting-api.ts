@@ -3,11 +3,12 @@
 import { Api } from '../../src/edge/api.ts';
 import type { KeyRing } from '../../src/edge/authenticate.ts';
 import { EventStreams } from '../../src/edge/event-stream.ts';
+import { UsedKeys } from '../../src/edge/used-keys.ts';
 import type { ShardClient } from '../../src/shard/client.ts';
 
 export function trustingApi(shard: ShardClient): Api {
   const keyRing = {
-    authenticate: (key: string) => ({ org: key, livemode: false, secret: true }),
+    authenticate: (key: string) => ({ org: key, livemode: false, secret: true, tellAtMs: Infinity }),
   } as unknown as KeyRing;
   return new Api({
     keyRing,
@@ -15,6 +16,7 @@ export function trustingApi(shard: ShardClient): Api {
     baseUrl: 'https://pay.test',
     clock: Date.now,
     onAnswered: () => {},
+    usedKeys: new UsedKeys(),
     wantsAddress: () => false,
     addressOf: () => '',
     onRefusedKey: () => {},

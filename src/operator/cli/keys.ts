@@ -55,9 +55,10 @@ function list(keys: readonly PresentedKey[]): string {
     `…${key.hint}`,
     key.status,
     formatTime(key.created),
+    formatTime(key.last_used),
     formatTime(key.revoked ?? key.expires),
   ]);
-  return formatTable(['id', 'mode', 'kind', 'key', 'status', 'created', 'ends'], rows);
+  return formatTable(['id', 'mode', 'kind', 'key', 'status', 'created', 'last used', 'ends'], rows);
 }
 
 function revoked(key: PresentedKey): string {

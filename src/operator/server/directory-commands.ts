@@ -41,23 +41,23 @@ const organizationCommands = [
 ];
 
 const keyCommands = [
-  defineCommand('key.create', { org, mode: modeSchema, kind }, async (params, { directory, now }) => {
-    const { key, text } = await directory.createKey(params.org, params.mode, params.kind);
-    return { ...presentKey(key, now()), key: text };
+  defineCommand('key.create', { org, mode: modeSchema, kind }, async (params, services) => {
+    const { key, text } = await services.directory.createKey(params.org, params.mode, params.kind);
+    return { ...presentKey(key, services), key: text };
   }),
-  defineCommand('key.list', { org }, async (params, { directory, now }) =>
-    directory.keysOf(params.org).map((key) => presentKey(key, now())),
+  defineCommand('key.list', { org }, async (params, services) =>
+    services.directory.keysOf(params.org).map((key) => presentKey(key, services)),
   ),
   defineCommand(
     'key.roll',
     { key, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
-    async (params, { directory, now }) => {
-      const { key, text, old } = await directory.rollKey(params.key, params.overlapSeconds);
-      return { ...presentKey(key, now()), key: text, replaces: presentKey(old, now()) };
+    async (params, services) => {
+      const { key, text, old } = await services.directory.rollKey(params.key, params.overlapSeconds);
+      return { ...presentKey(key, services), key: text, replaces: presentKey(old, services) };
     },
   ),
-  defineCommand('key.revoke', { key }, async (params, { directory, now }) =>
-    presentKey(await directory.revokeKey(params.key), now()),
+  defineCommand('key.revoke', { key }, async (params, services) =>
+    presentKey(await services.directory.revokeKey(params.key), services),
   ),
 ];
 

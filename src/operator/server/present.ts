@@ -7,6 +7,7 @@ import type { Methods, Organization, OrganizationStatus } from '../../directory/
 import type { ReviewRecord } from '../../domain/record.ts';
 import type { Availability } from '../../shard/account.ts';
 import { isoTime } from './iso-time.ts';
+import type { OperatorServices } from './services.ts';
 
 export interface PresentedOrganization {
   readonly id: string;
@@ -50,20 +51,26 @@ export interface PresentedKey {
   readonly hint: string;
   readonly status: KeyStatus;
   readonly created: string;
+  /** A key that is used all the time is noted once a minute. */
+  readonly last_used: string | null;
   readonly expires: string | null;
   readonly revoked: string | null;
   readonly rolled_to: string | null;
 }
 
-export function presentKey(key: ApiKey, nowMs: number): PresentedKey {
+export function presentKey(
+  key: ApiKey,
+  { directory, now }: Pick<OperatorServices, 'directory' | 'now'>,
+): PresentedKey {
   return {
     id: key.id,
     organization: key.org,
     mode: key.mode,
     kind: key.kind,
     hint: key.hint,
-    status: keyStatus(key, nowMs),
+    status: keyStatus(key, now()),
     created: isoTime(key.created * 1000),
+    last_used: isoTime(directory.keyUses.lastMs(key.id)),
     expires: isoTime(key.expiresAtMs),
     revoked: isoTime(key.revokedAtMs),
     rolled_to: key.rolledTo,
