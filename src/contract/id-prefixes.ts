@@ -15,6 +15,7 @@ export const idPrefixes = {
   delivery: 'whd',
   attempt: 'wha',
   network_call: 'op',
+  day_total: 'day',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

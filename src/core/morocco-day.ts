@@ -17,22 +17,42 @@ export interface MoroccoCalendar {
 /** The longest possible day, with any change of the offset in it. */
 const dayMsMax = 26 * 3_600_000;
 
+const format = new Intl.DateTimeFormat('en', {
+  timeZone: 'Africa/Casablanca',
+  calendar: 'gregory',
+  numberingSystem: 'latn',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+});
+
+function label(atMs: number): string {
+  const parts = Object.fromEntries(format.formatToParts(atMs).map((part) => [part.type, part.value]));
+  return `${parts.year}-${parts.month}-${parts.day}`;
+}
+
+const hourMs = 3_600_000;
+const rememberedHoursMax = 10_000;
+const dayOfHour = new Map<number, string>();
+
+/**
+ * The day in Morocco (`YYYY-MM-DD`) at a time, Unix milliseconds. The country's offset has always been whole hours, so a day
+ * begins with an hour, and one look-up an hour is enough.
+ */
+export function moroccoDayAt(ms: number): string {
+  const hour = Math.floor(ms / hourMs);
+  let day = dayOfHour.get(hour);
+  if (day === undefined) {
+    if (dayOfHour.size >= rememberedHoursMax) dayOfHour.clear();
+    day = label(hour * hourMs);
+    dayOfHour.set(hour, day);
+  }
+  return day;
+}
+
 export function createMoroccoCalendar(): MoroccoCalendar {
-  const format = new Intl.DateTimeFormat('en', {
-    timeZone: 'Africa/Casablanca',
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  });
   let current: MoroccoDay = { day: '', endsAtMs: 0 };
   let knownFromMs = 0;
-
-  function label(atMs: number): string {
-    const parts = Object.fromEntries(format.formatToParts(atMs).map((part) => [part.type, part.value]));
-    return `${parts.year}-${parts.month}-${parts.day}`;
-  }
 
   /** Bisects between a time within the day and one after it until they are a millisecond apart. */
   function endOf(day: string, withinMs: number): number {

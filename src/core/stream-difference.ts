@@ -12,27 +12,27 @@ export class StreamDifference {
   readonly #otherSums = new Uint32Array(bucketCount);
   #gathered: Map<number, Map<string, number>> | null = null;
 
-  /** Adds a text of the first stream. */
-  expect(text: string): void {
-    this.#take(text, 1);
+  /** Adds a text of the first stream, `times` over. */
+  expect(text: string, times = 1): void {
+    this.#take(text, times);
   }
 
-  /** Adds a text of the second stream. */
-  find(text: string): void {
-    this.#take(text, -1);
+  /** Adds a text of the second stream, `times` over. */
+  find(text: string, times = 1): void {
+    this.#take(text, -times);
   }
 
-  #take(text: string, sign: 1 | -1): void {
+  #take(text: string, times: number): void {
     const { first, second } = hashesOf(text);
     const bucket = first % bucketCount;
     if (this.#gathered !== null) {
       const texts = this.#gathered.get(bucket);
-      texts?.set(text, (texts.get(text) ?? 0) + sign);
+      texts?.set(text, (texts.get(text) ?? 0) + times);
       return;
     }
-    this.#counts[bucket]! += sign;
-    this.#sums[bucket]! += sign * first;
-    this.#otherSums[bucket]! += sign * second;
+    this.#counts[bucket]! += times;
+    this.#sums[bucket]! += Math.imul(times, first);
+    this.#otherSums[bucket]! += Math.imul(times, second);
   }
 
   /** Ends the first pass. Returns true when the streams differ. Then both must be added a second time, for `differences`. */

@@ -8,6 +8,7 @@ import type { DeclineCode, Language } from '../contract/vocabulary.ts';
 import { luhnCheckDigit } from '../core/card-number.ts';
 import { slotOf } from '../core/slot.ts';
 import { changeable } from './changeable.ts';
+import { countInDay } from './day-totals.ts';
 import { deadlineAt, isOver } from './deadline.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
@@ -97,6 +98,7 @@ export function chargeOpened(draft: Draft, call: NetworkCallRecord): Outcome {
     cash_agent: null,
     challenge_token: null,
     authorization: null,
+    settled_at_ms: null,
     ...deadlineAt(nowMs + lifeMs, context),
     metadata: {},
   });
@@ -129,7 +131,13 @@ export function succeedCharge(draft: Draft, charge: ChargeRecord): ChargeRecord 
   if (draft.get('payment_intent', charge.payment_intent)!.status === 'requires_action') {
     paymentSubmitted(draft, charge, null);
   }
-  const succeeded = draft.put<ChargeRecord>({ ...charge, status: 'succeeded', challenge_token: null });
+  const succeeded = draft.put<ChargeRecord>({
+    ...charge,
+    status: 'succeeded',
+    challenge_token: null,
+    settled_at_ms: draft.context.nowMs,
+  });
+  countInDay(draft, succeeded);
   const intent = draft.put<PaymentIntentRecord>({
     ...draft.get('payment_intent', charge.payment_intent)!,
     status: 'succeeded',
@@ -152,7 +160,9 @@ export function closeCharge(draft: Draft, charge: ChargeRecord, failure: Failure
     failure_message: failure.message,
     decline_code: failure.decline_code,
     challenge_token: null,
+    settled_at_ms: draft.context.nowMs,
   });
+  countInDay(draft, failed);
   draft.emit('charge.failed', presentCharge(failed));
   return failed;
 }

@@ -155,6 +155,7 @@ export const indexedFields = {
   customer: ['email', 'deleted'],
   refund: ['payment_intent', 'status'],
   review: ['open'],
+  day_total: ['day'],
   event: ['type'],
   webhook_endpoint: ['status', 'draining'],
   delivery: ['endpoint', 'event', 'status', 'due_at_ms', 'ended_at_ms'],
@@ -227,6 +228,9 @@ function addFieldRows(rows: IndexRow[], record: ListedRecord, names: ScopeNames)
       break;
     case 'review':
       if (record.open) rows.push({ index: names.value(kind, 'open', 'true'), sortKey: id });
+      break;
+    case 'day_total':
+      rows.push({ index: fieldIndex(kind, scope, 'day', record.day), sortKey: id });
       break;
     case 'delivery':
       rows.push({ index: fieldIndex(kind, scope, 'endpoint', record.endpoint), sortKey: id });

@@ -108,6 +108,7 @@ export const invariants: { readonly [K in RecordKind]: Readonly<Record<string, C
         (status === 'failed') === (failure_code !== null),
         `is ${status} with the failure ${failure_code}`,
       ),
+    settled: ({ status, settled_at_ms }) => onceSettled(status, settled_at_ms),
     challenge: (charge, view) => {
       if (charge.challenge_token === null) return null;
       const status = related(view, charge, 'payment_intent', charge.payment_intent)?.status;
@@ -144,6 +145,7 @@ export const invariants: { readonly [K in RecordKind]: Readonly<Record<string, C
         (status === 'failed') === (failure_reason !== null),
         `is ${status} with the failure ${failure_reason}`,
       ),
+    settled: ({ status, settled_at_ms }) => onceSettled(status, settled_at_ms),
   },
   checkout_session: {
     payment_intent: (session, view) => {
@@ -176,6 +178,24 @@ export const invariants: { readonly [K in RecordKind]: Readonly<Record<string, C
     },
     closed: ({ open, closed_reason }) =>
       unless(open === (closed_reason === null), `is ${open ? 'open' : 'closed'} as ${closed_reason}`),
+  },
+  day_total: {
+    day: ({ id, org, livemode, day }, view) => {
+      const index = fieldIndex('day_total', scopeOf(org, livemode), 'day', day);
+      const found = [...view.scan(index, { descending: false })].map((total) => total.id);
+      return unless(
+        found.length === 1 && found[0] === id,
+        `is the total of ${day}, which has ${found.join(', ')}`,
+      );
+    },
+    received: (total) => {
+      const isRight = (['card', 'cash'] as const).every(
+        (method) => total[`${method}_received`] > 0 === total[`${method}_succeeded`] > 0,
+      );
+      return unless(isRight, 'has money without a charge that succeeded, or such a charge without money');
+    },
+    refunded: ({ refunded, refunds }) =>
+      unless(refunded > 0 === refunds > 0, `returned ${refunded} in ${refunds} refunds`),
   },
   event: {
     object: (event) =>
@@ -260,6 +280,13 @@ export function subjectOf({ type, livemode, object_json }: RecordOf<'event'>): s
 
 function unless(holds: boolean, what: string): string | null {
   return holds ? null : what;
+}
+
+function onceSettled(status: ChargeRecord['status'], settledAtMs: number | null): string | null {
+  return unless(
+    (status === 'pending') === (settledAtMs === null),
+    `is ${status} and was settled at ${settledAtMs}`,
+  );
 }
 
 type Scoped = Pick<StoredRecord, 'org' | 'livemode'>;

@@ -78,6 +78,8 @@ export interface ChargeRecord extends Common, Deadline {
   readonly challenge_token: string | null;
   /** The network call that charges the card; null before a card is sent to the network. */
   readonly authorization: string | null;
+  /** When it succeeded or failed; null while it is pending. */
+  readonly settled_at_ms: number | null;
   readonly metadata: Metadata;
 }
 
@@ -117,6 +119,8 @@ export interface RefundRecord extends Common {
   readonly reason: string | null;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly failure_reason: string | null;
+  /** When it succeeded or failed; null while it is pending. */
+  readonly settled_at_ms: number | null;
   readonly metadata: Metadata;
 }
 
@@ -129,6 +133,25 @@ export interface ReviewRecord extends Common {
   readonly amount_expected: number;
   readonly amount_received: number;
   readonly closed_reason: 'approved' | 'refunded' | null;
+}
+
+/** What an organization took in one mode on one day, and what it paid back. Amounts are centimes, the others are counts. */
+export interface DayTotalRecord extends Common {
+  readonly kind: 'day_total';
+  /** `YYYY-MM-DD` in Africa/Casablanca: the day on which the charges and refunds were settled. */
+  readonly day: string;
+  readonly card_received: number;
+  readonly card_succeeded: number;
+  /** Charges that the network declined or refused. */
+  readonly card_failed: number;
+  /** Charges that ended before the customer had paid. */
+  readonly card_unpaid: number;
+  readonly cash_received: number;
+  readonly cash_succeeded: number;
+  readonly cash_failed: number;
+  readonly cash_unpaid: number;
+  readonly refunded: number;
+  readonly refunds: number;
 }
 
 export interface EventRecord extends Common {
@@ -237,6 +260,7 @@ export type StoredRecord =
   | CustomerRecord
   | RefundRecord
   | ReviewRecord
+  | DayTotalRecord
   | EventRecord
   | WebhookEndpointRecord
   | DeliveryRecord

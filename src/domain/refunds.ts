@@ -2,6 +2,7 @@
 
 import { refuse } from '../contract/errors/table.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
+import { countInDay } from './day-totals.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { type Caller, type Found, find } from './find.ts';
@@ -39,6 +40,7 @@ export function createRefund(draft: Draft, params: ParamsOf<'create_refund'>): O
     reason: params.reason ?? null,
     status: 'pending',
     failure_reason: null,
+    settled_at_ms: null,
     metadata: initialMetadata(params.metadata),
   });
   draft.put<ChargeRecord>({ ...charge, amount_refund_pending: charge.amount_refund_pending + amount });
@@ -88,7 +90,12 @@ function refundableCharge(view: View, caller: Caller, id: string, param: string)
 /** The network made the refund. */
 export function succeedRefund(draft: Draft, refund: RefundRecord): RefundRecord {
   const charge = draft.get('charge', refund.charge)!;
-  const succeeded = draft.put<RefundRecord>({ ...refund, status: 'succeeded' });
+  const succeeded = draft.put<RefundRecord>({
+    ...refund,
+    status: 'succeeded',
+    settled_at_ms: draft.context.nowMs,
+  });
+  countInDay(draft, succeeded);
   const refunded = draft.put<ChargeRecord>({
     ...charge,
     amount_refunded: charge.amount_refunded + refund.amount,
@@ -102,7 +109,12 @@ export function succeedRefund(draft: Draft, refund: RefundRecord): RefundRecord 
 /** The network refused the refund: its amount can be refunded again. */
 export function failRefund(draft: Draft, refund: RefundRecord, reason: string): RefundRecord {
   const charge = draft.get('charge', refund.charge)!;
-  const failed = draft.put<RefundRecord>({ ...refund, status: 'failed', failure_reason: reason });
+  const failed = draft.put<RefundRecord>({
+    ...refund,
+    status: 'failed',
+    failure_reason: reason,
+    settled_at_ms: draft.context.nowMs,
+  });
   draft.put<ChargeRecord>({ ...charge, amount_refund_pending: charge.amount_refund_pending - refund.amount });
   const resource = presentRefund(failed);
   draft.emit('refund.updated', resource);

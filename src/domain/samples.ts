@@ -130,6 +130,7 @@ class Samples {
       cash_agent: null,
       challenge_token: null,
       authorization: null,
+      settled_at_ms: this.#context.nowMs,
       ...deadlineAt(this.#context.nowMs + halfAnHourMs, this.#context),
     };
   }
@@ -163,6 +164,7 @@ class Samples {
       reason: 'requested_by_customer',
       status,
       failure_reason: status === 'failed' ? 'expired_card' : null,
+      settled_at_ms: status === 'pending' ? null : this.#context.nowMs,
     });
   }
 

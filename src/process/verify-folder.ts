@@ -29,6 +29,7 @@ const restore = 'restore the data folder from a backup that verifies';
 const advice: Readonly<Record<Subject | 'folder', string>> = {
   record: `look the payment up at its network and in the merchant's books, and correct it there; or ${restore}`,
   event: 'the merchant may not know of this change: compare with their books',
+  total: 'the payments are sound, and the sums that the dashboard shows of a day are not',
   index: 'the records are sound: "payments export" and "payments import" make a folder with a right index',
   response:
     'a retry with this key is refused with api_error and not run again until 24 hours after its first use',

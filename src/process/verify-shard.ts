@@ -8,6 +8,7 @@ import { AssertionFailure } from '../core/assert.ts';
 import { slotOfId, timeOfId } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
 import { StreamDifference } from '../core/stream-difference.ts';
+import { partsOf } from '../domain/day-totals.ts';
 import { expectedEvents } from '../domain/expected-events.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { faultsOf, subjectOf } from '../domain/invariants.ts';
@@ -19,7 +20,7 @@ import { shardOfOrganization, shardOfSlot } from '../shard/shard-map.ts';
 import { StoppedShard } from './stopped-shard.ts';
 
 /** What a finding is about, which decides the advice (see verify-folder.ts). */
-export type Subject = 'record' | 'event' | 'index' | 'response' | 'damage' | 'place';
+export type Subject = 'record' | 'event' | 'total' | 'index' | 'response' | 'damage' | 'place';
 
 export interface Found {
   readonly subject: Subject;
@@ -57,6 +58,7 @@ class ShardVerifier {
   readonly #shard: StoppedShard;
   readonly #index = new StreamDifference();
   readonly #events = new StreamDifference();
+  readonly #dayTotals = new StreamDifference();
   readonly #unknown = new Set<string>();
   /** The time in the id up to which events may have been removed. */
   readonly #eventsFromMs: number;
@@ -83,6 +85,7 @@ class ShardVerifier {
     for (const record of this.#shard.changedInLog()) this.#verify(record);
     this.#compareIndex();
     this.#compareEvents();
+    this.#compareDayTotals();
     const responses = this.#verifyResponses();
     return { records: this.#recordCount, events: this.#eventCount, responses };
   }
@@ -115,6 +118,7 @@ class ShardVerifier {
   #verify(record: StoredRecord): void {
     this.#recordCount++;
     this.#takeEvents(record);
+    this.#takeParts(record);
     this.#verifyPlace(record);
     try {
       for (const { invariant, what } of faultsOf(record, this.#shard.records))
@@ -193,6 +197,29 @@ class ShardVerifier {
       if (surplus > 0) this.#found('event', 'event_missing', object, `lacks ${count} event of type ${type}`);
       else this.#found('event', 'event_stray', object, `has ${count} event too many of type ${type}`);
     }
+  }
+
+  #takeParts(record: StoredRecord): void {
+    const { counted, told } = partsOf(record);
+    for (const [name, value] of counted) this.#dayTotals.expect(name, value);
+    for (const [name, value] of told) this.#dayTotals.find(name, value);
+  }
+
+  #compareDayTotals(): void {
+    if (this.#isDamaged || !this.#dayTotals.isDifferent()) return;
+    const totals = new Map<string, string>();
+    for (const record of this.#shard.all(() => {})) {
+      this.#takeParts(record);
+      for (const [name] of partsOf(record).told)
+        if (this.#dayTotals.gathers(name)) totals.set(name, record.id);
+    }
+    for (const [name, surplus] of this.#dayTotals.differences())
+      this.#found(
+        'total',
+        'day_total.sums',
+        totals.get(name) ?? null,
+        `the charges and refunds come to ${Math.abs(surplus)} ${surplus > 0 ? 'more' : 'less'} than the day's total says: ${name}`,
+      );
   }
 
   /** Checks that each idempotency record in force has its stored response, and is in the shard of its organization. */

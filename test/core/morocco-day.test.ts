@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMoroccoCalendar } from '../../src/core/morocco-day.ts';
+import { createMoroccoCalendar, moroccoDayAt } from '../../src/core/morocco-day.ts';
 
 const hourMs = 3_600_000;
 
@@ -35,6 +35,9 @@ test('the day in Morocco and its end', () => {
   for (const [what, now, day, endsAt] of rows) {
     const expected = { day, endsAtMs: Date.parse(endsAt) };
     assert.deepEqual(createMoroccoCalendar().dayOf(Date.parse(now)), expected, what);
+    assert.equal(moroccoDayAt(Date.parse(now)), day, what);
+    assert.notEqual(moroccoDayAt(Date.parse(endsAt)), day, what);
+    assert.equal(moroccoDayAt(Date.parse(endsAt) - 1), day, what);
   }
 });
 

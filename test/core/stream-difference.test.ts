@@ -44,3 +44,17 @@ test('of streams that differ everywhere a part of the differences is found', () 
   assert.ok(found.length > 100 && found.length < 5_000, String(found.length));
   assert.ok(found.every(([, surplus]) => surplus === 1));
 });
+
+test('numbers are compared as texts that come so many times', () => {
+  const difference = new StreamDifference();
+  const pass = () => {
+    difference.expect('a', 99_999_999_999);
+    difference.expect('b', 5);
+    for (const part of [33_333_333_333, 66_666_666_666]) difference.find('a', part);
+    difference.find('b', 7);
+  };
+  pass();
+  assert.ok(difference.isDifferent());
+  pass();
+  assert.deepEqual([...difference.differences()], [['b', -2]]);
+});

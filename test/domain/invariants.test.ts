@@ -100,6 +100,8 @@ const rows: readonly Row[] = [
   { invariant: 'charge.refundable', given: chargeOf('paid'), broken: { amount_refunded: 20_001 } },
   { invariant: 'charge.refundable', given: chargeOf('paid'), broken: { amount_refund_pending: -1 } },
   { invariant: 'charge.failure', given: chargeOf('declined'), broken: { failure_code: null } },
+  { invariant: 'charge.settled', given: chargeOf('open'), broken: { settled_at_ms: 0 } },
+  { invariant: 'charge.settled', given: chargeOf('declined'), broken: { settled_at_ms: null } },
   { invariant: 'charge.challenge', given: chargeOf('paid'), broken: { challenge_token: 'tok' } },
   {
     invariant: 'charge.cash_code',
@@ -114,6 +116,7 @@ const rows: readonly Row[] = [
   { invariant: 'refund.charge', given: refund, broken: { charge: missing('ch') } },
   { invariant: 'refund.amount', given: refund, broken: { amount: 0 } },
   { invariant: 'refund.failure', given: refund, broken: { failure_reason: 'no' } },
+  { invariant: 'refund.settled', given: refund, broken: { settled_at_ms: 0 } },
   {
     invariant: 'checkout_session.payment_intent',
     given: sessionOf('fresh'),
@@ -124,6 +127,9 @@ const rows: readonly Row[] = [
   { invariant: 'customer.deleted', given: customer, broken: { deleted: true } },
   { invariant: 'review.charge', given: review, broken: { amount_expected: 1 } },
   { invariant: 'review.closed', given: review, broken: { open: false } },
+  { invariant: 'day_total.day', given: newest('day_total'), broken: { day: '2026-11-01' } },
+  { invariant: 'day_total.received', given: newest('day_total'), broken: { card_succeeded: 0 } },
+  { invariant: 'day_total.refunded', given: newest('day_total'), broken: { refunded: 1 } },
   {
     invariant: 'event.object',
     given: newest('event'),

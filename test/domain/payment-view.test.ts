@@ -64,6 +64,7 @@ const charge: ChargeRecord = {
   cash_agent: null,
   challenge_token: 'secret',
   authorization: null,
+  settled_at_ms: null,
   expires_at_ms: 8000,
   deadline_ms: 8000,
   due_at_ms: 8000,

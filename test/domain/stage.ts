@@ -351,10 +351,10 @@ export class Step {
     return this.decision.changes.flatMap((change) => (change.kind === 'event' ? [change.type] : []));
   }
 
-  /** The records that changed, events aside: kind and status of each, sorted. */
+  /** The records that changed, events and the day's total aside: kind and status of each, sorted. */
   get changes(): string[] {
     return this.decision.changes
-      .filter(({ kind }) => kind !== 'event')
+      .filter(({ kind }) => kind !== 'event' && kind !== 'day_total')
       .map(nameOf)
       .sort();
   }

@@ -54,6 +54,7 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     cash_agent: 'agent',
     challenge_token: 'token',
     authorization: 'op_1',
+    settled_at_ms: 1_790_000_050_000,
     metadata,
   },
   checkout_session: {
@@ -96,6 +97,7 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     reason: 'duplicate',
     status: 'failed',
     failure_reason: 'account closed',
+    settled_at_ms: 1_790_000_060_000,
     metadata,
   },
   review: {
@@ -109,6 +111,22 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     amount_expected: 12_000,
     amount_received: 11_000,
     closed_reason: 'refunded',
+  },
+  day_total: {
+    ...common,
+    kind: 'day_total',
+    id: 'day_1',
+    day: '2026-09-21',
+    card_received: 12_000,
+    card_succeeded: 1,
+    card_failed: 2,
+    card_unpaid: 3,
+    cash_received: 30_000,
+    cash_succeeded: 4,
+    cash_failed: 5,
+    cash_unpaid: 6,
+    refunded: 1_000,
+    refunds: 7,
   },
   event: {
     ...common,

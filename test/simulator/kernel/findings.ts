@@ -6,6 +6,7 @@ export const assertions = [
   'nothing runs twice',
   'a replay is byte for byte',
   'money is conserved',
+  'a day’s total is the sum of what was settled',
   'records agree with each other',
   'indexes equal records',
   'what a list shows is what was made',

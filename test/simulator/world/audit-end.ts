@@ -1,11 +1,12 @@
 // What must hold when all is over: nothing is injected any more, every request was answered, and the service has had the
 // time to do what it owes. The world outside is compared with what the service says, by the API and by its records.
 
+import { isDeepStrictEqual } from 'node:util';
 import { expectedEvents } from '../../../src/domain/expected-events.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import { subjectOf } from '../../../src/domain/invariants.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
-import { ofKind } from '../../domain/invariants.ts';
+import { dayTotals, ofKind } from '../../domain/invariants.ts';
 import { listPaths } from './acts.ts';
 import type { Clients, Shop } from './clients.ts';
 import type { Resource } from './facts.ts';
@@ -48,6 +49,7 @@ export async function auditAnswers(
 /** By the records of all shards. */
 export function auditRecordsAtEnd(world: World, clients: Clients, records: Records): void {
   auditMoney(world, clients, records);
+  auditDayTotals(world, records);
   auditEvents(world, records);
   auditDeliveries(world, records);
   auditCreations(world, clients, records);
@@ -95,6 +97,15 @@ function auditMoney({ judge, bank }: World, clients: Clients, records: Records):
       () => `the network refunded ${given} centimes and the charges say ${noted}`,
     );
   }
+}
+
+function auditDayTotals({ judge }: World, records: Records): void {
+  const { counted, told } = dayTotals(records);
+  judge.check(
+    'a day’s total is the sum of what was settled',
+    isDeepStrictEqual(counted, told),
+    () => `the charges and refunds come to ${counted.join(' ')}, and the totals say ${told.join(' ')}`,
+  );
 }
 
 function auditEvents({ judge }: World, records: Records): void {

@@ -1,0 +1,87 @@
+// The totals of a day: what an organization took in one mode and by which method, how many charges succeeded and failed, and
+// what was paid back. A charge or refund is counted on the day on which it was settled, in the commit that settles it; creating
+// a payment intent settles nothing, and does not pay for this. The dashboard shows these sums without reading the charges.
+
+import { moroccoDayAt } from '../core/morocco-day.ts';
+import type { Draft } from './draft.ts';
+import { fieldIndex, kindIndex, scopeOf } from './indexes.ts';
+import type { ChargeRecord, DayTotalRecord, RefundRecord, StoredRecord } from './record.ts';
+import type { View } from './view.ts';
+
+export const totalNames = [
+  'card_received',
+  'card_succeeded',
+  'card_failed',
+  'card_unpaid',
+  'cash_received',
+  'cash_succeeded',
+  'cash_failed',
+  'cash_unpaid',
+  'refunded',
+  'refunds',
+] as const satisfies readonly (keyof DayTotalRecord)[];
+type TotalName = (typeof totalNames)[number];
+export type Totals = Readonly<Record<TotalName, number>>;
+
+const nothing = Object.fromEntries(totalNames.map((name) => [name, 0])) as unknown as Totals;
+
+/** What a settled charge or refund adds to its day; nothing while it is pending, and for a refund that failed. */
+function additions(record: ChargeRecord | RefundRecord): Partial<Totals> {
+  const { status, amount } = record;
+  if (status === 'pending') return {};
+  if (record.kind === 'refund') return status === 'succeeded' ? { refunded: amount, refunds: 1 } : {};
+  const { method, failure_code } = record;
+  if (status === 'succeeded') return { [`${method}_received`]: amount, [`${method}_succeeded`]: 1 };
+  const isRefused = failure_code === 'card_declined' || failure_code === 'cash_payment_refused';
+  return { [`${method}_${isRefused ? 'failed' : 'unpaid'}`]: 1 };
+}
+
+/** Counts a charge or refund that was settled just now. */
+export function countInDay(draft: Draft, record: ChargeRecord | RefundRecord): void {
+  const total = totalOf(draft, moroccoDayAt(record.settled_at_ms!));
+  const added = additions(record);
+  const sums = totalNames.map((name) => [name, total[name] + (added[name] ?? 0)]);
+  draft.put<DayTotalRecord>({ ...total, ...Object.fromEntries(sums) });
+}
+
+/** The totals of a day so far. */
+function totalOf(draft: Draft, day: string): DayTotalRecord {
+  const { org, livemode, nowMs, newId } = draft.context;
+  for (const record of draft.changes) if (record.kind === 'day_total' && record.day === day) return record;
+  const [known] = draft.view.scan(fieldIndex('day_total', scopeOf(org, livemode), 'day', day), {
+    descending: false,
+  });
+  if (known !== undefined) return known as DayTotalRecord;
+  const created = Math.floor(nowMs / 1000);
+  return { kind: 'day_total', id: newId('day_total'), org, livemode, created, day, ...nothing };
+}
+
+/** The totals of a scope from a day on, oldest first; days without any are left out. */
+export function totalsSince(view: View, scope: string, firstDay: string, daysMax: number): DayTotalRecord[] {
+  const found: DayTotalRecord[] = [];
+  for (const record of view.scan(kindIndex('day_total', scope), { descending: true })) {
+    if (found.length === daysMax) break;
+    found.push(record as DayTotalRecord);
+  }
+  return found.filter(({ day }) => day >= firstDay).sort((a, b) => (a.day < b.day ? -1 : 1));
+}
+
+/** A part of a day's total: its name, which includes the scope and the day, and a number. */
+export type Part = readonly [name: string, value: number];
+
+/**
+ * What a record says about the totals: `counted` are the parts that a settled charge or refund asks for, and `told` those that
+ * a day's total has. Over all records both come to the same sums.
+ */
+export function partsOf(record: StoredRecord): { readonly counted: Part[]; readonly told: Part[] } {
+  const isSettled = record.kind === 'charge' || record.kind === 'refund';
+  if (isSettled && record.settled_at_ms !== null)
+    return { counted: parts(record, moroccoDayAt(record.settled_at_ms), additions(record)), told: [] };
+  if (record.kind === 'day_total') return { counted: [], told: parts(record, record.day, record) };
+  return { counted: [], told: [] };
+}
+
+function parts({ org, livemode }: StoredRecord, day: string, totals: Partial<Totals>): Part[] {
+  const scope = scopeOf(org, livemode);
+  return totalNames.flatMap((name) => (totals[name] ? [[`${scope} ${day} ${name}`, totals[name]]] : []));
+}

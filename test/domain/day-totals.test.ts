@@ -1,0 +1,95 @@
+// The totals of a day: every charge and refund is counted once, on the day in Morocco on which it was settled.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Totals, totalNames, totalsSince } from '../../src/domain/day-totals.ts';
+import { createIntent, openCharge, payByCard, scenes } from './scenes.ts';
+import { hourMs, Stage } from './stage.ts';
+
+const nothing = Object.fromEntries(totalNames.map((name) => [name, 0])) as unknown as Totals;
+const paid = { card_received: 20_000, card_succeeded: 1 };
+
+/** The totals of the stage's organization and mode, by day. */
+function totalsOf(stage: Stage, firstDay = '2026-01-01', daysMax = 100) {
+  const totals = totalsSince(stage.world.state, stage.scope.name, firstDay, daysMax);
+  return Object.fromEntries(
+    totals.map((total) => [total.day, Object.fromEntries(totalNames.map((name) => [name, total[name]]))]),
+  );
+}
+
+function refund(stage: Stage, amount: number): string {
+  return stage.given('create_refund', { charge: scenes.paid(stage).charge, amount }).id;
+}
+
+const rows: readonly (readonly [what: string, run: (stage: Stage) => void, expected: Partial<Totals>])[] = [
+  ['a card that was paid', (stage) => scenes.paid(stage), paid],
+  ['a card that was declined', (stage) => scenes.declined(stage), { card_failed: 1 }],
+  ['a card payment that was canceled', (stage) => scenes.canceled(stage), { card_unpaid: 1 }],
+  [
+    'a card page that nobody used in time',
+    (stage) => stage.given('expire_charge', {}, scenes.open(stage).charge),
+    { card_unpaid: 1 },
+  ],
+  ['cash that was paid', (stage) => scenes.paid_cash(stage), { cash_received: 20_000, cash_succeeded: 1 }],
+  [
+    'cash that was refused',
+    (stage) => stage.given('fail_charge', {}, scenes.code(stage).charge),
+    { cash_failed: 1 },
+  ],
+  [
+    'a customer who went back from the code',
+    (stage) => stage.given('abandon_charge', {}, scenes.code(stage).charge),
+    { cash_unpaid: 1 },
+  ],
+  [
+    'a refund that was made',
+    (stage) => stage.given('succeed_refund', {}, refund(stage, 500)),
+    { ...paid, refunded: 500, refunds: 1 },
+  ],
+  ['a refund that is pending', (stage) => refund(stage, 500), paid],
+  [
+    'a refund that was refused',
+    (stage) => stage.given('fail_refund', { failure_reason: 'expired_card' }, refund(stage, 500)),
+    paid,
+  ],
+];
+
+for (const [what, run, expected] of rows) {
+  test(`counted: ${what}`, () => {
+    const stage = new Stage();
+    run(stage);
+    assert.deepEqual(totalsOf(stage), { '2026-11-02': { ...nothing, ...expected } });
+  });
+}
+
+test('what settles nothing counts nothing: a payment that is made or opened, and money under review', () => {
+  const stage = new Stage();
+  createIntent(stage);
+  scenes.code(stage);
+  stage.given('complete_charge', { amount: 7 }, scenes.open(stage).charge);
+  assert.deepEqual(totalsOf(stage), {});
+});
+
+test('a day is Morocco’s, each day has one total, and modes and organizations have their own', () => {
+  const stage = new Stage();
+  payByCard(stage);
+  const charge = openCharge(stage, createIntent(stage, { payment_method_types: ['cash'] }), 'cash');
+  // It is 9:00 UTC, 10:00 in Morocco: fourteen hours until midnight there.
+  stage.advance(14 * hourMs - 1);
+  stage.given('complete_charge', {}, charge);
+  stage.advance(1);
+  payByCard(stage);
+  payByCard(stage.as({ livemode: true }));
+  payByCard(stage.as({ org: 'org_other00000000000000000000' }), { amount: 300 });
+  const [first, second] = [
+    { ...nothing, ...paid, cash_received: 20_000, cash_succeeded: 1 },
+    { ...nothing, ...paid },
+  ];
+  assert.deepEqual(totalsOf(stage), { '2026-11-02': first, '2026-11-03': second });
+  assert.deepEqual(totalsOf(stage.as({ livemode: true })), { '2026-11-03': second });
+  assert.deepEqual(totalsOf(stage.as({ org: 'org_other00000000000000000000' })), {
+    '2026-11-03': { ...nothing, card_received: 300, card_succeeded: 1 },
+  });
+  assert.deepEqual(totalsOf(stage, '2026-11-03'), { '2026-11-03': second });
+  assert.deepEqual(totalsOf(stage, '2026-01-01', 1), { '2026-11-03': second }, 'the newest ones');
+});
