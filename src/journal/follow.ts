@@ -98,7 +98,9 @@ export function* follow(
     // A segment that begins later may not be complete yet.
     if (segment.firstSequence > upTo) return;
     if (index > start && segment.firstSequence !== next) throw missing(segments, index, next);
-    for (const batch of batchesOf(segments, index, next, upTo)) {
+    // What lies beyond the beginning of the next segment is of an owner that had lost the log when it arrived.
+    const end = Math.min(upTo, (list[index + 1]?.firstSequence ?? Number.POSITIVE_INFINITY) - 1);
+    for (const batch of batchesOf(segments, index, next, end)) {
       if (batch.epoch < epoch) throw overtaken(segments, index, batch, epoch);
       epoch = batch.epoch;
       yield batch;

@@ -86,6 +86,8 @@ export interface StateSource {
 
 export interface SegmentFile {
   readonly firstSequence: number;
+  /** The first sequence of the next segment: a batch from there on is of an owner that had lost the log. */
+  readonly end: number;
   readonly file: string;
 }
 
@@ -109,10 +111,12 @@ export class LogReader implements LogSource {
 
   /** The segments that are there now, oldest first. */
   segments(): SegmentFile[] {
-    return readdirSync(this.name)
-      .filter((name) => /^\d{16}$/.test(name))
-      .sort()
-      .map((name) => ({ firstSequence: Number(name), file: dataFile(join(this.name, name)) }));
+    const names = readdirSync(this.name).filter((name) => /^\d{16}$/.test(name));
+    return names.sort().map((name, i) => ({
+      firstSequence: Number(name),
+      end: Number(names[i + 1] ?? Number.POSITIVE_INFINITY),
+      file: dataFile(join(this.name, name)),
+    }));
   }
 
   firstSequence(): number | null {
@@ -205,7 +209,7 @@ export class Gaps {
 }
 
 function* batchesOf(
-  { firstSequence: segment, file: path }: SegmentFile,
+  { firstSequence: segment, end, file: path }: SegmentFile,
   identity: ShardIdentity,
   tag: Buffer,
   { after = 0, reverse = false }: Pick<LogRange, 'after' | 'reverse'>,
@@ -237,6 +241,7 @@ function* batchesOf(
       }
       if (row.key.equals(labelKey)) continue;
       const sequence = sequenceOf(row.key);
+      if (sequence >= end) continue;
       const bytes = readValue(row);
       if (bytes instanceof FileDamage) {
         yield damaged(bytes.message, bytes.at, sequence);

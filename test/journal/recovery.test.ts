@@ -10,6 +10,7 @@ import { open as openLmdb } from 'lmdb';
 import { toBufferKey } from 'ordered-binary';
 import { encodeTurn, readTurnHeader } from '../../src/journal/codec.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
+import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
 import { truncateDamagedEnd } from '../../src/journal/truncate-log.ts';
 import {
@@ -249,6 +250,26 @@ for (const checkpointed of [0, 7, 9]) {
     await journal.close();
   });
 }
+
+test('a batch that arrives in a segment which its next owner has left behind is not part of the log', async (context) => {
+  const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn });
+  // The owner that made it ended meanwhile; the next one began at the same sequence, in a new segment.
+  const late = encodeTurn(turnAt(8, 2), tag, 1).bytes;
+  const db = openLmdb<Buffer, number>({
+    path: join(segmentFolder(dir, 5), 'data.mdb'),
+    encoding: 'binary',
+  });
+  await db.put(8, late);
+  await db.close();
+  const journal = await open(dir);
+  assert.deepEqual(sequencesOf(journal.replay()), upTo(9));
+  await journal.close();
+  const read = [...new LogReader(join(dir, 'log'), identity).read()];
+  assert.deepEqual(
+    read.map((found) => (isDefect(found) ? found.defect : found.firstSequence)),
+    [1, 5, 8],
+  );
+});
 
 test('a segment that is missing stops the journal', async (context) => {
   const middle = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn });
