@@ -79,6 +79,11 @@ export interface RestoredDirectory {
   readonly toMs: number;
 }
 
+/** The changes in files after `revision`. Throws `JournalDamaged` when one is damaged or missing. */
+export function filedChanges(changes: LogFiles, revision: number): AsyncGenerator<Sequenced & LoggedChange> {
+  return inOrder(changes, (_, bytes) => sequenced(bytes), revision, revision);
+}
+
 /** Makes a directory of the rows of a backup and the changes since. Settles with the changes that were left out. */
 export async function restoreDirectory(
   { folder, part, isForeign, toMs }: RestoredDirectory,
@@ -94,8 +99,7 @@ export async function restoreDirectory(
       const rows = unpack(bytes) as [string, Uint8Array][];
       await store.write(new Map(rows.filter(([row]) => !isForeign(row))));
     }
-    const read = (_: string, bytes: Uint8Array) => sequenced(bytes);
-    for await (const change of inOrder(changes, read, revision, revision)) {
+    for await (const change of filedChanges(changes, revision)) {
       if (change.timeMs > toMs || leftOut.length > 0) leftOut.push(change);
       else await store.write(new Map(change.rows));
     }

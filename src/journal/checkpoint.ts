@@ -20,6 +20,7 @@ import { checkpointTables } from './checkpoint-tables.ts';
 import { copyCheckpoint } from './copy-checkpoint.ts';
 import {
   commit,
+  damagedFile,
   dataFile,
   type Environment,
   guardRead,
@@ -160,8 +161,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   }
 
   #damaged(defect: string): JournalDamaged {
-    const file = dataFile(this.#folder);
-    return new JournalDamaged(`${file} is damaged: ${defect}. Restore the data folder from a backup`);
+    return damagedFile(dataFile(this.#folder), defect);
   }
 
   /** The first name of a list of records after `text`, see index-table.ts. */

@@ -2,9 +2,9 @@
 
 import type { IndexRowsOf } from './checkpoint.ts';
 import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint-folder.ts';
-import { dataFile } from './environment.ts';
+import { damagedFile, dataFile } from './environment.ts';
 import type { ShardIdentity } from './identity.ts';
-import { type CheckpointSizes, JournalDamaged, type ReportCompaction } from './journal.ts';
+import type { CheckpointSizes, ReportCompaction } from './journal.ts';
 import { openCheckpoint } from './open-journal.ts';
 import { fileDefect } from './page-check.ts';
 
@@ -18,8 +18,7 @@ export async function compactCheckpoint(
   removeOtherCheckpoints(dir);
   const file = dataFile(checkpointFolderIn(dir));
   const defect = fileDefect(file, 'leaves');
-  if (defect !== null)
-    throw new JournalDamaged(`${file} is damaged: ${defect}. Restore the data folder from a backup`);
+  if (defect !== null) throw damagedFile(file, defect);
   const checkpoint = openCheckpoint({ dir, identity, indexRowsOf, isChecked: true });
   try {
     // The checkpoint does not change meanwhile.

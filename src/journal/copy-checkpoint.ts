@@ -4,7 +4,13 @@
 import { rmSync } from 'node:fs';
 import { preparedFolderIn } from './checkpoint-folder.ts';
 import { RowsOfMoment, RowWriter, rowDefect } from './checkpoint-rows.ts';
-import { createEnvironment, dataFile, type Environment, openEnvironment } from './environment.ts';
+import {
+  createEnvironment,
+  damagedFile,
+  dataFile,
+  type Environment,
+  openEnvironment,
+} from './environment.ts';
 import type { Part } from './identity.ts';
 import { JournalDamaged, type ReportCompaction } from './journal.ts';
 
@@ -62,7 +68,6 @@ async function copyRows(
 function refuseDamaged(file: string, table: string, rows: readonly Buffer[]): void {
   for (let i = 0; i < rows.length; i += 2) {
     const defect = rowDefect(table, rows[i]!, rows[i + 1]!);
-    if (defect !== null)
-      throw new JournalDamaged(`${file} is damaged: ${defect}. Restore the data folder from a backup`);
+    if (defect !== null) throw damagedFile(file, defect);
   }
 }

@@ -8,10 +8,9 @@
 import type { Frame } from './archive-file.ts';
 import { CheckpointReader } from './checkpoint-reader.ts';
 import { tableNamesIn } from './checkpoint-rows.ts';
-import { guardRead, openEnvironment } from './environment.ts';
+import { damagedFile, dataFile, guardRead, openEnvironment } from './environment.ts';
 import { follow, type StoredBatch } from './follow.ts';
 import { partOf, type ShardIdentity } from './identity.ts';
-import { JournalDamaged } from './journal.ts';
 import { FileDamage } from './lmdb-pages.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
 import { rowFrames } from './row-frames.ts';
@@ -96,6 +95,7 @@ export class JournalCopy {
   checkpoint(): { readonly sequence: number; rows(): AsyncGenerator<Frame>; close(): Promise<void> } {
     const { dir, identity } = this.#options;
     const folder = foldersOfJournal(dir).checkpoint;
+    refuseDamaged(folder);
     const environment = openEnvironment({
       folder,
       part: partOf(identity, 'state'),
@@ -114,8 +114,7 @@ export class JournalCopy {
         try {
           yield* rowFrames(reader.file, tables);
         } catch (error) {
-          if (!(error instanceof FileDamage)) throw error;
-          throw new JournalDamaged(`${reader.file.path} is damaged at byte ${error.at}: ${error.message}`);
+          throw damageIn(reader.file.path, error);
         }
       },
       async close() {
@@ -129,4 +128,22 @@ export class JournalCopy {
   async close(): Promise<void> {
     await this.#segments.close();
   }
+}
+
+/** The library ends the process of whoever opens a file whose first pages are damaged. */
+function refuseDamaged(folder: string): void {
+  try {
+    const reader = new CheckpointReader(folder);
+    try {
+      void reader.sequence;
+    } finally {
+      reader.close();
+    }
+  } catch (error) {
+    throw damageIn(dataFile(folder), error);
+  }
+}
+
+function damageIn(file: string, error: unknown): unknown {
+  return error instanceof FileDamage ? damagedFile(file, `byte ${error.at}: ${error.message}`) : error;
 }

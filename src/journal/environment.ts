@@ -119,6 +119,14 @@ export function dataFile(folder: string): string {
   return join(folder, 'data.mdb');
 }
 
+/** What helps where nothing but a backup has what is damaged. */
+export const restoreAdvice = 'Restore the data folder from a backup, with "payments restore"';
+
+/** The error for such a file. */
+export function damagedFile(file: string, defect: string): JournalDamaged {
+  return new JournalDamaged(`${file} is damaged: ${defect}. ${restoreAdvice}`);
+}
+
 /**
  * Runs `write`, which puts and removes rows, as one transaction on the calling thread. When this returns, all of it is on
  * disk. Throws `JournalFailure`; the environment must then be opened again.

@@ -22,18 +22,24 @@ export class FiledLogReader implements LogSource {
   readonly identity: ShardIdentity;
   readonly #files: readonly LogFile[];
   readonly #identities: readonly string[];
+  readonly #end: number;
 
-  /** `name` says what it is; `identities` are the secret keys of age that open encrypted files. */
+  /**
+   * `name` says what it is; `identities` are the secret keys of age that open encrypted files; `end` is the sequence up to which
+   * the entries are known to have been written to files, 0 when that is not known.
+   */
   constructor(
     name: string,
     identity: ShardIdentity,
     files: readonly LogFile[],
     identities: readonly string[],
+    end = 0,
   ) {
     this.name = name;
     this.identity = identity;
     this.#files = [...files].sort((a, b) => a.first - b.first || a.last - b.last);
     this.#identities = identities;
+    this.#end = end;
   }
 
   firstSequence(): number | null {
@@ -80,6 +86,17 @@ export class FiledLogReader implements LogSource {
       }
     }
     yield* gaps.rest();
+    const known = Math.max(last, this.#files.at(-1)?.last ?? 0);
+    if (known < Math.min(this.#end, upTo))
+      yield {
+        shard: this.identity.shard,
+        file: this.name,
+        segment: known + 1,
+        byte: null,
+        defect: `the entries up to ${this.#end} were written, and the last file ends with ${known}`,
+        fromSequence: known + 1,
+        toSequence: this.#end,
+      };
   }
 
   /** The batches of a file up to its first defect: a frame says where the next one begins. */

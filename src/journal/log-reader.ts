@@ -74,6 +74,8 @@ export interface LogFolder {
   readonly shards: readonly LogSource[];
   /** The checkpoint beside the log of a shard; null where there is none. */
   stateOf(shard: number): StateSource | null;
+  /** What is damaged or missing in the directory's changes, where they lie in files beside the log; null when nothing is. */
+  directoryDefect(): Promise<string | null>;
 }
 
 /** A checkpoint, see stored-state.ts. */

@@ -7,7 +7,7 @@ import { type Scheduler, systemScheduler } from '../core/scheduler.ts';
 import { type IndexRowsOf, LmdbCheckpoint } from './checkpoint.ts';
 import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint-folder.ts';
 import { type ArchivedEnd, CheckpointFollower } from './checkpoint-follower.ts';
-import { createEnvironment, dataFile } from './environment.ts';
+import { createEnvironment, dataFile, restoreAdvice } from './environment.ts';
 import { followedLog } from './follow.ts';
 import { ForeignPart, partOf, type ShardIdentity } from './identity.ts';
 import { type Checkpointer, JournalDamaged, type OwnJournal } from './journal.ts';
@@ -204,6 +204,6 @@ export function openCheckpoint(options: Omit<JournalOptions, 'warn'>): LmdbCheck
     return new LmdbCheckpoint({ dir, part, mapSize, indexRowsOf, isChecked });
   } catch (error) {
     if (!(error instanceof JournalDamaged) || error instanceof ForeignPart) throw error;
-    throw new JournalDamaged(`${error.message}. Restore the data folder from a backup`, { cause: error });
+    throw new JournalDamaged(`${error.message}. ${restoreAdvice}`, { cause: error });
   }
 }

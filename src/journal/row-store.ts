@@ -4,7 +4,14 @@
 
 import type { RootDatabase } from 'lmdb';
 import { verifyChecksum, withChecksum } from './checksum.ts';
-import { commit, createEnvironment, dataFile, openEnvironment } from './environment.ts';
+import {
+  commit,
+  createEnvironment,
+  damagedFile,
+  dataFile,
+  openEnvironment,
+  restoreAdvice,
+} from './environment.ts';
 import type { Part } from './identity.ts';
 import { JournalDamaged } from './journal.ts';
 
@@ -49,7 +56,7 @@ export class RowStore {
       return openEnvironment(options) as unknown as Rows;
     } catch (error) {
       if (!(error instanceof JournalDamaged) || error.name !== 'JournalDamaged') throw error;
-      throw new JournalDamaged(`${error.message}. Restore the data folder from a backup`, { cause: error });
+      throw new JournalDamaged(`${error.message}. ${restoreAdvice}`, { cause: error });
     }
   }
 
@@ -72,9 +79,7 @@ export class RowStore {
   #verified(row: string, bytes: Buffer): Buffer {
     const content = verifyChecksum(bytes);
     if (content !== null) return content;
-    throw new JournalDamaged(
-      `${dataFile(this.#folder)} is damaged: the row ${row} does not match its checksum. Restore the data folder from a backup`,
-    );
+    throw damagedFile(dataFile(this.#folder), `the row ${row} does not match its checksum`);
   }
 
   /**

@@ -3,15 +3,9 @@
 
 import { join } from 'node:path';
 import type { LmdbCheckpoint } from './checkpoint.ts';
-import { dataFile } from './environment.ts';
+import { damagedFile, dataFile } from './environment.ts';
 import { entriesAfter, follow } from './follow.ts';
-import {
-  JournalDamaged,
-  nowhere,
-  type ReplayedEntry,
-  type ResponseLocation,
-  type StoredResponse,
-} from './journal.ts';
+import { nowhere, type ReplayedEntry, type ResponseLocation, type StoredResponse } from './journal.ts';
 import { foldersOfJournal, type JournalOptions, mapSizesOf, openCheckpoint } from './open-journal.ts';
 import { fileDefect } from './page-check.ts';
 import { readStoredResponse, Segments } from './segments.ts';
@@ -60,5 +54,5 @@ export async function readStoppedJournal<T>(
 
 function refuseDamaged(file: string): void {
   const defect = fileDefect(file, 'leaves');
-  if (defect !== null) throw new JournalDamaged(`${file} is damaged: ${defect}`);
+  if (defect !== null) throw damagedFile(file, defect);
 }

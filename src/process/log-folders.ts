@@ -4,6 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpack } from 'msgpackr';
+import { filedChanges } from '../directory/change-log.ts';
 import { type Frame, readArchiveFile, refuseUnopened } from '../journal/archive-file.ts';
 import { checkpointSequenceIn } from '../journal/checkpoint-reader.ts';
 import { FiledLogReader } from '../journal/filed-log-reader.ts';
@@ -15,6 +16,7 @@ import { foldersOfJournal } from '../journal/open-journal.ts';
 import { StoredState } from '../journal/stored-state.ts';
 import { CliFailure, type LogPlaceOptions } from '../operator/cli/context.ts';
 import { identitiesIn } from './age-identities.ts';
+import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
 import { identityOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
 import { DataFolderError, lookAtDataFolder, refuseWithoutLogs } from './data-folder.ts';
 
@@ -44,9 +46,10 @@ async function filedLog(
   identity: ShardIdentity,
   sources: readonly (readonly LogFile[])[],
   identities: readonly string[],
+  end = 0,
 ): Promise<FiledLogReader> {
   for (const [first] of sources) if (first !== undefined) await refuseUnopened(first.path, identities);
-  return new FiledLogReader(folder, identity, sources.flat(), identities);
+  return new FiledLogReader(folder, identity, sources.flat(), identities, end);
 }
 
 function logOfDataFolder(path: string): LogFolder {
@@ -60,6 +63,7 @@ function logOfDataFolder(path: string): LogFolder {
         new LogReader(log, folder.shardIdentity(number), () => checkpointSequenceIn(checkpoint)),
     ),
     stateOf: (number) => new StoredState(dirs[number]!.checkpoint),
+    directoryDefect: async () => null,
   };
 }
 
@@ -69,21 +73,45 @@ async function logOfBackup(
   archive: string | null,
   identities: readonly string[],
 ): Promise<LogFolder> {
-  const { folder, shards } = readManifest(path);
+  const { folder, shards, directory } = readManifest(path);
   const archived = archive === null ? null : archivedGeneration(archive, folder.id, folder.generation);
   return {
     name: archive === null ? path : `${path} and ${archive}`,
     shards: await Promise.all(
       shards.map(({ log }, number) => {
-        const files = log.map(({ file, first, last }) => ({ path: join(path, file), first, last }));
         const rest = archived === null ? [] : logFilesIn(join(archived, `shard-${number}`));
         const name = join(path, `shard-${number}`);
-        return filedLog(name, identityOf(folder, number), [files, rest], identities);
+        return filedLog(name, identityOf(folder, number), [filesIn(path, log), rest], identities);
       }),
     ),
     stateOf: (number) =>
       backedUpState(path, shards[number]!.state, partsOf(folder, number).state, identities),
+    directoryDefect() {
+      const rest = archive === null ? [] : logFilesIn(archiveFolderOf(archive, folder, 'directory'));
+      return defectOfChanges([...filesIn(path, directory.log), ...rest], folder.id, identities);
+    },
   };
+}
+
+/** The files of a backup's log. */
+function filesIn(backup: string, log: Manifest['directory']['log']): LogFile[] {
+  return log.map(({ file, first, last }) => ({ path: join(backup, file), first, last }));
+}
+
+async function defectOfChanges(
+  files: readonly LogFile[],
+  id: string,
+  identities: readonly string[],
+): Promise<string | null> {
+  const sorted = [...files].sort((a, b) => a.first - b.first || a.last - b.last);
+  const part = partsOf({ id, generation: 0 }, 'directory').log;
+  try {
+    for await (const _ of filedChanges({ files: sorted, part, identities }, (sorted[0]?.first ?? 1) - 1));
+    return null;
+  } catch (error) {
+    if (error instanceof JournalDamaged) return error.message;
+    throw error;
+  }
 }
 
 /** The archive of the one data folder that there is in it, in its newest generation. */
@@ -100,16 +128,28 @@ async function logOfArchive(path: string, identities: readonly string[]): Promis
   );
   const generation = Math.max(...generations.map(Number));
   const folder = archivedGeneration(path, id, generation);
-  const shards = readdirSync(folder).filter((name) => /^shard-\d+$/.test(name)).length;
+  const numbers = readdirSync(folder).flatMap((name) => /^shard-(\d+)$/.exec(name)?.[1] ?? []);
+  const shards = Math.max(-1, ...numbers.map(Number)) + 1;
+  if (shards !== numbers.length)
+    throw new DataFolderError(`${folder} lacks shards: it has ${numbers.length} of at least ${shards}`);
   return {
     name: path,
     shards: await Promise.all(
       numbered(shards, (number) => {
-        const name = join(folder, `shard-${number}`);
-        return filedLog(name, { folder: id, generation, shard: number }, [logFilesIn(name)], identities);
+        const part = archiveFolderOf(path, { id, generation }, number);
+        const files = [logFilesIn(part)];
+        return filedLog(
+          part,
+          { folder: id, generation, shard: number },
+          files,
+          identities,
+          archivedSequence(part),
+        );
       }),
     ),
     stateOf: () => null,
+    directoryDefect: () =>
+      defectOfChanges(logFilesIn(archiveFolderOf(path, { id, generation }, 'directory')), id, identities),
   };
 }
 

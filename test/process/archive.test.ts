@@ -2,7 +2,7 @@
 // more than that with it.
 
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -78,6 +78,8 @@ cp "$PAYMENTS_ARCHIVE_FILE" "${bucket}/$PAYMENTS_ARCHIVE_NAME"
   assert(status.archive.failures >= 1, 'the command has failed, and was run again');
   await service.kill();
   assert.deepEqual(filesBelow(bucket), filesBelow(archive));
+  const unread = await payments('verify', '--archive', bucket);
+  assert.match(unread.error, /^payments: [^\n]*encrypted[^\n]*\n$/);
   for (const name of filesBelow(bucket))
     assert.deepEqual(readFileSync(join(bucket, name)), readFileSync(join(archive, name)));
   rmSync(service.dataDir, { recursive: true });
@@ -162,4 +164,43 @@ test('the archive goes on after a restart where it was, and what it has not take
   const ranges = filesBelow(part).map((name) => name.match(/\d{16}/g)!.map(Number));
   for (const [i, [first]] of ranges.entries()) assert.equal(first, i === 0 ? 1 : ranges[i - 1]![1]! + 1);
   assert(existsSync(join(archive, folder.id, 'directory')));
+  await assertVerified(archive, part);
 });
+
+/** `payments verify` of an archive alone finds nothing in it, and what is then done to it. */
+async function assertVerified(archive: string, part: string): Promise<void> {
+  const verify = async (...more: readonly string[]) => payments('verify', '--archive', archive, ...more);
+  const sound = await verify();
+  assert.equal(sound.code, 0, sound.out + sound.error);
+  assert.match(sound.out, /The log in \S+ is as it was written\.\n$/);
+  assert.match((await verify('--data', archive)).error, /--data/);
+
+  const files = filesBelow(part);
+  const found = async (spoil: (path: string) => void, file: string, expected: RegExp) => {
+    const path = join(part, file);
+    const bytes = readFileSync(path);
+    spoil(path);
+    const { code, out, error } = await verify();
+    assert.equal(code, 1);
+    assert.match(error, /^payments: the log is damaged in \d places?\n$/);
+    assert.match(out, expected);
+    assert.match(out, /What to do: this copy can bring nothing back from there on: make another one/);
+    writeFileSync(path, bytes);
+  };
+  const flip = (path: string) => {
+    const bytes = readFileSync(path);
+    bytes[bytes.length >> 1]! ^= 1;
+    writeFileSync(path, bytes);
+  };
+  const [first] = files as [string];
+  await found(flip, first, /damaged: shard 0, \S+\.log[\s\S]* is damaged at byte \d+/);
+  const [middle] = files.slice(1, -1);
+  if (middle !== undefined) await found(rmSync, middle, /there is no batch with the entries \d+ to \d+/);
+  await found(rmSync, files.at(-1)!, /the entries up to \d+ were written, and the last file ends with \d+/);
+  const changes = join('..', '..', 'directory');
+  const [change] = filesBelow(join(part, changes)) as [string];
+  await found(flip, join(changes, change), /the changes of organizations and keys: \S+ is damaged at byte/);
+  // A file of another shard is not taken for one of this shard.
+  const other = filesBelow(join(part, '..', 'shard-1'))[0]!;
+  await found((path) => cpSync(join(part, '..', 'shard-1', other), path), first, /shard 0, \S+: .*shard-1/);
+}

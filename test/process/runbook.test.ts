@@ -107,6 +107,15 @@ test('a folder that has lost a shard, or whose checkpoint is damaged: each comma
     doctor,
     /shard 1 would stay down: .*shard-1\/state\/data\.mdb is damaged: .*Restore the data folder/,
   );
+  for (const command of [
+    ['compact', '--data', data],
+    ['backup', '--to', join(folder, 'damaged'), '--data-dir', data],
+    ['export', '--data', data, '--to', join(folder, 'damaged.ndjson')],
+  ])
+    assert.match(
+      await said(...command),
+      /shard-1\/state\/data\.mdb is damaged: .*Restore the data folder from a backup, with "payments restore"\n$/,
+    );
 
   rmSync(join(data, 'shard-1'), { recursive: true });
   const commands = [

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { type CliContext, dataOption, folderOf } from './context.ts';
+import { counted } from './table.ts';
 import type { Compacted } from './transferred.ts';
 
 export function addCompactCommand(program: Command, { host, print }: CliContext): void {
@@ -18,5 +19,5 @@ function inWords({ folder, shards, bytes_before, bytes_after }: Compacted): stri
   const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
   const taken = `take ${megabytes(bytes_after)} instead of ${megabytes(bytes_before)}`;
   const given = `${megabytes(Math.max(0, bytes_before - bytes_after))} were given back`;
-  return `The checkpoints of ${shards} shards in ${folder} ${taken}: ${given}.`;
+  return `The checkpoints of ${counted(shards, 'shard')} in ${folder} ${taken}: ${given}.`;
 }

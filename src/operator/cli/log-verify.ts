@@ -6,7 +6,7 @@ import { isDefect, type LogDefect, type LogFolder, type LogSource } from '../../
 import { type CliContext, CliFailure } from './context.ts';
 import { defectLine } from './log-entry.ts';
 import { openedBy } from './log-folder-options.ts';
-import { formatTable, formatTime } from './table.ts';
+import { counted, formatTable, formatTime } from './table.ts';
 
 /** The result for one shard's log. */
 interface ShardLog {
@@ -24,36 +24,37 @@ interface ShardLog {
 }
 
 interface Finding {
-  readonly shard: number;
+  /** Null: it is about the changes of the directory. */
+  readonly shard: number | null;
   readonly file: string;
   readonly byte: number | null;
-  readonly from_sequence: number;
+  readonly from_sequence: number | null;
   readonly to_sequence: number | null;
   readonly defect: string;
   readonly advice: string;
   readonly line: string;
 }
 
-export function addLogVerifyCommand(verify: Command, { host, print }: CliContext): void {
+export function addLogVerifyCommand(verify: Command, context: CliContext): void {
   verify
     .description(
       'check every checksum, whose each part is, and that no entry is missing; exits with 1 when something is wrong',
     )
-    .action(async (_, command: Command) => {
-      const folder = await openedBy(command, host);
-      const shards: ShardLog[] = [];
-      const findings: Finding[] = [];
-      for (const source of folder.shards)
-        shards.push(await verified(source, (defect) => findings.push(defect)));
-      const shown = findings.map(({ line: _line, ...finding }) => finding);
-      print(command, { folder: folder.name, shards, findings: shown }, () =>
-        inWords(folder, shards, findings),
-      );
-      if (findings.length === 0) return;
-      throw new CliFailure(
-        `the log is damaged in ${findings.length} ${findings.length === 1 ? 'place' : 'places'}`,
-      );
-    });
+    .action((_, command: Command) => verifyLog(command, context));
+}
+
+/** Verifies the log that the command's options name. Rejects with `CliFailure` when it is damaged. */
+export async function verifyLog(command: Command, { host, print }: CliContext): Promise<void> {
+  const folder = await openedBy(command, host);
+  const shards: ShardLog[] = [];
+  const findings: Finding[] = [];
+  for (const source of folder.shards) shards.push(await verified(source, (defect) => findings.push(defect)));
+  const defect = await folder.directoryDefect();
+  if (defect !== null) findings.push(findingOfDirectory(folder, defect));
+  const shown = findings.map(({ line: _line, ...finding }) => finding);
+  print(command, { folder: folder.name, shards, findings: shown }, () => inWords(folder, shards, findings));
+  if (findings.length === 0) return;
+  throw new CliFailure(`the log is damaged in ${counted(findings.length, 'place')}`);
 }
 
 async function verified(source: LogSource, onFinding: (finding: Finding) => void): Promise<ShardLog> {
@@ -102,9 +103,16 @@ function findingOf(found: LogDefect, checkpoint: number | null): Finding {
   return { ...place, defect, advice: adviceFor(found, checkpoint), line: defectLine(found) };
 }
 
+function findingOfDirectory({ name }: LogFolder, defect: string): Finding {
+  const place = { shard: null, file: name, byte: null, from_sequence: null, to_sequence: null };
+  return { ...place, defect, advice: makeAnother, line: `the changes of organizations and keys: ${defect}` };
+}
+
+const makeAnother =
+  'this copy can bring nothing back from there on: make another one while the original is good';
+
 function adviceFor({ toSequence }: LogDefect, checkpoint: number | null): string {
-  if (checkpoint === null)
-    return 'this copy can bring nothing back from there on: make another one while the original is good';
+  if (checkpoint === null) return makeAnother;
   if (toSequence !== null && toSequence <= checkpoint)
     return (
       'the checkpoint has what these entries changed, so the service starts and goes on; retries whose stored responses were ' +

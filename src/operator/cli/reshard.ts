@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { shardsMax } from '../../shard/shard-map.ts';
 import { type CliContext, type CommonOptions, type Resharded, wholeNumber } from './context.ts';
+import { counted } from './table.ts';
 
 export function addReshardCommand(program: Command, { host, print }: CliContext): void {
   program
@@ -16,6 +17,6 @@ export function addReshardCommand(program: Command, { host, print }: CliContext)
 }
 
 function inWords({ from, to, records, answers }: Resharded): string {
-  if (from === to) return `The data folder is laid out for ${to} shards already.`;
-  return `The data folder is laid out for ${to} shards instead of ${from}: ${records} records and ${answers} stored responses were moved.`;
+  if (from === to) return `The data folder is laid out for ${counted(to, 'shard')} already.`;
+  return `The data folder is laid out for ${counted(to, 'shard')} instead of ${from}: ${counted(records, 'record')} and ${counted(answers, 'stored response')} were moved.`;
 }

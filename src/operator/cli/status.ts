@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import type { ShardStatus, Status } from '../server/services.ts';
 import { type CliContext, CliFailure } from './context.ts';
-import { formatFields, formatTable, formatTime } from './table.ts';
+import { counted, formatFields, formatTable, formatTime } from './table.ts';
 
 export function addStatusCommand(program: Command, { call, print }: CliContext): void {
   program
@@ -89,7 +89,7 @@ function stateText({ serves, read_only, oldest_commit_seconds: seconds }: ShardS
 /** How far the scrubber has come: `12 %, last 2026-11-22`, and what it found. */
 function scrubText({ scrubbed, scrub_completed: completed, damaged }: ShardStatus): string {
   if (scrubbed === null) return '-';
-  const found = damaged ? `DAMAGED in ${damaged} ${damaged === 1 ? 'place' : 'places'}, ` : '';
+  const found = damaged ? `DAMAGED in ${counted(damaged, 'place')}, ` : '';
   return `${found}${Math.floor(scrubbed * 100)} %${completed === null ? '' : `, last ${completed.slice(0, 10)}`}`;
 }
 

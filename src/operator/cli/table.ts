@@ -1,4 +1,4 @@
-// Text tables for terminals: columns aligned on the left, two spaces apart, no lines.
+// Text for terminals: numbers of things, and tables with columns aligned on the left, two spaces apart, no lines.
 
 /**
  * The rows under their headings. `rowsMax` is the length of a list that may leave rows out. Cells must not contain control
@@ -19,6 +19,11 @@ export function formatTable(
       .trimEnd();
   const table = [headings.map((heading) => heading.toUpperCase()), ...rows].map(line).join('\n');
   return rows.length < rowsMax ? table : `${table}\n\nThe newest ${rows.length}: there may be older ones.`;
+}
+
+/** A number of things, of which `noun` names one: `1 shard`, `2 shards`. */
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** The names and values of one object, each on a line. */

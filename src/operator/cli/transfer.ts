@@ -4,6 +4,7 @@
 import type { Command } from 'commander';
 import { shardsMax } from '../../shard/shard-map.ts';
 import { type CliContext, CliFailure, dataOption, folderOf, wholeNumber } from './context.ts';
+import { counted } from './table.ts';
 import type { Imported, Transferred } from './transferred.ts';
 
 export function addTransferCommands(program: Command, { host, print }: CliContext): void {
@@ -44,5 +45,5 @@ function exportedInWords(exported: Transferred): string {
 
 function importedInWords(imported: Imported): string {
   const { folder, shards } = imported;
-  return `${folder} holds ${amounts(imported)}, in ${shards} shards. A service on it needs the key file of the signing secrets that the exported folder had.`;
+  return `${folder} holds ${amounts(imported)}, in ${counted(shards, 'shard')}. A service on it needs the key file of the signing secrets that the exported folder had.`;
 }

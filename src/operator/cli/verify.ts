@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import type { Command } from 'commander';
 import { OperatorFailure } from '../protocol.ts';
 import { type CliContext, CliFailure, dataOption, folderOf } from './context.ts';
+import { verifyLog } from './log-verify.ts';
+import { counted } from './table.ts';
 import type { Verification } from './verification.ts';
 
 interface Options {
@@ -15,20 +17,23 @@ interface Options {
   readonly scratch?: string;
 }
 
-export function addVerifyCommand(program: Command, { host, print }: CliContext): void {
+export function addVerifyCommand(program: Command, context: CliContext): void {
+  const { host, print } = context;
   program
     .command('verify')
     .description(
-      'check that everything in a data folder fits together, while the service is stopped, or in a backup; exits with 1 when something does not',
+      'check that everything in a data folder fits together, while the service is stopped, or in a backup, or that all of an archive is there as it was written; exits with 1 when something is wrong',
     )
-    .addOption(dataOption().conflicts('from'))
+    .addOption(dataOption().conflicts(['from', 'archive']))
     .option('--from <folder>', 'a backup')
-    .option('--archive <folder>', 'the archive of the log, which goes on where the backup ends')
+    .option('--archive <folder>', 'an archive of the log: alone, or after the backup')
     .option('--identity <file>', 'secret keys of age, for what is encrypted')
     .option('--scratch <folder>', `where there is room for what the backup holds (${tmpdir()})`)
     .action(async (options: Options, command: Command) => {
       const { from, archive = null, identity: identityFile = null, scratch = tmpdir() } = options;
-      refuseAlone(options);
+      refuseNeedless(options);
+      // An archive alone has no state that could be checked.
+      if (from === undefined && archive !== null) return await verifyLog(command, context);
       const verification =
         from === undefined
           ? await host.verify(folderOf(command, host))
@@ -39,18 +44,19 @@ export function addVerifyCommand(program: Command, { host, print }: CliContext):
     });
 }
 
-/** An archive has the log alone. */
-function refuseAlone({ from, archive, identity, scratch }: Options): void {
-  if (from !== undefined || (archive ?? identity ?? scratch) === undefined) return;
-  const message =
-    archive === undefined
-      ? '--identity and --scratch are for a backup: name it with --from'
-      : 'an archive goes on where a backup ends: name the backup with --from. "payments log verify --archive" checks the archive alone';
-  throw new OperatorFailure('usage', message);
+function refuseNeedless({ from, archive, identity, scratch }: Options): void {
+  if (from !== undefined) return;
+  if (scratch !== undefined)
+    throw new OperatorFailure('usage', '--scratch is for a backup: name it with --from');
+  if (identity !== undefined && archive === undefined)
+    throw new OperatorFailure(
+      'usage',
+      '--identity is for a backup or an archive: name it with --from or --archive',
+    );
 }
 
 function inWords({ folder, shards, records, events, responses, findings, unlisted }: Verification): string {
-  const looked = `${records} records (${events} of them events) and ${responses} stored responses in ${shards} shards of ${folder}`;
+  const looked = `${counted(records, 'record')} (${events} of them events) and ${counted(responses, 'stored response')} in ${counted(shards, 'shard')} of ${folder}`;
   if (findings.length === 0) return `Everything fits together: ${looked}.`;
   const lines = findings.map(({ shard, check, object, what, advice }) => {
     const place = shard === null ? '' : `shard ${shard}, `;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatFields, formatTable, formatTime } from '../../../src/operator/cli/table.ts';
+import { counted, formatFields, formatTable, formatTime } from '../../../src/operator/cli/table.ts';
 
 test('formatTable aligns columns by characters and leaves no space at the end', () => {
   const rows = [
@@ -18,4 +18,11 @@ test('formatFields aligns values', () => {
 test('formatTime drops the fraction', () => {
   assert.equal(formatTime('2026-11-01T10:00:00.123Z'), '2026-11-01T10:00:00Z');
   assert.equal(formatTime(null), '-');
+});
+
+test('counted names one thing and several', () => {
+  assert.deepEqual(
+    [0, 1, 2].map((number) => counted(number, 'shard')),
+    ['0 shards', '1 shard', '2 shards'],
+  );
 });
