@@ -20,6 +20,7 @@ const layers = [
   'shard',
   'networks',
   'webhooks',
+  'request-logs',
   'edge',
   'directory',
   'operator',
@@ -35,6 +36,7 @@ const entries = [
   'process/archive-process.ts',
   'process/checkpoint-thread.ts',
   'process/edge-thread.ts',
+  'process/request-log-thread.ts',
   'process/webhook-thread.ts',
   'process/write-docs.ts',
 ];
@@ -262,6 +264,6 @@ test('every file that a document names exists', () => {
 
 test('docs/ARCHITECTURE.md lists the folders in the order of the layers', () => {
   const { text } = documents.find(({ path }) => path === 'docs/ARCHITECTURE.md')!;
-  const listed = [...text.matchAll(/^\| `(\w+)\/` \|/gm)].map((match) => match[1]!);
+  const listed = [...text.matchAll(/^\| `([\w-]+)\/` \|/gm)].map((match) => match[1]!);
   assert.deepEqual(listed, layers);
 });

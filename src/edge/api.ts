@@ -19,6 +19,7 @@ import { isApiVersion, refuseVersion } from '../contract/versions.ts';
 import { type ApiVersion, apiVersions, languages } from '../contract/vocabulary.ts';
 import type { Clock } from '../core/clock.ts';
 import { slotOf } from '../core/slot.ts';
+import type { AnsweredRequest } from '../request-logs/entry.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../shard/frames.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
@@ -31,25 +32,15 @@ import type { RequestHead } from './request-head.ts';
 import { type Match, matchRoute, unknownAddress } from './router.ts';
 import type { UsedKeys } from './used-keys.ts';
 
-/** One answered request, for the log and the metrics. */
-export interface Answered {
-  /** Unix milliseconds. */
-  readonly answeredAtMs: number;
-  readonly requestId: string;
-  /** The client's address; empty when nobody wants it. */
-  readonly address: string;
+/**
+ * One answered request, for the logs and the metrics. What the client sent is as it was sent, so it must be checked before it is
+ * logged. The address is empty when nobody wants it; the key is also that of a refused one. The bodies are views, which
+ * change after the call.
+ */
+export interface Answered extends AnsweredRequest {
   readonly org: string | null;
-  /** The id of the key, also of a refused one; null when the key does not exist. */
-  readonly key: string | null;
   /** The method and path of the route; null when there is none. */
   readonly route: string | null;
-  /** The path and the idempotency key are as they were sent, so they must be checked before they are logged. */
-  readonly path: string;
-  readonly idempotencyKey: string | undefined;
-  readonly status: number;
-  readonly code: string | null;
-  readonly durationMs: number;
-  readonly replayed: boolean;
 }
 
 export interface ApiOptions {
@@ -71,6 +62,8 @@ export interface ApiOptions {
   ) => void;
 }
 
+const noBody = Buffer.alloc(0);
+
 /** A request under way, with what is known of it so far. */
 export class ApiCall implements ExchangeHandler {
   readonly exchange: Exchange;
@@ -80,6 +73,7 @@ export class ApiCall implements ExchangeHandler {
   key: RingKey | null = null;
   /** The key, if it exists and was refused. */
   refusedKey: KnownKey | null = null;
+  body: Buffer = noBody;
   /** It was given to its shard's client with all of its body. */
   isSent = false;
   /** The number with which it can be withdrawn from the shard. */
@@ -114,7 +108,6 @@ const timedOut = refuse('api_error', { message: 'api_error.timeout', retryAfterS
 export const notStored = headerLines(['Cache-Control', 'no-store']);
 const json = headerLines(['Content-Type', 'application/json']);
 const wanted = headerLines(['WWW-Authenticate', 'Bearer, Basic']);
-const noBody = Buffer.alloc(0);
 /** A read is refused unless its organization has room for a long list. */
 const largeAnswerBytes = 128 * 1024;
 const routeNames = routeTable.map(({ method, path }) => `${method} ${path}`);
@@ -179,6 +172,7 @@ export class Api {
       return;
     }
     const shard = this.shardOf(key.org);
+    call.body = body;
     call.isSent = true;
     const flags =
       (key.livemode ? requestFlags.livemode : 0) |
@@ -230,7 +224,7 @@ export class Api {
       return;
     }
     if (answer.flags & answerFlags.more) {
-      if (exchange.isOpen) this.#finished(call, answer.status, null, false);
+      if (exchange.isOpen) this.#finished(call, answer.status, null, noBody);
       const { org, livemode } = call.key!;
       const request = { route: call.match!.route, org, livemode, query: call.head.query };
       exchange.guard(() => streamExport(exchange, headers, this.shardOf(org), request));
@@ -247,7 +241,8 @@ export class Api {
     }
     if (answer.retryAfterSeconds > 0) lines += retryAfter(answer.retryAfterSeconds);
     const { errorNumber } = answer;
-    this.#finished(call, answer.status, errorNumber === 0 ? null : errorCodes[errorNumber - 1]!, replayed);
+    const code = errorNumber === 0 ? null : errorCodes[errorNumber - 1]!;
+    this.#finished(call, answer.status, code, answer.body, replayed, answer.originalRequest);
     exchange.answer(answer.status, lines, answer.body);
   }
 
@@ -261,7 +256,7 @@ export class Api {
       this.refuse(call, refusal);
       return;
     }
-    this.#finished(call, 200, null, false);
+    this.#finished(call, 200, null, noBody);
     exchange.guard(() => eventStreams.stream(exchange, headers, this.shardOf(org), org, head));
   }
 
@@ -278,7 +273,7 @@ export class Api {
       requestId: exchange.requestId,
       baseUrl,
     });
-    this.#finished(call, status, refusal.code, false);
+    this.#finished(call, status, refusal.code, body);
     if (close || exchange.isChunked) exchange.refuse(status, headers, body);
     else exchange.answer(status, headers, body);
   }
@@ -288,7 +283,15 @@ export class Api {
   }
 
   /** To be called before the answer is written, because the connection can't be asked for its address afterwards. */
-  #finished(call: ApiCall, status: number, code: ErrorCode | null, replayed: boolean): void {
+  #finished(
+    call: ApiCall,
+    status: number,
+    code: ErrorCode | null,
+    answerBody: Uint8Array | string,
+    replayed = false,
+    originalRequest = '',
+  ): void {
+    const { head, match } = call;
     const answeredAtMs = this.#options.clock();
     const monotonicMs = performance.now();
     if (call.key !== null) this.#options.usedKeys.note(call.key, monotonicMs, answeredAtMs);
@@ -298,14 +301,23 @@ export class Api {
       requestId: call.exchange.requestId,
       address: this.#options.wantsAddress() ? this.#addressOf(call) : '',
       org: key?.org ?? null,
+      livemode: key?.livemode ?? false,
       key: key?.id ?? null,
-      route: call.match === null ? null : routeNames[call.match.route]!,
-      path: call.head.path,
-      idempotencyKey: call.head.idempotencyKey,
+      route: match === null ? null : routeNames[match.route]!,
+      routeNumber: match === null ? null : match.route,
+      method: head.method,
+      path: head.path,
+      query: head.query,
+      objectId: match === null ? '' : match.id,
+      idempotencyKey: head.idempotencyKey,
+      version: head.version,
       status,
       code,
       durationMs: Math.round(monotonicMs - call.exchange.startedAt),
       replayed,
+      originalRequest,
+      requestBody: call.body,
+      answerBody,
     });
   }
 }

@@ -101,6 +101,14 @@ export const configSchema = group({
   events: group({
     keptDays: count(4, 3_650, 'days for which events can be listed; longer than they are retried'),
   }),
+  requestLogs: group({
+    keptDays: count(0, 365, 'days for which the request logs of organizations are kept; 0: there are none'),
+    mibMax: count(
+      1,
+      1_048_576,
+      'MiB that they take for each organization and mode; beyond, the oldest are dropped',
+    ),
+  }),
   pages: group({
     visitsPerMinute: count(1, 1_000_000, 'page visits allowed to one address'),
     trustedProxies: Type.Array(Type.String(), { description: 'proxies whose X-Forwarded-For is believed' }),

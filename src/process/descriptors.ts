@@ -1,6 +1,7 @@
 // Divides the limit of open files. Threads, journals and operators have reserved descriptors; webhook attempts and
 // connections share the rest. So a flood of connections takes no descriptor that another part needs.
 
+import { openLogsMax } from '../request-logs/request-logs.ts';
 import { ConfigError } from './config.ts';
 import type { Config } from './config-schema.ts';
 
@@ -13,6 +14,8 @@ const ofThread = 6;
  * thread: three segments, and its own spare ones.
  */
 const ofShard = 48;
+/** Two files of each request log that is open, and two that are read. */
+const ofRequestLogs = 2 * openLogsMax + 2;
 /** The operators' socket and the port of the metrics. */
 const ofOperators = 32;
 /** A webhook attempt: its connection, which may stay open for the next one, and a DNS query. */
@@ -48,9 +51,11 @@ export function processLimits(): Readonly<Record<string, number>> {
  * attempts if need be. Throws `ConfigError`.
  */
 export function withinOpenFiles(config: Config, shards: number, openFiles: number): Config {
-  // The main thread, the webhook thread, and a thread that is being started again.
-  const threads = 3 + config.edges + 2 * shards;
-  const reserved = ofProcess + ofThread * threads + ofShard * shards + ofOperators;
+  const hasRequestLogs = config.requestLogs.keptDays > 0;
+  // The main thread, the webhook thread, that of the request logs, and a thread that is being started again.
+  const threads = 3 + (hasRequestLogs ? 1 : 0) + config.edges + 2 * shards;
+  const ofLogs = hasRequestLogs ? ofRequestLogs : 0;
+  const reserved = ofProcess + ofThread * threads + ofShard * shards + ofLogs + ofOperators;
   const free = openFiles - reserved;
   const connectionsLeft = free - attemptsMin * ofAttempt;
   const configured = config.connections.max;

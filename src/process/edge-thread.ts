@@ -18,14 +18,16 @@ import { RefusedKeys } from '../edge/refused-keys.ts';
 import { listen, type Server, type TlsFiles } from '../edge/server.ts';
 import { createSite } from '../edge/site.ts';
 import { UsedKeys } from '../edge/used-keys.ts';
+import type { LogPort } from '../request-logs/client.ts';
 import { type Port, ShardClient } from '../shard/client.ts';
 import { clientBounds, memoryShares } from '../shard/memory.ts';
 import type { Config } from './config-schema.ts';
 import { createEdgeConnections } from './edge-connections.ts';
+import { createEdgeRequestLogs } from './edge-request-logs.ts';
 import { createLogger } from './logger.ts';
-import { countAdmission, createEdgeMetrics } from './metrics.ts';
+import { countAdmission, countLostEntries, createEdgeMetrics } from './metrics.ts';
 import { networksOf } from './networks.ts';
-import { createRequestLog } from './request-log.ts';
+import { createRequestLine } from './request-line.ts';
 import { systemClocks } from './system-clocks.ts';
 import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
@@ -45,7 +47,7 @@ const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
 const thread = `edge-${number}`;
 const logger = await createLogger({ level: config.logLevel, thread });
-const logRequest = createRequestLog(logger, thread);
+const logLine = createRequestLine(logger, thread);
 const registry = new Registry();
 const metrics = createEdgeMetrics(registry);
 countThreadTime(registry, thread);
@@ -86,9 +88,13 @@ function fail(error: Error): void {
 }
 process.on('uncaughtException', fail);
 
+const requestLogs = createEdgeRequestLogs(config, logger, countLostEntries(registry));
+
 function onAnswered(answered: Answered): void {
   metrics.answered(answered);
-  logRequest(answered);
+  logLine(answered);
+  // A request whose key does not exist belongs to nobody.
+  if (requestLogs !== null && answered.org !== null) requestLogs.put(answered.org, answered);
 }
 
 const api = new Api({
@@ -100,7 +106,7 @@ const api = new Api({
   usedKeys,
   addressOf: createClientAddressText(config.pages.trustedProxies),
   onAnswered,
-  wantsAddress: () => logger.isLevelEnabled('info'),
+  wantsAddress: () => requestLogs !== null || logger.isLevelEnabled('info'),
   onRefusedKey: ({ refusal: { code }, key, prefix, digest }, { address, path }) =>
     refusedKeys.add({
       code,
@@ -189,6 +195,9 @@ main.on('message', async (instruction: Instruction) => {
     case 'connect':
       shards[instruction.number]!.connect(instruction.port as MessagePort & Port);
       break;
+    case 'connect_request_logs':
+      requestLogs?.connect(instruction.port as MessagePort & LogPort);
+      break;
     case 'keys':
       keyRing.put(instruction.change);
       tell({ type: 'answer', question: instruction.question });
@@ -209,6 +218,7 @@ main.on('message', async (instruction: Instruction) => {
       tellKeys(true);
       tell({ type: 'answer', question: instruction.question });
       for (const shard of shards) shard.disconnect();
+      requestLogs?.disconnect();
       main.close();
   }
 });

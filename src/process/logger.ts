@@ -8,6 +8,7 @@
 import { isatty } from 'node:tty';
 import { format } from 'node:util';
 import pino, { type DestinationStream, type Logger } from 'pino';
+import { scrub } from '../core/secret-text.ts';
 
 export type { Logger };
 
@@ -21,22 +22,6 @@ const flushIntervalMs = 250;
 /** When more bytes than this wait to be written, further lines are dropped. */
 const unwrittenBytesMax = 1024 * 1024;
 const terminal = 1;
-
-const patterns: readonly [RegExp, string][] = [
-  // Our own keys and signing secrets, plain or as the start of Basic credentials in base 64.
-  [/svc_(?:[sp]k_(?:test|live)|whsec)_[0-9A-Za-z]+/g, '[redacted]'],
-  [/c3ZjX[0-9A-Za-z+/]+=*/g, '[redacted]'],
-  [/"(authorization|cookie|set-cookie|secret|password|cvc)":"(?:[^"\\]|\\.)*"/gi, '"$1":"[redacted]"'],
-  // Any number with the length and the first digit of a card number.
-  [/(?<!\w|\d\.)[2-6](?:[ -]?\d){12,18}(?!\w|\.\d)/g, '[digits]'],
-];
-
-/** The line without anything that looks like an API key, a secret or a card number. */
-export function scrub(line: string): string {
-  let clean = line;
-  for (const [pattern, replacement] of patterns) clean = clean.replace(pattern, replacement);
-  return clean;
-}
 
 /**
  * A logger for this thread. `thread` names it in every line (`main`, `edge-0`, `shard-1`); `level` is the least

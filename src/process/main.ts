@@ -4,6 +4,7 @@
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { Registry } from 'prom-client';
+import { scrub } from '../core/secret-text.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { SecretBox } from '../journal/secret-box.ts';
 import { CliFailure } from '../operator/cli/context.ts';
@@ -33,7 +34,7 @@ import { examine } from './doctor.ts';
 import { greet } from './first-start.ts';
 import { checkFolder } from './folder-check.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
-import { createLogger, type Logger, logConsole, scrub } from './logger.ts';
+import { createLogger, type Logger, logConsole } from './logger.ts';
 import { machineBytes, withShardMemory } from './machine-memory.ts';
 import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';

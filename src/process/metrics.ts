@@ -41,6 +41,17 @@ export function createEdgeMetrics(registry: Registry) {
   };
 }
 
+/** Counts entries that the request logs don't have, at an edge or where they are written. */
+export function countLostEntries(registry: Registry): (entries: number) => void {
+  const lost = new Counter({
+    name: 'payments_request_log_lost_total',
+    help: 'Entries of the request logs that were not kept, because too many came at once or the disk took none',
+    registers: [registry],
+  });
+  lost.inc(0);
+  return (entries) => lost.inc(entries);
+}
+
 /** What waits for each shard at an edge, and what was refused or withdrawn there before it ran. */
 export function countAdmission(registry: Registry, shards: readonly ShardClient[]): void {
   const registers = [registry];

@@ -1,5 +1,5 @@
-// The supervisor runs the shards, the edges and the webhook thread, and connects every shard with the edges and the webhook
-// thread. While a shard recovers its organizations get 503; the others are not affected. After a fatal failure (a damaged
+// The supervisor runs the shards, the edges, the webhook thread and that of the request logs, and connects every shard with
+// the edges and the webhook thread. While a shard recovers its organizations get 503; the others are not affected. After a fatal failure (a damaged
 // journal) a shard stays down, and the others go on. An edge is never started again: it ends because of a bug or because of
 // its address, and then the service ends.
 
@@ -21,6 +21,7 @@ import type {
   CompactAnswer,
   EdgeThreadData,
   News,
+  RequestLogThreadData,
   ShardThreadData,
   WebhookThreadData,
 } from './thread-protocol.ts';
@@ -28,6 +29,7 @@ import type {
 const shardEntry = new URL('./shard-thread.ts', import.meta.url);
 const edgeEntry = new URL('./edge-thread.ts', import.meta.url);
 const archiveEntry = new URL('./archive-process.ts', import.meta.url);
+const requestLogEntry = new URL('./request-log-thread.ts', import.meta.url);
 const webhookEntry = new URL('./webhook-thread.ts', import.meta.url);
 
 export interface SupervisorOptions {
@@ -58,6 +60,8 @@ export class Supervisor {
   readonly #webhooks: SupervisedThread;
   /** None where the log is not archived. */
   readonly #archive: SupervisedThread | null;
+  /** None where no request logs are kept. */
+  readonly #requestLogs: SupervisedThread | null;
   /** How many connections the edges have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #stopping = new AbortController();
@@ -72,6 +76,7 @@ export class Supervisor {
     this.#edges = Array.from({ length: options.config.edges }, (_, number) => this.#edge(number));
     this.#webhooks = this.#webhookThread();
     this.#archive = options.config.logArchive.dir === null ? null : this.#archiveProcess();
+    this.#requestLogs = options.config.requestLogs.keptDays === 0 ? null : this.#requestLogThread();
     this.clients = this.#shards.map(() => new ShardClient());
     options.directory.onChange((change) => this.#changed(change));
   }
@@ -84,6 +89,7 @@ export class Supervisor {
     const edges = this.#edges.map((edge) => edge.start());
     const shards = this.#shards.map((shard) => shard.start());
     void this.#webhooks.start();
+    void this.#requestLogs?.start();
     const deaf = (await Promise.all(edges)).find((failure) => failure !== null);
     if (deaf !== undefined) throw deaf;
     const failures = await Promise.all(shards);
@@ -122,7 +128,11 @@ export class Supervisor {
         else if (news.type === 'used_keys') directory.keyUses.note(news.used);
       });
     };
-    const onStarted = (edge: Thread) => this.#linkShards(edge);
+    const onStarted = (edge: Thread) => {
+      this.#linkShards(edge);
+      const logs = this.#requestLogs?.thread ?? null;
+      if (logs !== null) linkRequestLogs(logs, edge);
+    };
     return this.#keep({ name: `edge ${number}`, make, onStarted, onLost: onEdgeEnded });
   }
 
@@ -134,6 +144,18 @@ export class Supervisor {
       return Thread.worker(webhookEntry, data);
     };
     return this.#keep({ name: 'the webhook thread', make, onStarted: (thread) => this.#linkShards(thread) });
+  }
+
+  /** The thread that writes the request logs. Requests don't wait for it: while it is away, their entries are dropped and counted. */
+  #requestLogThread(): SupervisedThread {
+    const make = () => {
+      const data: RequestLogThreadData = { config: this.#config };
+      return Thread.worker(requestLogEntry, data);
+    };
+    const onStarted = (logs: Thread) => {
+      for (const { thread } of this.#edges) if (thread !== null) linkRequestLogs(logs, thread);
+    };
+    return this.#keep({ name: 'the thread of the request logs', make, onStarted });
   }
 
   /**
@@ -263,7 +285,7 @@ export class Supervisor {
 
   /** The threads that are neither shards nor edges. */
   get #others(): SupervisedThread[] {
-    return this.#archive === null ? [this.#webhooks] : [this.#webhooks, this.#archive];
+    return [this.#webhooks, this.#archive, this.#requestLogs].filter((thread) => thread !== null);
   }
 
   /** The metrics of every thread that is ready, as prom-client's JSON. */
@@ -278,7 +300,9 @@ export class Supervisor {
   /** Takes no new connections, answers the requests under way, makes everything durable, and ends all threads. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([...this.#others, ...this.#edges].map((thread) => thread.stop()));
+    // The edges hand over their last entries first.
+    const logs = Promise.all(this.#edges.map((edge) => edge.stop())).then(() => this.#requestLogs?.stop());
+    await Promise.all([logs, this.#webhooks.stop(), this.#archive?.stop()]);
     for (const client of this.clients) client.disconnect();
     await Promise.all(this.#shards.map((shard) => shard.stop()));
   }
@@ -289,4 +313,11 @@ function link(shard: Thread, give: (port: MessageChannel['port1']) => void): voi
   const { port1, port2 } = new MessageChannel();
   shard.connect(0, port1);
   give(port2);
+}
+
+/** Connects an edge with the thread of the request logs. */
+function linkRequestLogs(logs: Thread, edge: Thread): void {
+  const { port1, port2 } = new MessageChannel();
+  logs.connectRequestLogs(port1);
+  edge.connectRequestLogs(port2);
 }

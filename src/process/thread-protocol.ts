@@ -14,6 +14,8 @@ import type { Config } from './config-schema.ts';
 export type Instruction =
   /** A shard gets the port of a peer; an edge and the webhook thread get the port of shard `number`. */
   | { readonly type: 'connect'; readonly number: number; readonly port: MessagePort }
+  /** An edge and the thread of the request logs each get an end of the channel between them. */
+  | { readonly type: 'connect_request_logs'; readonly port: MessagePort }
   /** An organization changed, by the directory's change number `revision`: apply the change, then answer. */
   | {
       readonly type: 'account';
@@ -77,6 +79,11 @@ export interface WebhookThreadData {
   readonly secretsKeys: readonly string[];
   /** Whether the data folder is paused: no attempt is made then. */
   readonly paused: boolean;
+}
+
+/** How the thread of the request logs is started. */
+export interface RequestLogThreadData {
+  readonly config: Config;
 }
 
 /** The environment variable with the data that a process is started with. */

@@ -31,12 +31,12 @@ function share(openFiles: number, env: Readonly<Record<string, string>> = {}, sh
 describe('the limit of open files is shared out', () => {
   const few = { PAYMENTS_CONNECTIONS_MAX: '40', PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: '10' };
   const rows: readonly [what: string, seen: Shares, expected: Shares][] = [
-    ['a small one', share(256), { connections: 81, perAddress: 41, attempts: 13 }],
-    ['the usual one of a shell', share(1024), { connections: 657, perAddress: 329, attempts: 109 }],
+    ['a small one', share(256), { connections: 63, perAddress: 32, attempts: 10 }],
+    ['the usual one of a shell', share(1024), { connections: 639, perAddress: 320, attempts: 106 }],
     ['that of a service', share(65_536), { connections: 10_000, perAddress: 5_000, attempts: 2_048 }],
     ['no limit', share(Number.MAX_SAFE_INTEGER), { connections: 10_000, perAddress: 5_000, attempts: 2_048 }],
-    ['more shards', share(1024, {}, 8), { connections: 342, perAddress: 171, attempts: 57 }],
-    ['as configured', share(1024, few), { connections: 40, perAddress: 10, attempts: 418 }],
+    ['more shards', share(1024, {}, 8), { connections: 324, perAddress: 162, attempts: 54 }],
+    ['as configured', share(1024, few), { connections: 40, perAddress: 10, attempts: 406 }],
   ];
   for (const [what, seen, expected] of rows) test(what, () => assert.deepEqual(seen, expected));
 
@@ -50,14 +50,14 @@ describe('the limit of open files is shared out', () => {
       }
       throw new Error('it was not refused');
     };
-    assert.match(refusal(64), /^the limit of open files is 64, and the service needs 180: .*ulimit -n 180/);
-    assert.equal(share(180).connections, 16);
+    assert.match(refusal(64), /^the limit of open files is 64, and the service needs 204: .*ulimit -n 204/);
+    assert.equal(share(204).connections, 16);
     const many = { PAYMENTS_CONNECTIONS_MAX: '2000' };
     assert.match(
       refusal(1024, many),
-      /^PAYMENTS_CONNECTIONS_MAX is 2000, .* \(1024\) leaves 860: .*ulimit -n 2164/,
+      /^PAYMENTS_CONNECTIONS_MAX is 2000, .* \(1024\) leaves 836: .*ulimit -n 2188/,
     );
-    assert.equal(share(2_164, many).connections, 2_000);
+    assert.equal(share(2_188, many).connections, 2_000);
   });
 });
 
@@ -140,25 +140,25 @@ test('with 256 descriptors, a flood of idle connections stops nothing', async (c
   assert.equal(endpoint.status, 200, endpoint.text);
   await leave(service, [], 1);
 
-  // 81 in all, of which one address has 41.
+  // 63 in all, of which one address has 32.
   const first = await flood(service, 120, '127.0.0.1');
-  assert.equal(first.length, 41);
-  assert.equal(await metric(service, refusedOf('address')), 79);
+  assert.equal(first.length, 32);
+  assert.equal(await metric(service, refusedOf('address')), 88);
   const second = await flood(service, 120, '127.0.0.2');
-  assert.equal(second.length, 39);
-  assert.equal(await metric(service, refusedOf('all')), 81);
+  assert.equal(second.length, 30);
+  assert.equal(await metric(service, refusedOf('all')), 90);
   assert.equal((await flood(service, 5, '127.0.0.3')).length, 0);
-  assert.equal(await metric(service, refusedOf('all')), 86);
+  assert.equal(await metric(service, refusedOf('all')), 95);
 
   for (let i = 0; i < 20; i++) assert.equal(await working.create(key, i), 200);
   await service.until(() => receiver.requests.length >= 20 || undefined);
   assert.equal((await service.operate<unknown[]>('org.list', {})).length, 1);
   assert.doesNotMatch(service.output(), /shard 0 ended/);
   await service.until(
-    () => /127\.0\.0\.1 has 41 connections: more are closed at once/.exec(service.output()) ?? undefined,
+    () => /127\.0\.0\.1 has 32 connections: more are closed at once/.exec(service.output()) ?? undefined,
   );
   await service.until(
-    () => /there are 81 connections: more are closed at once/.exec(service.output()) ?? undefined,
+    () => /there are 63 connections: more are closed at once/.exec(service.output()) ?? undefined,
   );
 
   await leave(service, [...first, ...second], 1);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { createLogger, GatheredLines, logConsole, scrub } from '../../src/process/logger.ts';
+import { scrub } from '../../src/core/secret-text.ts';
+import { createLogger, GatheredLines, logConsole } from '../../src/process/logger.ts';
 
 describe('scrub', () => {
   const lines: [given: string, then: string][] = [

@@ -25,6 +25,7 @@ import { addListenCommand } from './listen.ts';
 import { addLogCommands } from './log.ts';
 import { NoServer } from './operator-client.ts';
 import { addOrganizationCommands } from './organizations.ts';
+import { addRequestLogsCommand } from './request-logs.ts';
 import { addReshardCommand } from './reshard.ts';
 import { addRestoreCommands } from './restore.ts';
 import { addReviewCommands } from './reviews.ts';
@@ -45,6 +46,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addWebhookCommands,
   addListenCommand,
   addAuditCommand,
+  addRequestLogsCommand,
   addStatusCommand,
   addDoctorCommand,
   addReshardCommand,

@@ -6,11 +6,11 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { scrub } from '../../../src/core/secret-text.ts';
 import { DirectoryRefusal } from '../../../src/directory/refusal.ts';
 import { OperatorFailure } from '../../../src/operator/protocol.ts';
 import { Audit, readAudit } from '../../../src/operator/server/audit.ts';
 import { AuditLog, lastRows } from '../../../src/operator/server/audit-log.ts';
-import { scrub } from '../../../src/process/logger.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { scrub } from '../../../src/core/secret-text.ts';
 import { Directory } from '../../../src/directory/directory.ts';
 import { createDirectory } from '../../../src/directory/directory-store.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
@@ -13,7 +14,6 @@ import { Audit } from '../../../src/operator/server/audit.ts';
 import type { OperatorCommand } from '../../../src/operator/server/command.ts';
 import { openOperatorServer } from '../../../src/operator/server/server.ts';
 import type { Check, OperatorServices, Status } from '../../../src/operator/server/services.ts';
-import { scrub } from '../../../src/process/logger.ts';
 import { createManualClock } from '../../manual-clock.ts';
 
 export const startMs = Date.UTC(2026, 10, 1, 10);

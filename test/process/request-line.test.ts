@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answered } from '../../src/edge/api.ts';
 import { createLogger } from '../../src/process/logger.ts';
-import { createRequestLog } from '../../src/process/request-log.ts';
+import { createRequestLine } from '../../src/process/request-line.ts';
 
-const answered: Answered = {
+const answered = {
   answeredAtMs: Date.UTC(2026, 10, 1, 10),
   requestId: 'req_1',
   address: '203.0.113.7',
@@ -19,15 +19,15 @@ const answered: Answered = {
   replayed: false,
 };
 
-async function linesOf(level: string, requests: readonly Answered[]): Promise<string[]> {
+async function linesOf(level: string, requests: readonly (typeof answered | object)[]): Promise<string[]> {
   const lines: string[] = [];
   const logger = await createLogger({
     level,
     thread: 'edge-0',
     destination: { write: (line) => lines.push(line) },
   });
-  const logRequest = createRequestLog(logger, 'edge-0');
-  for (const request of requests) logRequest(request);
+  const logRequest = createRequestLine(logger, 'edge-0');
+  for (const request of requests) logRequest(request as Answered);
   return lines;
 }
 

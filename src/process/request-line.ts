@@ -14,7 +14,7 @@ const firstEnd = ',"replayed":false,"msg":"request"}\n';
 const replayedEnd = ',"replayed":true,"msg":"request"}\n';
 
 /** Returns the function that logs a request, in order with the other lines of `logger`, which is the logger of `thread`. */
-export function createRequestLog(logger: Logger, thread: string): (answered: Answered) => void {
+export function createRequestLine(logger: Logger, thread: string): (answered: Answered) => void {
   const stream = (logger as unknown as { [pino.symbols.streamSym]: pino.DestinationStream })[
     pino.symbols.streamSym
   ];

@@ -1,0 +1,192 @@
+// `payments logs` shows the request logs of organizations: each API request with its answer. The files are only read, so the
+// service need not run.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { kindOfId } from '../../contract/id-prefixes.ts';
+import { type Mode, modes } from '../../contract/vocabulary.ts';
+import type { Gap, LoggedRequest } from '../../request-logs/entry.ts';
+import type { LogScope } from '../../request-logs/request-logs.ts';
+import {
+  entriesAfter,
+  findRequestAnywhere,
+  type LogFilter,
+  type LogPage,
+  type StatusRange,
+  searchLog,
+  statusRangeOf,
+} from '../../request-logs/search.ts';
+import { requestLogsOf } from '../../request-logs/segment.ts';
+import {
+  type CliContext,
+  CliFailure,
+  type CliHost,
+  type CommonOptions,
+  dataOption,
+  folderOf,
+  wholeNumber,
+} from './context.ts';
+import { timeOf } from './log-selection.ts';
+import { formatFields, formatTime, plain } from './table.ts';
+
+const shownMax = 10_000;
+const shownUnlessTold = 50;
+const followMs = 500;
+const pageMax = 200;
+
+interface LogsOptions {
+  readonly org?: string;
+  readonly mode?: Mode;
+  readonly status?: StatusRange;
+  readonly path?: string;
+  readonly key?: string;
+  readonly object?: string;
+  readonly since?: number;
+  readonly until?: number;
+  readonly limit?: number;
+  readonly follow?: true;
+}
+
+type Found = (LoggedRequest | Gap) & { readonly mode: Mode };
+
+export function addRequestLogsCommand(program: Command, { host }: CliContext): void {
+  program
+    .command('logs [REQ_ID]')
+    .description('show one request with its answer, or list the requests of an organization, newest last')
+    .option('--org <id>', 'requests of this organization')
+    .addOption(new Option('--mode <mode>', 'requests of this mode').choices(modes))
+    .option(
+      '--status <status>',
+      'answered with this status, such as 404, or with one of a class, such as 5xx',
+      status,
+    )
+    .option('--path <path>', 'whose path begins like this')
+    .option('--key <key>', 'with this idempotency key')
+    .option('--object <id>', 'whose path names this object, or whose answer is it')
+    .option(
+      '--since <time>',
+      'from this time on: ISO 8601, or how long ago, such as 90s, 15m, 2h or 3d',
+      timeOf,
+    )
+    .option('--until <time>', 'up to this time', timeOf)
+    .option(
+      '--limit <requests>',
+      `at most so many, the newest (${shownUnlessTold})`,
+      wholeNumber(1, shownMax),
+    )
+    .option('--follow', 'go on with those that come, until it is ended')
+    .addOption(dataOption())
+    .action(async (request: string | undefined, options: LogsOptions, command: Command) => {
+      const folder = requestLogsOf(folderOf(command, host));
+      const { json = false } = command.optsWithGlobals<CommonOptions>();
+      if (request !== undefined) showRequest(host, folder, request, json);
+      else await listRequests(host, folder, options, json);
+    });
+}
+
+function status(text: string): StatusRange {
+  const range = statusRangeOf(text);
+  if (range !== null) return range;
+  throw new InvalidArgumentError('It must be a status such as 404, or a class of them such as 5xx.');
+}
+
+function showRequest(host: CliHost, folder: string, request: string, json: boolean): void {
+  const found = findRequestAnywhere(folder, request);
+  if (found === null)
+    throw new CliFailure(
+      `no request log has ${request}: it is older than they are kept, its key did not exist, or it was a page's`,
+    );
+  const { scope, entry } = found;
+  const whole = { organization: scope.org, mode: scope.mode, ...entry };
+  host.write(`${json ? JSON.stringify(whole) : inWords(whole)}\n`);
+}
+
+async function listRequests(
+  host: CliHost,
+  folder: string,
+  options: LogsOptions,
+  json: boolean,
+): Promise<void> {
+  const { org, mode, follow, limit = shownUnlessTold, key, since, until, status, path, object } = options;
+  if (org === undefined) throw new CliFailure('name a request, or an organization with --org');
+  if (kindOfId(org) !== 'organization') throw new CliFailure(`${org} is no id of an organization`);
+  const filter: LogFilter = { since, until, status, path, object, idempotencyKey: key };
+  const scopes = (mode === undefined ? modes : [mode]).map((each): LogScope => ({ org, mode: each }));
+  const show = (found: Found) =>
+    host.write(`${json ? JSON.stringify({ organization: org, ...found }) : lineOf(found)}\n`);
+  const places = new Map<LogScope, string>();
+  const newest = scopes.flatMap((scope) => {
+    const { found, newest } = newestOf(folder, scope, filter, limit);
+    places.set(scope, newest);
+    return found.map((each) => ({ mode: scope.mode, ...each }));
+  });
+  newest.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+  for (const found of newest.slice(-limit)) show(found);
+  while (follow) {
+    await wait(followMs);
+    for (const [scope, place] of places) {
+      const { found, newest } = entriesAfter(folder, scope, filter, pageMax, place);
+      for (const each of found) show({ mode: scope.mode, ...each });
+      places.set(scope, newest);
+    }
+  }
+}
+
+/** The newest entries, oldest first, however far the search has to look. */
+function newestOf(folder: string, scope: LogScope, filter: LogFilter, limit: number) {
+  const found: (LoggedRequest | Gap)[] = [];
+  let newest: string | null = null;
+  for (let before: string | null = null; ; ) {
+    const page: LogPage = searchLog(folder, scope, filter, limit - found.length, before);
+    newest ??= page.newest;
+    found.push(...page.found);
+    before = page.older;
+    if (before === null || found.length === limit) return { found: found.reverse(), newest };
+  }
+}
+
+function lineOf(found: Found): string {
+  const time = formatTime(found.time);
+  if ('missing' in found) return `${time}  ${found.missing} requests before this were not kept`;
+  const { request, mode, status, method, path, query, code, duration_ms, idempotency_key, replayed } = found;
+  const key = idempotency_key === null ? '' : ` (key ${idempotency_key}${replayed ? ', replayed' : ''})`;
+  const address = query === '' ? path : `${path}?${query}`;
+  return plain(
+    `${time}  ${mode}  ${request}  ${status}  ${method} ${address}${code === null ? '' : `  ${code}`}  ${duration_ms} ms${key}`,
+  );
+}
+
+function inWords(entry: LoggedRequest & { readonly organization: string; readonly mode: Mode }): string {
+  const { request_body, request_cut, answer_body, answer_cut, masked, duration_ms, ...rest } = entry;
+  const fields = Object.fromEntries(
+    Object.entries({ ...rest, duration: `${duration_ms} ms` }).map(([name, value]) => [
+      name.replaceAll('_', ' '),
+      plain(value === null || value === '' ? '-' : String(value)),
+    ]),
+  );
+  const note = masked ? ['', 'What looked like a secret or a card number was left out.'] : [];
+  return [
+    formatFields(fields),
+    ...note,
+    '',
+    `Request${request_cut ? ' (its beginning)' : ''}:`,
+    bodyInWords(request_body),
+    '',
+    `Answer${answer_cut ? ' (its beginning)' : ''}:`,
+    bodyInWords(answer_body),
+  ].join('\n');
+}
+
+/** JSON with a field on each line, as far as it is whole. */
+function bodyInWords(body: string): string {
+  if (body === '') return '(none)';
+  try {
+    return plainLines(JSON.stringify(JSON.parse(body), null, 2));
+  } catch {
+    return plainLines(body);
+  }
+}
+
+function plainLines(text: string): string {
+  return text.split('\n').map(plain).join('\n');
+}

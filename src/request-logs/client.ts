@@ -1,0 +1,183 @@
+// An edge's end of the request logs. It gathers entries in a buffer and hands the buffer, without a copy, to the thread that
+// writes them, which gives it back. It never waits: when too much is not written yet, entries are dropped and counted, and the
+// log says how many.
+
+import { assert } from '../core/assert.ts';
+import { type AnsweredRequest, FrameWriter, gapBytes } from './entry.ts';
+import type { LogScope } from './request-logs.ts';
+
+/** From an edge: the frames of a batch, to be written and given back. */
+export interface EntryBatch {
+  readonly buffer: ArrayBuffer;
+  readonly bytes: number;
+  readonly senders: readonly LogScope[];
+}
+
+/** To an edge: the buffer of the oldest batch that was not acknowledged. */
+export interface BatchWritten {
+  readonly written: ArrayBuffer;
+}
+
+export interface LogPort {
+  postMessage(batch: EntryBatch, transfer: readonly ArrayBuffer[]): void;
+  on(event: 'message', listener: (message: BatchWritten) => void): unknown;
+  on(event: 'close', listener: () => void): unknown;
+  close(): void;
+}
+
+export interface RequestLogClientOptions {
+  readonly clock: () => number;
+  readonly later: (run: () => void, ms: number) => void;
+  /** Called when so many entries were dropped. */
+  readonly onDropped: (entries: number) => void;
+}
+
+const bufferBytes = 256 * 1024;
+/** What may wait to be written: about a second of all that an edge can take. */
+const batchesMax = 64;
+const spareMax = 4;
+/** An entry waits this long at most before it is handed over. */
+const gatherMs = 200;
+/** Gaps that one batch tells. */
+const gapsMax = 1_000;
+
+interface Batch {
+  readonly senders: readonly LogScope[];
+  /** The number of entries of each sender. */
+  readonly counts: readonly number[];
+}
+
+export class RequestLogClient {
+  readonly #options: RequestLogClientOptions;
+  #port: LogPort | null = null;
+  readonly #spare: ArrayBuffer[] = [];
+  readonly #writer = new FrameWriter(Buffer.alloc(0));
+  /** A batch has been begun. */
+  #isBegun = false;
+  #isFlushDue = false;
+  #senders: LogScope[] = [];
+  #counts: number[] = [];
+  /** The numbers of the senders in the batch, by organization, in test mode and in live mode. */
+  readonly #numbers = [new Map<string, number>(), new Map<string, number>()] as const;
+  #lastOrg = '';
+  #lastLivemode = false;
+  #lastNumber = 0;
+  readonly #inFlight: Batch[] = [];
+  /** How many entries were dropped, by their scopes. */
+  readonly #dropped = new Map<string, { readonly scope: LogScope; missing: number }>();
+
+  constructor(options: RequestLogClientOptions) {
+    this.#options = options;
+  }
+
+  /** Hands batches to this port from now on. What the one before has not acknowledged is lost. */
+  connect(port: LogPort): void {
+    this.#lose();
+    this.#port = port;
+    port.on('message', ({ written }) => {
+      if (this.#port !== port) return;
+      this.#inFlight.shift();
+      if (this.#spare.length < spareMax) this.#spare.push(written);
+    });
+    port.on('close', () => {
+      if (this.#port === port) this.#lose();
+    });
+  }
+
+  #lose(): void {
+    this.#port = null;
+    for (const { senders, counts } of this.#inFlight.splice(0))
+      for (const [number, { org, mode }] of senders.entries())
+        this.#drop(org, mode === 'live', counts[number]!);
+  }
+
+  put(org: string, entry: AnsweredRequest): void {
+    const { livemode } = entry;
+    if (!this.#isBegun && !this.#begin()) {
+      this.#drop(org, livemode, 1);
+      return;
+    }
+    if (!this.#writer.put(this.#numberOf(org, livemode), entry)) {
+      this.flush();
+      this.put(org, entry);
+      return;
+    }
+    this.#counts[this.#lastNumber]!++;
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    this.#options.later(() => {
+      this.#isFlushDue = false;
+      this.flush();
+    }, gatherMs);
+  }
+
+  /** Begins a batch, with what was dropped. Returns false when too much is not written yet. */
+  #begin(): boolean {
+    if (this.#port === null || this.#inFlight.length >= batchesMax) return false;
+    this.#writer.begin(Buffer.from(this.#spare.pop() ?? new ArrayBuffer(bufferBytes)));
+    this.#isBegun = true;
+    let gaps = 0;
+    for (const [name, { scope, missing }] of this.#dropped) {
+      if (gaps++ === gapsMax) break;
+      const number = this.#numberOf(scope.org, scope.mode === 'live');
+      this.#writer.putGap(number, this.#options.clock(), missing);
+      this.#counts[number]! += missing;
+      this.#dropped.delete(name);
+    }
+    return true;
+  }
+
+  #numberOf(org: string, livemode: boolean): number {
+    if (org === this.#lastOrg && livemode === this.#lastLivemode) return this.#lastNumber;
+    const numbers = this.#numbers[livemode ? 1 : 0];
+    let number = numbers.get(org);
+    if (number === undefined) {
+      number = this.#senders.length;
+      numbers.set(org, number);
+      this.#senders.push({ org, mode: livemode ? 'live' : 'test' });
+      this.#counts.push(0);
+    }
+    this.#lastOrg = org;
+    this.#lastLivemode = livemode;
+    this.#lastNumber = number;
+    return number;
+  }
+
+  #drop(org: string, livemode: boolean, entries: number): void {
+    if (entries === 0) return;
+    const name = `${org} ${livemode}`;
+    const known = this.#dropped.get(name);
+    if (known === undefined)
+      this.#dropped.set(name, { scope: { org, mode: livemode ? 'live' : 'test' }, missing: entries });
+    else known.missing += entries;
+    this.#options.onDropped(entries);
+  }
+
+  /** Hands over what was gathered. */
+  flush(): void {
+    if (!this.#isBegun) return;
+    const { buffer, used } = this.#writer;
+    const batch = { senders: this.#senders, counts: this.#counts };
+    this.#isBegun = false;
+    this.#senders = [];
+    this.#counts = [];
+    this.#lastOrg = '';
+    for (const numbers of this.#numbers) numbers.clear();
+    this.#inFlight.push(batch);
+    if (this.#port === null) {
+      this.#lose();
+      return;
+    }
+    const bytes = buffer.buffer as ArrayBuffer;
+    this.#port.postMessage({ buffer: bytes, bytes: used, senders: batch.senders }, [bytes]);
+  }
+
+  /** Hands over what was gathered, and lets the port end. */
+  disconnect(): void {
+    this.flush();
+    this.#port?.close();
+    this.#port = null;
+  }
+}
+
+assert(gapsMax * gapBytes < bufferBytes / 2, 'a batch has room for its gaps and an entry');

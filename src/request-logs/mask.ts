@@ -1,0 +1,175 @@
+// Leaves out of entries what must not be stored: the service's keys and secrets, and card numbers. The edges don't look, so it is
+// done before an entry is written. What the service has accepted was searched for card numbers there, its names are those of the
+// API, and nearly always it has nothing to leave out: that is found by a few searches over a whole batch. What was refused
+// can hold anything, and is always read.
+
+import { maskText, maskValue } from '../core/secret-text.ts';
+import {
+  type AnsweredRequest,
+  bodyKeptBytesMax,
+  entryFlags,
+  type FrameReader,
+  FrameWriter,
+} from './entry.ts';
+
+const refusedFrom = 400;
+/**
+ * What only an entry with a secret or an encoded text has: a part of `svc_`, a part of its base 64, and the characters that begin
+ * an encoded one. Their first characters are rare in JSON, which makes the search fast.
+ */
+const signs = ['vc_', 'ZjX', '\\u', '%'];
+const none = Number.POSITIVE_INFINITY;
+
+/** Masks the entries of a batch, which has `bytes` bytes, in their order. */
+export class Masker {
+  readonly #buffer: Buffer;
+  /** Where each sign is found next. */
+  readonly #next: number[];
+  #scratch: FrameWriter | null = null;
+
+  constructor(buffer: Buffer) {
+    this.#buffer = buffer;
+    this.#next = signs.map((sign) => this.#find(sign, 0));
+  }
+
+  #find(sign: string, from: number): number {
+    const found = this.#buffer.indexOf(sign, from, 'latin1');
+    return found < 0 ? none : found;
+  }
+
+  /** The entry's bytes when something was left out of it; null when it can be stored as it is. */
+  masked(frame: FrameReader): Buffer | null {
+    if (frame.isGap || !this.#isSuspicious(frame)) return null;
+    const before = frame.answered(false);
+    const after = maskedRequest(before, frame.flags);
+    if (after === null) return null;
+    this.#scratch ??= new FrameWriter(Buffer.alloc(0));
+    this.#scratch.begin(Buffer.allocUnsafe(3 * (frame.end - frame.start) + 4 * bodyKeptBytesMax));
+    this.#scratch.put(
+      frame.sender,
+      after,
+      entryFlags.masked | (frame.flags & (entryFlags.requestCut | entryFlags.answerCut)),
+    );
+    return this.#scratch.buffer.subarray(0, this.#scratch.used);
+  }
+
+  #isSuspicious(frame: FrameReader): boolean {
+    const { start, end, status, flags } = frame;
+    let isFound = status >= refusedFrom;
+    for (let i = 0; i < signs.length; i++) {
+      if (this.#next[i]! < start) this.#next[i] = this.#find(signs[i]!, start);
+      if (this.#next[i]! < end) isFound = true;
+    }
+    const isCut = (flags & (entryFlags.requestCut | entryFlags.answerCut)) !== 0;
+    return isFound || isCut || hasManyDigits(this.#buffer, frame.textsAt, end);
+  }
+}
+
+const digitsMin = 13;
+const [other, separator, digit] = [0, 1, 2];
+/** What each byte can be in a number. */
+const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte >= 0x80) return separator;
+  const character = String.fromCharCode(byte);
+  return /\d/.test(character) ? digit : /[ .+/_-]/.test(character) ? separator : other;
+});
+
+/**
+ * Whether a part of the bytes has the characters of numbers only, with as many digits as a card number. It looks at the last
+ * byte of a span of thirteen first; when that is none of them, the next span begins behind it.
+ */
+function hasManyDigits(bytes: Buffer, start: number, end: number): boolean {
+  let from = start;
+  while (from + digitsMin <= end) {
+    let i = from + digitsMin - 1;
+    while (i >= from && kinds[bytes[i]!] !== other) i--;
+    if (i >= from) {
+      from = i + 1;
+      continue;
+    }
+    let digits = 0;
+    for (i = from; i < end && kinds[bytes[i]!] !== other; i++) if (isDigitAt(bytes, i)) digits++;
+    if (digits >= digitsMin) return true;
+    from = i;
+  }
+  return false;
+}
+
+/** Whether a digit ends at the byte: an ASCII one, or an Arabic-Indic, a Persian or a fullwidth one in UTF-8. */
+function isDigitAt(bytes: Buffer, i: number): boolean {
+  const byte = bytes[i]!;
+  if (byte < 0x80) return kinds[byte] === digit;
+  const before = bytes[i - 1];
+  if (before === 0xd9) return byte >= 0xa0 && byte <= 0xa9;
+  if (before === 0xdb) return byte >= 0xb0 && byte <= 0xb9;
+  return before === 0xbc && bytes[i - 2] === 0xef && byte >= 0x90 && byte <= 0x99;
+}
+
+/** The request without what must not be stored; null when there was nothing of it. */
+function maskedRequest(entry: AnsweredRequest, flags: number): AnsweredRequest | null {
+  const requestBody = maskedBody(entry.requestBody, (flags & entryFlags.requestCut) !== 0);
+  const answerBody = maskedBody(entry.answerBody as Uint8Array, (flags & entryFlags.answerCut) !== 0);
+  const { idempotencyKey } = entry;
+  const texts = {
+    path: maskedAddress(entry.path),
+    query: maskedAddress(entry.query),
+    objectId: maskedAddress(entry.objectId),
+    idempotencyKey: idempotencyKey === undefined ? undefined : maskText(idempotencyKey),
+    version: entry.version === undefined ? undefined : maskText(entry.version),
+  };
+  const isSame =
+    requestBody === null &&
+    answerBody === null &&
+    texts.path === entry.path &&
+    texts.query === entry.query &&
+    texts.idempotencyKey === idempotencyKey &&
+    texts.version === entry.version;
+  if (isSame) return null;
+  return {
+    ...entry,
+    ...texts,
+    requestBody: requestBody ?? entry.requestBody,
+    answerBody: answerBody ?? entry.answerBody,
+  };
+}
+
+/** A part of an address. One that hides something behind percent signs is left out as a whole. */
+function maskedAddress(text: string): string {
+  const masked = maskText(text);
+  if (!text.includes('%')) return masked;
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return masked;
+  }
+  return maskText(decoded) === decoded ? masked : '[redacted]';
+}
+
+/** Digits at the end of a body that was cut may be the beginning of a card number. */
+const digitsAtEnd = /\p{Nd}(?:[^0-9A-Za-z]{0,2}\p{Nd})*$/u;
+const escapes = /\\u([0-9a-fA-F]{4})/g;
+
+/** A body without what must not be stored; null when it has nothing of it. */
+function maskedBody(bytes: Uint8Array, isCut: boolean): Buffer | null {
+  if (bytes.length === 0) return null;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  const whole = isCut ? text.replace(digitsAtEnd, '') : text;
+  const masked = text.includes('\\u') ? maskedEscapes(whole) : maskText(whole);
+  return masked === text ? null : Buffer.from(masked);
+}
+
+/** Of a text with escaped characters, which may hide digits and names. */
+function maskedEscapes(text: string): string {
+  const masked = maskText(text);
+  try {
+    const value = JSON.parse(masked);
+    const clean = JSON.stringify(maskValue(value));
+    return clean === JSON.stringify(value) ? masked : clean;
+  } catch {
+    // It is no JSON, or was cut.
+    const plain = masked.replace(escapes, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+    const clean = maskText(plain);
+    return clean === plain ? masked : clean;
+  }
+}

@@ -1,0 +1,194 @@
+// The request logs of all organizations: takes the batches of the edges, masks their entries, and appends them to the log of
+// each organization and mode. What can't be written is counted, and the log then has a gap in its place.
+
+import { readdirSync } from 'node:fs';
+import { type Mode, modes } from '../contract/vocabulary.ts';
+import { type EntryTags, FrameReader, FrameWriter, gapBytes } from './entry.ts';
+import { Masker } from './mask.ts';
+import { dropOlder, ScopeLog, type ScopeLogOptions } from './scope-log.ts';
+import { indexRowBytes, putRow, scopeFolderOf } from './segment.ts';
+
+/** Whose log an entry belongs to. */
+export interface LogScope {
+  readonly org: string;
+  readonly mode: Mode;
+}
+
+export interface RequestLogsOptions extends ScopeLogOptions {
+  readonly folder: string;
+  /** Whether the disk has room for more than what the journal needs. */
+  readonly hasRoom: () => boolean;
+  /** Called when so many entries could not be written. */
+  readonly onLost: (entries: number, reason: string) => void;
+}
+
+/** Each has two open files. */
+export const openLogsMax = 8;
+const fullDisk = 'the disk is almost full';
+
+export class RequestLogs {
+  readonly #options: RequestLogsOptions;
+  /** The logs that were written, by their folders. */
+  readonly #logs = new Map<string, ScopeLog>();
+  /** Those that may have open files, the one that was used last at the end. */
+  readonly #open = new Set<ScopeLog>();
+  /** The parts of a batch, by their senders. They are used again. */
+  readonly #parts: ScopePart[] = [];
+  /** How many entries could not be written, by the folders of their logs. */
+  readonly #lost = new Map<string, number>();
+
+  constructor(options: RequestLogsOptions) {
+    this.#options = options;
+  }
+
+  /** Writes the frames in `batch`. `senders` are the scopes that the numbers in them stand for. */
+  write(batch: Buffer, senders: readonly LogScope[]): void {
+    while (this.#parts.length < senders.length) this.#parts.push(new ScopePart());
+    const masker = new Masker(batch);
+    const frame = new FrameReader(batch);
+    for (let at = 0; frame.moveTo(at); at = frame.end) {
+      const part = this.#parts[frame.sender]!;
+      const masked = masker.masked(frame);
+      if (masked === null) part.add(frame);
+      else part.addApart(masked);
+    }
+    for (const [sender, scope] of senders.entries()) this.#append(scope, this.#parts[sender]!);
+  }
+
+  #append(scope: LogScope, part: ScopePart): void {
+    if (part.count === 0) return;
+    const { hasRoom, onLost } = this.#options;
+    const folder = scopeFolderOf(this.#options.folder, scope.org, scope.mode);
+    const { missing } = part;
+    const lost = this.#lost.get(folder) ?? 0;
+    if (lost > 0) part.addGap(lost);
+    try {
+      if (!hasRoom()) throw new Error(fullDisk);
+      this.#logIn(folder).append(part.pieces, part.bytes, part.rows, part.firstAtMs);
+      this.#lost.delete(folder);
+    } catch (error) {
+      this.#lost.set(folder, lost + missing);
+      onLost(missing, (error as Error).message);
+    } finally {
+      part.clear();
+    }
+  }
+
+  #logIn(folder: string): ScopeLog {
+    let log = this.#logs.get(folder);
+    if (log === undefined) {
+      log = new ScopeLog(folder, this.#options);
+      this.#logs.set(folder, log);
+    }
+    this.#open.delete(log);
+    this.#open.add(log);
+    if (this.#open.size > openLogsMax) {
+      const [unused] = this.#open;
+      unused!.close();
+      this.#open.delete(unused!);
+    }
+    return log;
+  }
+
+  /** Drops what is too old at `nowMs`, of the organizations that send nothing, too. */
+  sweep(nowMs: number): void {
+    const { folder, keptMs } = this.#options;
+    this.close();
+    for (const org of foldersIn(folder))
+      for (const mode of modes) dropOlder(scopeFolderOf(folder, org, mode), nowMs - keptMs);
+  }
+
+  /** Closes all files. Later batches open theirs again. */
+  close(): void {
+    for (const log of this.#open) log.close();
+    this.#open.clear();
+    this.#logs.clear();
+  }
+}
+
+/** The organizations that have a log. */
+export function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.startsWith('org_'));
+  } catch {
+    return [];
+  }
+}
+
+const tags: EntryTags = { request: 0, key: 0, object: 0 };
+
+/** The frames of a batch that go to one log. */
+class ScopePart {
+  readonly #pieces: Uint8Array[] = [];
+  #rows = Buffer.allocUnsafe(64 * indexRowBytes);
+  /** The last piece goes on to this place of the batch. */
+  #pieceEnd = -1;
+  #pieceStart = 0;
+  #batch: Buffer | null = null;
+  bytes = 0;
+  count = 0;
+  /** The entries that would be missing without these frames. */
+  missing = 0;
+  firstAtMs = 0;
+
+  /** Adds a frame as it lies in its batch. */
+  add(frame: FrameReader): void {
+    if (frame.start !== this.#pieceEnd) {
+      this.#endPiece();
+      this.#pieceStart = frame.start;
+      this.#batch = frame.buffer;
+    }
+    this.#pieceEnd = frame.end;
+    this.#addRow(frame);
+  }
+
+  /** Adds a frame that lies in a buffer of its own. */
+  addApart(bytes: Buffer): void {
+    this.#endPiece();
+    const frame = new FrameReader(bytes);
+    frame.moveTo(0);
+    this.#pieces.push(bytes);
+    this.#addRow(frame);
+  }
+
+  /** Adds that so many entries before the first one are missing; a reader meets it after these. */
+  addGap(missing: number): void {
+    const writer = new FrameWriter(Buffer.allocUnsafe(gapBytes));
+    writer.putGap(0, this.firstAtMs, missing);
+    this.addApart(writer.buffer);
+  }
+
+  #addRow(frame: FrameReader): void {
+    if (this.count === 0) this.firstAtMs = frame.answeredAtMs;
+    const start = this.count * indexRowBytes;
+    if (start === this.#rows.length) this.#rows = Buffer.concat([this.#rows, this.#rows]);
+    frame.tagsInto(tags);
+    putRow(this.#rows, start, frame, tags, this.bytes);
+    this.bytes += frame.end - frame.start;
+    this.count++;
+    this.missing += frame.isGap ? frame.duration : 1;
+  }
+
+  #endPiece(): void {
+    if (this.#pieceEnd >= 0) this.#pieces.push(this.#batch!.subarray(this.#pieceStart, this.#pieceEnd));
+    this.#pieceEnd = -1;
+  }
+
+  get pieces(): readonly Uint8Array[] {
+    this.#endPiece();
+    return this.#pieces;
+  }
+
+  get rows(): Buffer {
+    return this.#rows.subarray(0, this.count * indexRowBytes);
+  }
+
+  clear(): void {
+    this.#pieces.length = 0;
+    this.#pieceEnd = -1;
+    this.#batch = null;
+    this.bytes = 0;
+    this.count = 0;
+    this.missing = 0;
+  }
+}

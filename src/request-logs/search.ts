@@ -1,0 +1,238 @@
+// Looks for entries in the request logs. The files are only read, so it works beside the thread that writes them, in another
+// process, too. One search looks at a bounded number of entries, newest first, and says where the next one goes on.
+
+import { type Mode, modes } from '../contract/vocabulary.ts';
+import { timeOfId } from '../core/ids.ts';
+import {
+  entryFlags,
+  FrameReader,
+  frameBytesMax,
+  type Gap,
+  gapOf,
+  type LoggedRequest,
+  loggedRequestOf,
+  routesBelow,
+  tagOfId,
+  tagOfKey,
+} from './entry.ts';
+import { foldersIn, type LogScope } from './request-logs.ts';
+import { isFrameOf } from './scope-log.ts';
+import {
+  entriesFile,
+  readIndex,
+  readPart,
+  type SegmentIndex,
+  scopeFolderOf,
+  segmentsIn,
+  timeOfSegment,
+} from './segment.ts';
+
+/** What an entry must have; a filter that is absent lets all pass. */
+export interface LogFilter {
+  /** Unix milliseconds, both inclusive. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly status?: StatusRange | undefined;
+  /** The beginning of the path. */
+  readonly path?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  /** An object that the path names, or that the answer is. */
+  readonly object?: string | undefined;
+}
+
+export interface StatusRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface LogPage {
+  /** Newest first. */
+  readonly found: readonly (LoggedRequest | Gap)[];
+  /** Where older ones follow; null when there are none. */
+  readonly older: string | null;
+  /** The place of the newest entry that there is, after which `entriesAfter` goes on. */
+  readonly newest: string;
+}
+
+/** What came behind a place. */
+export interface LogStep {
+  /** Oldest first. */
+  readonly found: readonly (LoggedRequest | Gap)[];
+  readonly newest: string;
+}
+
+/** Rows of indexes, and entries, that one search looks at. */
+const rowsMax = 2_000_000;
+const readsMax = 5_000;
+/** Clocks step, and an entry is written when its request was answered: it is looked for this far around its time. */
+const disorderMs = 3_600_000;
+/** Before all entries. */
+const noPlace = '0-0';
+
+/** An exact status, or a class of them such as `5xx`; null for any other text. */
+export function statusRangeOf(text: string): StatusRange | null {
+  if (/^[1-5]xx$/.test(text)) return { from: Number(text[0]) * 100, to: Number(text[0]) * 100 + 99 };
+  return /^[1-5]\d\d$/.test(text) ? { from: Number(text), to: Number(text) } : null;
+}
+
+/** A place in a log: a segment, and a row of its index. */
+interface Place {
+  readonly name: string;
+  readonly row: number;
+}
+
+function placeOf(text: string): Place | null {
+  const [, name, row] = /^(\d{1,15})-(\d{1,9})$/.exec(text) ?? [];
+  return name === undefined ? null : { name: name.padStart(15, '0'), row: Number(row) };
+}
+
+const textOf = ({ name, row }: Place) => `${Number(name)}-${row}`;
+
+/** Whether a text is a place that a search returned. */
+export function isPlace(text: string): boolean {
+  return placeOf(text) !== null;
+}
+
+/** The entries of a log, newest first, from the place `before` down. */
+export function searchLog(
+  folder: string,
+  { org, mode }: LogScope,
+  filter: LogFilter,
+  limit: number,
+  before: string | null = null,
+): LogPage {
+  const log = scopeFolderOf(folder, org, mode);
+  const start = before === null ? null : placeOf(before);
+  const { since = Number.NEGATIVE_INFINITY } = filter;
+  const isWanted = rowFilterOf(filter);
+  const isFound = entryFilterOf(filter);
+  const found: (LoggedRequest | Gap)[] = [];
+  const names = segmentsIn(log);
+  let newest = noPlace;
+  let [rows, reads] = [rowsMax, readsMax];
+  for (const name of names.reverse()) {
+    if (start !== null && name > start.name) continue;
+    const index = readIndex(log, name);
+    if (newest === noPlace && index.count > 0) newest = textOf({ name, row: index.count });
+    if (index.count > 0 && index.atMs(index.count - 1) < since - disorderMs) break;
+    const from = start !== null && name === start.name ? Math.min(start.row, index.count) : index.count;
+    for (let row = from - 1; row >= 0; row--) {
+      if (found.length === limit || rows-- === 0 || reads === 0)
+        return { found, older: textOf({ name, row: row + 1 }), newest };
+      if (!isWanted(index, row)) continue;
+      reads--;
+      const entry = entryAt(log, name, index, row);
+      if (entry !== null && isFound(entry)) found.push(entry);
+    }
+  }
+  return { found, older: null, newest };
+}
+
+/** The entries behind the place `after`, oldest first, at most `limit`, and the place behind them. */
+export function entriesAfter(
+  folder: string,
+  { org, mode }: LogScope,
+  filter: LogFilter,
+  limit: number,
+  after: string,
+): LogStep {
+  const log = scopeFolderOf(folder, org, mode);
+  const start = placeOf(after)!;
+  const isWanted = rowFilterOf(filter);
+  const isFound = entryFilterOf(filter);
+  const found: (LoggedRequest | Gap)[] = [];
+  let place = after;
+  let reads = readsMax;
+  for (const name of segmentsIn(log)) {
+    if (name < start.name) continue;
+    const index = readIndex(log, name);
+    for (let row = name === start.name ? start.row : 0; row < index.count; row++) {
+      if (found.length === limit || reads === 0) return { found, newest: place };
+      place = textOf({ name, row: row + 1 });
+      if (!isWanted(index, row)) continue;
+      reads--;
+      const entry = entryAt(log, name, index, row);
+      if (entry !== null && isFound(entry)) found.push(entry);
+    }
+  }
+  return { found, newest: place };
+}
+
+/** The entry of a request; null when the log does not have it. */
+export function findRequest(folder: string, { org, mode }: LogScope, request: string): LoggedRequest | null {
+  const atMs = timeOfId(request);
+  if (atMs < 0) return null;
+  const log = scopeFolderOf(folder, org, mode);
+  const tag = tagOfId(request);
+  const names = segmentsIn(log);
+  for (const [i, name] of names.entries()) {
+    const next = names[i + 1];
+    if (timeOfSegment(name) - disorderMs > atMs) return null;
+    if (next !== undefined && timeOfSegment(next) + disorderMs < atMs) continue;
+    const index = readIndex(log, name);
+    for (let row = 0; row < index.count; row++) {
+      if (index.requestTag(row) !== tag) continue;
+      const entry = entryAt(log, name, index, row);
+      if (entry !== null && 'request' in entry && entry.request === request) return entry;
+    }
+  }
+  return null;
+}
+
+/** A request with its organization and mode, which its id does not tell; null when no log has it. */
+export function findRequestAnywhere(
+  folder: string,
+  request: string,
+): { readonly scope: LogScope; readonly entry: LoggedRequest } | null {
+  for (const scope of scopesIn(folder)) {
+    const entry = findRequest(folder, scope, request);
+    if (entry !== null) return { scope, entry };
+  }
+  return null;
+}
+
+/** Every organization and mode that may have a log. */
+export function scopesIn(folder: string): LogScope[] {
+  return foldersIn(folder).flatMap((org) => modes.map((mode: Mode) => ({ org, mode })));
+}
+
+/** Passes the rows whose entries may be wanted; those that are read then are few. */
+function rowFilterOf(filter: LogFilter): (index: SegmentIndex, row: number) => boolean {
+  const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY, status, path, object } = filter;
+  const key = filter.idempotencyKey === undefined ? null : tagOfKey(filter.idempotencyKey);
+  const objectTag = object === undefined ? null : tagOfId(object);
+  const isRoute = path === undefined ? null : routesBelow(path);
+  const isNarrow = status !== undefined || key !== null || objectTag !== null || isRoute !== null;
+  return (index, row) => {
+    const ms = index.atMs(row);
+    if (ms < since || ms > until) return false;
+    // What is missing may have been anything.
+    if ((index.flags(row) & entryFlags.gap) !== 0) return !isNarrow;
+    if (status !== undefined) {
+      const is = index.status(row);
+      if (is < status.from || is > status.to) return false;
+    }
+    if (key !== null && index.keyTag(row) !== key) return false;
+    if (objectTag !== null && index.objectTag(row) !== objectTag) return false;
+    return isRoute === null || isRoute(index.route(row));
+  };
+}
+
+function entryFilterOf({ path, object, idempotencyKey }: LogFilter): (entry: LoggedRequest | Gap) => boolean {
+  return (entry) =>
+    'missing' in entry ||
+    ((path === undefined || entry.path.startsWith(path)) &&
+      (object === undefined || entry.object === object) &&
+      (idempotencyKey === undefined || entry.idempotency_key === idempotencyKey));
+}
+
+/** The entry of a row; null when its segment was dropped meanwhile, or when it is damaged. */
+function entryAt(log: string, name: string, index: SegmentIndex, row: number): LoggedRequest | Gap | null {
+  const length = index.bytes(row);
+  if (length > frameBytesMax) return null;
+  const bytes = readPart(entriesFile(log, name), index.offset(row), length);
+  if (bytes === null) return null;
+  const frame = new FrameReader(bytes);
+  if (!isFrameOf(frame, index, row)) return null;
+  return frame.isGap ? gapOf(frame) : loggedRequestOf(frame);
+}

@@ -1,0 +1,137 @@
+// The files of the request logs: a folder for each organization and mode, and in it segments, to which is only appended. A segment
+// is two files: `TIME.entries` has the frames, and `TIME.index` a row of 32 bytes for each, in the same order, by which entries
+// are found without reading them. TIME is that of the first entry. Whole segments are dropped when they are too old or too
+// many.
+//
+//   row: f64 answered at (Unix ms) · u32 offset · u32 bytes · u32 tag of the request · u32 tag of the idempotency key
+//        · u32 tag of the object · u16 status · u8 route · u8 flags
+
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Mode } from '../contract/vocabulary.ts';
+import type { EntryTags, FrameReader } from './entry.ts';
+
+/** The folder in the data folder. */
+export function requestLogsOf(dataDir: string): string {
+  return join(dataDir, 'request-logs');
+}
+
+export function scopeFolderOf(folder: string, org: string, mode: Mode): string {
+  return join(folder, org, mode);
+}
+
+export const indexRowBytes = 32;
+const nameDigits = 15;
+const indexName = new RegExp(`^\\d{${nameDigits}}\\.index$`);
+
+/** The name of a segment whose first entry is of that time. */
+export function segmentNameOf(ms: number): string {
+  return String(ms).padStart(nameDigits, '0');
+}
+
+export function timeOfSegment(name: string): number {
+  return Number(name);
+}
+
+export const entriesFile = (folder: string, name: string) => join(folder, `${name}.entries`);
+export const indexFile = (folder: string, name: string) => join(folder, `${name}.index`);
+
+/** The names of the segments in a folder, oldest first; none when there is no folder. */
+export function segmentsIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => indexName.test(name))
+    .map((name) => name.slice(0, nameDigits))
+    .sort();
+}
+
+/** The bytes that a segment takes. */
+export function segmentBytes(folder: string, name: string): number {
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return sizeOf(entriesFile(folder, name)) + sizeOf(indexFile(folder, name));
+}
+
+/** Writes the row of a frame, which begins at `offset` of its segment. */
+export function putRow(
+  rows: Buffer,
+  start: number,
+  frame: FrameReader,
+  tags: EntryTags,
+  offset: number,
+): void {
+  rows.writeDoubleLE(frame.answeredAtMs, start);
+  rows.writeUInt32LE(offset, start + 8);
+  rows.writeUInt32LE(frame.end - frame.start, start + 12);
+  rows.writeUInt32LE(tags.request, start + 16);
+  rows.writeUInt32LE(tags.key, start + 20);
+  rows.writeUInt32LE(tags.object, start + 24);
+  rows.writeUInt16LE(frame.status, start + 28);
+  rows[start + 30] = frame.route;
+  rows[start + 31] = frame.flags;
+}
+
+/** The index of a segment, read whole. */
+export class SegmentIndex {
+  readonly #rows: Buffer;
+  readonly count: number;
+
+  constructor(rows: Buffer) {
+    this.#rows = rows;
+    this.count = Math.floor(rows.length / indexRowBytes);
+  }
+
+  atMs(row: number): number {
+    return this.#rows.readDoubleLE(row * indexRowBytes);
+  }
+  offset(row: number): number {
+    return this.#rows.readUInt32LE(row * indexRowBytes + 8);
+  }
+  bytes(row: number): number {
+    return this.#rows.readUInt32LE(row * indexRowBytes + 12);
+  }
+  requestTag(row: number): number {
+    return this.#rows.readUInt32LE(row * indexRowBytes + 16);
+  }
+  keyTag(row: number): number {
+    return this.#rows.readUInt32LE(row * indexRowBytes + 20);
+  }
+  objectTag(row: number): number {
+    return this.#rows.readUInt32LE(row * indexRowBytes + 24);
+  }
+  status(row: number): number {
+    return this.#rows.readUInt16LE(row * indexRowBytes + 28);
+  }
+  route(row: number): number {
+    return this.#rows[row * indexRowBytes + 30]!;
+  }
+  flags(row: number): number {
+    return this.#rows[row * indexRowBytes + 31]!;
+  }
+  /** Where the frames end that the index has. */
+  get end(): number {
+    return this.count === 0 ? 0 : this.offset(this.count - 1) + this.bytes(this.count - 1);
+  }
+}
+
+/** The index of a segment; without rows when the segment was dropped meanwhile. */
+export function readIndex(folder: string, name: string): SegmentIndex {
+  return new SegmentIndex(readPart(indexFile(folder, name), 0, null) ?? Buffer.alloc(0));
+}
+
+/** Bytes of a file from an offset on, all of them or so many; fewer where it ends, null when there is no such file. */
+export function readPart(path: string, offset: number, bytes: number | null): Buffer | null {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  try {
+    const buffer = Buffer.allocUnsafe(bytes ?? fstatSync(file).size - offset);
+    const read = readSync(file, buffer, 0, buffer.length, offset);
+    return buffer.subarray(0, read);
+  } finally {
+    closeSync(file);
+  }
+}

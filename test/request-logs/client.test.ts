@@ -1,0 +1,107 @@
+// An edge's end of the request logs: what it hands over, and what it drops.
+
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import { type EntryBatch, RequestLogClient } from '../../src/request-logs/client.ts';
+import { FrameReader } from '../../src/request-logs/entry.ts';
+import { answeredRequest, startMs } from './written-log.ts';
+
+class Port extends EventEmitter {
+  readonly batches: EntryBatch[] = [];
+  postMessage(batch: EntryBatch) {
+    this.batches.push(batch);
+  }
+  close() {}
+  /** Acknowledges the oldest batch. */
+  acknowledge(batch: EntryBatch) {
+    this.emit('message', { written: batch.buffer });
+  }
+}
+
+function framesOf({ buffer, bytes, senders }: EntryBatch): string[] {
+  const frame = new FrameReader(Buffer.from(buffer, 0, bytes));
+  const found: string[] = [];
+  for (let at = 0; frame.moveTo(at); at = frame.end) {
+    const { org, mode } = senders[frame.sender]!;
+    found.push(`${org} ${mode} ${frame.isGap ? `gap ${frame.duration}` : frame.answered(false).requestId}`);
+  }
+  return found;
+}
+
+function newClient() {
+  const due: (() => void)[] = [];
+  const dropped: number[] = [];
+  const client = new RequestLogClient({
+    clock: () => startMs,
+    later: (run) => due.push(run),
+    onDropped: (entries) => dropped.push(entries),
+  });
+  return { client, due, dropped };
+}
+
+test('entries gather, and are handed over after a moment, with their senders', () => {
+  const { client, due } = newClient();
+  const port = new Port();
+  client.connect(port);
+  const entries = [answeredRequest(), answeredRequest({ livemode: true }), answeredRequest()];
+  client.put('org_a', entries[0]!);
+  client.put('org_a', entries[1]!);
+  client.put('org_b', entries[2]!);
+  assert.equal(port.batches.length, 0);
+  assert.equal(due.length, 1);
+  due[0]!();
+  assert.deepEqual(port.batches.flatMap(framesOf), [
+    `org_a test ${entries[0]!.requestId}`,
+    `org_a live ${entries[1]!.requestId}`,
+    `org_b test ${entries[2]!.requestId}`,
+  ]);
+  client.put('org_b', entries[0]!);
+  client.disconnect();
+  assert.deepEqual(framesOf(port.batches[1]!), [`org_b test ${entries[0]!.requestId}`]);
+});
+
+test('when the writer is behind, entries are dropped and counted, and a gap comes with the next batch', () => {
+  const { client, dropped } = newClient();
+  const port = new Port();
+  client.connect(port);
+  const large = () => answeredRequest({ answerBody: Buffer.alloc(8 * 1024, 'a') });
+  let sent = 0;
+  for (; dropped.length < 3; sent++) client.put('org_a', large());
+  const bytes = port.batches.reduce((sum, batch) => sum + batch.buffer.byteLength, 0);
+  assert.ok(bytes <= 16 * 1024 * 1024, `${bytes} bytes wait`);
+  const kept = port.batches.flatMap(framesOf);
+  assert.equal(kept.length, sent - 3);
+  port.acknowledge(port.batches[0]!);
+  const next = answeredRequest();
+  client.put('org_a', next);
+  client.flush();
+  assert.deepEqual(framesOf(port.batches.at(-1)!), ['org_a test gap 3', `org_a test ${next.requestId}`]);
+});
+
+test('what the writer had not acknowledged when it ended counts as dropped', () => {
+  const { client, dropped } = newClient();
+  const entry = answeredRequest();
+  client.put('org_a', entry);
+  assert.deepEqual(dropped, [1]);
+  const first = new Port();
+  client.connect(first);
+  client.put('org_a', entry);
+  client.flush();
+  first.acknowledge(first.batches[0]!);
+  client.put('org_a', entry);
+  client.flush();
+  client.put('org_b', entry);
+  first.emit('close');
+  client.put('org_b', entry);
+  client.flush();
+  const second = new Port();
+  client.connect(second);
+  client.put('org_b', entry);
+  client.flush();
+  assert.deepEqual(second.batches.flatMap(framesOf), [
+    'org_a test gap 1',
+    'org_b test gap 2',
+    `org_b test ${entry.requestId}`,
+  ]);
+});

@@ -1,0 +1,251 @@
+// The request logs on the disk: what a search finds, what is dropped, and what a crash leaves.
+
+import assert from 'node:assert/strict';
+import { appendFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { routeTable } from '../../src/contract/routes/table.ts';
+import type { AnsweredRequest, Gap, LoggedRequest } from '../../src/request-logs/entry.ts';
+import { bodyKeptBytesMax } from '../../src/request-logs/entry.ts';
+import type { LogScope } from '../../src/request-logs/request-logs.ts';
+import {
+  entriesAfter,
+  findRequest,
+  findRequestAnywhere,
+  type LogFilter,
+  searchLog,
+} from '../../src/request-logs/search.ts';
+import { scopeFolderOf } from '../../src/request-logs/segment.ts';
+import { answeredRequest, batchOf, dayMs, newLogs, shop, startMs, writeAll } from './written-log.ts';
+
+const requestsOf = (found: readonly (LoggedRequest | Gap)[]) =>
+  found.map((entry) => ('missing' in entry ? entry.missing : entry.request));
+const idsOf = (entries: readonly AnsweredRequest[]) => entries.map(({ requestId }) => requestId);
+const filesOf = (folder: string, scope: LogScope) =>
+  readdirSync(scopeFolderOf(folder, scope.org, scope.mode));
+
+test('an entry is found by its request, with everything that was written', () => {
+  const { folder, logs } = newLogs();
+  const entry = answeredRequest({
+    idempotencyKey: 'order-1',
+    query: 'expand=x',
+    version: '2026-01-01',
+    replayed: true,
+    originalRequest: 'req_0',
+    status: 400,
+    code: 'amount_too_small',
+    answerBody: '{"error":{"message":"لا"}}',
+  });
+  writeAll(logs, shop, [answeredRequest(), entry, answeredRequest()]);
+  assert.deepEqual(findRequest(folder, shop, entry.requestId), {
+    request: entry.requestId,
+    time: new Date(entry.answeredAtMs).toISOString(),
+    duration_ms: 3,
+    status: 400,
+    code: 'amount_too_small',
+    method: 'POST',
+    path: '/v1/payment_intents',
+    query: 'expand=x',
+    idempotency_key: 'order-1',
+    replayed: true,
+    original_request: 'req_0',
+    api_version: '2026-01-01',
+    key: entry.key,
+    address: '203.0.113.7',
+    object: null,
+    request_body: '{"amount":12000,"currency":"mad"}',
+    request_cut: false,
+    answer_body: '{"error":{"message":"لا"}}',
+    answer_cut: false,
+    masked: false,
+  });
+  assert.equal(findRequestAnywhere(folder, entry.requestId)?.scope.org, shop.org);
+  assert.equal(findRequest(folder, { ...shop, mode: 'live' }, entry.requestId), null);
+  assert.equal(findRequest(folder, shop, answeredRequest().requestId), null);
+  assert.equal(findRequest(folder, shop, 'req_1'), null);
+});
+
+test('of a large body the beginning is kept', () => {
+  const { folder, logs } = newLogs();
+  const entry = answeredRequest({
+    requestBody: Buffer.alloc(20_000, 'a'),
+    answerBody: 'é'.repeat(bodyKeptBytesMax),
+    path: `/v1/${'p'.repeat(15_000)}`,
+  });
+  writeAll(logs, shop, [entry]);
+  const found = findRequest(folder, shop, entry.requestId)!;
+  assert.equal(found.request_body, 'a'.repeat(bodyKeptBytesMax));
+  assert.equal(found.answer_body, 'é'.repeat(bodyKeptBytesMax / 2));
+  assert.deepEqual([found.request_cut, found.answer_cut], [true, true]);
+});
+
+const routeOf = (method: string, path: string) =>
+  routeTable.findIndex((route) => route.method === method && route.path === path);
+
+test('a search finds what its filter says, newest first', () => {
+  const { folder, logs } = newLogs();
+  const entries = [
+    answeredRequest({ idempotencyKey: 'order-1' }),
+    answeredRequest({ status: 402, code: 'card_declined' }),
+    answeredRequest({
+      method: 'GET',
+      path: '/v1/payment_intents/pi_1abcd',
+      objectId: 'pi_1abcd',
+      routeNumber: routeOf('GET', '/v1/payment_intents/{id}'),
+    }),
+    answeredRequest({
+      status: 404,
+      code: 'unrecognized_request_url',
+      path: '/v1/nothing',
+      routeNumber: null,
+    }),
+    answeredRequest({
+      path: '/v1/refunds',
+      routeNumber: routeOf('POST', '/v1/refunds'),
+      answerBody: Buffer.from('{"id":"re_1abcd"}'),
+    }),
+    answeredRequest({ status: 500, code: 'api_error', answeredAtMs: startMs + dayMs }),
+  ];
+  writeAll(logs, shop, entries);
+  const cases: readonly (readonly [filter: LogFilter, found: readonly number[]])[] = [
+    [{}, [5, 4, 3, 2, 1, 0]],
+    [{ idempotencyKey: 'order-1' }, [0]],
+    [{ idempotencyKey: 'order-2' }, []],
+    [{ status: { from: 402, to: 402 } }, [1]],
+    [{ status: { from: 400, to: 499 } }, [3, 1]],
+    [{ path: '/v1/payment_intents' }, [5, 2, 1, 0]],
+    [{ path: '/v1/payment_intents/pi_1abcd' }, [2]],
+    [{ path: '/v1/n' }, [3]],
+    [{ object: 'pi_1abcd' }, [2]],
+    [{ object: 're_1abcd' }, [4]],
+    [{ object: 're_2abcd' }, []],
+    [{ since: startMs + dayMs }, [5]],
+    [{ until: startMs + dayMs - 1 }, [4, 3, 2, 1, 0]],
+    [{ until: startMs - 1 }, []],
+  ];
+  for (const [filter, found] of cases) {
+    const page = searchLog(folder, shop, filter, 10);
+    const wanted = found.map((i) => entries[i]!.requestId);
+    assert.deepEqual(requestsOf(page.found), wanted, JSON.stringify(filter));
+    assert.equal(page.older, null);
+  }
+});
+
+test('pages follow each other across segments, also while more is written, and entries can be followed', () => {
+  const { folder, logs } = newLogs({ bytesMax: 64 * 1024 });
+  const entries = Array.from({ length: 100 }, () => answeredRequest());
+  for (const entry of entries) writeAll(logs, shop, [entry]);
+  assert.ok(filesOf(folder, shop).length > 2);
+  const seen: (string | number)[] = [];
+  const first = searchLog(folder, shop, {}, 7);
+  let page = first;
+  for (;;) {
+    seen.push(...requestsOf(page.found));
+    if (page.older === null) break;
+    page = searchLog(folder, shop, {}, 7, page.older);
+    if (seen.length === 14) writeAll(logs, shop, [answeredRequest()]);
+  }
+  assert.deepEqual(seen, idsOf(entries).reverse());
+  const more = [answeredRequest(), answeredRequest({ status: 500 }), answeredRequest()];
+  writeAll(logs, shop, more);
+  const late = entriesAfter(folder, shop, { status: { from: 200, to: 299 } }, 2, first.newest);
+  assert.equal(late.found.length, 2);
+  const last = entriesAfter(folder, shop, { status: { from: 200, to: 299 } }, 2, late.newest);
+  assert.deepEqual(requestsOf(last.found), [more[2]!.requestId]);
+  assert.deepEqual(entriesAfter(folder, shop, {}, 2, last.newest), { found: [], newest: last.newest });
+});
+
+test('each organization and mode has a log of its own', () => {
+  const { folder, logs } = newLogs();
+  const other: LogScope = { org: 'org_0VTK3JqA1f0c6uXo9dWb2kQp2', mode: 'live' };
+  const [ours, theirs] = [answeredRequest(), answeredRequest()];
+  // Two batches that are written together, with other numbers for the senders.
+  const [first, second] = [batchOf([ours]), batchOf([theirs])];
+  second.writeUInt16LE(1, 4);
+  logs.write(Buffer.concat([first, second, first]), [shop, other]);
+  assert.deepEqual(requestsOf(searchLog(folder, shop, {}, 10).found), idsOf([ours, ours]));
+  assert.deepEqual(requestsOf(searchLog(folder, other, {}, 10).found), idsOf([theirs]));
+});
+
+test('the oldest entries are dropped beyond the size that is kept', () => {
+  const bytesMax = 256 * 1024;
+  const { folder, logs } = newLogs({ bytesMax });
+  const entries = Array.from({ length: 2_000 }, () => answeredRequest());
+  for (let i = 0; i < entries.length; i += 20) writeAll(logs, shop, entries.slice(i, i + 20));
+  const log = scopeFolderOf(folder, shop.org, shop.mode);
+  const bytes = readdirSync(log).reduce((sum, name) => sum + statSync(join(log, name)).size, 0);
+  assert.ok(bytes <= bytesMax && bytes > bytesMax / 2, `${bytes} bytes`);
+  const { found, older } = searchLog(folder, shop, {}, 2_000);
+  assert.deepEqual(requestsOf(found), idsOf(entries).slice(-found.length).reverse());
+  assert.equal(older, null);
+});
+
+test('what is older than is kept is dropped, also of an organization that sends nothing', () => {
+  const { folder, logs } = newLogs();
+  const entries = Array.from({ length: 9 }, (_, day) =>
+    answeredRequest({ answeredAtMs: startMs + day * dayMs }),
+  );
+  for (const entry of entries) writeAll(logs, shop, [entry]);
+  logs.sweep(startMs + 8 * dayMs);
+  assert.deepEqual(requestsOf(searchLog(folder, shop, {}, 10).found), idsOf(entries).slice(1).reverse());
+  logs.sweep(startMs + 30 * dayMs);
+  assert.deepEqual(filesOf(folder, shop), []);
+  writeAll(logs, shop, [entries[0]!]);
+  assert.deepEqual(requestsOf(searchLog(folder, shop, {}, 10).found), idsOf(entries.slice(0, 1)));
+});
+
+/** What a crash can leave of the last batch: the two files end anywhere. */
+const ends: readonly (readonly [name: string, entries: number, index: number, left: number])[] = [
+  ['a row that is not whole', 0, -5, 2],
+  ['a row whose frame is not whole', -5, 0, 2],
+  ['rows without their frames', -600, 0, 0],
+  ['frames without their rows', 0, -64, 1],
+  ['garbage behind the rows', 10, 32, 3],
+];
+for (const [name, entriesBy, indexBy, left] of ends) {
+  test(`an end with ${name} is cut, and the log goes on`, () => {
+    const { folder, logs } = newLogs();
+    const entries = [answeredRequest(), answeredRequest(), answeredRequest()];
+    writeAll(logs, shop, entries);
+    logs.close();
+    const log = scopeFolderOf(folder, shop.org, shop.mode);
+    for (const [extension, by] of [
+      ['.entries', entriesBy],
+      ['.index', indexBy],
+    ] as const) {
+      const file = join(log, readdirSync(log).find((each) => each.endsWith(extension))!);
+      if (by > 0) appendFileSync(file, Buffer.alloc(by, 0xff));
+      else truncateSync(file, statSync(file).size + by);
+    }
+    // A reader meets it before it is cut.
+    const before = requestsOf(searchLog(folder, shop, {}, 10).found);
+    assert.deepEqual(before, idsOf(entries).slice(0, left).reverse());
+    const again = newLogs({ folder }).logs;
+    const next = answeredRequest();
+    writeAll(again, shop, [next]);
+    const after = requestsOf(searchLog(folder, shop, {}, 10).found);
+    assert.deepEqual(after, [next.requestId, ...before]);
+  });
+}
+
+test('what the disk does not take is counted, and the log tells the gap when it goes on', () => {
+  let hasRoom = true;
+  const { folder, logs, lost } = newLogs({ hasRoom: () => hasRoom });
+  const [before, after] = [answeredRequest(), answeredRequest()];
+  writeAll(logs, shop, [before]);
+  hasRoom = false;
+  writeAll(logs, shop, [answeredRequest(), answeredRequest()]);
+  writeAll(logs, shop, [answeredRequest()]);
+  hasRoom = true;
+  writeAll(logs, shop, [after]);
+  assert.deepEqual(lost, [
+    [2, 'the disk is almost full'],
+    [1, 'the disk is almost full'],
+  ]);
+  const { found } = searchLog(folder, shop, {}, 10);
+  assert.deepEqual(requestsOf(found), [3, after.requestId, before.requestId]);
+  assert.deepEqual(requestsOf(searchLog(folder, shop, { status: { from: 200, to: 299 } }, 10).found), [
+    after.requestId,
+    before.requestId,
+  ]);
+});
