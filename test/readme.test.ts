@@ -1,9 +1,10 @@
-// The README as a new user follows it: its blocks are run in a shell as they are, after the lines that the first start prints.
+// The README and the guides as a new user follows them: their blocks are run in a shell as they are, after the lines that the first
+// start prints.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -11,7 +12,9 @@ import { type Service, startService } from './service.ts';
 
 const root = join(import.meta.dirname, '..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+/** The blocks of a document that are for a shell. */
+const blocksOf = (text: string) => [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+const blocks = blocksOf(readme);
 const scripts: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 ).scripts;
@@ -48,11 +51,9 @@ async function startedFor(context: TestContext): Promise<Service> {
   return service;
 }
 
-test('the blocks of the README work as they stand, in their order', { timeout: 600_000 }, async (context) => {
-  const service = await startedFor(context);
-  assert.ok(pasted.length >= 3);
-  // One shell, as for somebody who reads from top to bottom.
-  const child = shellOf(service)(pasted.join('\n'));
+/** What one shell says to all blocks, as for somebody who reads from top to bottom. Fails unless it takes them all. */
+async function paste(service: Service, pastedBlocks: readonly string[]): Promise<string> {
+  const child = shellOf(service)(pastedBlocks.join('\n'));
   const [out, error, [code]] = await Promise.all([
     textOf(child.stdout),
     textOf(child.stderr),
@@ -60,13 +61,51 @@ test('the blocks of the README work as they stand, in their order', { timeout: 6
   ]);
   assert.equal(code, 0, `${out}\n${error}`);
   assert.doesNotMatch(out, /"error"/);
+  return out;
+}
+
+/** The types of the events that have happened in test mode. */
+async function eventTypesOf(service: Service): Promise<Set<string>> {
   const events = await service.call('/v1/events?limit=100');
-  const types = new Set(events.json.data.map((event: { type: string }) => event.type));
-  for (const type of ['payment_intent.succeeded', 'charge.succeeded', 'payment_intent.requires_action']) {
+  return new Set(events.json.data.map((event: { type: string }) => event.type));
+}
+
+test('the blocks of the README work as they stand, in their order', { timeout: 600_000 }, async (context) => {
+  const service = await startedFor(context);
+  assert.ok(pasted.length >= 3);
+  const out = await paste(service, pasted);
+  assert.ok((await eventTypesOf(service)).has('payment_intent.succeeded'));
+  assert.match(out, /Atlas Books/);
+});
+
+test('the blocks of each guide work as they stand', { timeout: 300_000 }, async (context) => {
+  const service = await startedFor(context);
+  const folder = join(root, 'docs/guide');
+  const outputs: Record<string, string> = {};
+  for (const name of readdirSync(folder)) {
+    const own = blocksOf(readFileSync(join(folder, name), 'utf8')).filter((block) => !/^npm /m.test(block));
+    if (own.length > 0) outputs[name] = await paste(service, own);
+  }
+  assert.deepEqual(Object.keys(outputs), [
+    'cards.md',
+    'cash.md',
+    'quick-start.md',
+    'refunds.md',
+    'retries.md',
+  ]);
+  assert.match(outputs['quick-start.md']!, /"status":"succeeded"/);
+  const sameThrice = outputs['retries.md']!.trim().split('\n');
+  assert.deepEqual([sameThrice.length, new Set(sameThrice).size], [3, 1]);
+  const types = await eventTypesOf(service);
+  for (const type of [
+    'payment_intent.requires_action',
+    'charge.succeeded',
+    'charge.refunded',
+    'refund.updated',
+  ]) {
     assert.ok(types.has(type), type);
   }
-  assert.equal((await service.call('/v1/checkout/sessions')).json.data.length, 1);
-  assert.match(out, /Atlas Books/);
+  assert.equal((await service.call('/v1/checkout/sessions')).json.data.length, 2);
 });
 
 test('the commands that run until they are ended start as they stand', {

@@ -1,12 +1,13 @@
 // Everything outside `/v1`: health, documentation, and the pages where customers pay.
 
-import { errorsPageHtml } from '../contract/errors/page.ts';
 import { errorBody, type Refusal, statusOf } from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';
 import { openapiDocument } from '../contract/openapi/document.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api.ts';
 import { type Asset, assetHandlers } from './assets.ts';
+import { Docs } from './docs/docs.ts';
+import { contentPolicy } from './docs/layout.ts';
 import { type Exchange, headerLines } from './exchange.ts';
 import { visitPage } from './pages/page-visits.ts';
 import type { Pages } from './pages/pages.ts';
@@ -32,6 +33,14 @@ type Handler = (exchange: Exchange, head: RequestHead) => void;
 
 const json = headerLines(['Content-Type', 'application/json']);
 const text = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
+const docsPage = headerLines(
+  ['Content-Type', 'text/html; charset=utf-8'],
+  ['Content-Security-Policy', contentPolicy],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+  ['Referrer-Policy', 'same-origin'],
+  ['Cache-Control', 'no-cache'],
+);
 const noSniff = headerLines(['X-Content-Type-Options', 'nosniff']);
 
 /** A restored service is ready for what its operator has to do first, which is to look at it. */
@@ -54,12 +63,9 @@ function whyNotReady({ shards, isStopping, stalledMsMax }: SiteOptions): string 
 /** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
   const { baseUrl, isPaused, pages } = options;
-  const errorsPage = errorsPageHtml();
-  const errorsHeaders = headerLines(
-    ['Content-Type', 'text/html; charset=utf-8'],
-    ['Content-Security-Policy', `default-src 'none'; style-src '${errorsPage.styleHash}'`],
-  );
-  const openapi = JSON.stringify(openapiDocument(baseUrl));
+  const description = openapiDocument(baseUrl);
+  const openapi = JSON.stringify(description);
+  const docs = new Docs(baseUrl, description);
   const documents: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => exchange.answer(200, text, 'ok\n'),
     '/readyz': (exchange) => {
@@ -69,7 +75,6 @@ export function createSite(options: SiteOptions): Handler {
     },
     '/openapi.json': (exchange) => exchange.answer(200, json + noSniff, openapi),
     ...assetHandlers(options.assets),
-    '/docs/errors': (exchange) => exchange.answer(200, errorsHeaders + noSniff, errorsPage.html),
   };
   const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {
     const language = negotiateLanguage(head.acceptLanguage);
@@ -80,11 +85,15 @@ export function createSite(options: SiteOptions): Handler {
   };
   return (exchange, head) => {
     const { method, path, refusal } = head;
-    const page = method === 'GET' || method === 'HEAD' ? documents[path] : undefined;
+    const isRead = method === 'GET' || method === 'HEAD';
+    const page = isRead ? documents[path] : undefined;
     if (refusal !== null) refuseVisit(exchange, head, refusal, true);
     else if (page !== undefined) page(exchange, head);
     else if (pages.matches(path))
       visitPage(pages, exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
-    else refuseVisit(exchange, head, unknownAddress(head), false);
+    else if (isRead && docs.covers(path)) {
+      const { status, document } = docs.visit(head);
+      exchange.answer(status, docsPage, document);
+    } else refuseVisit(exchange, head, unknownAddress(head), false);
   };
 }

@@ -8,6 +8,7 @@ import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { type Answered, Api } from '../edge/api.ts';
 import { KeyRing } from '../edge/authenticate.ts';
 import { createClientAddressText } from '../edge/client-address.ts';
+import { docsStyle } from '../edge/docs/style.ts';
 import { EventStreams } from '../edge/event-stream.ts';
 import { HeldAnswers } from '../edge/held-answers.ts';
 import { loggablePath } from '../edge/loggable.ts';
@@ -138,7 +139,7 @@ const site = createSite({
   isPaused: () => isPaused,
   stalledMsMax: config.journal.stalledCommitSeconds * 1000,
   pages,
-  assets: pageAssets,
+  assets: [...pageAssets, docsStyle],
 });
 
 const connections = createEdgeConnections({

@@ -44,6 +44,7 @@ const otherAnswers: Row[] = [
   ['readiness', 200, 'GET /readyz'],
   ['the description', 200, 'GET /openapi.json'],
   ['the errors', 200, 'GET /docs/errors'],
+  ['no page of the documentation', 404, 'GET /docs/nothing'],
   ['a page', 404, 'GET /checkout/cs_nothing'],
   ['a script', 200, `GET ${addressOf(buttonsScript)}`],
 ];

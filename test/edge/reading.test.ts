@@ -218,7 +218,9 @@ test('a reader that goes away in the middle of an export ends it', async () => {
 const documents: readonly (readonly [path: string, type: string, content: RegExp])[] = [
   ['/healthz', 'text/plain; charset=utf-8', /^ok\n$/],
   ['/readyz', 'text/plain; charset=utf-8', /^ready\n$/],
+  ['/', 'text/html; charset=utf-8', /href="\/docs"/],
   ['/docs/errors', 'text/html; charset=utf-8', /id="idempotency_in_progress"/],
+  ['/docs/search?q=idempotency', 'text/html; charset=utf-8', /href="\/docs\/retries/],
 ];
 for (const [path, type, content] of documents) {
   test(`${path} needs no key`, async () => {
@@ -237,7 +239,6 @@ test('/openapi.json is the description of this very service', async () => {
 });
 
 for (const path of [
-  '/',
   '/v1',
   '/v2/account',
   '/V1/account',

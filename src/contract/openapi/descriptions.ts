@@ -2,6 +2,7 @@
 // an integrator must know before the first request. A parameter without a meaning does not compile.
 
 import type { Operation, ParamsOf } from '../routes/table.ts';
+import type { EventType } from '../vocabulary.ts';
 
 type ParameterName = { [O in Operation]: keyof ParamsOf<O> }[Operation];
 
@@ -87,6 +88,27 @@ export function meaningOf(operation: string, name: string): string {
   const own = exceptions[operation as Operation] as Readonly<Record<string, string>> | undefined;
   return own?.[name] ?? parameters[name as ParameterName];
 }
+
+/** What has happened when an event of each type is sent. */
+export const eventMeanings: Readonly<Record<EventType, string>> = {
+  'payment_intent.created': 'A payment intent was created.',
+  'payment_intent.requires_action': 'A card page was opened or a cash code issued: the customer can pay.',
+  'payment_intent.processing': 'The customer has paid, and the confirmation is on its way.',
+  'payment_intent.succeeded': 'The payment is confirmed: deliver the order.',
+  'payment_intent.payment_failed':
+    'An attempt to pay has failed: declined, refused or out of time. Another one is possible.',
+  'payment_intent.canceled': 'The payment intent was canceled and can no longer be paid.',
+  'charge.succeeded': 'An attempt to pay has succeeded.',
+  'charge.failed': 'An attempt to pay has failed, or was ended.',
+  'charge.refunded': 'Money of a charge was returned, in full or in part.',
+  'checkout.session.completed': 'A checkout session was paid.',
+  'checkout.session.expired': 'A checkout session has ended unpaid.',
+  'refund.created': 'A refund was created.',
+  'refund.updated': 'The status of a refund has changed.',
+  'refund.failed': 'The network has refused a refund: its amount can be refunded again.',
+  'review.opened': 'Money has arrived that does not add up. Nothing is credited.',
+  'review.closed': 'A review was settled.',
+};
 
 /** The groups of routes, by the first part of their path after the version. */
 export const tags: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {

@@ -9,7 +9,15 @@ import * as resources from '../routes/resources.ts';
 import type { Route } from '../routes/route.ts';
 import { type ExportOperation, type Operation, routeTable } from '../routes/table.ts';
 import { type EventType, newestApiVersion, sentEventTypes } from '../vocabulary.ts';
-import { introduction, meaningOf, pathIds, signatureMeaning, streamMeaning, tags } from './descriptions.ts';
+import {
+  eventMeanings,
+  introduction,
+  meaningOf,
+  pathIds,
+  signatureMeaning,
+  streamMeaning,
+  tags,
+} from './descriptions.ts';
 import { type ExampleObjects, exampleEvent, exampleIds, exampleObjects } from './examples.ts';
 import { headerRefs, requestHeaderRefs, requestHeaders, responseHeaders } from './headers.ts';
 import { exampleAnswers, exampleRequests, exampleSecret } from './operations.ts';
@@ -233,8 +241,7 @@ function describeWebhook(type: EventType, writing: Writing): Json {
     operationId: `receive_${type.replaceAll('.', '_')}`,
     tags: [tags.events!.name],
     summary: `The event ${type}`,
-    description:
-      'Sent to the webhook endpoints that are enabled for this type, and again on a schedule of about three days until one attempt gets a 2xx answer within 10 seconds.',
+    description: `${eventMeanings[type]}\n\nSent to the webhook endpoints that are enabled for this type, and again on a schedule of about three days until one attempt gets a 2xx answer within 10 seconds.`,
     security: [],
     parameters: [
       {

@@ -1,11 +1,14 @@
-// Buttons that need a script, and are hidden without one: `data-copy` copies its text, `data-print` prints the page.
+// Buttons that need a script, and are hidden without one: `data-copy` copies its text, or when it is empty that of the element
+// before the button; `data-print` prints the page.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   if (!(button instanceof HTMLButtonElement) || !navigator.clipboard) continue;
   button.hidden = false;
   const label = button.textContent;
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(button.dataset.copy ?? '');
+    await navigator.clipboard.writeText(
+      button.dataset.copy || (button.previousElementSibling?.textContent ?? ''),
+    );
     button.textContent = button.dataset.done ?? label;
     setTimeout(() => {
       button.textContent = label;

@@ -1,0 +1,53 @@
+// The texts of the documentation's frame and of the pages that are there in three languages. The guides are in English.
+
+import type { Language } from '../../contract/vocabulary.ts';
+
+type Texts = Readonly<Record<Language, string>>;
+
+const messages = {
+  brand: { en: 'Payments', fr: 'Paiements', ar: 'المدفوعات' },
+  skip: { en: 'Skip to the content', fr: 'Aller au contenu', ar: 'انتقل إلى المحتوى' },
+  main: { en: 'Main pages', fr: 'Pages principales', ar: 'الصفحات الرئيسية' },
+  docs: { en: 'Documentation', fr: 'Documentation', ar: 'التوثيق' },
+  reference: { en: 'API reference', fr: 'Référence de l’API', ar: 'مرجع واجهة البرمجة' },
+  dashboard: { en: 'Dashboard', fr: 'Tableau de bord', ar: 'لوحة التحكم' },
+  pages: { en: 'All pages', fr: 'Toutes les pages', ar: 'كل الصفحات' },
+  search: { en: 'Search', fr: 'Rechercher', ar: 'بحث' },
+  search_label: {
+    en: 'Search the documentation',
+    fr: 'Rechercher dans la documentation',
+    ar: 'ابحث في التوثيق',
+  },
+  languages: { en: 'Language', fr: 'Langue', ar: 'اللغة' },
+
+  home_title: {
+    en: 'Card and cash payments in Morocco',
+    fr: 'Paiements par carte et en espèces au Maroc',
+    ar: 'الدفع بالبطاقة والنقد في المغرب',
+  },
+  home_lead: {
+    en: 'A payments API: your customers pay by card, or in cash with a code at a payment agent, on pages in three languages. You learn the outcome from signed webhooks, and any request can be sent again without paying twice.',
+    fr: 'Une API de paiement : vos clients paient par carte, ou en espèces avec un code chez un agent de paiement, sur des pages en trois langues. Des webhooks signés vous donnent le résultat, et toute requête peut être renvoyée sans payer deux fois.',
+    ar: 'واجهة برمجة للمدفوعات: يدفع زبائنك بالبطاقة، أو نقدًا برمز لدى وكيل دفع، في صفحات بثلاث لغات. تعرف النتيجة من إشعارات ويب موقّعة، ويمكن إعادة إرسال أي طلب دون أن يُدفع مرتين.',
+  },
+  home_start: { en: 'Quick start', fr: 'Démarrage rapide', ar: 'البدء السريع' },
+  home_merchants: {
+    en: 'You were sent here to pay? Use the link that the shop gave you: this page takes no payments.',
+    fr: 'Vous veniez pour payer ? Utilisez le lien que la boutique vous a donné : cette page n’encaisse aucun paiement.',
+    ar: 'هل جئت لتدفع؟ استخدم الرابط الذي أعطاك إياه المتجر: لا تُستقبل المدفوعات في هذه الصفحة.',
+  },
+
+  errors_title: { en: 'Error codes', fr: 'Codes d’erreur', ar: 'رموز الأخطاء' },
+  errors_status: { en: 'Status', fr: 'Statut', ar: 'حالة HTTP' },
+  errors_meaning: { en: 'Meaning', fr: 'Signification', ar: 'المعنى' },
+  errors_advice: { en: 'What to do', fr: 'Que faire', ar: 'ما العمل' },
+  errors_variants: { en: 'More precisely', fr: 'Plus précisément', ar: 'بدقة أكبر' },
+} as const satisfies Record<string, Texts>;
+
+export type DocsMessage = keyof typeof messages;
+
+/** The texts of a language. */
+export const sayDocs =
+  (language: Language) =>
+  (key: DocsMessage): string =>
+    messages[key][language];

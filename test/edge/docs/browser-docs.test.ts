@@ -1,0 +1,129 @@
+// The documentation in real Chromium, served by a running service: axe finds no fault on any page, nothing is wider than a phone,
+// the browser blocks nothing, and the search and the buttons that copy work.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before } from 'node:test';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { openapiDocument } from '../../../src/contract/openapi/document.ts';
+import { Docs } from '../../../src/edge/docs/docs.ts';
+import { type Service, startService } from '../../service.ts';
+import { browserTest, launchBrowser } from '../pages/browser.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const paths = new Docs('http://any.example', openapiDocument('http://any.example')).paths;
+
+let browser: Browser | null;
+let service: Service;
+before(async () => {
+  [browser, service] = await Promise.all([launchBrowser(), startService()]);
+});
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+const phone = { viewport: { width: 320, height: 640 }, colorScheme: 'dark' } as const;
+const desktop = { viewport: { width: 1280, height: 800 }, colorScheme: 'light' } as const;
+
+/** Null, or how wide the page is when it is wider than the screen. */
+async function tooWide(page: Page): Promise<string | null> {
+  const { width, widest } = await page.evaluate<{ width: number; widest: number }>(
+    '({ width: innerWidth, widest: document.documentElement.scrollWidth })',
+  );
+  return widest > width ? `${widest} pixels wide` : null;
+}
+
+/** What axe finds on the page that is open. */
+async function faultsOf(page: Page): Promise<string[]> {
+  // The policy forbids added scripts, and lets the debugger run some.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 200)}`);
+}
+
+/** A page of each kind. */
+const kinds = [
+  '/?lang=ar',
+  '/docs',
+  '/docs/quick-start',
+  '/docs/testing',
+  '/docs/api',
+  '/docs/api/payment-intents',
+  '/docs/api/events',
+  '/docs/errors?lang=ar',
+  '/docs/search?q=refund',
+  '/docs/nothing',
+];
+
+browserTest('no page is wider than a phone', async () => {
+  const context = await browser!.newContext(phone);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  for (const path of paths) {
+    await page.goto(service.url + path);
+    const fault = await tooWide(page);
+    if (fault !== null) faults.push(`${path}: ${fault}`);
+  }
+  await context.close();
+  assert.deepEqual(faults, []);
+});
+
+for (const [name, look] of [
+  ['a phone, dark', phone],
+  ['a desktop, light', desktop],
+] as const) {
+  browserTest(`a page of each kind on ${name}: axe finds nothing, the browser blocks nothing`, async () => {
+    const context = await browser!.newContext(look);
+    const page = await context.newPage();
+    const logged: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && logged.push(message.text()));
+    const faults: string[] = [];
+    for (const path of kinds) {
+      await page.goto(service.url + path);
+      faults.push(...(await faultsOf(page)).map((fault) => `${path}: ${fault}`));
+    }
+    await context.close();
+    assert.deepEqual(faults, []);
+    // One of the pages does not exist.
+    assert.deepEqual(
+      logged.filter((text) => !text.includes('404')),
+      [],
+    );
+  });
+}
+
+browserTest('without scripts: search, follow what was found, read a sample in another language', async () => {
+  const context = await browser!.newContext({ ...desktop, javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(service.url);
+  await page.getByRole('searchbox', { name: 'Search the documentation' }).fill('return money of a card');
+  await page.keyboard.press('Enter');
+  await page
+    .getByRole('link', { name: /Refund a card payment/ })
+    .first()
+    .click();
+  assert.match(page.url(), /\/docs\/api\/refunds#create_refund$/);
+  const section = page.getByRole('region', { name: 'Refund a card payment, in full or in part' });
+  assert.ok(await section.getByText('curl ').first().isVisible());
+  await section.getByText('Python', { exact: true }).click();
+  assert.ok(await section.getByText('import json, os, urllib.request').isVisible());
+  assert.equal(await section.getByRole('button', { name: 'Copy' }).count(), 0);
+  await context.close();
+});
+
+browserTest('a button copies the sample that it stands at', async () => {
+  const context = await browser!.newContext(desktop);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await context.newPage();
+  await page.goto(`${service.url}/docs/quick-start`);
+  const sample = page.locator('.sample', { hasText: 'PI=$(curl' });
+  await sample.getByRole('button', { name: 'Copy' }).click();
+  await sample.getByRole('button', { name: 'Copied' }).waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  assert.equal(copied, await sample.locator('pre').textContent());
+  assert.match(copied, /^PI=\$\(curl -s \$URL\/v1\/payment_intents/);
+  await context.close();
+});
