@@ -55,6 +55,7 @@ export class Feeder {
         id: '',
         query: '',
         idempotencyKey: `load-${number}`,
+        member: '',
         body,
       });
     }

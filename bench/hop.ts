@@ -111,6 +111,7 @@ const request = {
   id: '',
   query: '',
   idempotencyKey: 'order-1042-000001234567',
+  member: '',
   body: Buffer.alloc(110, 'x'),
 };
 const answer = {

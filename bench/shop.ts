@@ -120,6 +120,7 @@ export class Shop {
       id,
       query: '',
       idempotencyKey: `load-${number}`,
+      member: '',
       body,
     });
   }

@@ -24,6 +24,7 @@ const layers = [
   'edge',
   'directory',
   'operator',
+  'dashboard',
   'process',
 ];
 const pure = ['core', 'contract', 'domain'];

@@ -10,3 +10,6 @@ export const challengePath = (charge: string) => `${cardPath(charge)}/challenge`
 export const voucherPath = (charge: string) => `/voucher/${charge}`;
 /** Where the page of a charge sends the form that leads back to the choice of methods. */
 export const changePath = (page: string) => `${page}/change`;
+
+/** The page behind a link that works once: an invitation, a new password, the first sign-in. */
+export const signInLinkPath = (token: string) => `/dashboard/invite/${token}`;

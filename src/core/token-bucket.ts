@@ -64,6 +64,11 @@ export function spendFromAll(buckets: readonly TokenBucket[], nowMs: number): To
   return refusing;
 }
 
+/** Gives a request back that was spent and does not count after all. */
+export function giveBack(bucket: TokenBucket): void {
+  bucket.units = Math.min(capacityUnits(bucket.perMinute), bucket.units + unitsPerRequest);
+}
+
 /** True when the bucket has room for one request now. Changes nothing. */
 export function hasRoom(bucket: TokenBucket, nowMs: number): boolean {
   return unitsAt(bucket, nowMs) >= unitsPerRequest;

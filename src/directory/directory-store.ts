@@ -19,8 +19,6 @@ export type Rows = readonly (readonly [row: string, content: Uint8Array | null])
 /** What a change leaves: its rows, where null removes one. */
 export interface StoreChange<T> {
   readonly rows: Rows;
-  /** Rows that the log of changes leaves out, so that no restore brings them back. */
-  readonly unlogged?: Rows;
   readonly value: T;
   /** Takes the change into memory, once it is on disk. */
   apply(): void;
@@ -115,7 +113,7 @@ export class DirectoryStore {
       const rows: Rows = [...change.rows, [revisionRow, pack(revision)]];
       const logged = encodeChange({ revision, after: this.#revision, timeMs: this.now(), rows });
       const expired = expiredChanges(this.#store, this.now(), this.#archivedRevision());
-      return new Map([...rows, ...(change.unlogged ?? []), [changeRowOf(revision), logged], ...expired]);
+      return new Map([...rows, [changeRowOf(revision), logged], ...expired]);
     };
     await this.write(make, () => {
       this.#revision++;

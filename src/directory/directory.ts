@@ -16,6 +16,7 @@ import { JournalFailure } from '../journal/journal.ts';
 import { type ApiKey, digestOf, type KeyKind, keyKinds, newKey, revoked, rolled } from './api-key.ts';
 import { DirectoryStore, type DirectoryStoreOptions } from './directory-store.ts';
 import { KeyUses } from './key-uses.ts';
+import { Members } from './members.ts';
 import {
   activate,
   close,
@@ -32,6 +33,9 @@ import {
   withoutLimits,
 } from './organization.ts';
 import { DirectoryRefusal } from './refusal.ts';
+import { Sessions } from './sessions.ts';
+import { SignInLinks } from './sign-in-links.ts';
+import { isTokenRow } from './token-rows.ts';
 
 /** An organization and all of its keys, as they are after a change. Plain data: it may be posted to a thread. */
 export interface DirectoryChange {
@@ -48,9 +52,9 @@ const keyCheckRow = 'secrets-key';
 const listenKeyRow = 'listen_key';
 const listenKeyBytes = 32;
 
-/** Whether a row is about the shards of its own folder, and means nothing in another one. */
-export function isNotedRow(row: string): boolean {
-  return row.startsWith('noted/');
+/** Whether a row means nothing in another folder: it is about the shards of its own, or opens something. */
+export function isForeignRow(row: string): boolean {
+  return row.startsWith('noted/') || isTokenRow(row);
 }
 
 /** The row with the sequence that a shard is known to have reached. */
@@ -62,6 +66,9 @@ export class Directory {
   /** The rows on disk, for what else belongs into the directory. */
   readonly store: DirectoryStore;
   readonly keyUses: KeyUses;
+  readonly members: Members;
+  readonly sessions: Sessions;
+  readonly links: SignInLinks;
   readonly #randomText = createRandomText(randomFillSync);
   readonly #organizations = new Map<string, Organization>();
   readonly #keys = new Map<string, ApiKey>();
@@ -74,6 +81,9 @@ export class Directory {
     this.store = new DirectoryStore(options);
     this.keyUses = new KeyUses(this.store);
     this.store.keep(() => this.#load());
+    this.members = new Members(this.store);
+    this.sessions = new Sessions(this.store);
+    this.links = new SignInLinks(this.store);
   }
 
   /** Reads everything from the disk. */

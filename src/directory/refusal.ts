@@ -4,14 +4,23 @@
 
 export type RefusalCode =
   | 'colour_invalid'
+  | 'email_invalid'
+  | 'email_taken'
   | 'end_passed'
+  | 'last_owner'
   | 'limit_not_higher'
+  | 'link_missing'
   | 'logo_invalid'
   | 'logo_too_large'
+  | 'member_exists'
+  | 'member_missing'
   | 'name_invalid'
+  | 'person_name_invalid'
   | 'reason_missing'
   | 'request_open'
-  | 'text_invalid';
+  | 'text_invalid'
+  | 'too_many_links'
+  | 'wrong_code';
 
 export class DirectoryRefusal extends Error {
   override name = 'DirectoryRefusal';

@@ -14,11 +14,13 @@ export const causeKinds = [
   'webhook',
   /** Something was due. */
   'time',
+  /** A member of the organization, in the dashboard. */
+  'member',
 ] as const;
 
 export interface Cause {
   readonly by: (typeof causeKinds)[number];
-  /** The id of the request, or the name of the operator; null where the kind says it all. */
+  /** The id of the request or the member, or the name of the operator; null where the kind says it all. */
   readonly name: string | null;
 }
 

@@ -189,6 +189,7 @@ export class Api {
         id: match.id,
         query: head.query,
         idempotencyKey: idempotencyKey ?? '',
+        member: '',
         body,
       },
       (answer) => {

@@ -6,6 +6,7 @@ import { openapiDocument } from '../contract/openapi/document.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api.ts';
 import { type Asset, assetHandlers } from './assets.ts';
+import { isDashboardPath, type VisitDashboard } from './dashboard-visits.ts';
 import { Docs } from './docs/docs.ts';
 import { contentPolicy } from './docs/layout.ts';
 import { type Exchange, headerLines } from './exchange.ts';
@@ -25,6 +26,7 @@ export interface SiteOptions {
   readonly stalledMsMax: number;
   /** The pages where customers pay. */
   readonly pages: Pages;
+  readonly visitDashboard: VisitDashboard;
   /** The scripts and style sheets of all pages. */
   readonly assets: readonly Asset[];
 }
@@ -62,7 +64,7 @@ function whyNotReady({ shards, isStopping, stalledMsMax }: SiteOptions): string 
 
 /** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
-  const { baseUrl, isPaused, pages } = options;
+  const { baseUrl, isPaused, pages, visitDashboard } = options;
   const description = openapiDocument(baseUrl);
   const openapi = JSON.stringify(description);
   const docs = new Docs(baseUrl, description);
@@ -89,6 +91,8 @@ export function createSite(options: SiteOptions): Handler {
     const page = isRead ? documents[path] : undefined;
     if (refusal !== null) refuseVisit(exchange, head, refusal, true);
     else if (page !== undefined) page(exchange, head);
+    else if (isDashboardPath(path))
+      visitDashboard(exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else if (pages.matches(path))
       visitPage(pages, exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else if (isRead && docs.covers(path)) {

@@ -14,9 +14,17 @@ export interface Asker {
   readonly sudo_user: string | null;
 }
 
+/** A member, in the dashboard. */
+export interface MemberAuthor {
+  readonly member: string;
+  /** Where the member acts; null for what concerns the account alone. */
+  readonly organization: string | null;
+}
+
 /** Who it is in words; null when the client didn't say. */
-export function nameOfAsker(by: Asker | null): string | null {
+export function nameOfAsker(by: Asker | MemberAuthor | null): string | null {
   if (by === null) return null;
+  if ('member' in by) return by.member;
   const { user, uid, sudo_user: sudoUser } = by;
   const name = user ?? `uid ${uid}`;
   return sudoUser === null ? name : `${name} (sudo by ${sudoUser})`;

@@ -113,6 +113,10 @@ export const configSchema = group({
     visitsPerMinute: count(1, 1_000_000, 'page visits allowed to one address'),
     trustedProxies: Type.Array(Type.String(), { description: 'proxies whose X-Forwarded-For is believed' }),
   }),
+  dashboard: group({
+    sessionIdleMinutes: count(5, 43_200, 'a session ends when it is not used for so long'),
+    sessionDays: count(1, 90, 'a session ends so long after its sign-in, in any case'),
+  }),
   metrics: group({
     host: text('address that serves the metrics over HTTP'),
     port: optionalCount(

@@ -5,9 +5,12 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
+import { dashboardAssets } from '../dashboard/assets.ts';
 import { type Answered, Api } from '../edge/api.ts';
 import { KeyRing } from '../edge/authenticate.ts';
 import { createClientAddressText } from '../edge/client-address.ts';
+import { DashboardPort } from '../edge/dashboard-port.ts';
+import { createDashboardVisits } from '../edge/dashboard-visits.ts';
 import { docsStyle } from '../edge/docs/style.ts';
 import { EventStreams } from '../edge/event-stream.ts';
 import { HeldAnswers } from '../edge/held-answers.ts';
@@ -15,6 +18,7 @@ import { loggablePath } from '../edge/loggable.ts';
 import { pageAssets } from '../edge/pages/page-assets.ts';
 import { createPagePort } from '../edge/pages/page-visits.ts';
 import { createPages } from '../edge/pages/pages.ts';
+import { createVisitors } from '../edge/pages/visitors.ts';
 import { RefusedKeys } from '../edge/refused-keys.ts';
 import { listen, type Server, type TlsFiles } from '../edge/server.ts';
 import { createSite } from '../edge/site.ts';
@@ -121,16 +125,20 @@ const api = new Api({
     }),
 });
 const networks = networksOf(config);
+const { monotonic } = systemClocks();
 const pages = createPages({
   port: createPagePort(shards),
   tokenize: { test: networks.test.card?.tokenize ?? null, live: networks.live.card?.tokenize ?? null },
   baseUrl,
-  monotonic: systemClocks().monotonic,
+  monotonic,
   randomBytes,
   visitsPerMinute: config.pages.visitsPerMinute,
   trustedProxies: config.pages.trustedProxies,
   onError: (error) => logger.error({ err: error }, 'a page failed'),
 });
+const dashboard = new DashboardPort();
+/** The most addresses whose visits are counted at a time. */
+const dashboardVisitorsMax = 10_000;
 let isPaused = paused;
 const site = createSite({
   shards,
@@ -139,7 +147,12 @@ const site = createSite({
   isPaused: () => isPaused,
   stalledMsMax: config.journal.stalledCommitSeconds * 1000,
   pages,
-  assets: [...pageAssets, docsStyle],
+  visitDashboard: createDashboardVisits({
+    port: dashboard,
+    visitors: createVisitors({ ...config.pages, visitorsMax: dashboardVisitorsMax, monotonic }),
+    shardOf: (org) => api.shardOf(org),
+  }),
+  assets: [...pageAssets, ...dashboardAssets, docsStyle],
 });
 
 const connections = createEdgeConnections({
@@ -199,6 +212,9 @@ main.on('message', async (instruction: Instruction) => {
     case 'connect_request_logs':
       requestLogs?.connect(instruction.port as MessagePort & LogPort);
       break;
+    case 'dashboard':
+      dashboard.connect(instruction.port);
+      break;
     case 'keys':
       keyRing.put(instruction.change);
       tell({ type: 'answer', question: instruction.question });
@@ -220,6 +236,7 @@ main.on('message', async (instruction: Instruction) => {
       tell({ type: 'answer', question: instruction.question });
       for (const shard of shards) shard.disconnect();
       requestLogs?.disconnect();
+      dashboard.disconnect();
       main.close();
   }
 });

@@ -1,9 +1,13 @@
 // The first start of a data folder outside production creates an organization to try the service with, and prints its keys
-// once, with a request that works as it is.
+// once, with a request that works as it is and a link that signs in to the dashboard.
 
+import { signInLinkPath } from '../contract/page-paths.ts';
 import type { Directory } from '../directory/directory.ts';
 
-/** Creates the organization `Sandbox` if there is no organization, and prints its keys, the address and a request. */
+/** The owner of the Sandbox has no password: the link signs in. */
+const owner = { email: 'owner@example.com', name: 'Sandbox owner' };
+
+/** Creates the organization `Sandbox` with an owner if there is no organization, and prints how to use both. */
 export async function greet(options: {
   readonly directory: Directory;
   /** The address that the service listens on. Behind a proxy it is not the public one. */
@@ -16,6 +20,8 @@ export async function greet(options: {
     return;
   }
   const { organization, keys } = await directory.createOrganization('Sandbox', ['test']);
+  await directory.members.create(owner.email, owner.name, null, { [organization.id]: 'owner' });
+  const { token } = await directory.links.create(owner.email, { kind: 'sign_in' });
   process.stdout.write(`
 Listening on ${url}
 
@@ -26,6 +32,10 @@ Paste these lines into another terminal; the examples of the README use them:
   export ORG=${organization.id}
   export KEY=${keys.test.secret}
   export PUBLISHABLE_KEY=${keys.test.publishable}
+
+Open the dashboard with this link, which works once:
+
+  ${url}${signInLinkPath(token)}
 
 Create a payment intent:
 

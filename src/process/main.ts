@@ -1,10 +1,13 @@
 // The service: it locks the data folder, opens the directory and the operators' socket, and starts the threads. It closes
 // everything in order, when it is told to stop and when it can't start.
 
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { Registry } from 'prom-client';
 import { scrub } from '../core/secret-text.ts';
+import { type AnswerVisit, createDashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
+import { answerVisits } from '../edge/dashboard-port.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { SecretBox } from '../journal/secret-box.ts';
 import { CliFailure } from '../operator/cli/context.ts';
@@ -46,6 +49,7 @@ import { openSecretsKeys } from './secrets-key.ts';
 import { ServiceManager } from './service-manager.ts';
 import { readStatus } from './status.ts';
 import { Supervisor } from './supervisor.ts';
+import { systemClocks } from './system-clocks.ts';
 import { ThreadFailure } from './thread.ts';
 import { countThreadTime } from './thread-time.ts';
 
@@ -132,6 +136,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     metrics,
     onEdgeEnded: told.reject,
     onRefusedKeys: (refused) => void audit.refusedKeys(refused),
+    onDashboardPort: (port) => answerVisits(port, answerVisit),
   });
   const reread = createReread(config, {
     load: () => sized(load()),
@@ -142,22 +147,20 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
   const metricsText = async () => mergeMetrics(await counted());
   const manager = new ServiceManager(process.env, { pid: process.pid, logger });
-  const operators = await openOperatorServer({
-    dataDir: folder.path,
-    audit,
-    services: operatorServices({
-      directory,
-      supervisor,
-      secrets: new SecretBox(secretsKeys),
-      availability: availabilityOf(networksOf(config)),
-      config: () => describeConfig(reread.inForce),
-      metricsText,
-      checks: async () => examine(await counted(), folder, pause.paused, config.connections.max),
-      status: () => readStatus({ folder, pause, url, config, counted }),
-      resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
-    }),
-    onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
+  const services = operatorServices({
+    baseUrl,
+    directory,
+    supervisor,
+    secrets: new SecretBox(secretsKeys),
+    availability: availabilityOf(networksOf(config)),
+    config: () => describeConfig(reread.inForce),
+    metricsText,
+    checks: async () => examine(await counted(), folder, pause.paused, config.connections.max),
+    status: () => readStatus({ folder, pause, url, config, counted }),
+    resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
   });
+  const answerVisit = openDashboard({ config, services, audit, baseUrl, logger });
+  const operators = await openOperators(folder, audit, services, logger);
   closers.push(
     () => operators.close(),
     () => supervisor.stop(),
@@ -172,6 +175,41 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   }
   logger.info('stopping');
   manager.stopping();
+}
+
+function openOperators(
+  folder: DataFolder,
+  audit: Audit,
+  services: Parameters<typeof openOperatorServer>[0]['services'],
+  logger: Logger,
+): ReturnType<typeof openOperatorServer> {
+  return openOperatorServer({
+    dataDir: folder.path,
+    audit,
+    services,
+    onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
+  });
+}
+
+/** The dashboard, as the configuration wants it. */
+function openDashboard(parts: {
+  readonly config: Config;
+  readonly services: DashboardOptions['services'];
+  readonly audit: Audit;
+  readonly baseUrl: string;
+  readonly logger: Logger;
+}): AnswerVisit {
+  const { config, logger, ...others } = parts;
+  const { sessionIdleMinutes, sessionDays } = config.dashboard;
+  return createDashboard({
+    ...others,
+    sessionLimits: { idleMs: sessionIdleMinutes * 60_000, absoluteMs: sessionDays * 86_400_000 },
+    trustedProxies: config.pages.trustedProxies,
+    monotonic: systemClocks().monotonic,
+    randomBytes,
+    onError: (error) => logger.error({ err: error }, 'a page of the dashboard failed'),
+    onRefusedSignIn: (address) => logger.warn({ address }, 'a sign-in to the dashboard was refused'),
+  });
 }
 
 /** Checks what can be checked before the data folder is touched, and prepares the process. */

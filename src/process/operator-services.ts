@@ -12,11 +12,12 @@ import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/serv
 import type { Availability } from '../shard/account.ts';
 import type { InternalRequest } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
+import { createApiCaller } from './api-caller.ts';
 import { compactServed } from './compact-folder.ts';
 import type { Supervisor } from './supervisor.ts';
-import { createTestCaller } from './test-caller.ts';
 
 export function operatorServices(options: {
+  readonly baseUrl: string;
   readonly directory: Directory;
   readonly supervisor: Supervisor;
   readonly secrets: SecretBox;
@@ -26,9 +27,19 @@ export function operatorServices(options: {
   readonly checks: OperatorServices['checks'];
   readonly status: OperatorServices['status'];
   readonly resume: OperatorServices['resume'];
-}): Omit<OperatorServices, 'asker'> {
-  const { directory, supervisor, secrets, availability, config, metricsText, checks, status, resume } =
-    options;
+}): Omit<OperatorServices, 'author'> {
+  const {
+    baseUrl,
+    directory,
+    supervisor,
+    secrets,
+    availability,
+    config,
+    metricsText,
+    checks,
+    status,
+    resume,
+  } = options;
   const { clients } = supervisor;
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
@@ -46,6 +57,7 @@ export function operatorServices(options: {
   }
 
   return {
+    baseUrl,
     now: Date.now,
     directory,
     secrets,
@@ -58,6 +70,6 @@ export function operatorServices(options: {
     compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),
     config,
     askShard,
-    callApi: createTestCaller((org) => clients[supervisor.shardOf(org)]!),
+    callApi: createApiCaller(baseUrl, (org) => clients[supervisor.shardOf(org)]!),
   };
 }

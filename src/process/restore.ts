@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { unpack } from 'msgpackr';
 import type { Scheduler } from '../core/scheduler.ts';
 import { restoreDirectory } from '../directory/change-log.ts';
-import { isNotedRow } from '../directory/directory.ts';
+import { isForeignRow } from '../directory/directory.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { type Frame, readArchiveFile } from '../journal/archive-file.ts';
 import { tagOf } from '../journal/identity.ts';
@@ -285,7 +285,7 @@ class Restore {
     const { directory: entry } = this.#manifest;
     const { directory: folder, directoryPart: part } = this.#folder;
     const leftOut = await restoreDirectory(
-      { folder, part, isForeign: isNotedRow, toMs },
+      { folder, part, isForeign: isForeignRow, toMs },
       this.#stateOf('directory'),
       this.#logFiles(entry, 'directory'),
       entry.state!.sequence,

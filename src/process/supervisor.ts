@@ -3,7 +3,7 @@
 // journal) a shard stays down, and the others go on. An edge is never started again: it ends because of a bug or because of
 // its address, and then the service ends.
 
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import type { RefusedKey } from '../edge/refused-keys.ts';
 import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
@@ -46,6 +46,8 @@ export interface SupervisorOptions {
   readonly metrics: SupervisorMetrics;
   /** Called with refused API keys, for the audit record. */
   readonly onRefusedKeys: (refused: readonly RefusedKey[]) => void;
+  /** Called with the port over which an edge asks for pages of the dashboard. */
+  readonly onDashboardPort: (port: MessagePort) => void;
   /** Called when an edge has ended unexpectedly: the service can't go on. */
   readonly onEdgeEnded: (failure: ThreadFailure) => void;
 }
@@ -132,6 +134,9 @@ export class Supervisor {
       this.#linkShards(edge);
       const logs = this.#requestLogs?.thread ?? null;
       if (logs !== null) linkRequestLogs(logs, edge);
+      const { port1, port2 } = new MessageChannel();
+      this.#options.onDashboardPort(port1);
+      edge.connectDashboard(port2);
     };
     return this.#keep({ name: `edge ${number}`, make, onStarted, onLost: onEdgeEnded });
   }

@@ -16,6 +16,8 @@ export type Instruction =
   | { readonly type: 'connect'; readonly number: number; readonly port: MessagePort }
   /** An edge and the thread of the request logs each get an end of the channel between them. */
   | { readonly type: 'connect_request_logs'; readonly port: MessagePort }
+  /** An edge gets the port over which it passes visits of the dashboard to the main thread. */
+  | { readonly type: 'dashboard'; readonly port: MessagePort }
   /** An organization changed, by the directory's change number `revision`: apply the change, then answer. */
   | {
       readonly type: 'account';

@@ -131,6 +131,10 @@ export class Thread {
     this.#worker.postMessage({ type: 'connect_request_logs', port } satisfies Instruction, [port]);
   }
 
+  connectDashboard(port: MessagePort): void {
+    this.#worker.postMessage({ type: 'dashboard', port } satisfies Instruction, [port]);
+  }
+
   /** Asks a question. Resolves with the answer. */
   ask(question: Unnumbered<Question>, onProgress: (value: unknown) => void = () => {}): Promise<unknown> {
     const number = ++this.#question;

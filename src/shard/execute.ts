@@ -9,8 +9,9 @@ import { parseQuery } from '../contract/routes/query-string.ts';
 import type { Route } from '../contract/routes/route.ts';
 import { type CommandOperation, type QueryOperation, routeTable } from '../contract/routes/table.ts';
 import { fillDefaults, firstRefusal, type Params, validateParams } from '../contract/routes/validate.ts';
-import { apiVersions, languages } from '../contract/vocabulary.ts';
+import { apiVersions, type Language, languages } from '../contract/vocabulary.ts';
 import { findCardNumber } from '../core/card-number.ts';
+import type { TokenBucket } from '../core/token-bucket.ts';
 import { causes } from '../domain/cause.ts';
 import { query } from '../domain/query.ts';
 import type { ApiRequest, ResolvedDefaults } from '../domain/record.ts';
@@ -34,8 +35,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
   const scope = state.scope(frame.org, (frame.flags & requestFlags.livemode) !== 0, turn);
   const language = languages[frame.language]!;
   const counted = scope.bucketsOf(route, isFiltered(frame.query));
-  const limitRefusal = scope.admit(route, counted, turn, language);
-  state.countsChanged(scope);
+  const limitRefusal = isByMember(frame) ? null : admit(state, turn, scope, route, counted, language);
   const request: ApiRequest = {
     request_id: frame.requestId,
     idempotency_key: null,
@@ -87,7 +87,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     params,
     scope,
     request: keyed,
-    cause: causes.request,
+    cause: isByMember(frame) ? { by: 'member', name: frame.member } : causes.request,
     addressAllowed: null,
   } as IssuedCommand;
   run(
@@ -97,6 +97,25 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     asked,
     keyed === request ? waiter : { kind: 'request', to, limits, request: keyed },
   );
+}
+
+/** A member uses the dashboard, which spends no limits. */
+function isByMember({ flags }: RequestFrame): boolean {
+  return (flags & requestFlags.byMember) !== 0;
+}
+
+/** Counts a request in the limits, or refuses it. */
+function admit(
+  state: ShardState,
+  turn: Turn,
+  scope: Scope,
+  route: Route,
+  counted: readonly TokenBucket[],
+  language: Language,
+): Refusal | null {
+  const refusal = scope.admit(route, counted, turn, language);
+  state.countsChanged(scope);
+  return refusal;
 }
 
 function refuseText(parsed: Parsed): Refusal | null {
@@ -239,7 +258,8 @@ function isSame(known: Uint8Array, fingerprint: Uint8Array): boolean {
 function run(state: ShardState, turn: Turn, route: Route, asked: IssuedCommand, waiter: RequestWaiter): void {
   const { scope, params, id } = asked;
   if (route.kind === 'command') {
-    if (route.spends === 'payment_creation' && !state.refusesWrites) scope.countCreation();
+    const isCounted = route.spends === 'payment_creation' && asked.cause.by === 'request';
+    if (isCounted && !state.refusesWrites) scope.countCreation();
     executeCommand(state, turn, asked, waiter);
     return;
   }

@@ -5,7 +5,8 @@
 //
 //   batch:    u32 bytes used (both fields included) · u32 number of frames, then frames
 //   request:  u32 length · u32 correlation · u8 route · u8 flags · u8 language · u8 version
-//             · u16 length and bytes of: organization, request id, id in the path, query, idempotency key
+//             · u16 length and bytes of: organization, request id, id in the path, query, idempotency key,
+//               and the member if the flag says so
 //             · body (the rest)
 //   answer:   u32 length · u32 correlation · u16 status · u8 flags · u8 error number
 //             · u32 limit · u32 remaining · u32 reset · u32 retry-after (0: none)
@@ -13,8 +14,8 @@
 //
 // Numbers are little-endian, text is UTF-8. A frame's length counts the whole frame.
 
-/** Bits of a request's flags. */
-export const requestFlags = { livemode: 1, hasIdempotencyKey: 2, wrongContentType: 4 } as const;
+/** Bits of a request's flags. `byMember`: a member gives it in the dashboard, so it spends no limits. */
+export const requestFlags = { livemode: 1, hasIdempotencyKey: 2, wrongContentType: 4, byMember: 8 } as const;
 /** The request names no version, so the organization's own applies. */
 export const noVersion = 255;
 /** Bits of an answer's flags. `withdrawn`: the request was not run, because it was withdrawn. */
@@ -36,6 +37,8 @@ export interface RequestFrame {
   readonly query: string;
   /** Meaningless unless the flag says that the header was sent. */
   readonly idempotencyKey: string;
+  /** The id of the member; '' unless the flag says that there is one. */
+  readonly member: string;
   /** A view into the batch, whose buffer is used again once it was read. */
   readonly body: Buffer;
 }
@@ -139,10 +142,11 @@ function putText(buffer: Buffer, text: string, at: number): number {
 
 export class RequestWriter extends BatchWriter {
   put(correlation: number, frame: Omit<RequestFrame, 'correlation'>): void {
-    const { org, requestId, id, query, idempotencyKey, body } = frame;
-    const units = org.length + requestId.length + id.length + query.length + idempotencyKey.length;
+    const { org, requestId, id, query, idempotencyKey, member, body } = frame;
+    const units =
+      org.length + requestId.length + id.length + query.length + idempotencyKey.length + member.length;
     const start = this.bytes;
-    const buffer = this.reserve(requestFixedBytes + 10 + units * bytesPerUnitMax + body.length);
+    const buffer = this.reserve(requestFixedBytes + 12 + units * bytesPerUnitMax + body.length);
     buffer.writeUInt32LE(correlation, start + 4);
     buffer[start + 8] = frame.route;
     buffer[start + 9] = frame.flags;
@@ -153,6 +157,7 @@ export class RequestWriter extends BatchWriter {
     at = putText(buffer, id, at);
     at = putText(buffer, query, at);
     at = putText(buffer, idempotencyKey, at);
+    if ((frame.flags & requestFlags.byMember) !== 0) at = putText(buffer, member, at);
     buffer.set(body, at);
     this.finish(at + body.length);
   }
@@ -238,11 +243,12 @@ export class RequestReader extends BatchReader {
 
   #frame(start: number, end: number): RequestFrame {
     const { buffer } = this;
+    const flags = buffer[start + 9]!;
     this.#textAt = start + requestFixedBytes;
     return {
       correlation: buffer.readUInt32LE(start + 4),
       route: buffer[start + 8]!,
-      flags: buffer[start + 9]!,
+      flags,
       language: buffer[start + 10]!,
       version: buffer[start + 11]!,
       org: this.#text(),
@@ -250,6 +256,7 @@ export class RequestReader extends BatchReader {
       id: this.#text(),
       query: this.#text(),
       idempotencyKey: this.#text(),
+      member: (flags & requestFlags.byMember) === 0 ? '' : this.#text(),
       body: buffer.subarray(this.#textAt, end),
     };
   }

@@ -42,6 +42,7 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
     isPaused: () => false,
     stalledMsMax: 5_000,
     pages: { matches: () => false } as unknown as Pages,
+    visitDashboard: () => {},
     assets: [],
   });
   let requests = 0;

@@ -244,6 +244,7 @@ export class Actor {
       id: match.id,
       query,
       idempotencyKey: key ?? '',
+      member: '',
       body: Buffer.from(text),
     });
     return new Promise((resolve) => this.#waiting.set(correlation, resolve));

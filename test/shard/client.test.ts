@@ -65,6 +65,7 @@ const frame = (body: string) => ({
   id: '',
   query: '',
   idempotencyKey: '',
+  member: '',
   body: Buffer.from(body),
 });
 

@@ -11,6 +11,7 @@ import {
   RequestWriter,
   readAnswers,
   readRequests,
+  requestFlags,
   SpareBuffers,
 } from '../../src/shard/frames.ts';
 
@@ -25,6 +26,7 @@ const request: RequestFrame = {
   id: 'pi_1',
   query: 'limit=3&created[gte]=5',
   idempotencyKey: 'key',
+  member: '',
   body: Buffer.from('{"amount":1000}'),
 };
 const answer: Omit<AnswerFrame, 'body'> = {
@@ -129,9 +131,13 @@ test('any frames at all come out as they were put in', () => {
     id: text,
     query: text,
     idempotencyKey: text,
+    member: text,
     body: fc.uint8Array({ maxLength: 5_000 }).map((bytes) => Buffer.from(bytes)),
   };
-  const frame = fc.record(parts, { noNullPrototype: true });
+  const frame = fc.record(parts, { noNullPrototype: true }).map((each) => ({
+    ...each,
+    member: (each.flags & requestFlags.byMember) === 0 ? '' : each.member,
+  }));
   fc.assert(
     fc.property(fc.array(frame, { minLength: 1, maxLength: 20 }), (frames) => {
       assert.deepEqual(passRequests(frames), frames);

@@ -27,6 +27,7 @@ function batchOf(...names: readonly string[]): ArrayBuffer {
       id: '',
       query: '',
       idempotencyKey: '',
+      member: '',
       body: Buffer.from(name),
     });
   }

@@ -261,12 +261,20 @@ export function say(
   language: Language,
   values: Readonly<Record<string, string | number>> = {},
 ): string {
-  const text = pageMessages[key][language];
+  return fillIn(pageMessages[key][language], language, values);
+}
+
+/** A text with its values in place of its placeholders, set as the language wants it. Throws when a value is missing. */
+export function fillIn(
+  text: string,
+  language: Language,
+  values: Readonly<Record<string, string | number>>,
+): string {
   // In French a space is before these signs. It must not break, because none of them may begin a line.
   const kept = language === 'fr' ? text.replace(/ (?=[?!:;])/g, '\u00a0') : text;
   return kept.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
-    if (value === undefined) throw new Error(`the page text ${key} lacks a value for ${name}`);
+    if (value === undefined) throw new Error(`the text "${text}" lacks a value for ${name}`);
     return language === 'ar' ? `${isolate}${value}${popIsolate}` : String(value);
   });
 }

@@ -3,7 +3,7 @@
 
 import type ipaddr from 'ipaddr.js';
 import type { MonotonicClock } from '../../core/clock.ts';
-import { createBucket, retryAfterSeconds, spendFromAll, type TokenBucket } from '../../core/token-bucket.ts';
+import { KeyedBuckets } from '../../core/keyed-buckets.ts';
 import { createClientAddress } from '../client-address.ts';
 
 export interface Visitors {
@@ -23,9 +23,8 @@ export interface VisitorOptions {
 /** Throws when a trusted proxy is neither an address nor a network. */
 export function createVisitors(options: VisitorOptions): Visitors {
   const { visitsPerMinute, visitorsMax, monotonic } = options;
+  const buckets = new KeyedBuckets({ count: visitsPerMinute, windowMs: 60_000, keysMax: visitorsMax });
   const clientAddress = createClientAddress(options.trustedProxies);
-  /** In the order of their last visit. */
-  const buckets = new Map<string, TokenBucket>();
 
   function visitorOf(remoteAddress: string, forwardedFor: string): string {
     const visitor = clientAddress(remoteAddress, forwardedFor);
@@ -39,13 +38,7 @@ export function createVisitors(options: VisitorOptions): Visitors {
 
   return {
     admit(remoteAddress, forwardedFor) {
-      const visitor = visitorOf(remoteAddress, forwardedFor);
-      const nowMs = monotonic();
-      const bucket = buckets.get(visitor) ?? createBucket(visitsPerMinute, nowMs);
-      buckets.delete(visitor);
-      buckets.set(visitor, bucket);
-      if (buckets.size > visitorsMax) buckets.delete(buckets.keys().next().value!);
-      return spendFromAll([bucket], nowMs) === null ? null : retryAfterSeconds(bucket, nowMs);
+      return buckets.spend(visitorOf(remoteAddress, forwardedFor), monotonic());
     },
   };
 }

@@ -23,6 +23,7 @@ import { addKeyCommands } from './keys.ts';
 import { addLimitCommands } from './limits.ts';
 import { addListenCommand } from './listen.ts';
 import { addLogCommands } from './log.ts';
+import { addMemberCommands } from './members.ts';
 import { NoServer } from './operator-client.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addRequestLogsCommand } from './request-logs.ts';
@@ -42,6 +43,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addOrganizationCommands,
   addKeyCommands,
   addLimitCommands,
+  addMemberCommands,
   addReviewCommands,
   addWebhookCommands,
   addListenCommand,

@@ -32,7 +32,7 @@ export function summaryOf(entry: FoundEntry): EntrySummary {
     sequence,
     time: new Date(wallMs).toISOString(),
     by: cause?.by ?? null,
-    name: cause?.by === 'operator' ? cause.name : null,
+    name: cause?.by === 'operator' || cause?.by === 'member' ? cause.name : null,
     requests: requestsOf(entry),
     idempotency_key: events.find(({ idempotency_key }) => idempotency_key !== null)?.idempotency_key ?? null,
     status: response?.status ?? null,
@@ -87,7 +87,8 @@ function jsonOrText(text: string): unknown {
 
 /** Who caused an entry, in words. */
 export function causeInWords({ by, name, requests }: Pick<EntrySummary, 'by' | 'name' | 'requests'>): string {
-  const who = by === null ? 'not known' : by === 'operator' ? `operator ${name ?? '-'}` : by;
+  const isPerson = by === 'operator' || by === 'member';
+  const who = by === null ? 'not known' : isPerson ? `${by} ${name ?? '-'}` : by;
   return [who, ...requests].join(' ');
 }
 

@@ -1,6 +1,6 @@
 // The audit record of a data folder: who did what, when. Two files of JSON lines, readable by the folder's owner alone:
 //
-//   audit/operators.ndjson   operators' actions: a row before an action is carried out, and a row with its outcome. It grows.
+//   audit/operators.ndjson   operators' and members' actions: a row before an action is carried out, and a row with its outcome. It grows.
 //   audit/keys.ndjson        API keys that were refused. Anybody can cause these rows, so the file's size is bounded.
 //
 // An action is carried out when its first row is on disk, and answered when its second row is, so no action is missing,
@@ -14,7 +14,7 @@ import { createRandomText } from '../../core/ids.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { RefusedKey } from '../../edge/refused-keys.ts';
 import { syncPath } from '../../journal/sync-path.ts';
-import { type Asker, type OperatorErrorKind, OperatorFailure } from '../protocol.ts';
+import { type Asker, type MemberAuthor, type OperatorErrorKind, OperatorFailure } from '../protocol.ts';
 import { AuditLog, lastRows } from './audit-log.ts';
 
 export interface OperatorRow {
@@ -22,8 +22,8 @@ export interface OperatorRow {
   readonly at: string;
   /** The same in both rows of an action. */
   readonly id: string;
-  /** Who the client says that it is; null: it did not say. */
-  readonly by: Asker | null;
+  /** Who the client says that it is, or a member in the dashboard; null: it did not say. */
+  readonly by: Asker | MemberAuthor | null;
   readonly action: string;
   readonly params: unknown;
   /** `asked` in the row before the action; `done` or the kind of the error in the row with its outcome. */
@@ -80,7 +80,12 @@ export class Audit {
    * Carries out an operator's action between its two rows. Rejects as `run` does, or with an `OperatorFailure` when the first
    * row can't be written and nothing was done.
    */
-  async record<T>(by: Asker | null, action: string, params: unknown, run: () => Promise<T>): Promise<T> {
+  async record<T>(
+    by: Asker | MemberAuthor | null,
+    action: string,
+    params: unknown,
+    run: () => Promise<T>,
+  ): Promise<T> {
     const id = `aud_${this.#randomText(24)}`;
     const asked = { id, by, action, params: this.#withoutSecrets(params) };
     await this.#append({ ...asked, outcome: 'asked', object: null, message: null }).catch((error: Error) => {

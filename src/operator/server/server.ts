@@ -21,6 +21,7 @@ import type { Audit } from './audit.ts';
 import type { CommandAnswer, OperatorCommand } from './command.ts';
 import { directoryCommands } from './directory-commands.ts';
 import { limitCommands } from './limit-commands.ts';
+import { memberCommands } from './member-commands.ts';
 import { processCommands } from './process-commands.ts';
 import { reviewCommands } from './review-commands.ts';
 import type { OperatorServices } from './services.ts';
@@ -29,6 +30,7 @@ import { webhookCommands } from './webhook-commands.ts';
 const allCommands = [
   ...directoryCommands,
   ...limitCommands,
+  ...memberCommands,
   ...processCommands,
   ...reviewCommands,
   ...webhookCommands,
@@ -48,7 +50,7 @@ export interface OperatorServer {
  */
 export async function openOperatorServer(options: {
   readonly dataDir: string;
-  readonly services: Omit<OperatorServices, 'asker'>;
+  readonly services: Omit<OperatorServices, 'author'>;
   readonly audit: Pick<Audit, 'record'>;
   readonly commands?: readonly OperatorCommand[];
   readonly onFailure: (command: string, error: unknown) => void;
@@ -77,7 +79,11 @@ export async function openOperatorServer(options: {
         }
         const run = async () =>
           settle(
-            command.run(params, { ...options.services, asker: nameOfAsker(by) }, signal),
+            command.run(
+              params,
+              { ...options.services, author: { by: 'operator', name: nameOfAsker(by) } },
+              signal,
+            ),
             socket,
             signal,
           );

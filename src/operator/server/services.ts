@@ -1,23 +1,28 @@
 // The services of the running process that operators' commands use. They refuse with an `OperatorFailure` of kind `refused`
 // or with a `DirectoryRefusal`.
 
-import type { CommandOperation } from '../../contract/routes/table.ts';
+import type { ErrorCode } from '../../contract/errors/table.ts';
+import type { Operation } from '../../contract/routes/table.ts';
+import type { Language } from '../../contract/vocabulary.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Directory } from '../../directory/directory.ts';
+import type { Cause } from '../../domain/cause.ts';
 import type { SecretBox } from '../../journal/secret-box.ts';
 import type { Availability } from '../../shard/account.ts';
 import type { InternalRequest } from '../../shard/protocol.ts';
 import type { Compacted } from '../cli/transferred.ts';
 
 export interface OperatorServices {
-  /** Who gave the command: the user of the machine, and who became that user with sudo. Null: the client didn't say. */
-  readonly asker: string | null;
+  /** Who gives the commands: an operator, with the name of the machine's user, or a member in the dashboard. */
+  readonly author: Cause;
+  /** The public address of the service, without a final slash. */
+  readonly baseUrl: string;
   readonly now: Clock;
   readonly directory: Directory;
   /** The payment methods that have a network, in each mode. Other methods can't be used, even if they are switched on. */
   readonly availability: Availability;
-  /** Opens the signing secrets. */
-  readonly secrets: Pick<SecretBox, 'open'>;
+  /** Opens and seals secrets. */
+  readonly secrets: Pick<SecretBox, 'open' | 'seal'>;
   /** The secret with which `listen` signs the forwarded events of an organization. */
   listenSecret(org: string): Promise<string>;
   /** The metrics of the whole process in the Prometheus text format. */
@@ -34,9 +39,37 @@ export interface OperatorServices {
   config(): readonly ConfigLine[];
   /** Asks the shard of an organization, or of the object with this id. */
   askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer>;
-  /** Sends an organization's own request in test mode, as if it had come over HTTP, and returns the answer's body. */
-  callApi(org: string, operation: CommandOperation, id: string, params: object): Promise<unknown>;
+  /** Sends a request of the API on behalf of an organization, as if it had come over HTTP. */
+  callApi(call: ApiCall): Promise<ApiOutcome>;
 }
+
+/** A request of the API from somebody who has no key. */
+export interface ApiCall {
+  readonly org: string;
+  readonly livemode: boolean;
+  readonly operation: Operation;
+  /** The `{id}` in the path. */
+  readonly id?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly params?: object;
+  readonly idempotencyKey?: string;
+  readonly language: Language;
+  /** The id of the member who gives it, who spends no rate limit; null for an operator. */
+  readonly member: string | null;
+}
+
+/** The `error` object of a refused request. */
+export interface ApiError {
+  readonly type: string;
+  readonly code: ErrorCode;
+  readonly decline_code: string | null;
+  readonly param: string | null;
+  readonly message: string;
+}
+
+export type ApiOutcome =
+  | { readonly ok: true; readonly body: unknown }
+  | { readonly ok: false; readonly status: number; readonly error: ApiError };
 
 /** An item of `payments compact`. */
 export interface CompactItem {

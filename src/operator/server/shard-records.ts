@@ -51,7 +51,7 @@ export async function command<O extends keyof InternalParams>(
   operation: O,
   params: InternalParams[O],
 ): Promise<unknown> {
-  const cause = { by: 'operator', name: services.asker } as const;
+  const cause = services.author;
   const request = { kind: 'command', operation, id, params, language: 'en', cause } as const;
   return JSON.parse((await services.askShard(id, request)).body);
 }

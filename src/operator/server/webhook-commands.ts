@@ -1,9 +1,11 @@
 // The operators' commands about webhooks: they list endpoints, deliveries and attempts, show and roll secrets, follow the
 // events of a test organization as they happen, and trigger an event of a type.
 
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { overlapSecondsMax } from '../../contract/limits.ts';
+import type { CommandOperation } from '../../contract/routes/table.ts';
 import { type EventType, modes } from '../../contract/vocabulary.ts';
 import { attemptIndex, fieldIndex, kindIndex, scopeOf } from '../../domain/indexes.ts';
 import type {
@@ -150,6 +152,14 @@ async function* follow(
 
 /** Drives the API until an event of this type has happened; answers the event. */
 function triggered(services: OperatorServices, org: string, type: EventType): Promise<unknown> {
+  const called = async (operation: CommandOperation, id: string, params: object) => {
+    const idempotencyKey = randomUUID();
+    const call = { org, livemode: false, operation, id, params, idempotencyKey } as const;
+    const answer = await services.callApi({ ...call, language: 'en', member: null });
+    if (answer.ok) return answer.body;
+    const isFault = answer.error.type === 'api_error';
+    throw new OperatorFailure(isFault ? 'failed' : 'refused', answer.error.message);
+  };
   const eventsAfter = async (after: string | null) => {
     const request = { kind: 'events_after', org, after, limit: followedPerStep } as const;
     const { body, cursor } = await services.askShard(org, request);
@@ -158,7 +168,7 @@ function triggered(services: OperatorServices, org: string, type: EventType): Pr
   };
   return trigger(
     {
-      call: (operation, id, params) => services.callApi(org, operation, id, params) as never,
+      call: (operation, id, params) => called(operation, id, params) as never,
       command: (operation, id, params) => command(services, id, operation, params),
       reviewOf: async (intent) => {
         const reviews = await records<ReviewRecord>(services, org, kindIndex('review', scopeOf(org, false)));

@@ -81,10 +81,11 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
   const directory = new Directory({ folder, part, now: clock.now });
   const reviews = new Map<string, ReviewRecord>();
   const failures: Fixture['failures'] = [];
-  const services: Omit<OperatorServices, 'asker'> = {
+  const services: Omit<OperatorServices, 'author'> = {
+    baseUrl: 'https://pay.example.ma',
     now: clock.now,
     directory,
-    secrets: { open: (sealed) => sealed },
+    secrets: { open: (sealed) => sealed, seal: (secret) => secret },
     // As in the service: no network in live mode.
     availability: { test: { card: true, cash: true }, live: { card: false, cash: false } },
     listenSecret: async () => 'svc_whsec_fixture',
@@ -109,7 +110,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
       return { body: '{}' };
     },
     compact: async function* () {},
-    callApi: async () => null,
+    callApi: async () => ({ ok: true, body: null }),
   };
   const onFailure = (command: string, error: unknown) => failures.push({ command, error });
   const audit = await Audit.open({

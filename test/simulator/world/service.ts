@@ -293,6 +293,7 @@ export class Service {
       id: match.id,
       query,
       idempotencyKey: key ?? '',
+      member: '',
       body: Buffer.from(body),
     };
     const client = this.#clients[this.shardOf(known.org)];

@@ -1,0 +1,9 @@
+// The files that pages of the dashboard load. A page works without each of the scripts.
+
+import { type Asset, scriptAsset } from '../edge/assets.ts';
+import { siteStyle } from '../edge/site-style.ts';
+
+/** The script of every page: buttons that copy. */
+export const buttonsScript = scriptAsset('buttons.js');
+
+export const dashboardAssets: readonly Asset[] = [siteStyle, buttonsScript];

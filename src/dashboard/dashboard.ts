@@ -1,0 +1,91 @@
+// The dashboard: takes a visit from an edge, finds out who it is and what they may do, and lets the row of the table answer.
+// Everything that a row can rely on is checked here, in this order: session, organization, route, mode, role, form, password.
+
+import { languages, type Mode, modes } from '../contract/vocabulary.ts';
+import { createClientAddressText } from '../edge/client-address.ts';
+import type { DashboardAnswer, DashboardRequest } from '../edge/dashboard-port.ts';
+import type { OperatorServices } from '../operator/server/services.ts';
+import { setLanguage } from './cookies.ts';
+import { createDesk } from './desk.ts';
+import { redirect } from './document.ts';
+import { entranceOf, toSignIn } from './entrance.ts';
+import { errorPage, forbiddenPage } from './errors.ts';
+import { type Incoming, readIncoming } from './incoming.ts';
+import { link } from './links.ts';
+import { People, type PeopleOptions } from './people.ts';
+import { mayDo } from './roles.ts';
+import type { Visit } from './row.ts';
+import { askToConfirm } from './step-up.ts';
+import { matchRow, pageOfForm, roomsOf } from './table.ts';
+
+export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'secrets' | 'secure'> {
+  readonly services: Omit<OperatorServices, 'author'>;
+  /** The public address of the service, without a final slash. */
+  readonly baseUrl: string;
+  readonly trustedProxies: readonly string[];
+  /** Called with what a handler threw. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Answers one visit. Never rejects. */
+export type AnswerVisit = (request: DashboardRequest) => Promise<DashboardAnswer>;
+
+export function createDashboard(options: DashboardOptions): AnswerVisit {
+  const { services, audit, baseUrl, onError } = options;
+  const base = new URL(baseUrl);
+  const prefix = base.pathname.replace(/\/$/, '');
+  const { directory, secrets } = services;
+  const people = new People({ ...options, directory, secrets, secure: base.protocol === 'https:' });
+  const addressOf = createClientAddressText(options.trustedProxies);
+
+  async function answer(incoming: Incoming): Promise<DashboardAnswer> {
+    const { method, query, address } = incoming;
+    const chosen = languages.find((language) => language === query.get('lang'));
+    if (chosen !== undefined && method !== 'POST') {
+      const { lang: _, ...others } = Object.fromEntries(query);
+      return redirect(link(incoming, address, others), [setLanguage(chosen)]);
+    }
+    const entrance = entranceOf(incoming, people);
+    if (entrance !== null) return entrance;
+    const context = people.memberOf(incoming);
+    if (context === null) return toSignIn(incoming);
+    const [, , org = '', mode = '', ...rest] = address.split('/');
+    const role = context.member.roles[org];
+    const isKnown = role !== undefined && context.organizations.some(({ id }) => id === org);
+    if (!isKnown || !modes.some((each) => each === mode)) return errorPage(incoming, 'missing');
+    const path = rest.join('/');
+    if (path === '') return redirect(link(incoming, `/dashboard/${org}/${mode}/home`));
+    const organization = directory.organization(org);
+    const place = { role, organization, mode: mode as Mode, path, rooms: roomsOf(role) };
+    return visitRow(incoming, { ...context, ...place, id: '' });
+  }
+
+  async function visitRow(incoming: Incoming, context: Visit): Promise<DashboardAnswer> {
+    const { mode, role, path, session } = context;
+    const method = incoming.method === 'POST' ? 'POST' : 'GET';
+    const match = matchRow(method, path);
+    if (match === 'missing') return errorPage(context, 'missing');
+    if (match === 'otherMethod') return errorPage(context, 'method');
+    const { row, id } = match;
+    if (!mayDo(role, row.permission)) return forbiddenPage(context, role);
+    if (row.testOnly && mode === 'live') return errorPage(context, 'testOnly');
+    if (method === 'POST' && !people.isOwnForm(incoming, context)) return errorPage(context, 'stale');
+    if (row.stepUp && !people.isConfirmed(session)) {
+      const { organization } = context;
+      const asked = method === 'POST' ? pageOfForm(path) : path;
+      return askToConfirm(context, `/dashboard/${organization.id}/${mode}/${asked}`);
+    }
+    const desk = createDesk(services, audit, context.member.id);
+    return row.handle({ ...context, id }, desk);
+  }
+
+  return async (request) => {
+    const incoming = await readIncoming(request, prefix, addressOf);
+    try {
+      return await answer(incoming);
+    } catch (error) {
+      onError(error);
+      return errorPage(incoming, 'trouble');
+    }
+  };
+}

@@ -1,0 +1,68 @@
+// The desk of a visit: what a room asks the service for, with the member as the author of every command.
+
+import { routeTable } from '../contract/routes/table.ts';
+import { OperatorFailure } from '../operator/protocol.ts';
+import type { Audit } from '../operator/server/audit.ts';
+import type { ApiOutcome, OperatorServices } from '../operator/server/services.ts';
+import type { Desk, ResultOf, Visit } from './row.ts';
+
+/** A refused call, on its way through the audit record. */
+class Refused extends OperatorFailure {
+  readonly outcome: ApiOutcome;
+  constructor(outcome: ApiOutcome & { readonly ok: false }) {
+    super(outcome.error.type === 'api_error' ? 'failed' : 'refused', outcome.error.code);
+    this.outcome = outcome;
+  }
+}
+
+export function createDesk(
+  services: Omit<OperatorServices, 'author'>,
+  audit: Pick<Audit, 'record'>,
+  member: string,
+): Desk {
+  const act: Desk['act'] = ({ organization }, action, params, run) =>
+    audit.record({ member, organization: organization.id }, action, params, run);
+  return {
+    act,
+    services: { ...services, author: { by: 'member', name: member } },
+    async api(visit, operation, call = {}) {
+      const { organization, mode, language } = visit;
+      const route = routeTable.find((each) => each.operation === operation)!;
+      const isCommand = route.kind === 'command';
+      const livemode = mode === 'live';
+      const run = () =>
+        services.callApi({
+          org: organization.id,
+          livemode,
+          operation,
+          language,
+          member,
+          ...call,
+          ...(isCommand && keyOf(visit, call)),
+        });
+      if (!isCommand) return (await run()) as OutcomeOf<typeof operation>;
+      // What the command says in detail is in the log of the shard, under the same member.
+      return act(visit, `api.${operation}`, { id: call.id ?? null, mode }, async () => {
+        const outcome = await run();
+        if (!outcome.ok) throw new Refused(outcome);
+        return { id: (outcome.body as { id?: string }).id, outcome };
+      }).then(
+        ({ outcome }) => outcome as OutcomeOf<typeof operation>,
+        (error) => {
+          if (error instanceof Refused) return error.outcome as OutcomeOf<typeof operation>;
+          throw error;
+        },
+      );
+    },
+  };
+}
+
+type OutcomeOf<O extends Parameters<Desk['api']>[1]> =
+  | { readonly ok: true; readonly body: ResultOf<O> }
+  | Extract<ApiOutcome, { ok: false }>;
+
+/** The key of the form, so that a form that is sent twice is carried out once. */
+function keyOf({ form }: Visit, call: { readonly idempotencyKey?: string }): { idempotencyKey?: string } {
+  const idempotencyKey = call.idempotencyKey ?? form.get('idempotency_key');
+  return idempotencyKey ? { idempotencyKey } : {};
+}

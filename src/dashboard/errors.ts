@@ -1,0 +1,48 @@
+// The pages that say why a visit got nothing.
+
+import type { Role } from '../directory/members.ts';
+import type { DashboardAnswer } from '../edge/dashboard-port.ts';
+import { html } from '../edge/pages/html.ts';
+import { button } from './components.ts';
+import { plainPage } from './document.ts';
+import { link } from './links.ts';
+import { sayFrame } from './messages/frame.ts';
+import type { PageContext } from './row.ts';
+
+const kinds = {
+  missing: { status: 404, title: 'missing_title', text: 'missing_text' },
+  forbidden: { status: 403, title: 'forbidden_title', text: 'forbidden_text' },
+  testOnly: { status: 403, title: 'forbidden_title', text: 'test_only_text' },
+  method: { status: 405, title: 'method_title', text: 'missing_text' },
+  stale: { status: 403, title: 'stale_title', text: 'stale_text' },
+  trouble: { status: 503, title: 'trouble_title', text: 'trouble_text' },
+} as const;
+
+export function errorPage(
+  context: PageContext,
+  kind: Exclude<keyof typeof kinds, 'forbidden'>,
+): DashboardAnswer {
+  return shown(context, kind, {});
+}
+
+/** The role does not allow it. */
+export function forbiddenPage(context: PageContext, role: Role): DashboardAnswer {
+  return shown(context, 'forbidden', { role: sayFrame(role, context.language) });
+}
+
+function shown(
+  context: PageContext,
+  kind: keyof typeof kinds,
+  values: Record<string, string>,
+): DashboardAnswer {
+  const { status, title, text } = kinds[kind];
+  const { language } = context;
+  return plainPage(context, {
+    status,
+    title: sayFrame(title, language),
+    body: [
+      html`<p>${sayFrame(text, language, values)}</p>`,
+      html`<p>${button(sayFrame('go_home', language), link(context, '/dashboard'), 'quiet')}</p>`,
+    ],
+  });
+}

@@ -1,0 +1,51 @@
+// A visit as it came from an edge, read: its query, form and files, the language, and the client's address.
+
+import { negotiateLanguage } from '../contract/language.ts';
+import type { DashboardRequest } from '../edge/dashboard-port.ts';
+import { chosenLanguage } from './cookies.ts';
+import type { PageContext } from './row.ts';
+
+export interface Incoming extends PageContext {
+  readonly method: string;
+  readonly form: URLSearchParams;
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly cookie: string;
+  readonly secFetchSite: string;
+  /** The client's address. */
+  readonly client: string;
+}
+
+export async function readIncoming(
+  request: DashboardRequest,
+  prefix: string,
+  addressOf: (remoteAddress: string, forwardedFor: string) => string,
+): Promise<Incoming> {
+  const { method, path, query, headers, remoteAddress } = request;
+  const { acceptLanguage, cookie, forwardedFor, secFetchSite } = headers;
+  return {
+    method,
+    address: path,
+    query: new URLSearchParams(query),
+    prefix,
+    language: chosenLanguage(cookie) ?? negotiateLanguage(acceptLanguage),
+    cookie,
+    secFetchSite,
+    client: addressOf(remoteAddress, forwardedFor),
+    ...(await readForm(request)),
+  };
+}
+
+async function readForm({ contentType, body }: DashboardRequest): Promise<Pick<Incoming, 'form' | 'files'>> {
+  const files = new Map<string, Uint8Array>();
+  if (!contentType.startsWith('multipart/form-data'))
+    return { form: new URLSearchParams(Buffer.from(body).toString('utf8')), files };
+  const form = new URLSearchParams();
+  const headers = { 'content-type': contentType };
+  // A body that is not in this form counts as empty; its key is then missing, too.
+  const sent = await new Response(Buffer.from(body), { headers }).formData().catch(() => new FormData());
+  for (const [name, value] of sent) {
+    if (typeof value === 'string') form.append(name, value);
+    else if (value.size > 0) files.set(name, await value.bytes());
+  }
+  return { form, files };
+}

@@ -1,0 +1,215 @@
+// The pages behind links that work once: an invitation, a new password, and the first sign-in in development. A GET changes
+// nothing, because mail programs and chats open links, too; the form uses the link up.
+
+import { checkedPersonName, type Member, type Role } from '../directory/members.ts';
+import { DirectoryRefusal } from '../directory/refusal.ts';
+import { linkDays, type SignInLink } from '../directory/sign-in-links.ts';
+import type { DashboardAnswer } from '../edge/dashboard-port.ts';
+import { type Html, html } from '../edge/pages/html.ts';
+import { button, errorSummary, field, hidden, type Problems, submit } from './components.ts';
+import { plainPage, redirect } from './document.ts';
+import { errorPage } from './errors.ts';
+import type { Incoming } from './incoming.ts';
+import { link as linkTo } from './links.ts';
+import { sayFrame } from './messages/frame.ts';
+import { sayPeople } from './messages/people.ts';
+import { hashPassword, passwordCharactersMax, passwordCharactersMin, weaknessOf } from './password.ts';
+import type { People } from './people.ts';
+
+type Invitation = SignInLink & { readonly kind: 'invitation' };
+
+export async function showLink(incoming: Incoming, people: People, token: string): Promise<DashboardAnswer> {
+  const link = people.directory.links.find(token);
+  return link === null ? goneLink(incoming) : linkPage(incoming, people, link);
+}
+
+export async function useLink(incoming: Incoming, people: People, token: string): Promise<DashboardAnswer> {
+  const link = people.directory.links.find(token);
+  if (link === null) return goneLink(incoming);
+  const { cookie, secFetchSite, form } = incoming;
+  if (!people.guard.accepts(link.digest, cookie, secFetchSite, form)) return errorPage(incoming, 'stale');
+  if (link.kind === 'sign_in') return signInByLink(incoming, people, link);
+  if (link.kind === 'reset') return reset(incoming, people, link);
+  const member = people.directory.members.findByEmail(link.email);
+  return member === undefined ? joinAsNew(incoming, people, link) : join(incoming, people, link, member);
+}
+
+async function signInByLink(incoming: Incoming, people: People, link: SignInLink): Promise<DashboardAnswer> {
+  const member = people.directory.members.findByEmail(link.email);
+  if (member === undefined || !(await people.directory.links.use(link))) return goneLink(incoming);
+  return redirect(linkTo(incoming, '/dashboard'), [await people.signIn(member, incoming)]);
+}
+
+async function reset(incoming: Incoming, people: People, link: SignInLink): Promise<DashboardAnswer> {
+  const { members, links, sessions } = people.directory;
+  const member = members.findByEmail(link.email);
+  if (member === undefined) return goneLink(incoming);
+  const password = incoming.form.get('password') ?? '';
+  const problems = passwordProblems(incoming, password, member);
+  if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
+  const hash = await hashPassword(password);
+  if (!(await links.use(link))) return goneLink(incoming);
+  const changed = await people.act(member, 'member.reset-password', {}, () =>
+    members.change(member.id, (each) => ({ ...each, password: hash, totp: null, recoveryCodes: [] })),
+  );
+  await sessions.endAll(member.id);
+  return redirect(linkTo(incoming, '/dashboard'), [await people.signIn(changed, incoming)]);
+}
+
+async function joinAsNew(incoming: Incoming, people: People, link: Invitation): Promise<DashboardAnswer> {
+  const { members, links } = people.directory;
+  const name = incoming.form.get('name') ?? '';
+  const password = incoming.form.get('password') ?? '';
+  const problems = {
+    ...nameProblems(incoming, name),
+    ...passwordProblems(incoming, password, { email: link.email, name }),
+  };
+  if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
+  const hash = await hashPassword(password);
+  if (!(await links.use(link))) return goneLink(incoming);
+  const member = await members.create(link.email, name, hash, { [link.org]: link.role });
+  return redirect(homeOf(incoming, link), [await people.signIn(member, incoming)]);
+}
+
+/** Only the member who was invited can join with an account. */
+async function join(
+  incoming: Incoming,
+  people: People,
+  link: Invitation,
+  invited: Member,
+): Promise<DashboardAnswer> {
+  if (people.memberOf(incoming)?.member.id !== invited.id) return linkPage(incoming, people, link);
+  const { members, links } = people.directory;
+  if (!(await links.use(link))) return goneLink(incoming);
+  await people.act(invited, 'member.join', { org: link.org, role: link.role }, () =>
+    members.setRole(invited.id, link.org, link.role),
+  );
+  return redirect(homeOf(incoming, link));
+}
+
+function homeOf(incoming: Incoming, { org }: Invitation): string {
+  return linkTo(incoming, `/dashboard/${org}/test/home`);
+}
+
+export function nameProblems({ language }: Incoming, name: string): Problems {
+  try {
+    checkedPersonName(name);
+    return {};
+  } catch (error) {
+    if (!(error instanceof DirectoryRefusal)) throw error;
+    return { name: sayPeople('name_invalid', language) };
+  }
+}
+
+export function passwordProblems(
+  { language }: Pick<Incoming, 'language'>,
+  password: string,
+  about: { readonly email: string; readonly name: string },
+): Problems {
+  const weakness = weaknessOf(password, about);
+  const values = { min: passwordCharactersMin, max: passwordCharactersMax };
+  return weakness === null ? {} : { password: sayPeople(weakness, language, values) };
+}
+
+/** The field of a password that is chosen. */
+export function newPasswordField({ language }: Pick<Incoming, 'language'>, problems: Problems): Html {
+  return field({
+    name: 'password',
+    label: sayPeople('new_password', language),
+    hint: sayPeople('password_hint', language, { min: passwordCharactersMin }),
+    type: 'password',
+    problems,
+    required: true,
+    ltr: true,
+    attributes: html`autocomplete="new-password" maxlength="${passwordCharactersMax}"`,
+  });
+}
+
+function linkPage(
+  incoming: Incoming,
+  people: People,
+  link: SignInLink,
+  problems: Problems = {},
+): DashboardAnswer {
+  const { language, address } = incoming;
+  const { field: key, setCookie } = people.guard.protect(link.digest, incoming.cookie);
+  const { title, text, body } = contentOf(incoming, people, link, problems);
+  const action = html`<form method="post" action="${linkTo(incoming, address)}" class="sheet stack" novalidate>${key}${hidden('email', link.email)}${body}</form>`;
+  return plainPage(incoming, {
+    status: Object.keys(problems).length === 0 ? 200 : 400,
+    title,
+    alert: errorSummary(language, problems),
+    cookies: setCookie === null ? [] : [setCookie],
+    body: [html`<p>${text}</p>`, body === null ? signInToJoin(incoming) : action],
+  });
+}
+
+function signInToJoin(incoming: Incoming): Html {
+  const href = linkTo(incoming, '/dashboard/sign-in', { next: incoming.address });
+  return html`<p>${button(sayPeople('sign_in', incoming.language), href)}</p>`;
+}
+
+interface LinkContent {
+  readonly title: string;
+  readonly text: string;
+  /** Null when the member has to sign in first. */
+  readonly body: Html | null;
+}
+
+function contentOf(incoming: Incoming, people: People, link: SignInLink, problems: Problems): LinkContent {
+  const { language } = incoming;
+  const { email } = link;
+  const say = (key: Parameters<typeof sayPeople>[0], values = {}) => sayPeople(key, language, values);
+  if (link.kind === 'sign_in')
+    return { title: say('sign_in'), text: say('link_sign_in_text', { email }), body: submit(say('sign_in')) };
+  const password = newPasswordField(incoming, problems);
+  if (link.kind === 'reset')
+    return {
+      title: say('reset_title'),
+      text: say('reset_text', { email }),
+      body: html`${password}${submit(say('save'))}`,
+    };
+  return invitationContent(incoming, people, link, problems, password);
+}
+
+function invitationContent(
+  incoming: Incoming,
+  people: People,
+  { email, org, role }: Invitation,
+  problems: Problems,
+  password: Html,
+): LinkContent {
+  const { language, form } = incoming;
+  const say = (key: Parameters<typeof sayPeople>[0], values = {}) => sayPeople(key, language, values);
+  const organization = people.directory.organization(org).name;
+  const title = say('invitation_title', { organization });
+  const text = say('invitation_text', { email, role: roleName(role, incoming) });
+  const member = people.directory.members.findByEmail(email);
+  if (member === undefined) {
+    const name = field({
+      name: 'name',
+      label: say('name'),
+      value: form.get('name') ?? '',
+      problems,
+      required: true,
+      attributes: html`autocomplete="name" maxlength="100"`,
+    });
+    return { title, text, body: html`${name}${password}${submit(say('join'))}` };
+  }
+  const isSignedIn = people.memberOf(incoming)?.member.id === member.id;
+  if (isSignedIn) return { title, text, body: submit(say('join')) };
+  return { title, text: `${text} ${say('invitation_sign_in', { email })}`, body: null };
+}
+
+function roleName(role: Role, { language }: Incoming): string {
+  return sayFrame(role, language);
+}
+
+function goneLink(incoming: Incoming): DashboardAnswer {
+  const { language } = incoming;
+  return plainPage(incoming, {
+    status: 404,
+    title: sayPeople('link_missing_title', language),
+    body: html`<p>${sayPeople('link_missing', language, { days: linkDays })}</p>`,
+  });
+}

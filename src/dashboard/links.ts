@@ -1,0 +1,24 @@
+// Addresses within the dashboard. All are made here, with the prefix that a proxy removes.
+
+import type { PageContext, Visit } from './row.ts';
+
+type Query = Readonly<Record<string, string>>;
+
+/** An address of this service. Empty values of the query are left out. */
+export function link({ prefix }: Pick<PageContext, 'prefix'>, path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== '');
+  const text = new URLSearchParams(given).toString();
+  return prefix + path + (text === '' ? '' : `?${text}`);
+}
+
+/** An address of the visit's organization and mode: `roomLink(visit, 'payments/pi_…')`. */
+export function roomLink(visit: Visit, path: string, query: Query = {}): string {
+  const { organization, mode } = visit;
+  return link(visit, `/dashboard/${organization.id}/${mode}/${path}`, query);
+}
+
+/** The address to go on to after a sign-in: only one of the dashboard's own, whatever the form says. */
+export function nextAddress(text: string | null): string {
+  const isOwn = text !== null && /^\/dashboard(\/[\w./-]*)?(\?[\w=&%.+*-]*)?$/.test(text);
+  return isOwn && !text.includes('//') && !text.includes('..') ? text : '/dashboard';
+}

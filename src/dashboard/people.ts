@@ -1,0 +1,120 @@
+// What the pages about people work with: the directory, the cookies, the protection of forms before there is a session, and the
+// throttles of everything that could be guessed.
+
+import { timingSafeEqual } from 'node:crypto';
+import type { MonotonicClock } from '../core/clock.ts';
+import { KeyedBuckets } from '../core/keyed-buckets.ts';
+import type { Directory } from '../directory/directory.ts';
+import type { Member } from '../directory/members.ts';
+import type { Session, SessionLimits } from '../directory/sessions.ts';
+import { createFormGuard, type FormGuard } from '../edge/pages/form-guard.ts';
+import type { SecretBox } from '../journal/secret-box.ts';
+import type { Audit } from '../operator/server/audit.ts';
+import { type Cookies, createCookies } from './cookies.ts';
+import type { Incoming } from './incoming.ts';
+import type { MemberContext } from './row.ts';
+
+export interface PeopleOptions {
+  readonly directory: Directory;
+  readonly secrets: Pick<SecretBox, 'open' | 'seal'>;
+  readonly audit: Pick<Audit, 'record'>;
+  readonly sessionLimits: SessionLimits;
+  /** The dashboard is served over https. */
+  readonly secure: boolean;
+  readonly monotonic: MonotonicClock;
+  readonly randomBytes: (size: number) => Buffer;
+  /** Called with the address from which a sign-in was refused. */
+  readonly onRefusedSignIn: (address: string) => void;
+}
+
+/** Guesses from an address, and of an account, in a quarter of an hour. Those that were right don't count. */
+const guesses = { count: 20, windowMs: 15 * 60_000, keysMax: 50_000 };
+const stepUpMs = 10 * 60_000;
+
+export class People {
+  readonly directory: Directory;
+  readonly secrets: PeopleOptions['secrets'];
+  readonly cookies: Cookies;
+  readonly guard: FormGuard;
+  readonly #options: PeopleOptions;
+  readonly #byAddress = new KeyedBuckets(guesses);
+  readonly #byAccount = new KeyedBuckets(guesses);
+
+  constructor(options: PeopleOptions) {
+    this.#options = options;
+    this.directory = options.directory;
+    this.secrets = options.secrets;
+    this.cookies = createCookies(options.secure);
+    this.guard = createFormGuard(options.secure, options.randomBytes);
+  }
+
+  /** The signed-in member of a visit; null for nobody. */
+  memberOf(incoming: Incoming): MemberContext | null {
+    const token = this.cookies.session(incoming.cookie);
+    const session = token === null ? null : this.directory.sessions.find(token, this.#options.sessionLimits);
+    const member = session === null ? undefined : this.directory.members.find(session.member);
+    if (session === null || member === undefined) return null;
+    return { ...incoming, member, session, organizations: this.organizationsOf(member) };
+  }
+
+  /** The organizations that a member belongs to, by name. */
+  organizationsOf({ roles }: Member): { readonly id: string; readonly name: string }[] {
+    return this.directory
+      .organizations()
+      .filter(({ id, status }) => Object.hasOwn(roles, id) && status !== 'closed')
+      .map(({ id, name }) => ({ id, name }))
+      .sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** Whether the password was given lately. */
+  isConfirmed({ confirmedMs }: Session): boolean {
+    return this.directory.store.now() - confirmedMs < stepUpMs;
+  }
+
+  /** Whether a form comes from a page of this session. */
+  isOwnForm({ secFetchSite, form }: Incoming, { session }: MemberContext): boolean {
+    const isOwnSite = secFetchSite === '' || secFetchSite === 'same-origin';
+    const [given, expected] = [Buffer.from(form.get('form_key') ?? ''), Buffer.from(session.formKey)];
+    return isOwnSite && given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
+  /** Opens a session in place of the one that the browser has. Returns the cookie to set. */
+  async signIn(member: Member, incoming: Incoming): Promise<string> {
+    const { sessions } = this.directory;
+    const before = this.memberOf(incoming);
+    if (before !== null) await sessions.end(before.member.id, before.session.id);
+    const open = () => sessions.open(member.id, incoming.client, this.#options.sessionLimits);
+    const { token } = await this.act(member, 'member.sign-in', { address: incoming.client }, open);
+    return this.cookies.setSession(token);
+  }
+
+  /** Carries out what a member does with the own account, between two rows of the audit record. */
+  act<T>(member: Member, action: string, params: object, run: () => Promise<T>): Promise<T> {
+    const by = { member: member.id, organization: null };
+    return this.#options.audit.record(by, action, params, run);
+  }
+
+  /**
+   * Tries a guess at the credentials of an account, unless there were too many: then it answers the minutes to wait. The account
+   * may not exist. Null when the guess was wrong.
+   */
+  async tryGuess<T>(
+    incoming: Incoming,
+    account: string,
+    guess: () => Promise<T | null>,
+  ): Promise<{ readonly right: T } | { readonly waitMinutes: number } | null> {
+    const nowMs = this.#options.monotonic();
+    const { client } = incoming;
+    const waits = [this.#byAddress.spend(client, nowMs), this.#byAccount.spend(account, nowMs)];
+    const wait = Math.max(...waits.map((seconds) => seconds ?? 0));
+    if (wait > 0) return { waitMinutes: Math.ceil(wait / 60) };
+    const right = await guess();
+    if (right === null) {
+      this.#options.onRefusedSignIn(client);
+      return null;
+    }
+    this.#byAddress.giveBack(client);
+    this.#byAccount.giveBack(account);
+    return { right };
+  }
+}

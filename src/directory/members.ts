@@ -1,0 +1,172 @@
+// The people who use the dashboard. A member belongs to one or more organizations, with a role in each. An organization that
+// has owners keeps at least one, because only an owner can let others in.
+
+import { randomFillSync } from 'node:crypto';
+import { pack } from 'msgpackr';
+import { createRandomText } from '../core/ids.ts';
+import type { DirectoryStore } from './directory-store.ts';
+import { DirectoryRefusal } from './refusal.ts';
+
+export const roles = ['owner', 'developer', 'support', 'viewer'] as const;
+export type Role = (typeof roles)[number];
+
+/** A password as it is stored: what scrypt makes of it, with what it was made with. */
+export interface PasswordHash {
+  readonly salt: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly cost: { readonly N: number; readonly r: number; readonly p: number };
+}
+
+export interface Member {
+  /** `mem_…` */
+  readonly id: string;
+  /** In lower case; no two members have the same. */
+  readonly email: string;
+  readonly name: string;
+  /** Unix seconds. */
+  readonly created: number;
+  /** Null until one is chosen: nobody can sign in with it. */
+  readonly password: PasswordHash | null;
+  /** The sealed secret of the authenticator app, and the last time step whose code was used; null without an app. */
+  readonly totp: { readonly sealed: string; readonly usedStep: number } | null;
+  /** Digests of the recovery codes that were not used yet. */
+  readonly recoveryCodes: readonly string[];
+  /** By organization. */
+  readonly roles: Readonly<Record<string, Role>>;
+}
+
+const prefix = 'mem_';
+const emailCharactersMax = 254;
+const nameCharactersMax = 100;
+
+/** An e-mail address as it is stored. Throws `DirectoryRefusal` for a text that is none. */
+export function checkedEmail(text: string): string {
+  const email = text.trim().toLowerCase();
+  if (email.length <= emailCharactersMax && /^[^\s@<>"']+@[^\s@<>"']+\.[^\s@<>"'.]{2,}$/.test(email))
+    return email;
+  throw new DirectoryRefusal('the e-mail address is not one: write it as name@example.ma', 'email_invalid');
+}
+
+/** The name of a person as it is stored. Throws `DirectoryRefusal`. */
+export function checkedPersonName(text: string): string {
+  const name = text.trim();
+  if (name !== '' && [...name].length <= nameCharactersMax && !/\p{Cc}/u.test(name)) return name;
+  throw new DirectoryRefusal(
+    `the name must have 1 to ${nameCharactersMax} characters`,
+    'person_name_invalid',
+  );
+}
+
+export class Members {
+  readonly #store: DirectoryStore;
+  readonly #byId = new Map<string, Member>();
+  readonly #byEmail = new Map<string, Member>();
+  readonly #randomText = createRandomText(randomFillSync);
+
+  constructor(store: DirectoryStore) {
+    this.#store = store;
+    store.keep(() => {
+      this.#byId.clear();
+      this.#byEmail.clear();
+      for (const member of store.values<Member>(prefix)) this.#remember(member);
+    });
+  }
+
+  /** Everybody, oldest first. */
+  all(): Member[] {
+    return [...this.#byId.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+  }
+
+  find(id: string): Member | undefined {
+    return this.#byId.get(id);
+  }
+
+  findByEmail(email: string): Member | undefined {
+    return this.#byEmail.get(email.trim().toLowerCase());
+  }
+
+  /** The member with this id or e-mail address. Throws `DirectoryRefusal`. */
+  member(idOrEmail: string): Member {
+    const member = this.find(idOrEmail) ?? this.findByEmail(idOrEmail);
+    if (member === undefined) throw new DirectoryRefusal('there is no such member', 'member_missing');
+    return member;
+  }
+
+  /** The members of an organization, oldest first. */
+  of(org: string): Member[] {
+    return this.all().filter(({ roles }) => Object.hasOwn(roles, org));
+  }
+
+  /** A new member with a role in an organization. */
+  create(
+    email: string,
+    name: string,
+    password: PasswordHash | null,
+    roles: Readonly<Record<string, Role>>,
+  ): Promise<Member> {
+    const id = prefix + this.#randomText(24);
+    return this.#put(() => {
+      if (this.#byEmail.has(email))
+        throw new DirectoryRefusal('this e-mail address has an account', 'email_taken');
+      const created = Math.floor(this.#store.now() / 1000);
+      const checked = { email: checkedEmail(email), name: checkedPersonName(name) };
+      return { id, ...checked, created, password, totp: null, recoveryCodes: [], roles };
+    });
+  }
+
+  /** Changes a member by a rule, which may refuse by throwing. */
+  change(id: string, rule: (member: Member) => Member): Promise<Member> {
+    return this.#put(() => rule(this.member(id)));
+  }
+
+  /** Gives a member a role in an organization, or another one. */
+  setRole(id: string, org: string, role: Role): Promise<Member> {
+    return this.change(id, (member) => {
+      if (role !== 'owner') this.#refuseLastOwner(member, org);
+      return { ...member, roles: { ...member.roles, [org]: role } };
+    });
+  }
+
+  /** Takes a member out of an organization. */
+  remove(id: string, org: string): Promise<Member> {
+    return this.change(id, (member) => {
+      if (!Object.hasOwn(member.roles, org))
+        throw new DirectoryRefusal('this organization has no such member', 'member_missing');
+      this.#refuseLastOwner(member, org);
+      const { [org]: _, ...roles } = member.roles;
+      return { ...member, roles };
+    });
+  }
+
+  /** Puts a member as another directory had it. */
+  async restore(member: Member): Promise<void> {
+    await this.#put(() => member);
+  }
+
+  #refuseLastOwner(member: Member, org: string): void {
+    const owners = this.of(org).filter(({ roles }) => roles[org] === 'owner');
+    if (owners.length === 1 && owners[0]!.id === member.id)
+      throw new DirectoryRefusal(
+        'this is the last owner of the organization: make somebody else an owner first',
+        'last_owner',
+      );
+  }
+
+  #put(decide: () => Member): Promise<Member> {
+    return this.#store.change(() => {
+      const member = decide();
+      return {
+        rows: [[member.id, pack(member)]],
+        value: member,
+        apply: () => this.#remember(member),
+      };
+    });
+  }
+
+  #remember(member: Member): void {
+    const before = this.#byId.get(member.id);
+    if (before !== undefined) this.#byEmail.delete(before.email);
+    this.#byId.set(member.id, member);
+    this.#byEmail.set(member.email, member);
+  }
+}

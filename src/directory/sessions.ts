@@ -1,0 +1,129 @@
+// The sessions of members who are signed in. Only the digest of a session's token is stored; the token is in the cookie of one
+// browser. The rows stay out of the log of changes, and no restore brings them back: a restored folder has no sessions.
+
+import { randomBytes } from 'node:crypto';
+import { digestOf } from './api-key.ts';
+import type { DirectoryStore } from './directory-store.ts';
+import { type TokenRow, TokenRows } from './token-rows.ts';
+
+export interface Session extends TokenRow {
+  /** Names the session to people; it opens nothing. */
+  readonly id: string;
+  readonly member: string;
+  /** The forms of the session carry it. */
+  readonly formKey: string;
+  /** Unix milliseconds, as the others. */
+  readonly createdMs: number;
+  /** At most a minute late. */
+  readonly usedMs: number;
+  /** When the member last gave the password. */
+  readonly confirmedMs: number;
+  /** From where it was opened. */
+  readonly address: string;
+}
+
+export interface SessionLimits {
+  /** A session ends when it was not used for so long. */
+  readonly idleMs: number;
+  /** A session ends this long after its sign-in, whatever happens. */
+  readonly absoluteMs: number;
+}
+
+const tokenBytes = 32;
+const touchMs = 60_000;
+const perMemberMax = 20;
+
+function newToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
+}
+
+export class Sessions {
+  readonly #store: DirectoryStore;
+  readonly #rows: TokenRows<Session>;
+
+  constructor(store: DirectoryStore) {
+    this.#store = store;
+    this.#rows = new TokenRows(store, 'session');
+  }
+
+  /** The sessions of a member, the newest first. */
+  of(member: string): Session[] {
+    return this.#rows
+      .all()
+      .filter((session) => session.member === member)
+      .sort((a, b) => b.createdMs - a.createdMs);
+  }
+
+  /** Opens a session. Returns its token, which is kept nowhere. */
+  async open(
+    member: string,
+    address: string,
+    limits: SessionLimits,
+  ): Promise<{ session: Session; token: string }> {
+    const token = newToken();
+    const nowMs = this.#store.now();
+    const session: Session = {
+      id: `ses_${randomBytes(12).toString('hex')}`,
+      digest: digestOf(token),
+      member,
+      formKey: randomBytes(16).toString('base64url'),
+      createdMs: nowMs,
+      usedMs: nowMs,
+      confirmedMs: nowMs,
+      address,
+    };
+    await this.#rows.write(() => {
+      const over = this.#rows.all().filter((each) => isOver(each, limits, nowMs));
+      return { put: [session], ended: [...over, ...this.of(member).slice(perMemberMax - 1)] };
+    });
+    return { session, token };
+  }
+
+  /** The session of a token; null when there is none, or it is over. */
+  find(token: string, limits: SessionLimits): Session | null {
+    const session = this.#rows.get(digestOf(token));
+    if (session === undefined) return null;
+    const nowMs = this.#store.now();
+    if (isOver(session, limits, nowMs)) return null;
+    if (nowMs - session.usedMs < touchMs) return session;
+    const touch = () => {
+      const current = this.#rows.get(session.digest);
+      return { put: current === undefined ? [] : [{ ...current, usedMs: nowMs }] };
+    };
+    // A failed write is reported by the store. The session goes on, and is written again with its next use.
+    this.#rows.write(touch).catch(() => {});
+    return session;
+  }
+
+  /**
+   * The member has given the password again. The session gets another token, so that an older one opens nothing. Null when it
+   * has ended meanwhile.
+   */
+  async confirm(session: Session): Promise<string | null> {
+    const token = newToken();
+    const nowMs = this.#store.now();
+    const put = { ...session, digest: digestOf(token), usedMs: nowMs, confirmedMs: nowMs };
+    const { length } = await this.#rows.write(() =>
+      this.#rows.get(session.digest) === undefined ? {} : { put: [put], ended: [session] },
+    );
+    return length === 0 ? null : token;
+  }
+
+  /** Ends all sessions of a member, but for one that may be named. Returns how many. */
+  async endAll(member: string, except: string | null = null): Promise<number> {
+    const { length } = await this.#rows.write(() => ({
+      ended: this.of(member).filter(({ id }) => id !== except),
+    }));
+    return length;
+  }
+
+  /** Ends one session of a member; false when there is no such session. */
+  async end(member: string, id: string): Promise<boolean> {
+    const ended = () => ({ ended: this.of(member).filter((session) => session.id === id) });
+    return (await this.#rows.write(ended)).length > 0;
+  }
+}
+
+function isOver(session: Session, { idleMs, absoluteMs }: SessionLimits, nowMs: number): boolean {
+  return nowMs - session.usedMs >= idleMs || nowMs - session.createdMs >= absoluteMs;
+}

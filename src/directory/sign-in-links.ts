@@ -1,0 +1,99 @@
+// Links that work once, for people who can't sign in with a password: an invitation, a new password, and the first sign-in in
+// development. Only the digest of a link's token is stored. Like sessions, links are not brought back by a restore.
+
+import { randomBytes } from 'node:crypto';
+import { digestOf } from './api-key.ts';
+import type { DirectoryStore } from './directory-store.ts';
+import { checkedEmail, type Role } from './members.ts';
+import { DirectoryRefusal } from './refusal.ts';
+import { type TokenRow, TokenRows } from './token-rows.ts';
+
+export type LinkPurpose =
+  /** Lets somebody into an organization with a role. */
+  | { readonly kind: 'invitation'; readonly org: string; readonly role: Role }
+  /** Lets a member choose a new password; the authenticator app is forgotten. */
+  | { readonly kind: 'reset' }
+  /** Signs a member in without a password. */
+  | { readonly kind: 'sign_in' };
+
+export type SignInLink = LinkPurpose &
+  TokenRow & {
+    /** Names the link to people; it opens nothing. */
+    readonly id: string;
+    readonly email: string;
+    /** Unix milliseconds. */
+    readonly createdMs: number;
+    readonly expiresMs: number;
+  };
+
+export const linkDays = 7;
+const tokenBytes = 24;
+const openMax = 10_000;
+
+export class SignInLinks {
+  readonly #store: DirectoryStore;
+  readonly #rows: TokenRows<SignInLink>;
+
+  constructor(store: DirectoryStore) {
+    this.#store = store;
+    this.#rows = new TokenRows(store, 'link');
+  }
+
+  /** Makes a link, in place of an older one of the same purpose. Returns its token, which is kept nowhere. */
+  async create(email: string, purpose: LinkPurpose): Promise<{ link: SignInLink; token: string }> {
+    const token = randomBytes(tokenBytes).toString('base64url');
+    const nowMs = this.#store.now();
+    const link: SignInLink = {
+      ...purpose,
+      id: `lnk_${randomBytes(12).toString('hex')}`,
+      digest: digestOf(token),
+      email: checkedEmail(email),
+      createdMs: nowMs,
+      expiresMs: nowMs + linkDays * 86_400_000,
+    };
+    await this.#rows.write(() => {
+      const links = this.#rows.all();
+      const ended = links.filter((each) => each.expiresMs <= nowMs || isSame(each, link));
+      if (links.length - ended.length >= openMax)
+        throw new DirectoryRefusal(
+          `there are ${openMax} links that were not used: remove some first`,
+          'too_many_links',
+        );
+      return { put: [link], ended };
+    });
+    return { link, token };
+  }
+
+  /** The link of a token; null when there is none, or it was used, or it is too old. */
+  find(token: string): SignInLink | null {
+    const link = this.#rows.get(digestOf(token));
+    return link === undefined || link.expiresMs <= this.#store.now() ? null : link;
+  }
+
+  /** Uses a link up. Of two who use it at the same time one gets false. */
+  async use(link: SignInLink): Promise<boolean> {
+    const found = () => ({ ended: this.#rows.get(link.digest) === undefined ? [] : [link] });
+    return (await this.#rows.write(found)).length > 0;
+  }
+
+  /** The open invitations of an organization, the oldest first. */
+  invitationsOf(org: string): SignInLink[] {
+    return this.#rows
+      .all()
+      .filter((link) => link.kind === 'invitation' && link.org === org && link.expiresMs > this.#store.now())
+      .sort((a, b) => a.createdMs - b.createdMs);
+  }
+
+  /** Takes an invitation back. Throws `DirectoryRefusal`. */
+  async revoke(org: string, id: string): Promise<void> {
+    const ended = await this.#rows.write(() => ({
+      ended: this.invitationsOf(org).filter((link) => link.id === id),
+    }));
+    if (ended.length === 0) throw new DirectoryRefusal('there is no such invitation', 'link_missing');
+  }
+}
+
+function isSame(a: SignInLink, b: SignInLink): boolean {
+  if (a.email !== b.email || a.kind !== b.kind) return false;
+  return a.kind !== 'invitation' || (b.kind === 'invitation' && a.org === b.org);
+}

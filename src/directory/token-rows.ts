@@ -1,0 +1,60 @@
+// Rows that are found by the digest of a token: sessions and links. They are in memory and on disk, and not in the log of
+// changes, so that no restore brings them back.
+
+import { pack } from 'msgpackr';
+import type { DirectoryStore } from './directory-store.ts';
+
+export interface TokenRow {
+  /** SHA-256 of the token, hexadecimal. The token itself is stored nowhere. */
+  readonly digest: string;
+}
+
+const prefixes = { session: 'session/', link: 'link/' } as const;
+
+/** Whether a row of the directory means nothing in another folder. */
+export function isTokenRow(row: string): boolean {
+  return Object.values(prefixes).some((prefix) => row.startsWith(prefix));
+}
+
+export class TokenRows<T extends TokenRow> {
+  readonly #store: DirectoryStore;
+  readonly #prefix: string;
+  readonly #byDigest = new Map<string, T>();
+
+  constructor(store: DirectoryStore, kind: keyof typeof prefixes) {
+    this.#store = store;
+    this.#prefix = prefixes[kind];
+    store.keep(() => {
+      this.#byDigest.clear();
+      for (const row of store.values<T>(this.#prefix)) this.#byDigest.set(row.digest, row);
+    });
+  }
+
+  get(digest: string): T | undefined {
+    return this.#byDigest.get(digest);
+  }
+
+  all(): T[] {
+    return [...this.#byDigest.values()];
+  }
+
+  /** Writes what is decided once the write before is done. Settles with the rows that have ended. */
+  async write(
+    decide: () => { readonly put?: readonly T[]; readonly ended?: readonly T[] },
+  ): Promise<readonly T[]> {
+    let put: readonly T[] = [];
+    let ended: readonly T[] = [];
+    const rows = () => {
+      ({ put = [], ended = [] } = decide());
+      return new Map<string, Uint8Array | null>([
+        ...ended.map(({ digest }) => [this.#prefix + digest, null] as const),
+        ...put.map((row) => [this.#prefix + row.digest, pack(row)] as const),
+      ]);
+    };
+    await this.#store.write(rows, () => {
+      for (const { digest } of ended) this.#byDigest.delete(digest);
+      for (const row of put) this.#byDigest.set(row.digest, row);
+    });
+    return ended;
+  }
+}

@@ -1,0 +1,82 @@
+// The dashboard runs in the main thread, which owns the directory and the audit record. An edge passes visits to it over a
+// port, and writes the answers.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { PageAnswer, PageVisit } from './pages/page-port.ts';
+
+export interface DashboardRequest extends PageVisit {
+  readonly contentType: string;
+  /** The form; empty without one. */
+  readonly body: Uint8Array;
+}
+
+export type DashboardAnswer =
+  | ({ readonly kind: 'page' } & PageAnswer)
+  /** The edge streams an export of the API. */
+  | {
+      readonly kind: 'export';
+      /** Position in the table of routes. */
+      readonly route: number;
+      readonly org: string;
+      readonly livemode: boolean;
+      readonly query: string;
+    };
+
+/** To the main thread. */
+export interface Asked {
+  readonly correlation: number;
+  readonly request: DashboardRequest;
+}
+
+/** From the main thread. */
+export interface Answered {
+  readonly correlation: number;
+  readonly answer: DashboardAnswer;
+}
+
+/** The visits that may wait for the main thread. */
+const waitingMax = 256;
+
+/** The edge's end of the port. */
+export class DashboardPort {
+  readonly #waiting = new Map<number, (answer: DashboardAnswer | null) => void>();
+  #port: MessagePort | null = null;
+  #count = 0;
+
+  connect(port: MessagePort): void {
+    this.#port = port;
+    port.on('message', ({ correlation, answer }: Answered) => {
+      this.#waiting.get(correlation)?.(answer);
+      this.#waiting.delete(correlation);
+    });
+    port.on('close', () => this.disconnect());
+  }
+
+  disconnect(): void {
+    this.#port?.close();
+    this.#port = null;
+    for (const settle of this.#waiting.values()) settle(null);
+    this.#waiting.clear();
+  }
+
+  /** Settles with null when the main thread is away or has too much to do. */
+  ask(request: DashboardRequest): Promise<DashboardAnswer | null> {
+    const port = this.#port;
+    if (port === null || this.#waiting.size >= waitingMax) return Promise.resolve(null);
+    const correlation = ++this.#count;
+    return new Promise((resolve) => {
+      this.#waiting.set(correlation, resolve);
+      port.postMessage({ correlation, request } satisfies Asked);
+    });
+  }
+}
+
+/** The main thread's end. `handle` never rejects. */
+export function answerVisits(
+  port: MessagePort,
+  handle: (request: DashboardRequest) => Promise<DashboardAnswer>,
+): void {
+  port.on('message', async ({ correlation, request }: Asked) => {
+    port.postMessage({ correlation, answer: await handle(request) } satisfies Answered);
+  });
+}

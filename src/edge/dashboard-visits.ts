@@ -1,0 +1,95 @@
+// The dashboard at the edge: a visit is counted, its form is read, and both go to the main thread, whose answer is written.
+
+import type { Refusal } from '../contract/errors/table.ts';
+import { negotiateLanguage } from '../contract/language.ts';
+import { dashboardFormBytesMax } from '../contract/limits.ts';
+import type { ShardClient } from '../shard/client.ts';
+import { notStored } from './api.ts';
+import type { DashboardAnswer, DashboardPort } from './dashboard-port.ts';
+import { type Exchange, headerLines } from './exchange.ts';
+import { streamExport } from './export-stream.ts';
+import { render, type Visit } from './pages/document.ts';
+import { tooManyPage, troublePage } from './pages/outcome-pages.ts';
+import type { PageAnswer } from './pages/page-port.ts';
+import type { Visitors } from './pages/visitors.ts';
+import { bodyTooLarge, bodyTooSlow } from './request-body.ts';
+import type { RequestHead } from './request-head.ts';
+
+export interface DashboardVisitsOptions {
+  readonly port: DashboardPort;
+  readonly visitors: Visitors;
+  readonly shardOf: (org: string) => ShardClient;
+}
+
+/** Exports of members that an edge streams at a time. */
+const exportsMax = 8;
+const noBody = Buffer.alloc(0);
+
+export type VisitDashboard = (
+  exchange: Exchange,
+  head: RequestHead,
+  refuse: (refusal: Refusal) => void,
+) => void;
+
+export function isDashboardPath(path: string): boolean {
+  return path === '/dashboard' || path.startsWith('/dashboard/');
+}
+
+/** Returns the function that answers visits. Its `refuse` answers one whose form is not read to its end. */
+export function createDashboardVisits({ port, visitors, shardOf }: DashboardVisitsOptions): VisitDashboard {
+  let exports = 0;
+
+  async function answerWith(
+    exchange: Exchange,
+    stranger: Visit,
+    answer: DashboardAnswer | null,
+  ): Promise<void> {
+    const isTooMuch = answer?.kind === 'export' && exports >= exportsMax;
+    if (answer === null || isTooMuch) return reply(exchange, render(troublePage(stranger), stranger));
+    if (answer.kind === 'page') return reply(exchange, answer);
+    exports++;
+    await streamExport(exchange, notStored, shardOf(answer.org), answer).finally(() => exports--);
+  }
+
+  return (exchange, head, refuse) => {
+    const stranger = strangerOf(head);
+    const waitSeconds = visitors.admit(exchange.remoteAddress, head.forwardedFor);
+    if (waitSeconds !== null) return reply(exchange, render(tooManyPage(stranger, waitSeconds), stranger));
+    const {
+      method,
+      path,
+      query,
+      acceptLanguage,
+      cookie,
+      forwardedFor,
+      secFetchSite,
+      contentType = '',
+    } = head;
+    const { remoteAddress } = exchange;
+    const ask = (body: Buffer) => {
+      const headers = { acceptLanguage, cookie, forwardedFor, secFetchSite };
+      const onTimeout = () => reply(exchange, render(troublePage(stranger), stranger));
+      exchange.handler = { onTimeout, onBody: () => {} };
+      exchange.guard(async () => {
+        const request = { method, path, query, headers, remoteAddress, contentType, body };
+        await answerWith(exchange, stranger, await port.ask(request).finally(() => body.fill(0)));
+      });
+    };
+    if (method !== 'POST' || !head.hasBody) return ask(noBody);
+    if (head.bodyBytes > dashboardFormBytesMax) return refuse(bodyTooLarge(dashboardFormBytesMax));
+    exchange.handler = {
+      onTimeout: () => refuse(bodyTooSlow),
+      onBody: (body) => ('code' in body ? refuse(body) : ask(body)),
+    };
+    exchange.readBody(dashboardFormBytesMax);
+  };
+}
+
+function reply(exchange: Exchange, { status, headers, body }: PageAnswer): void {
+  exchange.answer(status, headerLines(...headers), body);
+}
+
+/** What is known of a visitor before the main thread has answered. */
+function strangerOf({ acceptLanguage, path }: RequestHead): Visit {
+  return { language: negotiateLanguage(acceptLanguage), languageChosen: false, path, prefix: '' };
+}
