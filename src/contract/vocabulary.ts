@@ -79,7 +79,16 @@ export const paymentIntentStatuses = [
 export const chargeStatuses = ['pending', 'succeeded', 'failed'] as const;
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
 export const refundReasons = ['duplicate', 'fraudulent', 'requested_by_customer'] as const;
-export const cancellationReasons = ['duplicate', 'fraudulent', 'requested_by_customer', 'abandoned'] as const;
+/** The reasons that a merchant can give for canceling a payment. */
+export const givenCancellationReasons = [
+  'duplicate',
+  'fraudulent',
+  'requested_by_customer',
+  'abandoned',
+] as const;
+/** Why a payment is canceled; `expired`: its checkout session expired. */
+export const cancellationReasons = [...givenCancellationReasons, 'expired'] as const;
+export type CancellationReason = (typeof cancellationReasons)[number];
 
 /** The versions of the API, oldest first. */
 export const apiVersions = ['2026-11-01'] as const;

@@ -123,6 +123,11 @@ export function cardBrand(digits: string): CardBrand | null {
   return issuerRanges.find(([from, to]) => prefix >= from && prefix <= to)?.[2] ?? null;
 }
 
+/** The ranges of the first six digits of a brand's numbers, inclusive. */
+export function issuerRangesOf(brand: CardBrand): (readonly [from: number, to: number])[] {
+  return issuerRanges.filter((range) => range[2] === brand).map(([from, to]) => [from, to]);
+}
+
 /** True when `digits` is two or more ASCII digits, the last of which is the check digit of the others (ISO/IEC 7812-1). */
 export function luhnValid(digits: string): boolean {
   return digits.length > 1 && onlyAsciiDigits.test(digits) && luhnSum(digits, false) % 10 === 0;

@@ -69,7 +69,7 @@ export function expireCheckoutSession(draft: Draft, _params: object, id: string)
   const intent = draft.get('payment_intent', session.payment_intent)!;
   const refusal = changeable(intent, ['requires_payment_method', 'requires_action']);
   if (refusal !== null) return refused(refusal);
-  cancelIntent(draft, intent, null);
+  cancelIntent(draft, intent, 'expired');
   return answered(presentCheckoutSession(draft.get('checkout_session', id)!, draft.context.settings.baseUrl));
 }
 

@@ -70,6 +70,6 @@ function expireOverdue(draft: Draft, session: CheckoutSessionRecord): CheckoutSe
   if (session.status !== 'open' || !isOver(session, draft.context.serviceMs)) return session;
   const intent = draft.get('payment_intent', session.payment_intent)!;
   if (intent.network_call !== null || intent.status === 'processing') return session;
-  cancelIntent(draft, intent, null);
+  cancelIntent(draft, intent, 'expired');
   return draft.get('checkout_session', session.id)!;
 }

@@ -3,7 +3,7 @@
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { methodAmountMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
-import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import type { CancellationReason, PaymentMethodType } from '../contract/vocabulary.ts';
 import { changeable } from './changeable.ts';
 import { methodsLeft } from './charge-limits.ts';
 import { canceledBeforePaid, closeCharge, newCashNumber } from './charges.ts';
@@ -199,7 +199,7 @@ export function cancelPaymentIntent(
 export function cancelIntent(
   draft: Draft,
   intent: PaymentIntentRecord,
-  reason: string | null,
+  reason: CancellationReason | null,
 ): PaymentIntentRecord {
   const { context } = draft;
   const charge = intent.latest_charge === null ? undefined : draft.get('charge', intent.latest_charge);

@@ -1,5 +1,5 @@
 // What a customer's page shows of a payment. The page's address holds the id of a checkout session or a charge. The view
-// is plain data without anything that only the merchant may see (metadata, customer, description).
+// is plain data without anything that only the merchant may see (metadata, customer).
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { methodsLeft } from './charge-limits.ts';
@@ -19,9 +19,13 @@ export interface PaymentView {
   /** Centimes. */
   readonly amount: number;
   readonly currency: string;
+  /** What is paid for, in the merchant's words: the session's description, else the payment intent's. */
+  readonly description: string | null;
   readonly intent: {
     readonly id: string;
     readonly status: PaymentIntentRecord['status'];
+    /** Why it was canceled: `expired` if its session expired. */
+    readonly cancellation_reason: PaymentIntentRecord['cancellation_reason'];
     /** A call to a payment network is under way: nothing can be changed until it is over. */
     readonly busy: boolean;
     readonly last_payment_error: LastPaymentError | null;
@@ -47,6 +51,8 @@ export interface PaymentView {
     readonly cash_number: string | null;
     /** Unix milliseconds. */
     readonly expires_at_ms: number;
+    /** When it succeeded or failed, Unix milliseconds; null while it is pending. */
+    readonly settled_at_ms: number | null;
     /** Its time is up, whether the service has looked at it yet or not. */
     readonly over: boolean;
     /** The card's bank waits for the customer to pass a challenge. */
@@ -68,9 +74,11 @@ export function viewPayment(view: View, id: string, serviceMs: number): PaymentV
     livemode: intent.livemode,
     amount: intent.amount,
     currency: intent.currency,
+    description: (session ? session.description : null) ?? intent.description,
     intent: {
       id: intent.id,
       status: intent.status,
+      cancellation_reason: intent.cancellation_reason,
       busy: intent.network_call !== null,
       last_payment_error: intent.last_payment_error,
       payment_method_types: intent.payment_method_types,
@@ -88,7 +96,7 @@ function sessionView(session: CheckoutSessionRecord, serviceMs: number): Payment
 }
 
 function chargeView(charge: ChargeRecord, serviceMs: number): PaymentView['charge'] {
-  const { id, status, method, cash_number, expires_at_ms, challenge_token, card } = charge;
+  const { id, status, method, cash_number, expires_at_ms, settled_at_ms, challenge_token, card } = charge;
   const [over, challenge] = [isOver(charge, serviceMs), challenge_token !== null];
-  return { id, status, method, cash_number, expires_at_ms, over, challenge, card };
+  return { id, status, method, cash_number, expires_at_ms, settled_at_ms, over, challenge, card };
 }

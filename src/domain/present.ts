@@ -44,7 +44,7 @@ export function presentPaymentIntent(
     last_payment_error: intent.last_payment_error,
     next_action: intent.status === 'requires_action' ? nextAction(intent, charge, baseUrl) : null,
     canceled_at: intent.canceled_at,
-    cancellation_reason: intent.cancellation_reason as PaymentIntentResource['cancellation_reason'],
+    cancellation_reason: intent.cancellation_reason,
     checkout_session: intent.checkout_session,
   };
 }

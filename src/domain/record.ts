@@ -5,7 +5,13 @@
 // Times are Unix milliseconds (`_ms`) where the service compares them and Unix seconds (`created`) where they are
 // only shown. Amounts are centimes. `null` stands for "has no value"; a field is never left out.
 
-import type { DeclineCode, EventType, FailureCode, PaymentMethodType } from '../contract/vocabulary.ts';
+import type {
+  CancellationReason,
+  DeclineCode,
+  EventType,
+  FailureCode,
+  PaymentMethodType,
+} from '../contract/vocabulary.ts';
 import type { Deadline } from './deadline.ts';
 
 interface Common {
@@ -43,7 +49,7 @@ export interface PaymentIntentRecord extends Common {
   readonly last_payment_error: LastPaymentError | null;
   readonly return_url: string | null;
   readonly canceled_at: number | null;
-  readonly cancellation_reason: string | null;
+  readonly cancellation_reason: CancellationReason | null;
   readonly checkout_session: string | null;
   /** The network call that is under way for this intent. While there is one, other changes are refused. */
   readonly network_call: string | null;

@@ -34,7 +34,7 @@ export function sampleObject(context: Context, type: EventType): object {
     case 'payment_intent.succeeded':
       return samples.intent('succeeded', { amount_received: amount });
     case 'payment_intent.canceled': {
-      const canceled = { canceled_at: samples.common.created, cancellation_reason: 'abandoned' };
+      const canceled = { canceled_at: samples.common.created, cancellation_reason: 'abandoned' } as const;
       return samples.intent('canceled', canceled);
     }
     case 'charge.succeeded':

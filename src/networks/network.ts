@@ -55,6 +55,8 @@ export interface CardNetwork extends Network {
 }
 
 export interface CashNetwork extends Network {
+  /** The names of the agents that take its codes, as customers know them. */
+  readonly agents: readonly string[];
   /** Makes `cash.number` payable at the agents until `cash.expiresAtMs`. */
   issue(call: NetworkCall, cash: NonNullable<NetworkCall['cash']>): Promise<NetworkOutcome>;
 }

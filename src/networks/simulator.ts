@@ -104,7 +104,7 @@ export function createSimulator(
       lookup,
       onOutcome,
     },
-    cash: { issue: (call) => take(call, done, null), lookup, onOutcome },
+    cash: { agents: ['Test agent'], issue: (call) => take(call, done, null), lookup, onOutcome },
   };
 }
 

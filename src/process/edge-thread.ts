@@ -129,6 +129,7 @@ const { monotonic } = systemClocks();
 const pages = createPages({
   port: createPagePort(shards),
   tokenize: { test: networks.test.card?.tokenize ?? null, live: networks.live.card?.tokenize ?? null },
+  agents: { test: networks.test.cash?.agents ?? [], live: networks.live.cash?.agents ?? [] },
   baseUrl,
   monotonic,
   randomBytes,

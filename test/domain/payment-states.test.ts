@@ -191,7 +191,7 @@ const transitions: readonly Transition[] = [
     run: (stage, { session }) => stage.when('expire_checkout_session', {}, session),
     events: ['charge.failed', 'payment_intent.canceled', 'checkout.session.expired'],
     changes: ['payment_intent canceled', 'charge failed', 'checkout_session expired'],
-    intent: { status: 'canceled', cancellation_reason: null },
+    intent: { status: 'canceled', cancellation_reason: 'expired' },
   },
   {
     from: 'declined',

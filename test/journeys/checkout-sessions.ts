@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Service } from '../service.ts';
-import { Customer, goodCard, poorCard } from './customer.ts';
+import { Customer, challengedCard, goodCard, poorCard } from './customer.ts';
 import { openShop } from './shop.ts';
 
 export function checkoutSessions(service: () => Service): void {
@@ -20,10 +20,8 @@ export function checkoutSessions(service: () => Service): void {
     const choice = await customer.open(session.url);
     assert.match(choice.html, /<html lang="fr" dir="ltr">/);
     assert.match(choice.html, /href="https:\/\/shop\.example\/basket"/);
-    await customer.send({ method: 'card' });
     const declined = await customer.send(poorCard);
-    assert.equal(declined.at, session.url, 'back at the choice');
-    await customer.send({ method: 'card' });
+    assert.deepEqual([declined.status, declined.at], [402, session.url], 'still on the page');
     const paid = await customer.send(goodCard);
     const thanks = `https://shop.example/thanks?session=${session.id}`;
     assert.ok(paid.html.includes(`http-equiv="refresh" content="0; url=${thanks}"`));
@@ -69,7 +67,8 @@ export function checkoutSessions(service: () => Service): void {
     const intentNow = () => shop.do('retrieve_payment_intent', { id: session.payment_intent });
     const customer = new Customer();
     await customer.open(session.url);
-    const card = await customer.send({ method: 'card' });
+    const challenge = await customer.send(challengedCard);
+    assert.match(challenge.at, /\/pay\/ch_\w+/);
     assert.equal((await customer.chooseAgain()).at, session.url);
     await customer.send({ method: 'cash' });
     const { latest_charge: code, next_action } = await intentNow();
@@ -83,12 +82,12 @@ export function checkoutSessions(service: () => Service): void {
     await shop.do('pay_cash', { number, amount: 20_000 });
     const [review] = (await shop.do('list_reviews')).data;
     assert.deepEqual([review.reason, review.charge], ['late_payment', code]);
-    await customer.send({ method: 'card' });
+    await customer.send(challengedCard);
     const byOtherMethod = { id: session.payment_intent, payment_method_type: 'cash' as const };
     await shop.refused('payment_intent_unexpected_state', 'confirm_payment_intent', byOtherMethod);
-    await customer.send(goodCard);
+    await customer.send({ answer: 'pass' }, '/challenge');
     assert.equal((await intentNow()).status, 'succeeded');
-    assert.match((await customer.open(card.at)).title, /Payment complete/);
+    assert.match((await customer.open(challenge.at)).title, /Payment complete/);
     const [opened, abandoned, events] = ['payment_intent.requires_action', 'charge.failed', shop.news()];
     const told = (await events).map(({ type, request }) => [type, request.id === null]);
     assert.deepEqual(told, [
@@ -111,18 +110,18 @@ export function checkoutSessions(service: () => Service): void {
     const session = await shop.createSession();
     const customer = new Customer();
     await customer.open(session.url);
-    await customer.send({ method: 'card' });
+    await customer.send(challengedCard);
     const key = { idempotencyKey: 'end' };
     const expired = await shop.do('expire_checkout_session', { id: session.id }, key);
     assert.deepEqual([expired.status, expired.payment_status, expired.url], ['expired', 'unpaid', null]);
     const replayed = await shop.send('expire_checkout_session', { id: session.id }, key);
     assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
     await shop.refused('invalid_request', 'expire_checkout_session', { id: session.id });
-    const over = await customer.send(goodCard);
+    const over = await customer.send({ answer: 'pass' }, '/challenge');
     assert.equal(over.status, 410);
     assert.match(over.html, /href="https:\/\/shop\.example\/basket"/);
     const intent = await shop.do('retrieve_payment_intent', { id: session.payment_intent });
-    assert.equal(intent.status, 'canceled');
+    assert.deepEqual([intent.status, intent.cancellation_reason], ['canceled', 'expired']);
     const charge = await shop.do('retrieve_charge', { id: intent.latest_charge });
     assert.equal(charge.status, 'failed');
     assert.deepEqual((await shop.newTypes()).slice(-3), [

@@ -41,11 +41,18 @@ export class Customer {
   /** Sends the form on the page with these fields; `to` is how its address ends. */
   async send(fields: Readonly<Record<string, string>>, to = ''): Promise<Shown> {
     const { html, at } = this.#shown!;
-    const action = new RegExp(`<form method="post" action="([^"]+${to})"`).exec(html)?.[1];
-    const formKey = /name="form_key" value="([^"]+)"/.exec(html)?.[1];
-    assert.ok(action && formKey, `there is a form on the page: ${this.#shown!.title}`);
-    const body = new URLSearchParams({ form_key: formKey, ...fields });
-    return this.#ask(new URL(action.replaceAll('&amp;', '&'), at).href, body);
+    const form = new RegExp(`<form method="post" action="([^"]+${to})".*?</form>`, 's').exec(html);
+    assert.ok(form, `there is a form on the page: ${this.#shown!.title}`);
+    const body = new URLSearchParams();
+    // The hidden fields, and the choice that is made on the page.
+    const inputs = form[0].matchAll(
+      /<input type="(hidden|radio)"[^>]* name="(\w+)" value="([^"]*)"( checked)?/g,
+    );
+    for (const [, type, name, value, checked] of inputs) {
+      if (type === 'hidden' || checked !== undefined) body.set(name!, value!);
+    }
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    return this.#ask(new URL(form[1]!.replaceAll('&amp;', '&'), at).href, body);
   }
 
   async #ask(url: string, body: URLSearchParams | null): Promise<Shown> {

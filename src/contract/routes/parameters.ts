@@ -4,10 +4,10 @@
 import { type TSchema, Type } from 'typebox';
 import * as limits from '../limits.ts';
 import {
-  cancellationReasons,
   currencies,
   declineCodes,
   eventTypes,
+  givenCancellationReasons,
   languages,
   paymentMethodTypes,
   refundReasons,
@@ -67,7 +67,7 @@ export const metadataChanges = Type.Record(
   { maxProperties: limits.metadataKeysMax, additionalProperties: false },
 );
 
-export const cancellationReason = Type.Enum([...cancellationReasons]);
+export const cancellationReason = Type.Enum([...givenCancellationReasons]);
 export const refundReason = Type.Enum([...refundReasons]);
 export const declineCode = Type.Enum([...declineCodes]);
 export const failureReason = Type.String({

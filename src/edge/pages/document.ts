@@ -5,9 +5,10 @@ import { type Language, languages } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
 import { type Asset, addressOf } from '../assets.ts';
 import { type Html, html } from './html.ts';
+import { watchScript } from './page-assets.ts';
 import { languageNames, type PageMessage, say } from './page-messages.ts';
 import type { PageAnswer, ShownPayment } from './page-port.ts';
-import { styleElement, styleSource } from './style.ts';
+import { brandStyle, pageStyle, type Style } from './style.ts';
 
 /** The parts of a visit on which its page depends. */
 export interface Visit {
@@ -25,9 +26,13 @@ export interface Page {
   readonly status?: number;
   /** Also the page's heading. */
   readonly title: string;
+  /** The sign of an outcome, above the heading. */
+  readonly mark?: Html;
   /** Stands above the heading. */
   readonly alert?: Html | null;
   readonly body: readonly (Html | null)[];
+  /** The stage of the payment, for the script that watches it. */
+  readonly stage?: string;
   /** The payment that the page is about. */
   readonly payment: ShownPayment | null;
   /** The page reports an error in the form. */
@@ -36,8 +41,8 @@ export interface Page {
   readonly scripts?: readonly Asset[];
   /** The page goes to this address at once. */
   readonly goTo?: string;
-  /** The page reloads after this many seconds. */
-  readonly reloadSeconds?: number;
+  /** The page looks for news this often, and shows them by itself. */
+  readonly watchSeconds?: number;
   readonly headers?: readonly (readonly [string, string])[];
 }
 
@@ -53,24 +58,23 @@ export function sayOf(visit: Visit, payment: ShownPayment, key: PageMessage): st
   return say(key, visit.language, { merchant: payment.merchant, amount });
 }
 
-/** Redirects the browser with a GET. */
-export function redirect(location: string): PageAnswer {
-  return { status: 303, headers: [...fixedHeaders, ['location', location]], body: '' };
+/** The Content-Security-Policy of a page with these style elements. */
+function policyWith(styles: readonly Style[]): string {
+  return [
+    `default-src 'none'`,
+    `style-src ${styles.map(({ source }) => source).join(' ')}`,
+    `script-src 'self'`,
+    `connect-src 'self'`,
+    `img-src 'self' data:`,
+    // The redirect after a form must stay on this service, because Chromium applies `form-action` to redirects, too.
+    `form-action 'self'`,
+    `base-uri 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; ');
 }
-
-// The redirect after a form must stay on this service, because Chromium applies `form-action` to redirects, too.
-const policy = [
-  `default-src 'none'`,
-  `style-src ${styleSource}`,
-  `script-src 'self'`,
-  `form-action 'self'`,
-  `base-uri 'none'`,
-  `frame-ancestors 'none'`,
-].join('; ');
 
 const fixedHeaders: readonly (readonly [string, string])[] = [
   ['cache-control', 'no-store'],
-  ['content-security-policy', policy],
   ['x-frame-options', 'DENY'],
   ['x-content-type-options', 'nosniff'],
   // With `no-referrer` browsers would also hide the origin of the service's own forms.
@@ -81,33 +85,49 @@ const fixedHeaders: readonly (readonly [string, string])[] = [
   ['x-robots-tag', 'noindex, nofollow'],
 ];
 
+/** Redirects the browser with a GET. */
+export function redirect(location: string): PageAnswer {
+  const headers: PageAnswer['headers'] = [
+    ...fixedHeaders,
+    ['content-security-policy', policyWith([pageStyle])],
+    ['location', location],
+  ];
+  return { status: 303, headers, body: '' };
+}
+
 /** The whole answer for a page, with the cookie `setCookie` unless that is null. */
 export function render(page: Page, visit: Visit, setCookie: string | null = null): PageAnswer {
   const { language } = visit;
+  const { payment, watchSeconds, stage = '' } = page;
+  const colour = payment?.branding.colour ?? null;
+  const styles = colour === null ? [pageStyle] : [pageStyle, brandStyle(colour)];
   const headers: (readonly [string, string])[] = [
     ...fixedHeaders,
+    ['content-security-policy', policyWith(styles)],
     ['content-type', 'text/html; charset=utf-8'],
     ['content-language', language],
     ...(page.headers ?? []),
   ];
   if (setCookie !== null) headers.push(['set-cookie', setCookie]);
-  if (page.reloadSeconds !== undefined) headers.push(['refresh', String(page.reloadSeconds)]);
+  if (stage !== '') headers.push(['payment-stage', stage]);
   const title = page.error ? `${say('error', language)}: ${page.title}` : page.title;
+  const scripts = [...(page.scripts ?? []), ...(watchSeconds === undefined ? [] : [watchScript])];
+  const watched = watchSeconds !== undefined && html` data-stage="${stage}" data-seconds="${watchSeconds}"`;
   const document = html`<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}${page.payment !== null && ` – ${page.payment.merchant}`}</title>
-${styleElement}
-${(page.scripts ?? []).map((script) => html`<script type="module" src="${visit.prefix}${addressOf(script)}"></script>`)}
-${page.goTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${page.goTo}">`}
-</head>
+<meta name="color-scheme" content="light dark">
+<title>${title}${payment !== null && ` – ${payment.merchant}`}</title>
+${styles.map(({ element }) => element)}
+${scripts.map((script) => html`<script type="module" src="${visit.prefix}${addressOf(script)}"></script>\n`)}${page.goTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${page.goTo}">\n`}${watchSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${watchSeconds}"></noscript>\n`}</head>
 <body>
-${page.payment?.livemode === false && html`<header class="test"><p>${say('test_mode', language)}</p></header>`}
-<main><div class="sheet stack">
-${page.payment && bill(page.payment, visit)}
-${page.alert ?? null}<h1>${page.title}</h1>${page.body.filter((part) => part !== null)}
+${payment?.livemode === false && html`<header class="test"><p>${say('test_mode', language)}</p></header>`}
+<main${payment !== null && html` class="split"`}${watched}>
+${payment && bill(payment, visit)}
+<div class="sheet stack">
+${page.mark ?? null}${page.alert ?? null}<h1 id="title">${page.title}</h1>${page.body.filter((part) => part !== null)}
 </div></main>
 ${languageLinks(visit)}
 </body>
@@ -116,9 +136,17 @@ ${languageLinks(visit)}
   return { status: page.status ?? 200, headers, body: document.markup };
 }
 
+/** Who is paid, how much, and what for. */
 function bill(payment: ShownPayment, visit: Visit): Html {
-  return html`<div class="bill"><p class="merchant">${sayOf(visit, payment, 'pay_to')}</p>
-<p class="amount">${formatAmount(payment.amount, payment.currency, visit.language)}</p></div>`;
+  const { merchant, branding, description } = payment;
+  const [initial = ''] = merchant;
+  const logo =
+    branding.logoUrl === null
+      ? html`<span class="logo" aria-hidden="true">${initial.toUpperCase()}</span>`
+      : html`<img class="logo" src="${visit.prefix}${branding.logoUrl}" alt="">`;
+  return html`<div class="bill"><div class="merchant">${logo}<p>${sayOf(visit, payment, 'pay_to')}</p></div>
+<p class="amount">${formatAmount(payment.amount, payment.currency, visit.language)}</p>
+${description && html`<p class="what"><bdi>${description}</bdi></p>`}</div>`;
 }
 
 function languageLinks(visit: Visit): Html {

@@ -1,14 +1,17 @@
 // Pages without a form to fill in: the state or the outcome of a payment, and errors.
 
-import { format } from '../../contract/messages/table.ts';
 import { linkTo, type Page, sayOf, type Visit } from './document.ts';
 import { type Html, html } from './html.ts';
+import { outcomeMark, waitingMark } from './marks.ts';
+import { failureText, notice } from './notice.ts';
+import { buttonsScript } from './page-assets.ts';
 import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
+import { printButton, receipt } from './receipt.ts';
 import { afterGivingUp, afterPayment } from './return-links.ts';
 
-/** While the page waits for the network it reloads by itself. */
-const reloadSeconds = 5;
+/** How often a page that waits for the network looks for news. */
+const watchSeconds = 5;
 
 /** The query of an address to which a form redirects. A success page with it goes on to the merchant at once. */
 export const comingFromForm = 'done=1';
@@ -17,10 +20,11 @@ export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening'
   return {
     title: say(`${name}_title`, visit.language),
     payment,
-    reloadSeconds,
+    watchSeconds,
+    mark: waitingMark,
     body: [
       name === 'processing' ? paragraph(say('processing_text', visit.language)) : null,
-      html`<p><a href="${linkTo(visit, visit.path, comingFromForm)}">${say('check_again', visit.language)}</a></p>`,
+      link(linkTo(visit, visit.path, comingFromForm), say('check_again', visit.language)),
     ],
   };
 }
@@ -32,36 +36,45 @@ export function paidPage(payment: ShownPayment, visit: Visit, leaves: boolean): 
   return {
     title: say('paid_title', visit.language),
     payment,
+    mark: outcomeMark('good'),
+    scripts: [buttonsScript],
     ...(goesBack ? { goTo: back } : {}),
     body: [
       paragraph(sayOf(visit, payment, 'paid_text')),
       goesBack ? paragraph(sayOf(visit, payment, 'going_back')) : null,
-      returnTo(back, payment, visit),
+      receipt(payment, visit),
+      html`<div class="stack screen">${returnTo(back, payment, visit)}${printButton('print_receipt', visit.language)}</div>`,
     ],
   };
 }
 
 /** Only the merchant can begin another charge, or nobody can. */
 export function failedPage(payment: ShownPayment, visit: Visit): Page {
+  const isUsedUp = payment.intent.methods_left.length === 0;
+  const message = isUsedUp ? say('charges_used_up', visit.language) : failureText(payment, visit);
   return {
     title: say('failed_title', visit.language),
     payment,
+    mark: outcomeMark('bad'),
     body: [
-      payment.intent.methods_left.length === 0
-        ? notice(visit, say('charges_used_up', visit.language))
-        : failureNotice(payment, visit),
+      message === null ? null : notice(message, visit.language, true),
       paragraph(sayOf(visit, payment, 'failed_text')),
       returnTo(afterGivingUp(payment), payment, visit),
     ],
   };
 }
 
-export function overPage(payment: ShownPayment, visit: Visit): Page {
+/** Nothing can be paid here any more: the merchant canceled the payment, or its time is up. */
+export function endedPage(payment: ShownPayment, visit: Visit, name: 'canceled' | 'expired'): Page {
   return {
     status: 410,
-    title: say('over_title', visit.language),
+    title: say(`${name}_title`, visit.language),
     payment,
-    body: [paragraph(sayOf(visit, payment, 'over_text')), returnTo(afterGivingUp(payment), payment, visit)],
+    mark: outcomeMark(name === 'canceled' ? 'bad' : 'late'),
+    body: [
+      paragraph(sayOf(visit, payment, `${name}_text`)),
+      returnTo(afterGivingUp(payment), payment, visit),
+    ],
   };
 }
 
@@ -69,29 +82,6 @@ export function overPage(payment: ShownPayment, visit: Visit): Page {
 function returnTo(back: string | null, payment: ShownPayment, visit: Visit): Html | null {
   if (back === null) return null;
   return html`<p><a class="button" href="${back}">${sayOf(visit, payment, 'return_to')}</a></p>`;
-}
-
-/** Why the latest charge failed, in the customer's language; null when it did not fail or the customer ended it. */
-export function failureNotice({ intent, session, charge }: ShownPayment, visit: Visit): Html | null {
-  const error = intent.last_payment_error;
-  if (error === null || error.charge !== charge?.id) return null;
-  const { language } = visit;
-  switch (error.code) {
-    case 'card_declined':
-      return notice(visit, format(`card_declined.${error.decline_code!}`, language, {}));
-    case 'cash_payment_refused':
-      return notice(visit, format('failure.cash_refused', language, {}));
-    case 'payment_attempt_expired':
-      return notice(visit, say(session === null ? 'failed_title' : 'charge_expired', language));
-    case 'payment_attempt_canceled':
-      return notice(visit, say('failed_title', language));
-  }
-}
-
-/** A message at the top of the page, which gets the focus. */
-export function notice(visit: Visit, message: string | Html): Html {
-  return html`<div class="notice" role="alert" tabindex="-1" autofocus><p><strong>${say('problem', visit.language)}</strong></p>
-${typeof message === 'string' ? paragraph(message) : message}</div>`;
 }
 
 export function missingPage(visit: Visit): Page {
@@ -135,4 +125,5 @@ function plainPage(
 }
 
 const paragraph = (text: string) => html`<p>${text}</p>`;
-const link = (href: string, text: string) => html`<p><a href="${href}">${text}</a></p>`;
+const link = (href: string, text: string) =>
+  html`<p class="center"><a class="away" href="${href}">${text}</a></p>`;

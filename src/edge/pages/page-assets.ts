@@ -4,5 +4,9 @@ import { scriptAsset } from '../assets.ts';
 
 /** Shows the buttons that need a script, and makes them work. */
 export const buttonsScript = scriptAsset('buttons.js');
+/** Helps to type a card. */
+export const cardFormScript = scriptAsset('card-form.js');
+/** Loads a page again when its payment has gone on. */
+export const watchScript = scriptAsset('watch.js');
 
-export const pageAssets = [buttonsScript];
+export const pageAssets = [buttonsScript, cardFormScript, watchScript];

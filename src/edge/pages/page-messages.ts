@@ -30,17 +30,15 @@ export const pageMessages = {
     ar: 'كيف تودّ أن تدفع؟',
   },
   pay_by_card: { en: 'Pay by card', fr: 'Payer par carte', ar: 'الدفع بالبطاقة' },
-  pay_by_card_hint: {
-    en: 'Visa, Mastercard and other cards',
-    fr: 'Visa, Mastercard et autres cartes',
-    ar: 'فيزا وماستركارد وبطاقات أخرى',
-  },
   pay_cash: { en: 'Pay in cash', fr: 'Payer en espèces', ar: 'الدفع نقدًا' },
-  pay_cash_hint: {
-    en: 'Get a code and pay it at a payment agent',
-    fr: 'Obtenez un code et réglez-le chez un agent de paiement',
-    ar: 'احصل على رمز وادفع لدى وكيل دفع',
+  by_card: { en: 'Card', fr: 'Carte bancaire', ar: 'بطاقة بنكية' },
+  by_cash: { en: 'Cash at a payment agent', fr: 'Espèces chez un agent', ar: 'نقدًا لدى وكيل دفع' },
+  cash_text: {
+    en: 'You get a code. Give it to a payment agent and pay {amount} in cash.',
+    fr: 'Vous recevez un code. Donnez-le à un agent de paiement et réglez {amount} en espèces.',
+    ar: 'تحصل على رمز. أعطه لوكيل دفع وادفع {amount} نقدًا.',
   },
+  get_code: { en: 'Get the code', fr: 'Obtenir le code', ar: 'احصل على الرمز' },
   method_unavailable: {
     en: 'This way of paying is not available at the moment. Choose another one.',
     fr: 'Ce moyen de paiement n’est pas disponible pour le moment. Choisissez-en un autre.',
@@ -77,6 +75,17 @@ export const pageMessages = {
     ar: 'انتهت مهلة الدفع. اختر مجددًا كيف تودّ أن تدفع.',
   },
 
+  check_fields: {
+    en: 'Check the fields marked below.',
+    fr: 'Vérifiez les champs signalés ci-dessous.',
+    ar: 'تحقق من الحقول المحددة أدناه.',
+  },
+  card_private: {
+    en: 'The card number is not stored. {merchant} sees its last four digits only.',
+    fr: 'Le numéro de carte n’est pas conservé. {merchant} n’en voit que les quatre derniers chiffres.',
+    ar: 'لا يُحفظ رقم البطاقة. لا يرى {merchant} منه سوى الأرقام الأربعة الأخيرة.',
+  },
+  paying: { en: 'Paying…', fr: 'Paiement en cours…', ar: 'جارٍ الدفع…' },
   card_number: { en: 'Card number', fr: 'Numéro de carte', ar: 'رقم البطاقة' },
   card_expiry: { en: 'Expiry date', fr: 'Date d’expiration', ar: 'تاريخ الانتهاء' },
   card_expiry_hint: {
@@ -134,12 +143,13 @@ export const pageMessages = {
   challenge_fail: { en: 'Refuse the payment', fr: 'Refuser le paiement', ar: 'رفض الدفع' },
 
   voucher_text: {
-    en: 'Give this code to a payment agent and pay the amount in cash. Print this page, or keep the code.',
-    fr: 'Donnez ce code à un agent de paiement et réglez le montant en espèces. Imprimez cette page ou notez le code.',
-    ar: 'أعطِ هذا الرمز لوكيل دفع وادفع المبلغ نقدًا. اطبع هذه الصفحة أو احتفظ بالرمز.',
+    en: 'Give this code to a payment agent and pay {amount} in cash. Print this page, or keep the code.',
+    fr: 'Donnez ce code à un agent de paiement et réglez {amount} en espèces. Imprimez cette page ou notez le code.',
+    ar: 'أعطِ هذا الرمز لوكيل دفع وادفع {amount} نقدًا. اطبع هذه الصفحة أو احتفظ بالرمز.',
   },
+  voucher_agents: { en: 'Where to pay', fr: 'Où payer', ar: 'أين تدفع' },
+  amount: { en: 'Amount', fr: 'Montant', ar: 'المبلغ' },
   voucher_code: { en: 'Code', fr: 'Code', ar: 'الرمز' },
-  voucher_amount: { en: 'Amount', fr: 'Montant', ar: 'المبلغ' },
   voucher_until: {
     en: 'Pay before (Morocco time)',
     fr: 'À régler avant le (heure du Maroc)',
@@ -153,10 +163,11 @@ export const pageMessages = {
   copy: { en: 'Copy the code', fr: 'Copier le code', ar: 'نسخ الرمز' },
   copied: { en: 'Copied', fr: 'Copié', ar: 'تم النسخ' },
   print: { en: 'Print', fr: 'Imprimer', ar: 'طباعة' },
+  print_receipt: { en: 'Print the receipt', fr: 'Imprimer le reçu', ar: 'طباعة الإيصال' },
   voucher_after: {
-    en: '{merchant} hears of your payment as soon as the agent has taken it.',
-    fr: '{merchant} sera informé de votre paiement dès que l’agent l’aura encaissé.',
-    ar: 'يُبلَّغ {merchant} بدفعك فور أن يستلمه الوكيل.',
+    en: '{merchant} hears of your payment as soon as the agent has taken it, and this page shows the receipt.',
+    fr: '{merchant} sera informé de votre paiement dès que l’agent l’aura encaissé, et cette page affichera le reçu.',
+    ar: 'يُبلَّغ {merchant} بدفعك فور أن يستلمه الوكيل، وتعرض هذه الصفحة الإيصال.',
   },
   voucher_test: {
     en: 'In test mode no agent takes this code: pay it with the cash_payments test helper of the API.',
@@ -182,6 +193,15 @@ export const pageMessages = {
     fr: 'Votre paiement de {amount} à {merchant} a réussi.',
     ar: 'نجح دفعك بمبلغ {amount} إلى {merchant}.',
   },
+  receipt_merchant: { en: 'Paid to', fr: 'Payé à', ar: 'دُفع إلى' },
+  receipt_date: { en: 'Date (Morocco time)', fr: 'Date (heure du Maroc)', ar: 'التاريخ (بتوقيت المغرب)' },
+  receipt_method: { en: 'Paid by', fr: 'Moyen de paiement', ar: 'وسيلة الدفع' },
+  receipt_reference: { en: 'Reference', fr: 'Référence', ar: 'المرجع' },
+  card_ending: {
+    en: '{brand} card ending in {last4}',
+    fr: 'Carte {brand} se terminant par {last4}',
+    ar: 'بطاقة {brand} تنتهي بالأرقام {last4}',
+  },
   going_back: {
     en: 'You are being taken back to {merchant}.',
     fr: 'Vous êtes redirigé vers {merchant}.',
@@ -197,12 +217,23 @@ export const pageMessages = {
     fr: 'Pour réessayer, retournez chez {merchant}.',
     ar: 'للمحاولة مجددًا، عُد إلى {merchant}.',
   },
-  over_title: {
+
+  canceled_title: {
+    en: 'This payment was canceled',
+    fr: 'Ce paiement a été annulé',
+    ar: 'أُلغي هذا الدفع',
+  },
+  canceled_text: {
+    en: 'You were not charged, and a cash code that this page gave is no longer valid. To order again, return to {merchant}.',
+    fr: 'Vous n’avez pas été débité, et un code de paiement en espèces fourni par cette page n’est plus valable. Pour commander à nouveau, retournez chez {merchant}.',
+    ar: 'لم يُخصم منك أي مبلغ، ولم يعد أي رمز دفع نقدي صدر عن هذه الصفحة صالحًا. للطلب مجددًا، عُد إلى {merchant}.',
+  },
+  expired_title: {
     en: 'This payment page has expired',
     fr: 'Cette page de paiement a expiré',
     ar: 'انتهت صلاحية صفحة الدفع هذه',
   },
-  over_text: {
+  expired_text: {
     en: 'It can no longer be used to pay, and a cash code that it gave is no longer valid. To pay, return to {merchant} and start again.',
     fr: 'Elle ne permet plus de payer, et un code de paiement en espèces qu’elle a fourni n’est plus valable. Pour payer, retournez chez {merchant} et recommencez.',
     ar: 'لم يعد الدفع عبرها ممكنًا، ولم يعد أي رمز دفع نقدي صدر عنها صالحًا. للدفع، عُد إلى {merchant} وابدأ من جديد.',

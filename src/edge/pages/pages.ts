@@ -3,24 +3,27 @@
 // accepted form is answered with a redirect, so that reloading the page shows the current state.
 
 import { negotiateLanguage } from '../../contract/language.ts';
-import { languages, type Mode } from '../../contract/vocabulary.ts';
+import { languages, type Mode, modeOf } from '../../contract/vocabulary.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
 import type { Tokenize } from '../../networks/network.ts';
+import { checkoutPage } from './checkout-page.ts';
 import { linkTo, type Page, redirect, render, type Visit } from './document.ts';
 import { createFormGuard } from './form-guard.ts';
 import type { Html } from './html.ts';
 import * as outcomes from './outcome-pages.ts';
 import type { PageAnswer, PagePort, PageRequest, PageVisit, ShownPayment } from './page-port.ts';
-import { cardPage, challengePage, choicePage, voucherPage } from './payment-pages.ts';
 import { formStages, isPagePath, type PageRoute, routeOf } from './routes.ts';
 import { type Stage, stageOf } from './stage.ts';
 import { createSubmits } from './submissions.ts';
 import { createVisitors } from './visitors.ts';
+import { challengePage, voucherPage } from './voucher-page.ts';
 
 export interface PagesOptions {
   readonly port: PagePort;
   /** The card network's tokenizer in each mode; null where there is no card network. */
   readonly tokenize: Readonly<Record<Mode, Tokenize | null>>;
+  /** The names of the agents that take cash codes in each mode. */
+  readonly agents: Readonly<Record<Mode, readonly string[]>>;
   /** The address of the service for customers, without a final slash. */
   readonly baseUrl: string;
   readonly monotonic: MonotonicClock;
@@ -46,7 +49,7 @@ export interface Pages {
 const visitorsMax = 50_000;
 
 export function createPages(options: PagesOptions): Pages {
-  const { port, onError } = options;
+  const { port, agents, onError } = options;
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/$/, '');
   const guard = createFormGuard(base.protocol === 'https:', options.randomBytes);
@@ -89,7 +92,12 @@ export function createPages(options: PagesOptions): Pages {
     const { field, setCookie } = guard.protect(id, request.headers.cookie);
     const justActed = new URLSearchParams(request.query).has('done');
     const holdsForm = Object.values(formStages).some((stages) => stages.includes(stage.name));
-    return render(pageAt(stage, payment, visit, field, justActed), visit, holdsForm ? setCookie : null);
+    const page = pageAt(stage, payment, visit, {
+      field,
+      justActed,
+      agents: agents[modeOf(payment.livemode)],
+    });
+    return render({ ...page, stage: stage.name }, visit, holdsForm ? setCookie : null);
   }
 
   async function submit(
@@ -138,17 +146,29 @@ function visitOf(
   };
 }
 
-/** `justActed`: a form has redirected the customer here. */
-function pageAt(stage: Stage, payment: ShownPayment, visit: Visit, field: Html, justActed: boolean): Page {
+interface Showing {
+  /** The hidden field that protects a form. */
+  readonly field: Html;
+  /** A form has redirected the customer here. */
+  readonly justActed: boolean;
+  /** The names of the agents that take cash codes. */
+  readonly agents: readonly string[];
+}
+
+function pageAt(
+  stage: Stage,
+  payment: ShownPayment,
+  visit: Visit,
+  { field, justActed, agents }: Showing,
+): Page {
   switch (stage.name) {
     case 'choose':
-      return choicePage(payment, visit, field);
     case 'card':
-      return cardPage(payment, visit, field);
+      return checkoutPage(payment, visit, field);
     case 'challenge':
       return challengePage(payment, visit, field);
     case 'voucher':
-      return voucherPage(payment, visit, field);
+      return voucherPage(payment, visit, field, agents);
     case 'opening':
     case 'processing':
       return outcomes.waitingPage(payment, visit, stage.name);
@@ -156,7 +176,8 @@ function pageAt(stage: Stage, payment: ShownPayment, visit: Visit, field: Html, 
       return outcomes.paidPage(payment, visit, justActed);
     case 'failed':
       return outcomes.failedPage(payment, visit);
-    case 'over':
-      return outcomes.overPage(payment, visit);
+    case 'canceled':
+    case 'expired':
+      return outcomes.endedPage(payment, visit, stage.name);
   }
 }

@@ -2,14 +2,14 @@
 
 import type { Stage } from './stage.ts';
 
-export type Form = 'choice' | 'card' | 'challenge' | 'change';
+export type Form = 'checkout' | 'card' | 'challenge' | 'change';
 
 /** The stages at which a form may be sent. */
 export const formStages: Readonly<Record<Form, readonly Stage['name'][]>> = {
-  choice: ['choose'],
+  checkout: ['choose'],
   card: ['card'],
   challenge: ['challenge'],
-  change: ['card', 'challenge', 'voucher'],
+  change: ['challenge', 'voucher'],
 };
 
 export interface PageRoute {
@@ -22,7 +22,7 @@ export interface PageRoute {
 }
 
 const forms: Readonly<Record<string, Form>> = {
-  checkout: 'choice',
+  checkout: 'checkout',
   pay: 'card',
   'pay/challenge': 'challenge',
   'pay/change': 'change',

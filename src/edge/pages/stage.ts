@@ -5,9 +5,9 @@ import { cardPath, checkoutPath, voucherPath } from '../../contract/page-paths.t
 import type { PaymentView } from '../../domain/payment-view.ts';
 
 export type Stage =
-  /** The customer chooses a method. */
+  /** The customer of a checkout session chooses a method and types a card. */
   | { readonly name: 'choose'; readonly path: string }
-  /** The customer types a card. */
+  /** The customer of a payment intent without a session types a card. */
   | { readonly name: 'card'; readonly path: string }
   /** The customer answers the challenge of the card's bank. */
   | { readonly name: 'challenge'; readonly path: string }
@@ -20,24 +20,31 @@ export type Stage =
   | { readonly name: 'paid' }
   /** The charge failed, and only the merchant can begin another. */
   | { readonly name: 'failed' }
-  /** Nothing can be paid here any more. */
-  | { readonly name: 'over' };
+  /** The merchant canceled the payment. */
+  | { readonly name: 'canceled' }
+  /** The time to pay here is over. */
+  | { readonly name: 'expired' };
 
 /** The stage of the payment of `id`, which is a session or a charge. `path` is the address of the stage's page. */
 export function stageOf(view: PaymentView, id: string): Stage {
   const { intent, session, charge } = view;
   if (intent.status === 'succeeded') return { name: 'paid' };
-  if (intent.status === 'canceled') return { name: 'over' };
+  if (intent.status === 'canceled') {
+    return { name: intent.cancellation_reason === 'expired' ? 'expired' : 'canceled' };
+  }
   if (intent.status === 'processing') return { name: 'processing' };
   if (intent.busy) return { name: 'opening' };
-  if (session?.over) return { name: 'over' };
+  if (session?.over) return { name: 'expired' };
   if (intent.status === 'requires_payment_method') {
     if (session === null || intent.methods_left.length === 0) return { name: 'failed' };
     return { name: 'choose', path: checkoutPath(session.id) };
   }
   // Another charge has followed this one. Within a session the customer began it, so the page goes on with it.
-  if (charge === null || (session === null && charge.id !== id)) return { name: 'over' };
-  if (charge.over) return { name: 'over' };
+  if (charge === null || (session === null && charge.id !== id)) return { name: 'expired' };
+  if (charge.over) return { name: 'expired' };
   if (charge.method === 'cash') return { name: 'voucher', path: voucherPath(charge.id) };
-  return { name: charge.challenge ? 'challenge' : 'card', path: cardPath(charge.id) };
+  if (charge.challenge) return { name: 'challenge', path: cardPath(charge.id) };
+  // A charge of a session is opened when the card is sent. If the card did not follow, the customer sends it again.
+  if (session !== null) return { name: 'choose', path: checkoutPath(session.id) };
+  return { name: 'card', path: cardPath(charge.id) };
 }

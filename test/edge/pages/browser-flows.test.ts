@@ -48,19 +48,25 @@ async function typeCard(page: Page, card: Pick<TestCard, 'number' | 'brand'>): P
   await page.getByLabel('Security code').fill(card.brand === 'amex' ? '1234' : '123');
 }
 
+/** The card form goes when cash is chosen, without a script. */
+async function chooseCash(page: Page): Promise<void> {
+  await page.getByLabel('Cash at a payment agent').check();
+  assert.equal(await page.locator('#number').isVisible(), false);
+  await page.getByRole('button', { name: 'Get the code' }).click();
+}
+
 const pay = (page: Page) => page.getByRole('button', { name: /^Pay MAD/ }).click();
 const textOf = async (locator: Locator) => ((await locator.textContent()) ?? '').trim();
 const heading = (page: Page) => textOf(page.getByRole('heading', { level: 1 }));
 const alertOf = (page: Page) => textOf(page.getByRole('alert'));
 
-/** A session whose shop is the one beside the pages, and the customer on its card page. */
-async function atCardPage(page: Page) {
+/** A session whose shop is the one beside the pages, and the customer on its page, whose card form is open. */
+async function atCardForm(page: Page) {
   const session = await createSession(site.service, {
     success_url: `${site.shopUrl}/thanks?session={CHECKOUT_SESSION_ID}`,
     cancel_url: `${site.shopUrl}/basket`,
   });
   await page.goto(`${site.url}/checkout/${session.id}`);
-  await page.getByRole('button', { name: 'Pay by card' }).click();
   return session;
 }
 
@@ -76,7 +82,7 @@ describe('a customer pays by card', () => {
   for (const card of testCards) {
     browserTest(`${card.number}: ${card.text.en}`, async () => {
       const { page, complaints } = visitor;
-      const session = await atCardPage(page);
+      const session = await atCardForm(page);
       await typeCard(page, card);
       await pay(page);
       if (card.challenge) await page.getByRole('button', { name: 'Confirm the payment' }).click();
@@ -89,9 +95,10 @@ describe('a customer pays by card', () => {
         await page.waitForURL(orderUrl(session));
         assert.equal(await page.getByText('Thank you').count(), 1);
       } else {
-        await page.waitForURL(`${site.url}/checkout/${session.id}`);
+        await page.waitForURL((url) => url.pathname === `/checkout/${session.id}`);
         const reason = operationMessages[`card_declined.${card.decline}`].en;
         assert.ok((await alertOf(page)).includes(reason));
+        assert.equal(await page.locator(':focus').getAttribute('id'), 'number');
       }
       assert.deepEqual(complaints, []);
     });
@@ -99,12 +106,11 @@ describe('a customer pays by card', () => {
 
   browserTest('a refused challenge is a decline; another card then pays', async () => {
     const { context, page } = await visit();
-    const session = await atCardPage(page);
+    const session = await atCardForm(page);
     await typeCard(page, testCards.find(({ challenge }) => challenge)!);
     await pay(page);
     await page.getByRole('button', { name: 'Refuse the payment' }).click();
     assert.match(await alertOf(page), /does not allow this payment/);
-    await page.getByRole('button', { name: 'Pay by card' }).click();
     await typeCard(page, testCards[0]!);
     await page.getByLabel('Security code').press('Enter');
     await page.waitForURL(orderUrl(session));
@@ -115,32 +121,38 @@ describe('a customer pays by card', () => {
     await context.close();
   });
 
-  browserTest('wrong fields are summed up in focus, and each line leads to its field', async () => {
+  browserTest('wrong fields are marked, and the first of them is in focus', async () => {
     const { context, page } = await visit();
-    await atCardPage(page);
-    await page.getByLabel('Card number').fill('4111 1111 1111 1111');
+    await atCardForm(page);
+    await page.getByLabel('Card number').fill('4111 1111 1111 1112');
     await page.getByLabel('Expiry date').fill('99');
     await pay(page);
-    assert.match(await textOf(page.locator(':focus')), /^There is a problem/);
-    for (const field of ['#number', '#expiry', '#cvc'])
-      assert.equal(await page.locator(field).inputValue(), '');
-    await page.locator('a[href="#cvc"]').click();
-    assert.equal(await page.locator(':focus').getAttribute('id'), 'cvc');
+    assert.match(await alertOf(page), /^There is a problem\s+Check the fields marked below\.$/);
+    assert.equal(await page.locator(':focus').getAttribute('id'), 'number');
+    for (const [field, kept] of [
+      ['#number', ''],
+      ['#expiry', '99'],
+      ['#cvc', ''],
+    ] as const) {
+      assert.equal(await page.locator(field).inputValue(), kept);
+      assert.equal(await page.locator(field).getAttribute('aria-invalid'), 'true');
+    }
     await context.close();
   });
 
   browserTest('who thinks again goes back to the choice, and pays another way', async () => {
     const { context, page, complaints } = await visit();
-    const session = await atCardPage(page);
+    const session = await atCardForm(page);
+    await typeCard(page, testCards.find(({ challenge }) => challenge)!);
+    await pay(page);
     await page.getByRole('button', { name: 'Choose another way' }).click();
     await page.waitForURL(`${site.url}/checkout/${session.id}`);
     assert.equal(await page.getByRole('alert').count(), 0);
-    await page.getByRole('button', { name: 'Pay in cash' }).click();
+    await chooseCash(page);
     await page.emulateMedia({ media: 'print' });
     assert.equal(await page.getByRole('button').count(), 0, 'nothing to press on paper');
     await page.emulateMedia({ media: 'screen' });
     await page.getByRole('button', { name: 'Choose another way' }).click();
-    await page.getByRole('button', { name: 'Pay by card' }).click();
     await typeCard(page, testCards[0]!);
     await pay(page);
     await page.waitForURL(orderUrl(session));
@@ -150,7 +162,7 @@ describe('a customer pays by card', () => {
 
   browserTest('who gives up goes back to the basket', async () => {
     const { context, page } = await visit();
-    await atCardPage(page);
+    await atCardForm(page);
     await page.getByRole('link', { name: 'Cancel and return' }).click();
     await page.waitForURL(`${site.shopUrl}/basket`);
     await context.close();
@@ -163,9 +175,6 @@ browserTest('an impatient customer pays once and sees how the payment goes', asy
   const { context, page } = await visit();
   const { service } = slow;
   const session = await createSession(service, { success_url: `${slow.shopUrl}/thanks?session=1` });
-  const chosen = service.run('choose_method', { method: 'card' }, session.id);
-  await service.timers.advance(500);
-  await chosen;
   await page.goto(`${slow.url}/checkout/${session.id}`);
   await typeCard(page, testCards[0]!);
   const button = (await page.getByRole('button', { name: /^Pay MAD/ }).boundingBox())!;
@@ -176,8 +185,13 @@ browserTest('an impatient customer pays once and sees how the payment goes', asy
     await page.mouse.click(button.x + 20, button.y + 20, { clickCount });
     await posted;
     // A browser that sends a form again drops the first request: it has to have arrived.
-    while (service.authorizations.length === 0) await new Promise(setImmediate);
+    while (!service.state.get('payment_intent', session.payment_intent)!.network_call)
+      await new Promise(setImmediate);
   }
+  await page.getByRole('heading', { name: 'One moment, please' }).waitFor();
+  await service.timers.advance(500);
+  while (service.authorizations.length === 0) await new Promise(setImmediate);
+  await page.getByRole('link', { name: 'Check again' }).click();
   await page.getByRole('heading', { name: 'Your payment is being processed' }).waitFor();
   await service.timers.advance(500);
   await page.getByRole('link', { name: 'Check again' }).click();
@@ -189,7 +203,7 @@ browserTest('an impatient customer pays once and sees how the payment goes', asy
 
 browserTest('a form on another site does nothing', async () => {
   const { context, page } = await visit();
-  const session = await atCardPage(page);
+  const session = await atCardForm(page);
   const target = page.url();
   await page.goto(`${site.shopUrl}/`);
   await page.setContent(`<form method="post" action="${target}"><input name="form_key" value="x">
@@ -212,8 +226,8 @@ describe('a customer pays in cash', () => {
     const { context, page, complaints } = await visit();
     const session = await createSession(site.service, { success_url: `${site.shopUrl}/thanks?session=1` });
     await page.goto(`${site.url}/checkout/${session.id}`);
-    await page.getByRole('button', { name: 'Pay in cash' }).click();
-    const number = (await textOf(page.locator('.code'))).replaceAll(' ', '');
+    await chooseCash(page);
+    const number = (await textOf(page.locator('.code bdi'))).replaceAll(' ', '');
     assert.match(number, /^\d{12}$/);
     const qr = page.getByRole('img', { name: 'QR code' });
     const banner = page.getByText('Test mode: this page is a simulation');
@@ -268,7 +282,7 @@ describe('a customer who reads Arabic', () => {
       'the first column is on the right',
     );
     await page.locator('#number').fill('١٢٣٤');
-    await page.getByRole('button').click();
+    await page.getByRole('button', { name: 'ادفع' }).click();
     assert.match(await alertOf(page), /^هناك مشكلة/);
     await page.getByRole('link', { name: 'Français' }).click();
     assert.equal(await heading(page), 'Payer par carte');

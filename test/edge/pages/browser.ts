@@ -5,6 +5,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type Browser, chromium } from 'playwright-core';
+import { addressOf } from '../../../src/edge/assets.ts';
+import { pageAssets } from '../../../src/edge/pages/page-assets.ts';
 import { chromiumMissing, findChromium } from './chromium.ts';
 import { createService, type Service } from './in-process-service.ts';
 
@@ -51,6 +53,11 @@ export async function openSite(options: { readonly latencyMs?: number } = {}): P
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const [path = '', query = ''] = request.url!.split('?');
+    const asset = pageAssets.find((candidate) => addressOf(candidate) === path);
+    if (asset !== undefined) {
+      response.writeHead(200, { 'content-type': asset.type }).end(asset.text);
+      return;
+    }
     const header = (name: string) => String(request.headers[name] ?? '');
     const asked = {
       method: request.method!,

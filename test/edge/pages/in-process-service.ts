@@ -57,6 +57,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
   const pages = createPages({
     port,
     tokenize: { test: simulator.card.tokenize, live: null },
+    agents: { test: simulator.cash.agents, live: [] },
     baseUrl,
     monotonic: timers.clock.monotonic,
     randomBytes,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { testCards } from '../../../src/networks/test-cards.ts';
 import { createConfirmed, createService, createSession, type Service } from './in-process-service.ts';
@@ -9,31 +10,56 @@ const shopHome = 'https://shop.example/thanks?session=';
 const statusOf = (service: Service, intent: string) => service.state.get('payment_intent', intent)!.status;
 
 describe('a checkout session', () => {
-  test('offers its methods, with merchant and amount, and loads nothing', async () => {
+  test('says who is paid, what for and how much, and has both methods and the card form on one page', async () => {
     const service = createService();
-    const session = await createSession(service);
+    const session = await createSession(service, { description: 'Order <17>: two books' });
     const shown = await createVisitor(service.pages).get(`/checkout/${session.id}`);
     assert.equal(shown.status, 200);
     assert.match(shown.body, /Payment to Atlas &lt;Books&gt; &amp; Co/);
     assert.match(shown.body, /MAD\u00a0250\.00/);
-    assert.match(shown.body, /name="method" value="card"/);
-    assert.match(shown.body, /name="method" value="cash"/);
+    assert.match(shown.body, /Order &lt;17&gt;: two books/);
+    assert.match(shown.body, /type="radio"[^>]* name="method" value="card" checked/);
+    assert.match(shown.body, /type="radio"[^>]* name="method" value="cash">/);
+    for (const field of ['number', 'expiry', 'cvc']) assert.match(shown.body, new RegExp(`id="${field}"`));
     assert.match(shown.body, /href="https:\/\/shop\.example\/basket"/);
     assert.match(shown.body, /Test mode/);
-    assert.doesNotMatch(shown.body, /<script|<link|<img|src=|style=|onclick/);
+    assert.match(shown.body, /<details><summary>Test cards/, 'the test cards are folded');
+    assert.doesNotMatch(shown.body, /<script>|<link|<img|style=|onclick/);
+    assert.doesNotMatch(shown.body, /src="(?!\/assets\/card-form\.[0-9a-f]{16}\.js")/);
   });
 
-  test('with one method offers that one', async () => {
+  test('with one method has no choice to make', async () => {
     const service = createService();
-    const session = await createSession(service, { payment_method_types: ['cash'] });
-    const shown = await createVisitor(service.pages).get(`/checkout/${session.id}`);
-    assert.match(shown.body, /value="cash"/);
-    assert.doesNotMatch(shown.body, /value="card"/);
+    for (const [method, other] of [
+      ['cash', 'card'],
+      ['card', 'cash'],
+    ]) {
+      const session = await createSession(service, { payment_method_types: [method] });
+      const shown = await createVisitor(service.pages).get(`/checkout/${session.id}`);
+      assert.match(shown.body, new RegExp(`type="hidden" name="method" value="${method}"`));
+      assert.doesNotMatch(shown.body, new RegExp(`radio|value="${other}"`));
+    }
+  });
+
+  test('shows the merchant’s colour and logo; the policy allows that colour’s style and no other', async () => {
+    const service = createService();
+    const session = await createSession(service);
+    const branding = { colour: '#0a5c36', logoUrl: '/assets/logo/org_1.abc.png' };
+    const port = {
+      ...service.port,
+      view: async (id: string) => ({ ...(await service.port.view(id))!, branding }),
+    };
+    const shown = await createVisitor(createService({ port }).pages).get(`/checkout/${session.id}`);
+    assert.ok(shown.body.includes(':root{--brand:#0a5c36;'));
+    assert.ok(shown.body.includes('<img class="logo" src="/assets/logo/org_1.abc.png" alt="">'));
+    for (const [, style] of shown.body.matchAll(/<style>(.*?)<\/style>/gs)) {
+      const digest = createHash('sha256').update(style!).digest('base64');
+      assert.ok(shown.header('content-security-policy')!.includes(`'sha256-${digest}'`));
+    }
   });
 
   test('paid by card goes to the success address with the session filled in', async () => {
-    const { service, session, visitor, shown } = await atCardPage();
-    assert.match(shown.at, /^\/pay\/ch_/);
+    const { service, session, visitor } = await atCardPage();
     const paid = await visitor.send(goodCard);
     assert.equal(statusOf(service, session.payment_intent), 'succeeded');
     assert.equal(paid.status, 200);
@@ -42,15 +68,20 @@ describe('a checkout session', () => {
     assert.equal(finished.status, 200);
     assert.match(titleOf(finished.body), /Payment complete/);
     assert.doesNotMatch(finished.body, /http-equiv="refresh"/);
+    assert.match(finished.body, /Visa card ending in 4242/);
+    assert.ok(finished.body.includes(session.payment_intent), 'the reference');
+    assert.match(finished.body, /Monday, 2 November 2026 at /);
     assert.ok(finished.body.includes(`href="${shopHome}${session.id}"`));
   });
 
-  test('a declined card leads back to the choice, with the reason, and can be followed by a good one', async () => {
+  test('a declined card stays on the form, which says why and keeps the date, and can be followed by a good one', async () => {
     const { service, session, visitor } = await atCardPage();
     const declined = await visitor.send({ ...goodCard, number: '4000 0000 0000 9995' });
-    assert.equal(declined.at, `/checkout/${session.id}`);
+    assert.deepEqual([declined.status, declined.at], [402, `/checkout/${session.id}`]);
     assert.match(declined.body, /insufficient funds/);
-    await visitor.send({ method: 'card' });
+    assert.match(declined.body, /id="expiry"[^>]* value="09\/32"/);
+    assert.doesNotMatch(declined.body, /value="[^"]*(?:9995|123)"/);
+    assert.match(declined.body, /id="number"[^>]* autofocus aria-describedby="problem number-wrong"/);
     await visitor.send(goodCard);
     assert.equal(statusOf(service, session.payment_intent), 'succeeded');
   });
@@ -80,38 +111,36 @@ describe('a checkout session', () => {
     assert.match(titleOf((await visitor.get(`/voucher/${id}`)).body), /Payment complete/);
   });
 
-  test('leads back to the choice from a card page, a challenge and a voucher; another method then pays', async () => {
-    const { service, session, visitor, shown } = await atCardPage();
+  test('leads back to the choice from a challenge and a voucher; another method then pays', async () => {
+    const { service, session, visitor } = await atCardPage();
     const back = (from: string) => {
       assert.ok(visitor.form('/change').action.endsWith('/change'), from);
       return visitor.send({}, '/change');
     };
-    const choice = await back('card');
+    const challenge = await visitor.send({ ...goodCard, number: '4000 0027 6000 3184' });
+    const choice = await back('challenge');
     assert.equal(choice.at, `/checkout/${session.id}`);
     assert.doesNotMatch(choice.body, /role="alert"/, 'nothing went wrong');
-    await visitor.send({ method: 'card' });
-    await visitor.send({ ...goodCard, number: '4000 0027 6000 3184' });
-    assert.equal((await back('challenge')).at, `/checkout/${session.id}`);
     assert.equal(service.authorizations.length, 0);
     const voucher = await visitor.send({ method: 'cash' });
     assert.match(voucher.body, /the code above stops working/);
     const charge = (await service.port.view(session.id))!.charge!;
     await back('voucher');
     assert.equal(service.state.get('charge', charge.id)!.failure_code, 'payment_attempt_canceled');
-    for (const old of [shown.at, `/voucher/${charge.id}`, `/voucher/${charge.id}/change`]) {
+    for (const old of [challenge.at, `/voucher/${charge.id}`, `/voucher/${charge.id}/change`]) {
       assert.equal((await visitor.get(old)).at, `/checkout/${session.id}`, old);
     }
-    await visitor.send({ method: 'card' });
     await visitor.send(goodCard);
     assert.equal(statusOf(service, session.payment_intent), 'succeeded');
   });
 
   test('a decline stands on the choice until another attempt was begun', async () => {
-    const { visitor } = await atCardPage();
-    const declined = await visitor.send({ ...goodCard, number: '4000 0000 0000 9995' });
-    assert.match(declined.body, /insufficient funds/);
-    await visitor.send({ method: 'card' });
-    assert.doesNotMatch((await visitor.send({}, '/change')).body, /insufficient funds/);
+    const { session, visitor } = await atCardPage();
+    await visitor.send({ ...goodCard, number: '4000 0000 0000 9995' });
+    const { body } = await visitor.get(`/checkout/${session.id}`);
+    assert.match(body, /role="alert">.*insufficient funds/s);
+    await visitor.send({ method: 'cash' });
+    assert.doesNotMatch((await visitor.send({}, '/change')).body, /role="alert"/);
   });
 
   test('what leads back is said in three languages, and stays off the paper', async () => {
@@ -132,9 +161,10 @@ describe('a checkout session', () => {
   });
 
   test('with one method, or without a session, nothing leads back', async () => {
-    const one = await atCardPage({ payment_method_types: ['card'] });
-    assert.doesNotMatch(one.shown.body, /\/change/);
     const service = createService();
+    const one = await createSession(service, { payment_method_types: ['cash'] });
+    await service.run('choose_method', { method: 'cash' }, one.id);
+    assert.doesNotMatch((await createVisitor(service.pages).get(`/checkout/${one.id}`)).body, /\/change/);
     const { charge } = await createConfirmed(service, 'cash');
     const visitor = createVisitor(service.pages);
     assert.doesNotMatch((await visitor.get(`/voucher/${charge}`)).body, /<form/);
@@ -143,12 +173,13 @@ describe('a checkout session', () => {
   });
 
   test('a form that leads back does nothing once the card was submitted', async () => {
-    const { service, session, visitor, shown } = await atCardPage();
-    const { hidden } = visitor.form('/change');
-    await visitor.send({ ...goodCard, number: '4000 0000 0000 0077' });
-    const late = await visitor.ask('POST', `${shown.at}/change`, new URLSearchParams(hidden).toString());
-    assert.equal(late.header('location'), `${shown.at}?done=1`);
-    assert.equal(statusOf(service, session.payment_intent), 'processing');
+    const { service, session, visitor } = await atCardPage();
+    await visitor.send({ ...goodCard, number: '4000 0027 6000 3184' });
+    const { action, hidden } = visitor.form('/change');
+    await visitor.send({ answer: 'pass' }, '/challenge');
+    const late = await visitor.ask('POST', action, new URLSearchParams(hidden).toString());
+    assert.equal(late.status, 303);
+    assert.equal(statusOf(service, session.payment_intent), 'succeeded');
   });
 
   const usedUp = [
@@ -160,11 +191,9 @@ describe('a checkout session', () => {
     test(`that was tried with too many cards says so (${language}), and leads on or back`, async () => {
       for (const methods of [['card', 'cash'], ['card']] as const) {
         const { service, session, visitor } = await atCardPage({ payment_method_types: methods });
-        for (let tried = 1; tried < 10; tried++) {
+        for (let tried = 1; tried <= 10; tried++) {
           await visitor.send({ ...goodCard, number: '4000 0000 0000 0002' });
-          await visitor.send({ method: 'card' });
         }
-        await visitor.send({ ...goodCard, number: '4000 0000 0000 0002' });
         const shown = await visitor.get(`/checkout/${session.id}?lang=${language}`);
         assert.equal(shown.status, 200);
         assert.ok(shown.body.includes(methods.length === 2 ? cards : attempts), shown.body);
@@ -187,7 +216,7 @@ describe('a checkout session', () => {
       await service.run('choose_method', { method: 'card' }, session.id);
       await service.create('fail_charge', {}, intent().latest_charge!);
     }
-    const shown = await visitor.send({ method: 'card' });
+    const shown = await visitor.send({ ...goodCard, method: 'card' });
     assert.match(shown.body, /Too many cards were tried/);
     assert.equal(intent().status, 'requires_payment_method');
   });
@@ -212,13 +241,14 @@ describe('a checkout session', () => {
   });
 
   test('an attempt that expired unpaid leads back to the choice', async () => {
-    const { service, session, visitor, shown } = await atCardPage();
+    const { service, session, visitor } = await atCardPage();
+    const challenge = await visitor.send({ ...goodCard, number: '4000 0027 6000 3184' });
     await service.timers.advance(1_800_000);
     service.shard.state.readOnly = true;
-    assert.equal((await visitor.get(shown.at)).status, 410);
+    assert.equal((await visitor.get(challenge.at)).status, 410);
     service.shard.state.readOnly = false;
     await service.upkeep();
-    const again = await visitor.get(shown.at);
+    const again = await visitor.get(challenge.at);
     assert.equal(again.at, `/checkout/${session.id}`);
     assert.match(again.body, /The time to pay ran out/);
   });
@@ -255,6 +285,16 @@ describe('a checkout session', () => {
   });
 });
 
+test('a canceled payment says that it was canceled, with 410', async () => {
+  const service = createService();
+  const session = await createSession(service);
+  await service.create('cancel_payment_intent', {}, session.payment_intent);
+  const shown = await createVisitor(service.pages).get(`/checkout/${session.id}`);
+  assert.equal(shown.status, 410);
+  assert.match(titleOf(shown.body), /was canceled/);
+  assert.match(shown.body, /You were not charged/);
+});
+
 describe('a card page', () => {
   test('lists every test card in the language of the page', async () => {
     const { visitor, shown } = await atCardPage();
@@ -268,18 +308,21 @@ describe('a card page', () => {
     }
   });
 
-  test('names each field that is wrong, links to it, and gives back nothing that was typed', async () => {
+  test('marks each field that is wrong, puts the first in focus, and gives back neither number nor code', async () => {
     const { service, session, visitor } = await atCardPage();
     const shown = await visitor.send({ number: '4111 1111 1111 1112', expiry: '13/32', cvc: '98' });
     assert.equal(shown.status, 400);
     assert.match(titleOf(shown.body), /^Error: /);
-    for (const field of ['number', 'expiry', 'cvc']) {
-      assert.ok(shown.body.includes(`href="#${field}"`));
-      assert.match(shown.body, new RegExp(`id="${field}"[^>]* aria-invalid="true"[^>]*${field}-wrong"`));
-    }
-    for (const typed of ['4111', '1112', '13/32', 'value="98"'])
-      assert.ok(!shown.body.includes(typed), typed);
-    assert.equal(statusOf(service, session.payment_intent), 'requires_action');
+    for (const field of ['number', 'expiry', 'cvc'])
+      assert.match(shown.body, new RegExp(`id="${field}"[^>]* aria-invalid="true"[^>]*${field}-wrong`));
+    assert.match(
+      shown.body,
+      /role="alert"><p><strong>There is a problem<\/strong><\/p>\n<p>Check the fields/,
+    );
+    assert.match(shown.body, /id="number"[^>]* autofocus/);
+    assert.match(shown.body, /id="expiry"[^>]* value="13\/32"/);
+    for (const typed of ['4111', '1112', 'value="98"']) assert.ok(!shown.body.includes(typed), typed);
+    assert.equal(statusOf(service, session.payment_intent), 'requires_payment_method');
   });
 
   test('a real card is refused in test mode, and its number stays nowhere', async () => {
@@ -332,7 +375,9 @@ describe('a card page', () => {
     const { service, session, visitor, shown } = await atCardPage();
     const waiting = await visitor.send({ ...goodCard, number: '4000 0000 0000 0077' });
     assert.match(titleOf(waiting.body), /being processed/);
-    assert.equal(waiting.header('refresh'), '5');
+    assert.match(waiting.body, /<noscript><meta http-equiv="refresh" content="5"><\/noscript>/);
+    assert.equal(waiting.header('payment-stage'), 'processing');
+    assert.match(waiting.body, /<main[^>]* data-stage="processing" data-seconds="5"/);
     assert.equal(waiting.at, `${shown.at}?done=1`);
     await service.timers.advance(30_000);
     const paid = await visitor.get(waiting.at);
@@ -390,6 +435,31 @@ describe('forms', () => {
     assert.equal(service.authorizations.length, 1);
   });
 
+  test('sent again after a decline they charge nothing, and the answer shows the decline', async () => {
+    const { service, shown } = await atCardPage();
+    const { header, hidden } = await cookieOf(service, shown.at);
+    const visitor = createVisitor(service.pages, { cookie: header });
+    const body = new URLSearchParams({ ...hidden, ...goodCard, number: '4000000000000002' }).toString();
+    assert.equal((await visitor.ask('POST', shown.at, body)).status, 402);
+    assert.equal((await visitor.ask('POST', shown.at, body)).status, 303);
+    assert.equal(service.authorizations.length, 1);
+  });
+
+  test('a card that did not arrive after its charge was opened is sent again, or cash is chosen instead', async () => {
+    for (const method of ['card', 'cash']) {
+      const service = createService();
+      const session = await createSession(service);
+      await service.run('choose_method', { method: 'card' }, session.id);
+      const visitor = createVisitor(service.pages);
+      const opened = (await service.port.view(session.id))!.charge!.id;
+      assert.equal((await visitor.get(`/pay/${opened}`)).at, `/checkout/${session.id}`);
+      const { at } = await visitor.send({ ...goodCard, method });
+      const { intent, charge } = (await service.port.view(session.id))!;
+      if (method === 'card') assert.deepEqual([intent.status, charge!.id], ['succeeded', opened]);
+      else assert.equal(at, `/voucher/${charge!.id}`);
+    }
+  });
+
   const forged: readonly [string, (key: string, cookie: string) => { key: string; headers: object }][] = [
     ['no cookie', (key) => ({ key, headers: { cookie: '' } })],
     ['another cookie', (key) => ({ key, headers: { cookie: `payments-form=${'A'.repeat(22)}` } })],
@@ -402,14 +472,14 @@ describe('forms', () => {
     test(`forged (${name}) they are refused and do nothing`, async () => {
       const { service, session, shown } = await atCardPage();
       const { header, hidden } = await cookieOf(service, shown.at);
-      const { key, headers } = change(hidden.form_key, header);
-      const body = new URLSearchParams({ form_key: key, ...goodCard }).toString();
+      const { key, headers } = change(hidden.form_key!, header);
+      const body = new URLSearchParams({ ...hidden, form_key: key, ...goodCard }).toString();
       const answer = await createVisitor(service.pages, headers).ask('POST', shown.at, body);
       assert.equal(answer.status, 403);
       assert.match(answer.body, /out of date/);
       assert.ok(answer.body.includes(`href="${shown.at}"`));
       assert.equal(service.authorizations.length, 0);
-      assert.equal(statusOf(service, session.payment_intent), 'requires_action');
+      assert.equal(statusOf(service, session.payment_intent), 'requires_payment_method');
     });
   }
 

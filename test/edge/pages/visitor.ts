@@ -51,11 +51,16 @@ export function createVisitor(pages: Pages, changes: Partial<PageRequest['header
   };
 }
 
+/** The fields that a browser sends besides the typed ones: the hidden ones and the choice that is made. */
 function formOf({ body }: Shown, to = '') {
-  const action = new RegExp(`<form method="post" action="([^"]+${to})"`).exec(body)?.[1];
-  if (action === undefined) throw new Error(`no form on the page: ${titleOf(body)}`);
-  const key = /name="form_key" value="([^"]+)"/.exec(body)?.[1] ?? '';
-  return { action: action.replaceAll('&amp;', '&'), hidden: { form_key: key } };
+  const found = new RegExp(`<form method="post" action="([^"]+${to})".*?</form>`, 's').exec(body);
+  if (found === null) throw new Error(`no form on the page: ${titleOf(body)}`);
+  const inputs = [
+    ...found[0].matchAll(/<input type="(?:hidden|radio)"[^>]* name="(\w+)" value="([^"]*)"( checked)?/g),
+  ];
+  const sent = inputs.filter(([input, , , checked]) => input.includes('"hidden"') || checked !== undefined);
+  const hidden: Record<string, string> = Object.fromEntries(sent.map(([, name, value]) => [name!, value!]));
+  return { action: found[1]!.replaceAll('&amp;', '&'), hidden };
 }
 
 export function titleOf(body: string): string {
@@ -64,12 +69,11 @@ export function titleOf(body: string): string {
 
 export const goodCard = { number: '4242 4242 4242 4242', expiry: '09/32', cvc: '123' };
 
-/** A service, a visitor, and the card page of a session in front of them. */
+/** A service, a visitor, and the page of a session in front of them, with its card form. */
 export async function atCardPage(params: object = {}) {
   const service = createService();
   const session = await createSession(service, params);
   const visitor = createVisitor(service.pages);
-  await visitor.get(`/checkout/${session.id}`);
-  const shown = await visitor.send({ method: 'card' });
+  const shown = await visitor.get(`/checkout/${session.id}`);
   return { service, session, visitor, shown };
 }

@@ -57,7 +57,7 @@ export class Bank {
         lookup,
         onOutcome,
       },
-      cash: { issue: take, lookup, onOutcome },
+      cash: { agents: [], issue: take, lookup, onOutcome },
     };
   }
 
