@@ -117,7 +117,10 @@ export const PaymentIntent = Type.Object(
       'What the customer has to do now, while `status` is `requires_action`.',
     ),
     canceled_at: nullable(Type.Integer(), 'When it was canceled, in Unix seconds.'),
-    cancellation_reason: nullable(Type.Enum([...cancellationReasons]), 'Why it was canceled.'),
+    cancellation_reason: nullable(
+      Type.Enum([...cancellationReasons]),
+      'Why it was canceled: the reason that was given, or `expired` if its checkout session expired.',
+    ),
     checkout_session: nullable(
       idOf('checkout_session', 'a checkout session'),
       'The checkout session that the payment belongs to.',
