@@ -21,6 +21,7 @@ export interface RequestHead {
   readonly idempotencyKey: string | undefined;
   readonly contentType: string | undefined;
   readonly acceptLanguage: string;
+  readonly acceptEncoding: string;
   readonly version: string | undefined;
   readonly cookie: string;
   readonly forwardedFor: string;
@@ -45,6 +46,7 @@ class Head implements RequestHead {
   idempotencyKey: string | undefined = undefined;
   contentType: string | undefined = undefined;
   acceptLanguage = '';
+  acceptEncoding = '';
   version: string | undefined = undefined;
   cookie = '';
   forwardedFor = '';
@@ -119,6 +121,9 @@ function readHeader(name: string, value: string): void {
       break;
     case 'accept-language':
       head.acceptLanguage = joined(head.acceptLanguage, value);
+      break;
+    case 'accept-encoding':
+      head.acceptEncoding = joined(head.acceptEncoding, value);
       break;
     case 'cookie':
       head.cookie = joined(head.cookie, value);

@@ -14,6 +14,7 @@ import { visitPage } from './pages/page-visits.ts';
 import type { Pages } from './pages/pages.ts';
 import type { RequestHead } from './request-head.ts';
 import { unknownAddress } from './router.ts';
+import { StaticText } from './static-text.ts';
 
 export interface SiteOptions {
   readonly shards: readonly Pick<ShardClient, 'connected' | 'stalledMs'>[];
@@ -66,7 +67,7 @@ function whyNotReady({ shards, isStopping, stalledMsMax }: SiteOptions): string 
 export function createSite(options: SiteOptions): Handler {
   const { baseUrl, isPaused, pages, visitDashboard } = options;
   const description = openapiDocument(baseUrl);
-  const openapi = JSON.stringify(description);
+  const openapi = new StaticText(JSON.stringify(description));
   const docs = new Docs(baseUrl, description);
   const documents: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => exchange.answer(200, text, 'ok\n'),
@@ -75,7 +76,7 @@ export function createSite(options: SiteOptions): Handler {
       if (reason === null) exchange.answer(200, text, isPaused() ? pausedText : 'ready\n');
       else exchange.answer(503, text, `not ready: ${reason}\n`);
     },
-    '/openapi.json': (exchange) => exchange.answer(200, json + noSniff, openapi),
+    '/openapi.json': (exchange, head) => openapi.answer(exchange, head, 200, json + noSniff),
     ...assetHandlers(options.assets),
   };
   const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {
@@ -97,7 +98,7 @@ export function createSite(options: SiteOptions): Handler {
       visitPage(pages, exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else if (isRead && docs.covers(path)) {
       const { status, document } = docs.visit(head);
-      exchange.answer(status, docsPage, document);
+      document.answer(exchange, head, status, docsPage);
     } else refuseVisit(exchange, head, unknownAddress(head), false);
   };
 }

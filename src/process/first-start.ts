@@ -26,7 +26,7 @@ export async function greet(options: {
 Listening on ${url}
 
 Organization ${organization.name} was created to try the service with. Its test keys are shown this once.
-Paste these lines into another terminal; the examples of the README use them:
+Paste these lines into another terminal; the examples of the README and of ${url}/docs use them:
 
   export URL=${url}
   export ORG=${organization.id}

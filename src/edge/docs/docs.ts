@@ -6,6 +6,7 @@ import { negotiateLanguage } from '../../contract/language.ts';
 import type { Json } from '../../contract/openapi/schemas.ts';
 import { type Language, languages } from '../../contract/vocabulary.ts';
 import { type Html, html } from '../pages/html.ts';
+import { StaticText } from '../static-text.ts';
 import { renderErrors } from './errors-page.ts';
 import { type Guide, guideGroups, renderGuide } from './guides.ts';
 import { documentOf, type Frame, type PageGroup, tableOfContents } from './layout.ts';
@@ -29,7 +30,7 @@ export interface DocsVisit {
 
 export interface DocsAnswer {
   readonly status: number;
-  readonly document: string;
+  readonly document: StaticText;
 }
 
 /** A page before it has its frame. */
@@ -47,7 +48,7 @@ const keyOf = (path: string, language: Language) => `${language} ${path}`;
 export class Docs {
   readonly #frame: Frame;
   readonly #sources: ReadonlyMap<string, Source>;
-  readonly #documents = new Map<string, string>();
+  readonly #documents = new Map<string, StaticText>();
   #index: SearchIndex | null = null;
 
   /** `openapi` is the API description of the service at `baseUrl`. */
@@ -105,17 +106,18 @@ export class Docs {
     return { status: 200, document };
   }
 
-  #render({ path, title, translated, render }: Source, language: Language): string {
+  #render({ path, title, translated, render }: Source, language: Language): StaticText {
     const shown = { path, title: title(language), language, body: render(language).body };
-    return documentOf({ ...shown, ...(translated && { translated }) }, this.#frame);
+    return new StaticText(documentOf({ ...shown, ...(translated && { translated }) }, this.#frame));
   }
 
-  #missing(): string {
+  #missing(): StaticText {
     const body = html`<p>Look for it in the list of all pages, or search.</p>`;
-    return documentOf({ path: '', title: 'There is no such page', language: 'en', body }, this.#frame);
+    const page = { path: '', title: 'There is no such page', language: 'en', body } as const;
+    return new StaticText(documentOf(page, this.#frame));
   }
 
-  #found(typed: string): string {
+  #found(typed: string): StaticText {
     const query = typed.slice(0, queryCharactersMax);
     this.#index ??= indexOf([...this.#sources.values()].flatMap((source) => sectionsOf(source)));
     const found = search(this.#index, query);
@@ -128,7 +130,8 @@ export class Docs {
         ? html`<p>Type what you are looking for: a word, a parameter, an error code.</p>`
         : html`<p role="status">${found.length === 0 ? `Nothing was found for “${query}”.` : `Found for “${query}”:`}</p>`;
     const body = html`${said}<ul class="found">${items}</ul>`;
-    return documentOf({ path: searchPath, title: 'Search', language: 'en', body, query }, this.#frame);
+    const page = { path: searchPath, title: 'Search', language: 'en', body, query } as const;
+    return new StaticText(documentOf(page, this.#frame));
   }
 }
 

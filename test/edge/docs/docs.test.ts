@@ -20,7 +20,10 @@ import { testCards } from '../../../src/networks/test-cards.ts';
 const root = join(import.meta.dirname, '../../..');
 const baseUrl = 'https://pay.example';
 const docs = new Docs(baseUrl, openapiDocument(baseUrl));
-const read = (path: string, acceptLanguage = '', query = '') => docs.visit({ path, query, acceptLanguage });
+function read(path: string, acceptLanguage = '', query = ''): { status: number; document: string } {
+  const { status, document } = docs.visit({ path, query, acceptLanguage });
+  return { status, document: document.text };
+}
 const pages = new Map(docs.paths.map((path) => [path, read(path).document]));
 const idsOf = (document: string) => [...document.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]!);
 const others = ['/openapi.json', addressOf(docsStyle), addressOf(buttonsScript)];
@@ -166,6 +169,6 @@ test('the search takes anything, and shows it as text', () => {
 test('behind a proxy that removes the start of the path, links and files have it', () => {
   const behind = new Docs('https://shop.example/pay', openapiDocument('https://shop.example/pay'));
   const { document } = behind.visit({ path: '/docs/refunds', query: '', acceptLanguage: '' });
-  for (const [, href] of document.matchAll(/(?:href|src|action)="(\/[^"]*)"/g))
+  for (const [, href] of document.text.matchAll(/(?:href|src|action)="(\/[^"]*)"/g))
     assert.match(href!, /^\/pay\//);
 });

@@ -1,0 +1,50 @@
+// What is the same for everybody is compressed for those who take it, and is then the same text.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { takesGzip } from '../../src/edge/static-text.ts';
+import { type Service, startService } from '../service.ts';
+import { requestText, sendRaw } from './raw.ts';
+
+let service: Service;
+before(async () => {
+  service = await startService();
+});
+after(() => service?.stop());
+
+const headers: readonly (readonly [acceptEncoding: string, takes: boolean])[] = [
+  ['', false],
+  ['gzip', true],
+  ['GZIP', true],
+  ['gzip, deflate, br, zstd', true],
+  ['br;q=1.0, gzip;q=0.8, *;q=0.1', true],
+  ['gzip; q=0.001', true],
+  ['gzip;q=0', false],
+  ['gzip;q=0.0, br', false],
+  ['deflate, br', false],
+  ['x-gzip', false],
+  ['gzipped', false],
+  ['identity', false],
+];
+for (const [acceptEncoding, takes] of headers) {
+  test(`Accept-Encoding: ${acceptEncoding} ${takes ? 'takes' : 'does not take'} gzip`, () => {
+    assert.equal(takesGzip(acceptEncoding), takes);
+  });
+}
+
+for (const path of ['/docs/api/payment-intents', '/openapi.json']) {
+  test(`${path} is compressed for who takes gzip, and only then`, async () => {
+    const ask = async (header: readonly (readonly [string, string])[]) =>
+      (await sendRaw(service.url, requestText(`GET ${path}`, header)))!;
+    const plain = await ask([]);
+    assert.equal(plain.headers.get('content-encoding'), null);
+    assert.equal(plain.headers.get('vary'), 'Accept-Encoding');
+    // `fetch` asks for gzip by itself, and takes it apart.
+    const response = await fetch(service.url + path);
+    assert.equal(response.headers.get('content-encoding'), 'gzip');
+    assert.equal(response.headers.get('vary'), 'Accept-Encoding');
+    assert.equal(await response.text(), plain.text);
+    assert.ok(Number(response.headers.get('content-length')) < plain.text.length / 5);
+    assert.equal((await ask([['Accept-Encoding', 'gzip;q=0']])).text, plain.text);
+  });
+}
