@@ -218,7 +218,7 @@ test('a reader that goes away in the middle of an export ends it', async () => {
 const documents: readonly (readonly [path: string, type: string, content: RegExp])[] = [
   ['/healthz', 'text/plain; charset=utf-8', /^ok\n$/],
   ['/readyz', 'text/plain; charset=utf-8', /^ready\n$/],
-  ['/', 'text/html; charset=utf-8', /href="\/docs"/],
+  ['/', 'text/html; charset=utf-8', /href="\/docs"[\s\S]*href="\/dashboard"/],
   ['/docs/errors', 'text/html; charset=utf-8', /id="idempotency_in_progress"/],
   ['/docs/search?q=idempotency', 'text/html; charset=utf-8', /href="\/docs\/retries/],
 ];

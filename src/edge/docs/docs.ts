@@ -267,7 +267,8 @@ function homePage(link: (path: string) => string): Source {
         body: html`<p class="lead">${say('home_lead')}</p>
 <p class="actions"><a class="button" href="${link('/docs/quick-start')}">${say('home_start')}</a>
 <a class="button plain" href="${link('/docs')}">${say('docs')}</a>
-<a class="button plain" href="${link('/docs/api')}">${say('reference')}</a></p>
+<a class="button plain" href="${link('/docs/api')}">${say('reference')}</a>
+<a class="button plain" href="${link('/dashboard')}">${say('dashboard')}</a></p>
 <p class="quiet">${say('home_merchants')}</p>`,
         sections: [],
       };

@@ -63,6 +63,7 @@ export function documentOf(page: DocsPage, frame: Frame): string {
 <nav aria-label="${say('main')}"><ul>
 <li><a href="${address('/docs')}">${say('docs')}</a></li>
 <li><a href="${address('/docs/api')}">${say('reference')}</a></li>
+<li><a href="${address('/dashboard')}">${say('dashboard')}</a></li>
 <li class="jump"><a href="#pages">${say('pages')}</a></li>
 </ul></nav>
 <form class="search" role="search" action="${address('/docs/search')}">

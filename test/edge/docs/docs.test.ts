@@ -26,7 +26,7 @@ function read(path: string, acceptLanguage = '', query = ''): { status: number; 
 }
 const pages = new Map(docs.paths.map((path) => [path, read(path).document]));
 const idsOf = (document: string) => [...document.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]!);
-const others = ['/openapi.json', addressOf(docsStyle), addressOf(buttonsScript)];
+const others = ['/openapi.json', '/dashboard', addressOf(docsStyle), addressOf(buttonsScript)];
 
 for (const [path, document] of pages) {
   test(`${path}: every link leads to a page, and to an anchor in it`, () => {
