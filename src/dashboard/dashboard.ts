@@ -12,6 +12,7 @@ import { entranceOf, toSignIn } from './entrance.ts';
 import { errorPage, forbiddenPage } from './errors.ts';
 import { type Incoming, readIncoming } from './incoming.ts';
 import { link } from './links.ts';
+import { logoAt } from './logos.ts';
 import { People, type PeopleOptions } from './people.ts';
 import { mayDo } from './roles.ts';
 import type { Visit } from './row.ts';
@@ -19,7 +20,7 @@ import { askToConfirm } from './step-up.ts';
 import { matchRow, pageOfForm, roomsOf } from './table.ts';
 
 export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'secrets' | 'secure'> {
-  readonly services: Omit<OperatorServices, 'author'>;
+  readonly services: Omit<OperatorServices, 'author' | 'language'>;
   /** The public address of the service, without a final slash. */
   readonly baseUrl: string;
   readonly trustedProxies: readonly string[];
@@ -40,6 +41,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
 
   async function answer(incoming: Incoming): Promise<DashboardAnswer> {
     const { method, query, address } = incoming;
+    if (address.startsWith('/logos/')) return logoAt(directory, address) ?? errorPage(incoming, 'missing');
     const chosen = languages.find((language) => language === query.get('lang'));
     if (chosen !== undefined && method !== 'POST') {
       const { lang: _, ...others } = Object.fromEntries(query);
@@ -75,7 +77,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
       const asked = method === 'POST' ? pageOfForm(path) : path;
       return askToConfirm(context, `/dashboard/${organization.id}/${mode}/${asked}`);
     }
-    const desk = createDesk(services, audit, context.member.id);
+    const desk = createDesk(services, audit, context);
     return row.handle({ ...context, id }, desk);
   }
 

@@ -8,7 +8,7 @@ import type { Desk, ResultOf, Visit } from './row.ts';
 
 /** A refused call, on its way through the audit record. */
 class Refused extends OperatorFailure {
-  readonly outcome: ApiOutcome;
+  readonly outcome: ApiOutcome & { readonly ok: false };
   constructor(outcome: ApiOutcome & { readonly ok: false }) {
     super(outcome.error.type === 'api_error' ? 'failed' : 'refused', outcome.error.code);
     this.outcome = outcome;
@@ -16,15 +16,16 @@ class Refused extends OperatorFailure {
 }
 
 export function createDesk(
-  services: Omit<OperatorServices, 'author'>,
-  audit: Pick<Audit, 'record'>,
-  member: string,
+  services: Omit<OperatorServices, 'author' | 'language'>,
+  audit: Pick<Audit, 'record' | 'newestActions'>,
+  { member: { id: member }, language: spoken }: Pick<Visit, 'member' | 'language'>,
 ): Desk {
   const act: Desk['act'] = ({ organization }, action, params, run) =>
     audit.record({ member, organization: organization.id }, action, params, run);
   return {
     act,
-    services: { ...services, author: { by: 'member', name: member } },
+    newestActions: () => audit.newestActions(),
+    services: { ...services, author: { by: 'member', name: member }, language: spoken },
     async api(visit, operation, call = {}) {
       const { organization, mode, language } = visit;
       const route = routeTable.find((each) => each.operation === operation)!;
@@ -49,8 +50,9 @@ export function createDesk(
       }).then(
         ({ outcome }) => outcome as OutcomeOf<typeof operation>,
         (error) => {
-          if (error instanceof Refused) return error.outcome as OutcomeOf<typeof operation>;
-          throw error;
+          if (!(error instanceof Refused)) throw error;
+          if (isFinal(error.outcome)) visit.form.delete('idempotency_key');
+          return error.outcome as OutcomeOf<typeof operation>;
         },
       );
     },
@@ -60,6 +62,14 @@ export function createDesk(
 type OutcomeOf<O extends Parameters<Desk['api']>[1]> =
   | { readonly ok: true; readonly body: ResultOf<O> }
   | Extract<ApiOutcome, { ok: false }>;
+
+/**
+ * Whether the refusal is the answer to this form for good. It may be stored for the form's key, so the form gets another key when it
+ * is shown again. After any other refusal it keeps its key, because the command may have run.
+ */
+function isFinal({ status }: { readonly status: number }): boolean {
+  return status < 500 && status !== 409 && status !== 429;
+}
 
 /** The key of the form, so that a form that is sent twice is carried out once. */
 function keyOf({ form }: Visit, call: { readonly idempotencyKey?: string }): { idempotencyKey?: string } {

@@ -2,10 +2,26 @@
 
 import type { Role } from '../directory/members.ts';
 import { mayDo } from './roles.ts';
+import { auditRows } from './rooms/audit.ts';
+import { deliveryRows } from './rooms/deliveries.ts';
+import { eventRows } from './rooms/events.ts';
 import { homeRows } from './rooms/home.ts';
+import { keyRows } from './rooms/keys.ts';
+import { limitRows } from './rooms/limits.ts';
+import { settingsRows } from './rooms/settings.ts';
+import { webhookRows } from './rooms/webhooks.ts';
 import { type Room, type Row, rooms } from './row.ts';
 
-export const dashboardRows: readonly Row[] = [...homeRows];
+export const dashboardRows: readonly Row[] = [
+  ...homeRows,
+  ...keyRows,
+  ...webhookRows,
+  ...deliveryRows,
+  ...eventRows,
+  ...limitRows,
+  ...settingsRows,
+  ...auditRows,
+];
 
 export interface RowMatch {
   readonly row: Row;

@@ -25,16 +25,21 @@ export function addressOf({ name, text }: Asset): string {
   return `/assets/${name.replace(/(?=\.\w+$)/, `.${digest}`)}`;
 }
 
+/** The headers of what never changes at its address. */
+export function keptHeaders(type: string): string {
+  return headerLines(
+    ['Content-Type', type],
+    ['Cache-Control', 'public, max-age=31536000, immutable'],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['Cross-Origin-Resource-Policy', 'same-origin'],
+  );
+}
+
 /** The answer to a GET of each asset, by its path. */
 export function assetHandlers(assets: readonly Asset[]): Record<string, (exchange: Exchange) => void> {
   return Object.fromEntries(
     assets.map((asset) => {
-      const headers = headerLines(
-        ['Content-Type', asset.type],
-        ['Cache-Control', 'public, max-age=31536000, immutable'],
-        ['X-Content-Type-Options', 'nosniff'],
-        ['Cross-Origin-Resource-Policy', 'same-origin'],
-      );
+      const headers = keptHeaders(asset.type);
       return [addressOf(asset), (exchange: Exchange) => exchange.answer(200, headers, asset.text)];
     }),
   );

@@ -12,6 +12,8 @@ export interface DashboardRequest extends PageVisit {
 
 export type DashboardAnswer =
   | ({ readonly kind: 'page' } & PageAnswer)
+  /** A picture of an organization's, which browsers keep. */
+  | { readonly kind: 'file'; readonly type: string; readonly bytes: Uint8Array }
   /** The edge streams an export of the API. */
   | {
       readonly kind: 'export';

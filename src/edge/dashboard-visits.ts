@@ -5,6 +5,7 @@ import { negotiateLanguage } from '../contract/language.ts';
 import { dashboardFormBytesMax } from '../contract/limits.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api.ts';
+import { keptHeaders } from './assets.ts';
 import type { DashboardAnswer, DashboardPort } from './dashboard-port.ts';
 import { type Exchange, headerLines } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
@@ -31,8 +32,9 @@ export type VisitDashboard = (
   refuse: (refusal: Refusal) => void,
 ) => void;
 
+/** Whether the main thread answers: the dashboard's pages, and the logos of organizations. */
 export function isDashboardPath(path: string): boolean {
-  return path === '/dashboard' || path.startsWith('/dashboard/');
+  return path === '/dashboard' || path.startsWith('/dashboard/') || path.startsWith('/logos/');
 }
 
 /** Returns the function that answers visits. Its `refuse` answers one whose form is not read to its end. */
@@ -47,6 +49,7 @@ export function createDashboardVisits({ port, visitors, shardOf }: DashboardVisi
     const isTooMuch = answer?.kind === 'export' && exports >= exportsMax;
     if (answer === null || isTooMuch) return reply(exchange, render(troublePage(stranger), stranger));
     if (answer.kind === 'page') return reply(exchange, answer);
+    if (answer.kind === 'file') return exchange.answer(200, keptHeaders(answer.type), answer.bytes);
     exports++;
     await streamExport(exchange, notStored, shardOf(answer.org), answer).finally(() => exports--);
   }

@@ -27,7 +27,7 @@ export function operatorServices(options: {
   readonly checks: OperatorServices['checks'];
   readonly status: OperatorServices['status'];
   readonly resume: OperatorServices['resume'];
-}): Omit<OperatorServices, 'author'> {
+}): Omit<OperatorServices, 'author' | 'language'> {
   const {
     baseUrl,
     directory,

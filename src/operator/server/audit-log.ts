@@ -120,12 +120,15 @@ function readTail(path: string, size: number, length: number): Buffer {
 /** At most this much of a file's end is read. */
 const readBytesMax = 64 * 1024 * 1024;
 
-/** The last rows of a file, oldest first, at most `rowsMax`; none without a file. Lines that are no rows are left out. */
-export function lastRows<R>(path: string, rowsMax: number): R[] {
+/**
+ * The last rows of a file, oldest first, at most `rowsMax` and those in its last `bytesMax`; none without a file. Lines that are no
+ * rows are left out.
+ */
+export function lastRows<R>(path: string, rowsMax: number, bytesMax = readBytesMax): R[] {
   const rows: R[] = [];
   for (const file of [path, previousOf(path)]) {
     if (rows.length >= rowsMax || !existsSync(file)) continue;
-    const lines = readTail(file, statSync(file).size, readBytesMax).toString().split('\n');
+    const lines = readTail(file, statSync(file).size, bytesMax).toString().split('\n');
     for (let line = lines.pop(); line !== undefined && rows.length < rowsMax; line = lines.pop()) {
       const row = parse<R>(line);
       if (row !== null) rows.push(row);

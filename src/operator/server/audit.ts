@@ -7,7 +7,7 @@
 // whenever the process ends. No row contains a key, a secret or a card number.
 
 import { randomFillSync } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { createRandomText } from '../../core/ids.ts';
@@ -48,6 +48,8 @@ export interface AuditOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** So much of the file is read for the dashboard, which is some thousand rows. */
+const newestBytesMax = 2 * 1024 * 1024;
 const keysBytesMax = 16 * 1024 * 1024;
 const textCharactersMax = 200;
 const paramsCharactersMax = 4_096;
@@ -115,6 +117,13 @@ export class Audit {
       );
       throw error;
     }
+  }
+
+  /** The newest rows of actions, newest first; `isWhole`: there are no older ones. */
+  newestActions(): { readonly rows: readonly OperatorRow[]; readonly isWhole: boolean } {
+    const path = operatorsFile(this.#options.dataDir);
+    const rows = lastRows<OperatorRow>(path, Number.POSITIVE_INFINITY, newestBytesMax).reverse();
+    return { rows, isWhole: statSync(path).size <= newestBytesMax };
   }
 
   /** Writes rows of refused keys. */

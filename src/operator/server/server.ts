@@ -50,7 +50,7 @@ export interface OperatorServer {
  */
 export async function openOperatorServer(options: {
   readonly dataDir: string;
-  readonly services: Omit<OperatorServices, 'author'>;
+  readonly services: Omit<OperatorServices, 'author' | 'language'>;
   readonly audit: Pick<Audit, 'record'>;
   readonly commands?: readonly OperatorCommand[];
   readonly onFailure: (command: string, error: unknown) => void;
@@ -81,7 +81,7 @@ export async function openOperatorServer(options: {
           settle(
             command.run(
               params,
-              { ...options.services, author: { by: 'operator', name: nameOfAsker(by) } },
+              { ...options.services, author: { by: 'operator', name: nameOfAsker(by) }, language: 'en' },
               signal,
             ),
             socket,

@@ -15,6 +15,8 @@ import type { Compacted } from '../cli/transferred.ts';
 export interface OperatorServices {
   /** Who gives the commands: an operator, with the name of the machine's user, or a member in the dashboard. */
   readonly author: Cause;
+  /** The author's language, in which the shards refuse. */
+  readonly language: Language;
   /** The public address of the service, without a final slash. */
   readonly baseUrl: string;
   readonly now: Clock;

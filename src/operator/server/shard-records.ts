@@ -8,9 +8,14 @@ import { scopeOf } from '../../domain/indexes.ts';
 import { listedMax, OperatorFailure } from '../protocol.ts';
 import type { OperatorServices } from './services.ts';
 
-/** The newest records of an index, newest first, at most `listedMax`. */
-export async function records<R>(services: OperatorServices, orgOrId: string, index: string): Promise<R[]> {
-  const { body } = await services.askShard(orgOrId, { kind: 'records', index, limit: listedMax });
+/** The newest records of an index, or those before `before`, newest first. */
+export async function records<R>(
+  services: OperatorServices,
+  orgOrId: string,
+  index: string,
+  { limit = listedMax, before }: { readonly limit?: number; readonly before?: string | undefined } = {},
+): Promise<R[]> {
+  const { body } = await services.askShard(orgOrId, { kind: 'records', index, limit, before });
   return JSON.parse(body) as R[];
 }
 
@@ -51,7 +56,7 @@ export async function command<O extends keyof InternalParams>(
   operation: O,
   params: InternalParams[O],
 ): Promise<unknown> {
-  const cause = services.author;
-  const request = { kind: 'command', operation, id, params, language: 'en', cause } as const;
+  const { author: cause, language } = services;
+  const request = { kind: 'command', operation, id, params, language, cause } as const;
   return JSON.parse((await services.askShard(id, request)).body);
 }

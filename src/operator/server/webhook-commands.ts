@@ -17,7 +17,14 @@ import type {
 import { OperatorFailure } from '../protocol.ts';
 import { trigger, typeThatHappens } from '../trigger.ts';
 import { defineCommand, type OperatorCommand } from './command.ts';
-import { presentAttempt, presentDelivery, presentEndpoint, presentSecrets } from './present-webhooks.ts';
+import {
+  type PresentedDelivery,
+  type PresentedSecret,
+  presentAttempt,
+  presentDelivery,
+  presentEndpoint,
+  presentSecrets,
+} from './present-webhooks.ts';
 import type { OperatorServices } from './services.ts';
 import { command, recordOf, records, recordsIn } from './shard-records.ts';
 
@@ -64,30 +71,22 @@ export const webhookCommands: readonly OperatorCommand[] = [
     await recordOf<DeliveryRecord>(services, id, 'delivery');
     return (await records<AttemptRecord>(services, id, attemptIndex(id))).reverse().map(presentAttempt);
   }),
-  defineCommand('webhooks.resend', { delivery: text }, async ({ delivery: id }, services) => {
-    await command(services, id, 'resend_delivery', { delivery: id });
-    return presentDelivery(await recordOf<DeliveryRecord>(services, id, 'delivery'), services.now());
-  }),
+  defineCommand('webhooks.resend', { delivery: text }, ({ delivery }, services) =>
+    resend(services, delivery),
+  ),
   defineCommand('webhooks.resend-failed', { endpoint: text }, ({ endpoint }, services) =>
     resendFailed(services, endpoint),
   ),
   defineCommand(
     'webhooks.roll-secret',
     { endpoint: text, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
-    async ({ endpoint: id, overlapSeconds }, services) => {
-      await command(services, id, 'roll_secret', { overlapSeconds });
-      return {
-        id,
-        secrets: presentSecrets(await endpointOf(services, id), services.now(), services.secrets),
-      };
-    },
+    ({ endpoint, overlapSeconds }, services) => rollSecret(services, endpoint, overlapSeconds),
   ),
-  defineCommand('webhooks.show-secret', { endpoint: text }, async ({ endpoint: id }, services) => ({
-    id,
-    secrets: presentSecrets(await endpointOf(services, id), services.now(), services.secrets),
-  })),
-  defineCommand('webhooks.sample', { endpoint: text, type: text }, async ({ endpoint: id, type }, services) =>
-    command(services, id, 'send_sample', { type: typeThatHappens(type) }),
+  defineCommand('webhooks.show-secret', { endpoint: text }, ({ endpoint }, services) =>
+    secretsOf(services, endpoint),
+  ),
+  defineCommand('webhooks.sample', { endpoint: text, type: text }, ({ endpoint, type }, services) =>
+    sendSample(services, endpoint, type),
   ),
   defineCommand('events.follow', { org: optionalText, after: optionalText }, (params, services, signal) =>
     follow(params, services, signal),
@@ -96,6 +95,34 @@ export const webhookCommands: readonly OperatorCommand[] = [
     triggered(services, organizationFor(services, org).id, typeThatHappens(type)),
   ),
 ];
+
+/** Sends a delivery again, ahead of those that wait. */
+export async function resend(services: OperatorServices, delivery: string): Promise<PresentedDelivery> {
+  await command(services, delivery, 'resend_delivery', { delivery });
+  return presentDelivery(await recordOf<DeliveryRecord>(services, delivery, 'delivery'), services.now());
+}
+
+/** The signing secrets of an endpoint that are in force. */
+export async function secretsOf(
+  services: OperatorServices,
+  id: string,
+): Promise<{ readonly id: string; readonly secrets: readonly PresentedSecret[] }> {
+  return {
+    id,
+    secrets: presentSecrets(await endpointOf(services, id), services.now(), services.secrets),
+  };
+}
+
+/** Signs with a new secret; the others sign for at most `overlapSeconds` more. */
+export async function rollSecret(services: OperatorServices, id: string, overlapSeconds: number) {
+  await command(services, id, 'roll_secret', { overlapSeconds });
+  return secretsOf(services, id);
+}
+
+/** Sends a made-up event to an endpoint of test mode. */
+export async function sendSample(services: OperatorServices, id: string, type: string): Promise<unknown> {
+  return command(services, id, 'send_sample', { type: typeThatHappens(type) });
+}
 
 /** Resends all failed deliveries of an endpoint, step by step; settles with how many there were. */
 export async function resendFailed(

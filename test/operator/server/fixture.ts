@@ -81,7 +81,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
   const directory = new Directory({ folder, part, now: clock.now });
   const reviews = new Map<string, ReviewRecord>();
   const failures: Fixture['failures'] = [];
-  const services: Omit<OperatorServices, 'author'> = {
+  const services: Omit<OperatorServices, 'author' | 'language'> = {
     baseUrl: 'https://pay.example.ma',
     now: clock.now,
     directory,

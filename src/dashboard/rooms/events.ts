@@ -1,0 +1,142 @@
+// The room for events: a list by type and day, and each event as it is sent, with its deliveries.
+
+import { sentEventTypes } from '../../contract/vocabulary.ts';
+import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
+import type { DeliveryRecord } from '../../domain/record.ts';
+import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
+import { html } from '../../edge/pages/html.ts';
+import { records } from '../../operator/server/shard-records.ts';
+import {
+  code,
+  copyable,
+  definitions,
+  emptyState,
+  field,
+  filters,
+  pager,
+  section,
+  select,
+  table,
+  time,
+} from '../components.ts';
+import { page } from '../document.ts';
+import { errorPage } from '../errors.ts';
+import { roomLink } from '../links.ts';
+import { sayFrame } from '../messages/frame.ts';
+import { sayWebhooks } from '../messages/webhooks.ts';
+import { dayEndMs, dayStartMs } from '../morocco-days.ts';
+import type { Desk, ResultOf, Row, Visit } from '../row.ts';
+import { deliveryTable } from './deliveries.ts';
+
+const active = 'events';
+const shownMax = 25;
+type Event = ResultOf<'retrieve_event'>;
+
+export const eventRows: readonly Row[] = [
+  { method: 'GET', path: 'events', permission: 'developers.read', handle: list },
+  { method: 'GET', path: 'events/{id}', permission: 'developers.read', handle: show },
+];
+
+/** The filters of the address, as parameters of the API's list. */
+function filtersOf({ query }: Visit): Record<string, string> {
+  const type = query.get('type') ?? '';
+  const fromMs = dayStartMs(query.get('from') ?? '');
+  const toMs = dayEndMs(query.get('to') ?? '');
+  return {
+    ...(type !== '' && { type }),
+    ...(fromMs !== null && { 'created[gte]': String(fromMs / 1000) }),
+    ...(toMs !== null && { 'created[lt]': String(toMs / 1000) }),
+  };
+}
+
+async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
+  const { language, query } = visit;
+  const cursors = ['starting_after', 'ending_before'].filter((name) => query.has(name)).slice(0, 1);
+  const cursor = Object.fromEntries(cursors.map((name) => [name, query.get(name)!]));
+  const listed = await desk.api(visit, 'list_events', {
+    query: { limit: String(shownMax), ...filtersOf(visit), ...cursor },
+  });
+  const events = listed.ok ? (listed.body.data as Event[]) : [];
+  const hasMore = listed.ok && listed.body.has_more;
+  const isBack = 'ending_before' in cursor;
+  const kept = Object.fromEntries(['type', 'from', 'to'].map((name) => [name, query.get(name) ?? '']));
+  const [first, last] = [events[0], events.at(-1)];
+  const pages = pager(visit, active, {
+    newer: first && (isBack ? hasMore : cursors.length > 0) ? { ...kept, ending_before: first.id } : null,
+    older: last && (isBack || hasMore) ? { ...kept, starting_after: last.id } : null,
+  });
+  const columns = [
+    {
+      heading: sayWebhooks('type', language),
+      cell: ({ id, type }: Event) => html`<a href="${roomLink(visit, `events/${id}`)}" dir="ltr">${type}</a>`,
+    },
+    {
+      heading: sayWebhooks('object', language),
+      cell: ({ data }: Event) => html`<code dir="ltr">${(data.object as { id: string }).id}</code>`,
+    },
+    {
+      heading: sayWebhooks('created', language),
+      cell: ({ created }: Event) => time(language, created * 1000),
+    },
+  ];
+  return page(visit, {
+    active,
+    title: sayFrame(active, language),
+    body: [
+      filterForm(visit),
+      events.length === 0
+        ? emptyState(sayWebhooks('no_event', language))
+        : table(sayFrame(active, language), columns, events),
+      pages,
+    ],
+  });
+}
+
+function filterForm(visit: Visit) {
+  const { language, query } = visit;
+  const any = ['', sayWebhooks('any_type', language)] as const;
+  const day = (name: 'from' | 'to') =>
+    field({ name, label: sayWebhooks(name, language), type: 'date', value: query.get(name) ?? '' });
+  return filters(visit, active, [
+    select({
+      name: 'type',
+      label: sayWebhooks('type', language),
+      value: query.get('type') ?? '',
+      choices: [any, ...sentEventTypes.map((type) => [type, type] as const)],
+    }),
+    day('from'),
+    day('to'),
+  ]);
+}
+
+async function show(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
+  const { language, organization, mode } = visit;
+  const found = await desk.api(visit, 'retrieve_event', { id: visit.id });
+  if (!found.ok) return errorPage(visit, 'missing');
+  const event = found.body;
+  const scope = scopeOf(organization.id, mode === 'live');
+  const index = fieldIndex('delivery', scope, 'event', event.id);
+  const deliveries = await records<DeliveryRecord>(desk.services, organization.id, index);
+  return page(visit, {
+    active,
+    title: event.type,
+    body: [
+      definitions([
+        [sayWebhooks('id', language), copyable(visit, event.id)],
+        [sayWebhooks('created', language), time(language, event.created * 1000)],
+        [sayWebhooks('request', language), event.request.id && copyable(visit, event.request.id)],
+        [
+          sayWebhooks('idempotency_key', language),
+          event.request.idempotency_key && copyable(visit, event.request.idempotency_key),
+        ],
+      ]),
+      section(
+        sayWebhooks('deliveries', language),
+        deliveries.length === 0
+          ? emptyState(sayWebhooks('no_deliveries', language))
+          : deliveryTable(visit, deliveries),
+      ),
+      section(sayWebhooks('body', language), code(JSON.stringify(event, null, 2))),
+    ],
+  });
+}

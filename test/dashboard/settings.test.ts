@@ -1,0 +1,134 @@
+// The rooms for limits and settings, and the audit log, in real Chromium.
+
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { browserTest, launchBrowser } from '../edge/pages/browser.ts';
+import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
+
+let browser: Browser | null;
+let dashboard: Dashboard;
+let owner: Visitor;
+let page: Page;
+let complaints: string[] = [];
+
+before(async () => {
+  browser = await launchBrowser();
+  dashboard = await startDashboard();
+  owner = await newMember(dashboard, 'owner');
+  if (browser !== null) ({ page, complaints } = await signedIn(browser, dashboard, owner));
+});
+after(async () => {
+  await browser?.close();
+  await dashboard?.stop();
+});
+
+const open = (path: string, mode: 'test' | 'live' = 'test') => page.goto(dashboard.address(path, mode));
+const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+const row = (text: string | RegExp) => page.getByRole('row').filter({ hasText: text });
+const alertText = () => page.getByRole('alert').textContent();
+const notice = () => page.getByRole('status').first().textContent();
+
+browserTest('a higher limit is asked for, approved by an operator, and in force at once', async () => {
+  const { service, org } = dashboard;
+  await service.operate('limits.reset', { org, mode: 'test' });
+  await service.operate('limits.reset', { org, mode: 'live' });
+  await open('limits');
+  const line = row(/^payment creation ?Test/i);
+  assert.match((await line.textContent())!, /60.*0 of 70.*Global default/s);
+  const call = { idempotencyKey: 'one', body: { amount: 100, currency: 'mad' } };
+  assert.equal((await service.call('/v1/payment_intents', { key: dashboard.key, ...call })).status, 200);
+  await page.reload();
+  assert.match((await line.textContent())!, /1 of 70/);
+
+  await page.getByRole('link', { name: 'Request a higher limit' }).click();
+  await page.getByLabel('Requests', { exact: true }).selectOption('payment creation');
+  await page.getByLabel('Mode').selectOption('Both');
+  await page.getByLabel('Requests a minute').fill('100');
+  await page.getByLabel('Last day').fill('2020-01-01');
+  await page.getByLabel('Reason').fill('Black <b>Friday</b>');
+  await click('Send the request');
+  assert.match((await alertText())!, /That day is over/);
+  await page.getByLabel('Last day').fill('');
+  await click('Send the request');
+  assert.match((await alertText())!, /more than the limit in force in each of these modes/);
+  await page.getByLabel('Requests a minute').fill('600');
+  await click('Send the request');
+  assert.match((await notice())!, /The request is sent/);
+  assert.match((await row('Black <b>Friday</b>').textContent())!, /600 a minute.*owner@souk\.ma.*Open/s);
+
+  const [asked] = await service.operate<{ id: string; by: string }[]>('limits.requests', { org });
+  assert.equal(asked!.by, 'owner@souk.ma');
+  const decision = { request: asked!.id, perMinute: 240, note: 'Until we see more' };
+  await service.operate('limits.approve', decision);
+  await page.reload();
+  assert.match((await row('Black').textContent())!, /Approved.*240 a minute.*Until we see more/s);
+  assert.match((await line.textContent())!, /240.*of 280.*Custom/s);
+  const { limits } = (await service.call('/v1/account', { key: dashboard.key })).json;
+  assert.deepEqual(limits.payment_creation, { per_minute: 240, burst: 40, source: 'custom' });
+  assert.deepEqual(complaints, []);
+});
+
+/** A PNG of one pixel. */
+const pixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+browserTest('name, colour and logo are changed, and the pages get them', async () => {
+  const { service } = dashboard;
+  await open('settings');
+  await page.getByLabel('Name', { exact: true }).fill(' ');
+  await click('Save');
+  assert.match((await alertText())!, /1 to 255 characters/);
+  await page.getByLabel('Name', { exact: true }).fill('Souk & Fils');
+  await page.getByLabel('Use this colour').check();
+  await page.getByLabel('Colour', { exact: true }).fill('#0a6e4f');
+  await click('Save');
+  assert.equal(await notice(), 'The change is saved.');
+  assert.equal(await page.getByLabel('Colour', { exact: true }).inputValue(), '#0a6e4f');
+
+  const upload = async (name: string, buffer: Buffer) => {
+    await page.getByLabel('Logo', { exact: true }).setInputFiles({ name, mimeType: 'image/png', buffer });
+    await click('Upload the logo');
+  };
+  await upload('logo.png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>'));
+  assert.match((await alertText())!, /Choose a PNG, JPEG or WebP file/);
+  await upload('logo.png', Buffer.concat([pixel], 64 * 1024 + 1));
+  assert.match((await alertText())!, /more than 64 KiB/);
+  await upload('logo.png', pixel);
+  const image = page.getByRole('img', { name: 'Logo of Souk & Fils' });
+  assert.equal(await image.evaluate((img) => (img as unknown as { naturalWidth: number }).naturalWidth), 1);
+  const src = (await image.getAttribute('src'))!;
+  const served = await fetch(service.url + src);
+  assert.deepEqual(Buffer.from(await served.arrayBuffer()), pixel);
+  assert.equal(served.headers.get('content-type'), 'image/png');
+  assert.match(served.headers.get('cache-control')!, /immutable/);
+
+  await click('Remove the logo');
+  assert.equal(await page.getByText('There is no logo yet.').count(), 1);
+  assert.equal((await fetch(service.url + src)).status, 404);
+  assert.deepEqual(complaints, []);
+});
+
+browserTest(
+  'the audit log has what members did and what operators did for the organization alone',
+  async () => {
+    const { service } = dashboard;
+    await service.operate('org.create', { name: 'Somebody else' });
+    await open('audit');
+    const asking = row(/limits\.request[^s]/);
+    assert.match((await asking.first().textContent())!, /owner@souk\.ma.*Done/s);
+    assert.match((await asking.last().textContent())!, /owner@souk\.ma.*Refused/s);
+    assert.match((await row('limits.approve').textContent())!, /Operator of the service.*lrq_.*Done/s);
+    assert.doesNotMatch((await row('limits.approve').textContent())!, /Until we see more/);
+    assert.equal(await row('org.create').count(), 1, 'its own');
+    await page.getByLabel('Who').selectOption({ label: 'owner@souk.ma' });
+    await page.getByLabel('Action').selectOption('org.settings');
+    await page.getByRole('button', { name: /Filter/ }).click();
+    const actions = await page.locator('tbody tr').allTextContents();
+    assert.equal(actions.length, 6);
+    assert.ok(actions.every((text) => /owner@souk\.ma.*org\.settings/s.test(text)));
+    assert.deepEqual(complaints, []);
+  },
+);
