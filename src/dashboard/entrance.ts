@@ -2,6 +2,16 @@
 
 import type { DashboardAnswer } from '../edge/dashboard-port.ts';
 import { html } from '../edge/pages/html.ts';
+import {
+  endSessions,
+  renewRecoveryCodes,
+  saveName,
+  savePassword,
+  showAccount,
+  showTwoStep,
+  turnTwoStepOff,
+  turnTwoStepOn,
+} from './account.ts';
 import { memberPage, redirect } from './document.ts';
 import { errorPage } from './errors.ts';
 import type { Incoming } from './incoming.ts';
@@ -11,7 +21,7 @@ import { sayPeople } from './messages/people.ts';
 import type { People } from './people.ts';
 import type { MemberContext } from './row.ts';
 import { showSignIn, signIn, signInWithCode } from './sign-in.ts';
-import { confirm, showConfirm } from './step-up.ts';
+import { askToConfirm, confirm, showConfirm } from './step-up.ts';
 
 /** For anybody; `token` is the last segment of the address of a link. */
 type Open = (incoming: Incoming, people: People, token: string) => Promise<DashboardAnswer>;
@@ -38,6 +48,14 @@ export const entrances: readonly Entrance[] = [
   { method: 'POST', path: '/invite/{token}', open: useLink },
   { method: 'GET', path: '/confirm', own: showConfirm },
   { method: 'POST', path: '/confirm', own: confirm },
+  { method: 'GET', path: '/me', own: showAccount },
+  { method: 'POST', path: '/me/name', own: saveName },
+  { method: 'POST', path: '/me/password', own: savePassword },
+  { method: 'GET', path: '/me/two-step', own: showTwoStep, stepUp: true },
+  { method: 'POST', path: '/me/two-step', own: turnTwoStepOn, stepUp: true },
+  { method: 'POST', path: '/me/two-step/off', own: turnTwoStepOff, stepUp: true },
+  { method: 'POST', path: '/me/recovery-codes', own: renewRecoveryCodes, stepUp: true },
+  { method: 'POST', path: '/me/sessions', own: endSessions },
 ];
 
 /** The answer of one of these addresses; null for an address of an organization. */
@@ -61,7 +79,7 @@ async function enter(
   if (context === null) return toSignIn(incoming);
   if (method === 'POST' && !people.isOwnForm(incoming, context)) return errorPage(incoming, 'stale');
   if (stepUp && !people.isConfirmed(context.session))
-    return redirect(link(context, '/dashboard/confirm', { next: `/dashboard${path}` }));
+    return askToConfirm(context, `/dashboard${method === 'POST' ? '/me' : path}`);
   return own!(context, people, incoming);
 }
 

@@ -67,7 +67,8 @@ export function weaknessOf(
   if (length < passwordCharactersMin) return 'password_short';
   if (length > passwordCharactersMax) return 'password_long';
   const lower = password.normalize('NFKC').toLowerCase();
-  const own = [about.email.split('@')[0]!, ...about.name.toLowerCase().split(/\s+/)].filter(
+  const email = about.email.toLowerCase();
+  const own = [email, ...email.split('@'), ...about.name.toLowerCase().split(/\s+/)].filter(
     (part) => part.length >= 3,
   );
   const impersonal = own.reduce((rest, part) => rest.replaceAll(part, ''), lower);

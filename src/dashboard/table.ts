@@ -8,6 +8,7 @@ import { eventRows } from './rooms/events.ts';
 import { homeRows } from './rooms/home.ts';
 import { keyRows } from './rooms/keys.ts';
 import { limitRows } from './rooms/limits.ts';
+import { memberRows } from './rooms/members.ts';
 import { settingsRows } from './rooms/settings.ts';
 import { webhookRows } from './rooms/webhooks.ts';
 import { type Room, type Row, rooms } from './row.ts';
@@ -20,6 +21,7 @@ export const dashboardRows: readonly Row[] = [
   ...eventRows,
   ...limitRows,
   ...settingsRows,
+  ...memberRows,
   ...auditRows,
 ];
 

@@ -135,6 +135,157 @@ export const peopleMessages = {
     fr: 'Votre compte n’appartient à aucune organisation. Un propriétaire peut vous inviter.',
     ar: 'حسابك لا ينتمي إلى أي مؤسسة. يمكن لمالك دعوتك.',
   },
+  account_title: { en: 'Your account', fr: 'Votre compte', ar: 'حسابك' },
+  you: { en: 'You', fr: 'Vous', ar: 'أنت' },
+  current_password: { en: 'Current password', fr: 'Mot de passe actuel', ar: 'كلمة المرور الحالية' },
+  name_saved: { en: 'The name was saved.', fr: 'Le nom est enregistré.', ar: 'حُفظ الاسم.' },
+  password_saved: {
+    en: 'The password was saved. You were signed out everywhere else.',
+    fr: 'Le mot de passe est enregistré. Vous êtes déconnecté partout ailleurs.',
+    ar: 'حُفظت كلمة المرور. سُجّل خروجك من كل مكان آخر.',
+  },
+  two_step: { en: 'Two-step sign-in', fr: 'Connexion en deux étapes', ar: 'الدخول بخطوتين' },
+  two_step_text: {
+    en: 'With an authenticator app, a stolen password alone opens nothing.',
+    fr: 'Avec une application d’authentification, un mot de passe volé ne suffit plus.',
+    ar: 'مع تطبيق مصادقة، لا تكفي كلمة مرور مسروقة وحدها.',
+  },
+  two_step_is_on: { en: 'On', fr: 'Activée', ar: 'مفعّل' },
+  two_step_is_off: { en: 'Off', fr: 'Désactivée', ar: 'غير مفعّل' },
+  two_step_turn_on: {
+    en: 'Turn on two-step sign-in',
+    fr: 'Activer la connexion en deux étapes',
+    ar: 'فعّل الدخول بخطوتين',
+  },
+  two_step_turn_off: {
+    en: 'Turn off two-step sign-in',
+    fr: 'Désactiver la connexion en deux étapes',
+    ar: 'عطّل الدخول بخطوتين',
+  },
+  two_step_off: {
+    en: 'Two-step sign-in is off.',
+    fr: 'La connexion en deux étapes est désactivée.',
+    ar: 'عُطّل الدخول بخطوتين.',
+  },
+  two_step_scan: {
+    en: 'Scan this with your authenticator app, or type the secret into it. Then enter the code that the app shows.',
+    fr: 'Scannez ceci avec votre application d’authentification, ou saisissez-y le secret. Saisissez ensuite le code qu’elle affiche.',
+    ar: 'امسح هذا بتطبيق المصادقة أو اكتب السر فيه، ثم أدخل الرمز الذي يعرضه التطبيق.',
+  },
+  two_step_qr: {
+    en: 'QR code of the secret below',
+    fr: 'QR code du secret ci-dessous',
+    ar: 'رمز QR للسر أدناه',
+  },
+  recovery_codes: { en: 'Recovery codes', fr: 'Codes de secours', ar: 'رموز الاسترداد' },
+  recovery_codes_text: {
+    en: 'Keep these codes where you find them without your phone. Each signs you in once when the app is lost. They are shown this once.',
+    fr: 'Gardez ces codes là où vous les trouverez sans votre téléphone. Chacun sert une fois si l’application est perdue. Ils ne sont affichés qu’une fois.',
+    ar: 'احفظ هذه الرموز حيث تجدها دون هاتفك. يعمل كل رمز مرة واحدة إذا فُقد التطبيق. لن تُعرض مرة أخرى.',
+  },
+  recovery_codes_left: {
+    en: 'Recovery codes left: {count}.',
+    fr: 'Codes de secours restants : {count}.',
+    ar: 'رموز الاسترداد المتبقية: {count}.',
+  },
+  recovery_codes_new: {
+    en: 'Make new recovery codes',
+    fr: 'Créer de nouveaux codes de secours',
+    ar: 'أنشئ رموز استرداد جديدة',
+  },
+  sessions: { en: 'Sessions', fr: 'Sessions', ar: 'الجلسات' },
+  sessions_open: {
+    en: 'Open sessions: {count}.',
+    fr: 'Sessions ouvertes : {count}.',
+    ar: 'الجلسات المفتوحة: {count}.',
+  },
+  session_opened: { en: 'Opened', fr: 'Ouverte', ar: 'فُتحت' },
+  session_used: { en: 'Last used', fr: 'Dernière utilisation', ar: 'آخر استخدام' },
+  session_from: { en: 'From', fr: 'Depuis', ar: 'من' },
+  session_this: { en: 'This one', fr: 'Celle-ci', ar: 'هذه' },
+  session_end: { en: 'Sign out', fr: 'Déconnecter', ar: 'تسجيل الخروج' },
+  sessions_end_others: {
+    en: 'Sign out everywhere else',
+    fr: 'Se déconnecter partout ailleurs',
+    ar: 'سجّل الخروج من كل مكان آخر',
+  },
+  sessions_ended: {
+    en: 'The sessions have ended.',
+    fr: 'Les sessions sont terminées.',
+    ar: 'انتهت الجلسات.',
+  },
+  person: { en: 'Name', fr: 'Nom', ar: 'الاسم' },
+  role: { en: 'Role', fr: 'Rôle', ar: 'الدور' },
+  role_owner: {
+    en: 'Everything, with members, settings and the audit log.',
+    fr: 'Tout, y compris les membres, les paramètres et le journal d’audit.',
+    ar: 'كل شيء، بما في ذلك الأعضاء والإعدادات وسجل التدقيق.',
+  },
+  role_developer: {
+    en: 'Sees and makes payments; keys, webhooks, events, request logs and limits.',
+    fr: 'Voit et crée des paiements ; clés, webhooks, événements, journal des requêtes et limites.',
+    ar: 'يرى المدفوعات وينشئها؛ المفاتيح وإشعارات الويب والأحداث وسجل الطلبات والحدود.',
+  },
+  role_support: {
+    en: 'Sees and makes payments, pays back, settles reviews.',
+    fr: 'Voit et crée des paiements, rembourse, règle les vérifications.',
+    ar: 'يرى المدفوعات وينشئها، ويردّ الأموال، ويسوّي المراجعات.',
+  },
+  role_viewer: {
+    en: 'Sees payments and changes nothing.',
+    fr: 'Voit les paiements et ne change rien.',
+    ar: 'يرى المدفوعات ولا يغيّر شيئًا.',
+  },
+  role_saved: { en: 'The role was saved.', fr: 'Le rôle est enregistré.', ar: 'حُفظ الدور.' },
+  invite: { en: 'Invite somebody', fr: 'Inviter quelqu’un', ar: 'دعوة شخص' },
+  invitations: { en: 'Open invitations', fr: 'Invitations en attente', ar: 'الدعوات المفتوحة' },
+  invitation_made: { en: 'The invitation is ready', fr: 'L’invitation est prête', ar: 'الدعوة جاهزة' },
+  invitation_give: {
+    en: 'Give this link to {email} alone. It works once and is shown this once.',
+    fr: 'Donnez ce lien à {email} uniquement. Il sert une fois et n’est affiché qu’une fois.',
+    ar: 'أعطِ هذا الرابط إلى {email} فقط. يعمل مرة واحدة ولن يُعرض مرة أخرى.',
+  },
+  invitation_until: { en: 'Works until', fr: 'Valable jusqu’au', ar: 'صالح حتى' },
+  invitation_revoke: { en: 'Take back', fr: 'Retirer', ar: 'سحب' },
+  invitation_revoked: {
+    en: 'The invitation was taken back.',
+    fr: 'L’invitation est retirée.',
+    ar: 'سُحبت الدعوة.',
+  },
+  member_remove: {
+    en: 'Remove from the organization',
+    fr: 'Retirer de l’organisation',
+    ar: 'إزالة من المؤسسة',
+  },
+  member_remove_text: {
+    en: 'This person sees nothing of the organization from now on.',
+    fr: 'Cette personne ne verra plus rien de l’organisation.',
+    ar: 'لن يرى هذا الشخص شيئًا من المؤسسة بعد الآن.',
+  },
+  member_removed: { en: 'The member was removed.', fr: 'Le membre est retiré.', ar: 'أُزيل العضو.' },
+  member_exists: {
+    en: 'This address belongs to a member already.',
+    fr: 'Cette adresse appartient déjà à un membre.',
+    ar: 'هذا البريد لعضو موجود بالفعل.',
+  },
+  member_missing: { en: 'There is no such member.', fr: 'Ce membre n’existe pas.', ar: 'لا يوجد هذا العضو.' },
+  last_owner: {
+    en: 'This is the last owner: make somebody else an owner first.',
+    fr: 'C’est le dernier propriétaire : nommez d’abord un autre propriétaire.',
+    ar: 'هذا آخر مالك: عيّن مالكًا آخر أولًا.',
+  },
+  email_invalid: {
+    en: 'Enter an e-mail address such as name@example.ma.',
+    fr: 'Saisissez une adresse e-mail, par exemple nom@exemple.ma.',
+    ar: 'أدخل بريدًا إلكترونيًا مثل name@example.ma.',
+  },
+  too_many_links: {
+    en: 'There are too many open invitations. Take some back first.',
+    fr: 'Il y a trop d’invitations en attente. Retirez-en d’abord.',
+    ar: 'الدعوات المفتوحة كثيرة جدًا. اسحب بعضها أولًا.',
+  },
 } as const;
+
+export type PeopleMessage = keyof typeof peopleMessages;
 
 export const sayPeople = sayFrom(peopleMessages);

@@ -1,4 +1,4 @@
-// The cash code as a QR code, drawn on the server as inline SVG: it needs no image request and no script, and prints sharp.
+// QR codes, drawn on the server as inline SVG: a code needs no image request and no script, and prints sharp.
 
 import qrcode from 'qrcode-generator';
 import { type Html, html } from './html.ts';
@@ -6,10 +6,10 @@ import { type Html, html } from './html.ts';
 /** The empty margin that scanners need around the code, in modules. */
 const quietZone = 4;
 
-/** `digits` (ASCII digits only) as an SVG image with the accessible name `label`. */
-export function qrCode(digits: string, label: string): Html {
+/** A text as an SVG image with the accessible name `label`. Digits alone take less room. */
+export function qrCode(text: string, label: string): Html {
   const code = qrcode(0, 'M');
-  code.addData(digits, 'Numeric');
+  code.addData(text, /^\d+$/.test(text) ? 'Numeric' : 'Byte');
   code.make();
   const count = code.getModuleCount();
   const size = count + 2 * quietZone;
