@@ -107,5 +107,5 @@ function givingUp(payment: ShownPayment, visit: Visit): Html | null {
   const back = afterGivingUp(payment);
   return back === null
     ? null
-    : html`<p class="center"><a class="away" href="${back}">${sayOf(visit, payment, 'give_up')}</a></p>`;
+    : html`<p class="leave"><a class="away" href="${back}">${sayOf(visit, payment, 'give_up')}</a></p>`;
 }

@@ -126,4 +126,4 @@ function plainPage(
 
 const paragraph = (text: string) => html`<p>${text}</p>`;
 const link = (href: string, text: string) =>
-  html`<p class="center"><a class="away" href="${href}">${text}</a></p>`;
+  html`<p class="leave"><a class="away" href="${href}">${text}</a></p>`;

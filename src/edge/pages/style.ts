@@ -25,7 +25,7 @@ main{width:100%;max-width:30rem;margin-inline:auto;padding-inline:1rem}
 span.logo{background:var(--brand);color:var(--on-brand)}
 .amount{margin-block-start:.75rem;font-size:2.25rem;line-height:1.2;font-weight:650;font-variant-numeric:tabular-nums;letter-spacing:-.01em}
 .what{margin-block-start:.25rem;color:var(--muted);overflow-wrap:anywhere;white-space:pre-line}
-.sheet{margin-block:1.5rem 1rem;padding:1.25rem;background:var(--surface);border:1px solid var(--line);border-radius:1rem;box-shadow:var(--shadow)}
+.sheet{margin-block:1.5rem 1rem;padding:1rem;background:var(--surface);border:1px solid var(--line);border-radius:1rem;box-shadow:var(--shadow)}
 .stack>*+*{margin-block-start:1.25rem}
 .muted{color:var(--muted);font-size:.875rem}
 .center{text-align:center}
@@ -54,7 +54,7 @@ input[aria-invalid=true]{border-color:var(--bad);border-width:2px}
 .method>label{display:flex;align-items:center;gap:.625rem;min-height:3.25rem;padding:.5rem 1rem;padding-inline-start:2.875rem;font-weight:600;cursor:pointer}
 .method>label .icon{color:var(--muted)}
 .method>input:checked+label .icon{color:inherit}
-.panel{padding:.25rem 1rem 1.25rem}
+.panel{padding:.25rem .75rem 1rem}
 .panel>*+*{margin-block-start:1rem}
 .method>input:not(:checked)~.panel{display:none}
 button,.button{display:flex;align-items:center;justify-content:center;gap:.5rem;width:100%;min-height:3rem;padding:.625rem 1rem;border:1px solid var(--brand);border-radius:var(--radius);background:var(--brand);color:var(--on-brand);font:inherit;font-weight:650;text-align:center;text-decoration:none;cursor:pointer}
@@ -62,6 +62,8 @@ button:hover,.button:hover{background:var(--brand-strong)}
 button:disabled{opacity:.65;cursor:progress}
 button.quiet{background:var(--surface);border-color:var(--field);color:inherit}
 button.quiet:hover{background:var(--raised)}
+.leave{text-align:center}
+.stack>.leave,.stack>.leave+*{margin-block-start:.5rem}
 .away{display:inline-block;padding-block:.8125rem;color:var(--muted)}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 details{font-size:.875rem}
@@ -80,7 +82,7 @@ dd{font-weight:600}
 .qr{display:block;width:10rem;max-width:100%;height:auto;margin:.75rem auto 0;border-radius:.5rem}
 .outcome{display:grid;place-items:center;width:4rem;height:4rem;margin-inline:auto;border-radius:50%;font-size:2.25rem}
 .outcome .icon{width:1em;height:1em}
-.outcome~h1{text-align:center}
+.outcome~h1,.outcome~h1+p{text-align:center}
 .good{background:var(--good-soft);color:var(--good)}
 .bad{background:var(--bad-soft);color:var(--bad)}
 .late{background:var(--warn-soft);color:var(--warn)}
@@ -91,19 +93,20 @@ dd{font-weight:600}
 .languages ul{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1.25rem;padding:0;list-style:none;font-size:.9375rem}
 .languages a,.languages span{display:inline-block;padding-block:.8125rem}
 .languages a{color:var(--muted)}
-@media (min-width:30rem){.sheet{padding:1.75rem}}
+@media (min-width:30rem){.sheet{padding:1.75rem}.panel{padding-inline:1rem}}
 @media (min-width:56rem){
 main.split{display:grid;grid-template-columns:minmax(0,5fr) minmax(0,6fr);gap:3rem;max-width:62rem;align-items:start;padding-block-start:2rem}
 .amount{font-size:2.75rem}
 }
 @media print{
-:root{color-scheme:light;--surface:#fff;--raised:#fff;--text:#000;--muted:#000;--line:#999;--field:#000;--brand:#fff;--on-brand:#000}
+:root{color-scheme:light;--surface:#fff;--raised:#fff;--text:#000;--muted:#000;--line:#999;--field:#000;--brand:#fff;--on-brand:#000;
+--good:#000;--good-soft:#fff;--bad:#000;--bad-soft:#fff;--warn:#000;--warn-soft:#fff}
+@page{margin:15mm}
 body{display:block;background:#fff}
 main,main.split{display:block;max-width:none;padding:0}
 .languages,.screen,button{display:none}
 .sheet{border:0;box-shadow:none;margin-block:1rem;padding:0}
-.test{border:1px solid;background:none;color:#000}
-span.logo{border:1px solid}
+.test,.outcome,span.logo{border:1px solid}
 .code,dl>div{break-inside:avoid}
 }
 `;

@@ -65,7 +65,7 @@ ${qrCode(number, say('voucher_qr', language))}</div>`,
       payment.livemode ? null : html`<p class="muted screen">${say('voucher_test', language)}</p>`,
       back === null
         ? null
-        : html`<p class="screen center"><a class="away" href="${back}">${sayOf(visit, payment, 'return_to')}</a></p>`,
+        : html`<p class="leave screen"><a class="away" href="${back}">${sayOf(visit, payment, 'return_to')}</a></p>`,
       change && html`<p class="muted screen">${say('change_ends_code', language)}</p>`,
       change,
     ],
