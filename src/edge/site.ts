@@ -7,11 +7,11 @@ import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api.ts';
 import { type Asset, assetHandlers } from './assets.ts';
 import { isDashboardPath, type VisitDashboard } from './dashboard-visits.ts';
-import { Docs } from './docs/docs.ts';
-import { contentPolicy } from './docs/layout.ts';
+import { createDocsVisits, isDocsPath } from './docs/docs-visits.ts';
 import { type Exchange, headerLines } from './exchange.ts';
 import { visitPage } from './pages/page-visits.ts';
 import type { Pages } from './pages/pages.ts';
+import type { Visitors } from './pages/visitors.ts';
 import type { RequestHead } from './request-head.ts';
 import { unknownAddress } from './router.ts';
 import { StaticText } from './static-text.ts';
@@ -28,6 +28,8 @@ export interface SiteOptions {
   /** The pages where customers pay. */
   readonly pages: Pages;
   readonly visitDashboard: VisitDashboard;
+  /** Limits how often a visitor may search the documentation. */
+  readonly visitors: Visitors;
   /** The scripts and style sheets of all pages. */
   readonly assets: readonly Asset[];
 }
@@ -36,14 +38,6 @@ type Handler = (exchange: Exchange, head: RequestHead) => void;
 
 const json = headerLines(['Content-Type', 'application/json']);
 const text = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
-const docsPage = headerLines(
-  ['Content-Type', 'text/html; charset=utf-8'],
-  ['Content-Security-Policy', contentPolicy],
-  ['X-Content-Type-Options', 'nosniff'],
-  ['X-Frame-Options', 'DENY'],
-  ['Referrer-Policy', 'same-origin'],
-  ['Cache-Control', 'no-cache'],
-);
 const noSniff = headerLines(['X-Content-Type-Options', 'nosniff']);
 
 /** A restored service is ready for what its operator has to do first, which is to look at it. */
@@ -65,10 +59,10 @@ function whyNotReady({ shards, isStopping, stalledMsMax }: SiteOptions): string 
 
 /** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
-  const { baseUrl, isPaused, pages, visitDashboard } = options;
+  const { baseUrl, isPaused, pages, visitDashboard, visitors } = options;
   const description = openapiDocument(baseUrl);
   const openapi = new StaticText(JSON.stringify(description));
-  const docs = new Docs(baseUrl, description);
+  const visitDocs = createDocsVisits({ baseUrl, description, visitors });
   const documents: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => exchange.answer(200, text, 'ok\n'),
     '/readyz': (exchange) => {
@@ -96,9 +90,7 @@ export function createSite(options: SiteOptions): Handler {
       visitDashboard(exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else if (pages.matches(path))
       visitPage(pages, exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
-    else if (isRead && docs.covers(path)) {
-      const { status, document } = docs.visit(head);
-      document.answer(exchange, head, status, docsPage);
-    } else refuseVisit(exchange, head, unknownAddress(head), false);
+    else if (isRead && isDocsPath(path)) visitDocs(exchange, head);
+    else refuseVisit(exchange, head, unknownAddress(head), false);
   };
 }

@@ -138,8 +138,9 @@ const pages = createPages({
   onError: (error) => logger.error({ err: error }, 'a page failed'),
 });
 const dashboard = new DashboardPort();
-/** The most addresses whose visits are counted at a time. */
-const dashboardVisitorsMax = 10_000;
+/** The most addresses whose visits to the dashboard, and searches in the documentation, are counted at a time. */
+const visitorsMax = 10_000;
+const visitors = createVisitors({ ...config.pages, visitorsMax, monotonic });
 let isPaused = paused;
 const site = createSite({
   shards,
@@ -150,9 +151,10 @@ const site = createSite({
   pages,
   visitDashboard: createDashboardVisits({
     port: dashboard,
-    visitors: createVisitors({ ...config.pages, visitorsMax: dashboardVisitorsMax, monotonic }),
+    visitors,
     shardOf: (org) => api.shardOf(org),
   }),
+  visitors,
   assets: [...pageAssets, ...dashboardAssets, docsStyle],
 });
 

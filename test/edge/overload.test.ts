@@ -43,6 +43,7 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
     stalledMsMax: 5_000,
     pages: { matches: () => false } as unknown as Pages,
     visitDashboard: () => {},
+    visitors: { admit: () => null },
     assets: [],
   });
   let requests = 0;

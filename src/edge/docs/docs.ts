@@ -84,18 +84,16 @@ export class Docs {
     return [...this.#sources.keys(), searchPath];
   }
 
-  /** Whether an address is one of the pages, or an unknown one below them. */
-  covers(path: string): boolean {
-    return path === '/' || path === '/docs' || path.startsWith('/docs/');
-  }
-
   /** The document at an address. */
   visit({ path, query, acceptLanguage }: DocsVisit): DocsAnswer {
     if (path === searchPath) {
       return { status: 200, document: this.#found(new URLSearchParams(query).get('q') ?? '') };
     }
     const source = this.#sources.get(path);
-    if (source === undefined) return { status: 404, document: this.#missing() };
+    if (source === undefined) {
+      const said = this.#said('There is no such page', 'Look for it in the list of all pages, or search.');
+      return { status: 404, document: said };
+    }
     const language = source.translated === true ? languageOf(query, acceptLanguage) : 'en';
     const key = keyOf(path, language);
     let document = this.#documents.get(key);
@@ -111,9 +109,16 @@ export class Docs {
     return new StaticText(documentOf({ ...shown, ...(translated && { translated }) }, this.#frame));
   }
 
-  #missing(): StaticText {
-    const body = html`<p>Look for it in the list of all pages, or search.</p>`;
-    const page = { path: '', title: 'There is no such page', language: 'en', body } as const;
+  /** The page for a visitor who has searched too often. */
+  tooManySearches(waitSeconds: number): StaticText {
+    return this.#said(
+      'Too many searches',
+      `Search again in ${waitSeconds} seconds. All pages are in the list.`,
+    );
+  }
+
+  #said(title: string, text: string): StaticText {
+    const page = { path: '', title, language: 'en', body: html`<p>${text}</p>` } as const;
     return new StaticText(documentOf(page, this.#frame));
   }
 
@@ -135,7 +140,7 @@ export class Docs {
   }
 }
 
-const searchPath = '/docs/search';
+export const searchPath = '/docs/search';
 const queryCharactersMax = 100;
 
 function languageOf(query: string, acceptLanguage: string): Language {

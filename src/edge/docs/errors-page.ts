@@ -11,12 +11,12 @@ export function renderErrors(language: Language): Rendered {
   const say = sayDocs(language);
   const types = explainedTypes(language);
   const links = types.flatMap(({ errors }) =>
-    errors.map(({ code }) => html`<li><a href="#${code}"><code dir="ltr">${code}</code></a></li>`),
+    errors.map(({ code }) => html`<li><a href="#${code}"><code>${code}</code></a></li>`),
   );
   const body = html`${errorsIntroduction[language].map((text) => html`<p>${prose(text)}</p>`)}
 <nav aria-label="${say('errors_title')}"><ul class="codes">${links}</ul></nav>
 ${types.map(
-  ({ type, meaning, errors }) => html`<h2><code dir="ltr">${type}</code></h2>
+  ({ type, meaning, errors }) => html`<h2><code>${type}</code></h2>
 <p>${prose(meaning)}</p>
 ${errors.map((error) => renderError(error, language))}`,
 )}`;
@@ -33,11 +33,11 @@ ${errors.map((error) => renderError(error, language))}`,
 function renderError({ code, statuses, message, variants, advice }: ExplainedError, language: Language) {
   const say = sayDocs(language);
   const more = variants.map(({ declineCode, text }) => {
-    const reason = declineCode !== null && html`<code dir="ltr">${declineCode}</code>: `;
+    const reason = declineCode !== null && html`<code>${declineCode}</code>: `;
     return html`<li>${reason}${prose(text)}</li>`;
   });
   return html`<section class="error" id="${code}" aria-labelledby="${code}-title">
-<h3 id="${code}-title"><a href="#${code}"><code dir="ltr">${code}</code></a></h3>
+<h3 id="${code}-title"><a href="#${code}"><code>${code}</code></a></h3>
 <dl>
 <dt>${say('errors_status')}</dt><dd>${statuses.join(', ')}</dd>
 <dt>${say('errors_meaning')}</dt><dd>${prose(message)}</dd>

@@ -85,7 +85,7 @@ function rulesOf(schema: Json, isRequest: boolean): Html | null {
   const own = (isList(schema) ? schema.items : schema) as Json;
   const rules: Html[] = [];
   const choices = ((own.enum ?? []) as readonly unknown[]).filter((choice) => choice !== null);
-  if (choices.length > 0) rules.push(html`One of ${codes(choices)}.`);
+  if (choices.length > 0) rules.push(html`${choices.length === 1 ? 'Only' : 'One of'} ${codes(choices)}.`);
   if (isRequest) {
     const { minimum, maximum, minLength, maxLength, maxProperties } = own;
     if (minimum !== undefined) rules.push(html`From ${String(minimum)} to ${String(maximum)}.`);

@@ -146,9 +146,10 @@ const generated: Readonly<Record<string, () => string>> = {
 export function renderGuide(guide: Guide, baseUrl: string, links: Links): Rendered {
   const rendered = guide.parts.map((part, i) => {
     const [file, anchor] = part.split('#') as [string, string | undefined];
-    // The page has a title of its own, so the first part needs no heading.
+    // The page has a title, so the first part needs no heading, and no other part has the same one.
     const markdown = sectionOf(readFileSync(new URL(file, root), 'utf8'), anchor)
       .replace(i === 0 ? /^## .*\n/ : '', '')
+      .replace(`## ${guide.title}\n`, '## The rules\n')
       .replace(/^<!-- (.+) -->$/gm, (_, name: string) => generated[name]!())
       .replaceAll('http://127.0.0.1:8080', baseUrl);
     return renderMarkdown(markdown, file, links);

@@ -38,7 +38,7 @@ h4{margin:1.25rem 0 .25rem;font-size:1rem}
 .quiet{color:var(--muted);font-size:.9375rem}
 .toc{margin-block:1rem 1.5rem;padding-inline-start:.875rem;border-inline-start:3px solid var(--line)}
 .toc a{display:inline-block;padding-block:.125rem}
-code,pre{font-family:var(--mono);font-size:.9em}
+code,pre{font-family:var(--mono);font-size:.9em;direction:ltr;unicode-bidi:isolate}
 code{padding:.1em .3em;border-radius:.25rem;background:var(--raised)}
 .sample{position:relative;margin-block:.75rem}
 pre{margin:0;padding:.875rem 1rem;border:1px solid var(--line);border-radius:var(--radius);background:var(--raised);white-space:pre-wrap;font-size:.875rem;line-height:1.5;tab-size:4}

@@ -11,6 +11,7 @@ import { routeTable } from '../../../src/contract/routes/table.ts';
 import { sentEventTypes } from '../../../src/contract/vocabulary.ts';
 import { addressOf } from '../../../src/edge/assets.ts';
 import { Docs } from '../../../src/edge/docs/docs.ts';
+import { isDocsPath } from '../../../src/edge/docs/docs-visits.ts';
 import { guideGroups } from '../../../src/edge/docs/guides.ts';
 import { anchorOf } from '../../../src/edge/docs/markdown.ts';
 import { docsStyle } from '../../../src/edge/docs/style.ts';
@@ -50,7 +51,7 @@ for (const [path, document] of pages) {
 }
 
 test('an address that is none of the pages has a page that says so', () => {
-  assert.ok(docs.covers('/docs/nothing') && !docs.covers('/docsy') && !docs.covers('/v1'));
+  assert.ok(isDocsPath('/docs/nothing') && !isDocsPath('/docsy') && !isDocsPath('/v1'));
   const { status, document } = read('/docs/nothing');
   assert.equal(status, 404);
   assert.match(document, /There is no such page/);

@@ -1,4 +1,5 @@
-// What is the same for everybody is compressed for those who take it, and is then the same text.
+// What is the same for everybody is compressed for those who take it, and is then the same text; what takes a moment to make, a
+// search, is limited for each visitor.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -8,7 +9,7 @@ import { requestText, sendRaw } from './raw.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await startService({ env: { PAYMENTS_PAGES_VISITS_PER_MINUTE: '5' } });
 });
 after(() => service?.stop());
 
@@ -48,3 +49,15 @@ for (const path of ['/docs/api/payment-intents', '/openapi.json']) {
     assert.equal((await ask([['Accept-Encoding', 'gzip;q=0']])).text, plain.text);
   });
 }
+
+test('a visitor may search only so often, and reads all pages meanwhile', async () => {
+  const ask = (path: string) => fetch(service.url + path);
+  const statuses: number[] = [];
+  for (let i = 0; i < 7; i++) statuses.push((await ask('/docs/search?q=refund')).status);
+  assert.deepEqual(statuses.slice(0, 5), [200, 200, 200, 200, 200]);
+  const refused = await ask('/docs/search?q=refund');
+  assert.equal(refused.status, 429);
+  assert.ok(Number(refused.headers.get('retry-after')) > 0);
+  assert.match(await refused.text(), /Too many searches/);
+  assert.equal((await ask('/docs/refunds')).status, 200);
+});
