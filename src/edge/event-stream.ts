@@ -118,7 +118,7 @@ interface Step {
 
 /** The events after `after`; for null no events, but the newest one as the cursor. None while the shard is not running. */
 async function eventsAfter(shard: ShardClient, org: string, after: string | null): Promise<Step> {
-  const answer = await shard.ask({ kind: 'events_after', org, after, limit: eventsPerStep });
+  const answer = await shard.ask({ kind: 'events_after', org, livemode: false, after, limit: eventsPerStep });
   if (!answer.ok) return { events: [], cursor: after ?? '' };
   return { events: JSON.parse(answer.body), cursor: answer.cursor! };
 }

@@ -69,6 +69,7 @@ export function operatorServices(options: {
     resume,
     compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),
     config,
+    requestLogs: supervisor.askRequestLogs,
     askShard,
     callApi: createApiCaller(baseUrl, (org) => clients[supervisor.shardOf(org)]!),
   };

@@ -3,7 +3,8 @@
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
-import type { BatchWritten, EntryBatch } from '../request-logs/client.ts';
+import type { BatchWritten, EntryBatch, NumberedAnswer, NumberedQuery } from '../request-logs/client.ts';
+import { answerLogQuery, type LogAnswer, type LogQuery } from '../request-logs/query.ts';
 import { RequestLogs } from '../request-logs/request-logs.ts';
 import { requestLogsOf } from '../request-logs/segment.ts';
 import { freeBytesIn, freeBytesMin } from './disk-space.ts';
@@ -31,8 +32,9 @@ let hasRoom = true;
 let lookedAtMs = Number.NEGATIVE_INFINITY;
 let loggedAtMs = Number.NEGATIVE_INFINITY;
 
+const folder = requestLogsOf(config.dataDir);
 const logs = new RequestLogs({
-  folder: requestLogsOf(config.dataDir),
+  folder,
   keptMs: keptDays * 86_400_000,
   bytesMax: mibMax * 1024 * 1024,
   hasRoom() {
@@ -68,16 +70,31 @@ function write(port: MessagePort, { buffer, bytes, senders }: EntryBatch): void 
   port.postMessage({ written: buffer } satisfies BatchWritten, [buffer]);
 }
 
+/** Null when the files can't be read, which the log tells. */
+function answer(query: LogQuery): LogAnswer | null {
+  try {
+    return answerLogQuery(folder, query);
+  } catch (error) {
+    logger.error({ err: error }, 'the request logs could not be read');
+    return null;
+  }
+}
+
+function take(port: MessagePort, message: EntryBatch | NumberedQuery): void {
+  if (!('query' in message)) return write(port, message);
+  port.postMessage({ question: message.question, answer: answer(message.query) } satisfies NumberedAnswer);
+}
+
 function connect(port: MessagePort): void {
   ports.add(port);
-  port.on('message', (batch: EntryBatch) => write(port, batch));
+  port.on('message', (message: EntryBatch | NumberedQuery) => take(port, message));
   port.on('close', () => ports.delete(port));
 }
 
 function stop(): void {
   for (const port of ports) {
     for (let last = receiveMessageOnPort(port); last !== undefined; last = receiveMessageOnPort(port))
-      write(port, last.message);
+      take(port, last.message);
     port.close();
   }
   logs.close();
@@ -87,6 +104,9 @@ main.on('message', async (instruction: Instruction) => {
   switch (instruction.type) {
     case 'connect_request_logs':
       connect(instruction.port);
+      break;
+    case 'request_logs':
+      tell({ type: 'answer', question: instruction.question, value: answer(instruction.query) });
       break;
     case 'reread':
       logger.level = instruction.config.logLevel;

@@ -7,6 +7,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import type { RefusedKey } from '../edge/refused-keys.ts';
 import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
+import type { AskLogs, LogAnswer, LogQuery } from '../request-logs/query.ts';
 import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Config } from './config-schema.ts';
@@ -287,6 +288,11 @@ export class Supervisor {
     if ('failure' in answer) throw new ThreadFailure(answer.failure, false);
     return answer;
   }
+
+  readonly askRequestLogs: AskLogs = <Q extends LogQuery>(query: Q) => {
+    const answer = this.#requestLogs?.ready?.ask({ type: 'request_logs', query }).catch(() => null);
+    return (answer ?? Promise.resolve(null)) as Promise<LogAnswer<Q> | null>;
+  };
 
   /** The threads that are neither shards nor edges. */
   get #others(): SupervisedThread[] {

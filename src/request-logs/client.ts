@@ -4,6 +4,7 @@
 
 import { assert } from '../core/assert.ts';
 import { type AnsweredRequest, FrameWriter, gapBytes } from './entry.ts';
+import type { AskLogs, LogAnswer, LogQuery } from './query.ts';
 import type { LogScope } from './request-logs.ts';
 
 /** From an edge: the frames of a batch, to be written and given back. */
@@ -13,14 +14,26 @@ export interface EntryBatch {
   readonly senders: readonly LogScope[];
 }
 
+/** From an edge: a question, and its number. */
+export interface NumberedQuery {
+  readonly question: number;
+  readonly query: LogQuery;
+}
+
 /** To an edge: the buffer of the oldest batch that was not acknowledged. */
 export interface BatchWritten {
   readonly written: ArrayBuffer;
 }
 
+/** To an edge: the answer to a question. */
+export interface NumberedAnswer {
+  readonly question: number;
+  readonly answer: LogAnswer | null;
+}
+
 export interface LogPort {
-  postMessage(batch: EntryBatch, transfer: readonly ArrayBuffer[]): void;
-  on(event: 'message', listener: (message: BatchWritten) => void): unknown;
+  postMessage(message: EntryBatch | NumberedQuery, transfer?: readonly ArrayBuffer[]): void;
+  on(event: 'message', listener: (message: BatchWritten | NumberedAnswer) => void): unknown;
   on(event: 'close', listener: () => void): unknown;
   close(): void;
 }
@@ -38,6 +51,8 @@ const batchesMax = 64;
 const spareMax = 4;
 /** An entry waits this long at most before it is handed over. */
 const gatherMs = 200;
+/** Questions that may wait for their answers. */
+const questionsMax = 256;
 /** Gaps that one batch tells. */
 const gapsMax = 1_000;
 
@@ -63,6 +78,8 @@ export class RequestLogClient {
   #lastLivemode = false;
   #lastNumber = 0;
   readonly #inFlight: Batch[] = [];
+  readonly #asked = new Map<number, (answer: LogAnswer | null) => void>();
+  #questions = 0;
   /** How many entries were dropped, by their scopes. */
   readonly #dropped = new Map<string, { readonly scope: LogScope; missing: number }>();
 
@@ -74,10 +91,14 @@ export class RequestLogClient {
   connect(port: LogPort): void {
     this.#lose();
     this.#port = port;
-    port.on('message', ({ written }) => {
-      if (this.#port !== port) return;
-      this.#inFlight.shift();
-      if (this.#spare.length < spareMax) this.#spare.push(written);
+    port.on('message', (message) => {
+      if ('question' in message) {
+        this.#asked.get(message.question)?.(message.answer);
+        this.#asked.delete(message.question);
+      } else if (this.#port === port) {
+        this.#inFlight.shift();
+        if (this.#spare.length < spareMax) this.#spare.push(message.written);
+      }
     });
     port.on('close', () => {
       if (this.#port === port) this.#lose();
@@ -86,6 +107,8 @@ export class RequestLogClient {
 
   #lose(): void {
     this.#port = null;
+    for (const settle of this.#asked.values()) settle(null);
+    this.#asked.clear();
     for (const { senders, counts } of this.#inFlight.splice(0))
       for (const [number, { org, mode }] of senders.entries())
         this.#drop(org, mode === 'live', counts[number]!);
@@ -152,6 +175,17 @@ export class RequestLogClient {
     else known.missing += entries;
     this.#options.onDropped(entries);
   }
+
+  /** Asks the thread that writes. */
+  readonly ask: AskLogs = <Q extends LogQuery>(query: Q) => {
+    const port = this.#port;
+    if (port === null || this.#asked.size >= questionsMax) return Promise.resolve(null);
+    const question = ++this.#questions;
+    return new Promise<LogAnswer<Q> | null>((resolve) => {
+      this.#asked.set(question, resolve as (answer: LogAnswer | null) => void);
+      port.postMessage({ question, query });
+    });
+  };
 
   /** Hands over what was gathered. */
   flush(): void {

@@ -19,6 +19,7 @@ import { foldersIn, type LogScope } from './request-logs.ts';
 import { isFrameOf } from './scope-log.ts';
 import {
   entriesFile,
+  indexedRows,
   readIndex,
   readPart,
   type SegmentIndex,
@@ -156,6 +157,13 @@ export function entriesAfter(
     }
   }
   return { found, newest: place };
+}
+
+/** The place behind the newest entry. */
+export function newestPlace(folder: string, { org, mode }: LogScope): string {
+  const log = scopeFolderOf(folder, org, mode);
+  const name = segmentsIn(log).at(-1);
+  return name === undefined ? noPlace : textOf({ name, row: indexedRows(log, name) });
 }
 
 /** The entry of a request; null when the log does not have it. */

@@ -47,8 +47,17 @@ export function segmentsIn(folder: string): string[] {
 
 /** The bytes that a segment takes. */
 export function segmentBytes(folder: string, name: string): number {
-  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return sizeOf(entriesFile(folder, name)) + sizeOf(indexFile(folder, name));
+}
+
+/** The rows of a segment's index. */
+export function indexedRows(folder: string, name: string): number {
+  return Math.floor(sizeOf(indexFile(folder, name)) / indexRowBytes);
+}
+
+/** 0 when the file was dropped meanwhile. */
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Writes the row of a frame, which begins at `offset` of its segment. */

@@ -115,8 +115,11 @@ function exportPageOf(state: ShardState, turn: Turn, request: Of<'export_page'>)
 }
 
 /** The body is a list of `{id, type, body}`. `body` is the event as text, whose bytes are signed. */
-function eventsAfter({ view }: ShardState, { org, after, limit }: Of<'events_after'>): InternalAnswer {
-  const index = kindIndex('event', scopeOf(org, false));
+function eventsAfter(
+  { view }: ShardState,
+  { org, livemode, after, limit }: Of<'events_after'>,
+): InternalAnswer {
+  const index = kindIndex('event', scopeOf(org, livemode));
   if (after === null) {
     const [newest] = view.scan(index, { descending: true });
     return { ok: true, body: '[]', cursor: newest?.id ?? '' };

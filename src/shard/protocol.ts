@@ -36,12 +36,13 @@ export type InternalRequest =
       readonly requestId: string;
     }
   /**
-   * The test events of an organization after `after`, oldest first, as a JSON list. '' means from the start. Null returns no
+   * The events of an organization in one mode after `after`, oldest first, as a JSON list. '' means from the start. Null returns no
    * event, and the newest one as the cursor.
    */
   | {
       readonly kind: 'events_after';
       readonly org: string;
+      readonly livemode: boolean;
       readonly after: string | null;
       readonly limit: number;
     }

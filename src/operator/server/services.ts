@@ -8,6 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Directory } from '../../directory/directory.ts';
 import type { Cause } from '../../domain/cause.ts';
 import type { SecretBox } from '../../journal/secret-box.ts';
+import type { AskLogs } from '../../request-logs/query.ts';
 import type { Availability } from '../../shard/account.ts';
 import type { InternalRequest } from '../../shard/protocol.ts';
 import type { Compacted } from '../cli/transferred.ts';
@@ -39,6 +40,8 @@ export interface OperatorServices {
   compact(): AsyncIterable<CompactItem>;
   /** The configuration in force, secrets hidden. */
   config(): readonly ConfigLine[];
+  /** Asks the request logs; null when they can't be read now, or where none are kept. */
+  requestLogs: AskLogs;
   /** Asks the shard of an organization, or of the object with this id. */
   askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer>;
   /** Sends a request of the API on behalf of an organization, as if it had come over HTTP. */

@@ -163,7 +163,13 @@ async function* follow(
 ): AsyncGenerator<FollowStart | FollowedEvent> {
   const { id } = organizationFor(services, org);
   const since = async (cursor: string | null) => {
-    const request = { kind: 'events_after', org: id, after: cursor, limit: followedPerStep } as const;
+    const request = {
+      kind: 'events_after',
+      org: id,
+      livemode: false,
+      after: cursor,
+      limit: followedPerStep,
+    } as const;
     const { body, cursor: last } = await services.askShard(id, request);
     return { events: JSON.parse(body) as FollowedEvent[], last: last! };
   };
@@ -188,7 +194,7 @@ function triggered(services: OperatorServices, org: string, type: EventType): Pr
     throw new OperatorFailure(isFault ? 'failed' : 'refused', answer.error.message);
   };
   const eventsAfter = async (after: string | null) => {
-    const request = { kind: 'events_after', org, after, limit: followedPerStep } as const;
+    const request = { kind: 'events_after', org, livemode: false, after, limit: followedPerStep } as const;
     const { body, cursor } = await services.askShard(org, request);
     const events = (JSON.parse(body) as FollowedEvent[]).map((event) => JSON.parse(event.body));
     return { events, cursor: cursor! };

@@ -88,6 +88,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     secrets: { open: (sealed) => sealed, seal: (secret) => secret },
     // As in the service: no network in live mode.
     availability: { test: { card: true, cash: true }, live: { card: false, cash: false } },
+    requestLogs: async () => null,
     listenSecret: async () => 'svc_whsec_fixture',
     metricsText: async () => '# TYPE up gauge\nup 1\n',
     checks: async () => fixtureChecks,
