@@ -50,6 +50,21 @@ export function moroccoDayAt(ms: number): string {
   return day;
 }
 
+/** The first Unix millisecond of a day in Morocco, and of the one after it; null when `day` is no date `YYYY-MM-DD`. */
+export function moroccoDayBounds(day: string): { readonly fromMs: number; readonly toMs: number } | null {
+  const midnightMs = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(midnightMs) || new Date(midnightMs).toISOString().slice(0, 10) !== day) return null;
+  const next = new Date(midnightMs + 24 * hourMs).toISOString().slice(0, 10);
+  return { fromMs: firstHourOf(day, midnightMs), toMs: firstHourOf(next, midnightMs + 24 * hourMs) };
+}
+
+/** Morocco's midnight is within two hours of that of UTC. */
+function firstHourOf(day: string, midnightMs: number): number {
+  let ms = midnightMs - 2 * hourMs;
+  while (moroccoDayAt(ms) !== day) ms += hourMs;
+  return ms;
+}
+
 export function createMoroccoCalendar(): MoroccoCalendar {
   let current: MoroccoDay = { day: '', endsAtMs: 0 };
   let knownFromMs = 0;

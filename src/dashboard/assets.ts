@@ -6,4 +6,7 @@ import { siteStyle } from '../edge/site-style.ts';
 /** The script of every page: buttons that copy. */
 export const buttonsScript = scriptAsset('buttons.js');
 
-export const dashboardAssets: readonly Asset[] = [siteStyle, buttonsScript];
+/** The script of lists that are kept up to date. */
+export const tailScript = scriptAsset('tail.js');
+
+export const dashboardAssets: readonly Asset[] = [siteStyle, buttonsScript, tailScript];

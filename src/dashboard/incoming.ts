@@ -13,6 +13,8 @@ export interface Incoming extends PageContext {
   readonly secFetchSite: string;
   /** The client's address. */
   readonly client: string;
+  /** A stream asks again, which is no use of the session. */
+  readonly isRepeated: boolean;
 }
 
 export async function readIncoming(
@@ -20,7 +22,7 @@ export async function readIncoming(
   prefix: string,
   addressOf: (remoteAddress: string, forwardedFor: string) => string,
 ): Promise<Incoming> {
-  const { method, path, query, headers, remoteAddress } = request;
+  const { method, path, query, headers, remoteAddress, isRepeated } = request;
   const { acceptLanguage, cookie, forwardedFor, secFetchSite } = headers;
   return {
     method,
@@ -30,6 +32,7 @@ export async function readIncoming(
     language: chosenLanguage(cookie) ?? negotiateLanguage(acceptLanguage),
     cookie,
     secFetchSite,
+    isRepeated,
     client: addressOf(remoteAddress, forwardedFor),
     ...(await readForm(request)),
   };

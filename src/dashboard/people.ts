@@ -51,7 +51,9 @@ export class People {
   /** The signed-in member of a visit; null for nobody. */
   memberOf(incoming: Incoming): MemberContext | null {
     const token = this.cookies.session(incoming.cookie);
-    const session = token === null ? null : this.directory.sessions.find(token, this.#options.sessionLimits);
+    const { sessionLimits } = this.#options;
+    const session =
+      token === null ? null : this.directory.sessions.find(token, sessionLimits, !incoming.isRepeated);
     const member = session === null ? undefined : this.directory.members.find(session.member);
     if (session === null || member === undefined) return null;
     return { ...incoming, member, session, organizations: this.organizationsOf(member) };

@@ -9,6 +9,7 @@ import { homeRows } from './rooms/home.ts';
 import { keyRows } from './rooms/keys.ts';
 import { limitRows } from './rooms/limits.ts';
 import { memberRows } from './rooms/members.ts';
+import { requestRows } from './rooms/requests.ts';
 import { settingsRows } from './rooms/settings.ts';
 import { webhookRows } from './rooms/webhooks.ts';
 import { type Room, type Row, rooms } from './row.ts';
@@ -19,6 +20,7 @@ export const dashboardRows: readonly Row[] = [
   ...webhookRows,
   ...deliveryRows,
   ...eventRows,
+  ...requestRows,
   ...limitRows,
   ...settingsRows,
   ...memberRows,

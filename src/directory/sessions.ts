@@ -79,13 +79,13 @@ export class Sessions {
     return { session, token };
   }
 
-  /** The session of a token; null when there is none, or it is over. */
-  find(token: string, limits: SessionLimits): Session | null {
+  /** The session of a token; null when there is none, or it is over. `isUse`: it counts as used now. */
+  find(token: string, limits: SessionLimits, isUse = true): Session | null {
     const session = this.#rows.get(digestOf(token));
     if (session === undefined) return null;
     const nowMs = this.#store.now();
     if (isOver(session, limits, nowMs)) return null;
-    if (nowMs - session.usedMs < touchMs) return session;
+    if (!isUse || nowMs - session.usedMs < touchMs) return session;
     const touch = () => {
       const current = this.#rows.get(session.digest);
       return { put: current === undefined ? [] : [{ ...current, usedMs: nowMs }] };

@@ -8,6 +8,8 @@ export interface DashboardRequest extends PageVisit {
   readonly contentType: string;
   /** The form; empty without one. */
   readonly body: Uint8Array;
+  /** A stream asks again, which is no use of the session. */
+  readonly isRepeated: boolean;
 }
 
 export type DashboardAnswer =
@@ -22,7 +24,19 @@ export type DashboardAnswer =
       readonly org: string;
       readonly livemode: boolean;
       readonly query: string;
+    }
+  /** The edge streams the list, and asks for it again when its source has news. */
+  | {
+      readonly kind: 'tail';
+      readonly source: TailSource;
+      readonly org: string;
+      readonly livemode: boolean;
+      /** The streams of a member are counted. */
+      readonly member: string;
+      readonly list: string;
     };
+
+export type TailSource = 'requests' | 'events';
 
 /** To the main thread. */
 export interface Asked {

@@ -3,10 +3,11 @@
 import type { Refusal } from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';
 import { dashboardFormBytesMax } from '../contract/limits.ts';
+import type { AskLogs } from '../request-logs/query.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api.ts';
 import { keptHeaders } from './assets.ts';
-import type { DashboardAnswer, DashboardPort } from './dashboard-port.ts';
+import type { DashboardPort, DashboardRequest } from './dashboard-port.ts';
 import { type Exchange, headerLines } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
 import { render, type Visit } from './pages/document.ts';
@@ -15,11 +16,13 @@ import type { PageAnswer } from './pages/page-port.ts';
 import type { Visitors } from './pages/visitors.ts';
 import { bodyTooLarge, bodyTooSlow } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
+import { TailStreams } from './tail-stream.ts';
 
 export interface DashboardVisitsOptions {
   readonly port: DashboardPort;
   readonly visitors: Visitors;
   readonly shardOf: (org: string) => ShardClient;
+  readonly askLogs: AskLogs;
 }
 
 /** Exports of members that an edge streams at a time. */
@@ -38,18 +41,21 @@ export function isDashboardPath(path: string): boolean {
 }
 
 /** Returns the function that answers visits. Its `refuse` answers one whose form is not read to its end. */
-export function createDashboardVisits({ port, visitors, shardOf }: DashboardVisitsOptions): VisitDashboard {
+export function createDashboardVisits(options: DashboardVisitsOptions): VisitDashboard {
+  const { port, visitors, shardOf } = options;
+  const tails = new TailStreams(options);
   let exports = 0;
 
-  async function answerWith(
-    exchange: Exchange,
-    stranger: Visit,
-    answer: DashboardAnswer | null,
-  ): Promise<void> {
-    const isTooMuch = answer?.kind === 'export' && exports >= exportsMax;
+  async function answerWith(exchange: Exchange, stranger: Visit, request: DashboardRequest): Promise<void> {
+    const answer = await port.ask(request).finally(() => request.body.fill(0));
+    const isTooMuch =
+      (answer?.kind === 'export' && exports >= exportsMax) ||
+      (answer?.kind === 'tail' && !tails.hasRoomFor(answer));
     if (answer === null || isTooMuch) return reply(exchange, render(troublePage(stranger), stranger));
     if (answer.kind === 'page') return reply(exchange, answer);
     if (answer.kind === 'file') return exchange.answer(200, keptHeaders(answer.type), answer.bytes);
+    if (answer.kind === 'tail')
+      return tails.stream(exchange, answer, () => port.ask({ ...request, isRepeated: true }));
     exports++;
     await streamExport(exchange, notStored, shardOf(answer.org), answer).finally(() => exports--);
   }
@@ -74,8 +80,9 @@ export function createDashboardVisits({ port, visitors, shardOf }: DashboardVisi
       const onTimeout = () => reply(exchange, render(troublePage(stranger), stranger));
       exchange.handler = { onTimeout, onBody: () => {} };
       exchange.guard(async () => {
-        const request = { method, path, query, headers, remoteAddress, contentType, body };
-        await answerWith(exchange, stranger, await port.ask(request).finally(() => body.fill(0)));
+        const isRepeated = false;
+        const request = { method, path, query, headers, remoteAddress, contentType, body, isRepeated };
+        await answerWith(exchange, stranger, request);
       });
     };
     if (method !== 'POST' || !head.hasBody) return ask(noBody);

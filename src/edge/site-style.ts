@@ -67,6 +67,7 @@ button,.button{display:inline-block;min-block-size:2.75rem;padding:.5625rem 1rem
 button:hover,.button:hover{background:var(--accent-strong)}
 button.quiet,.button.quiet{background:var(--surface);color:var(--accent)}
 button.quiet:hover,.button.quiet:hover{background:var(--raised)}
+button.quiet[aria-pressed=true]{border-color:var(--good);background:var(--good-soft);color:var(--good)}
 button.danger{border-color:var(--bad);background:var(--surface);color:var(--bad)}
 button.danger:hover{background:var(--bad-soft)}
 button.plain{min-block-size:0;padding:.125rem .25rem;border:0;background:none;color:var(--accent);font-weight:400;text-decoration:underline}

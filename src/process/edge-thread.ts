@@ -152,6 +152,7 @@ const site = createSite({
   visitDashboard: createDashboardVisits({
     port: dashboard,
     visitors,
+    askLogs: requestLogs?.ask ?? (async () => null),
     shardOf: (org) => api.shardOf(org),
   }),
   visitors,

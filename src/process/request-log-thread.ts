@@ -81,8 +81,11 @@ function answer(query: LogQuery): LogAnswer | null {
 }
 
 function take(port: MessagePort, message: EntryBatch | NumberedQuery): void {
-  if (!('query' in message)) return write(port, message);
-  port.postMessage({ question: message.question, answer: answer(message.query) } satisfies NumberedAnswer);
+  if ('buffer' in message) write(port, message);
+  else {
+    const { question, query } = message;
+    port.postMessage({ question, answer: answer(query) } satisfies NumberedAnswer);
+  }
 }
 
 function connect(port: MessagePort): void {

@@ -36,6 +36,8 @@ export const frameMessages = {
   settings: { en: 'Settings', fr: 'Paramètres', ar: 'الإعدادات' },
   members: { en: 'Members', fr: 'Membres', ar: 'الأعضاء' },
   audit: { en: 'Audit log', fr: 'Journal d’audit', ar: 'سجل التدقيق' },
+  live: { en: 'Live', fr: 'En direct', ar: 'مباشر' },
+  refresh: { en: 'Refresh', fr: 'Actualiser', ar: 'تحديث' },
   newer: { en: 'Newer', fr: 'Plus récents', ar: 'الأحدث' },
   older: { en: 'Older', fr: 'Plus anciens', ar: 'الأقدم' },
   pages: { en: 'Pages', fr: 'Pages', ar: 'الصفحات' },

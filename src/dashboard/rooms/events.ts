@@ -1,11 +1,13 @@
 // The room for events: a list by type and day, and each event as it is sent, with its deliveries.
 
 import { sentEventTypes } from '../../contract/vocabulary.ts';
+import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { DeliveryRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { html } from '../../edge/pages/html.ts';
+import { type Html, html } from '../../edge/pages/html.ts';
 import { records } from '../../operator/server/shard-records.ts';
+import { tailScript } from '../assets.ts';
 import {
   code,
   copyable,
@@ -22,49 +24,75 @@ import {
 import { page } from '../document.ts';
 import { errorPage } from '../errors.ts';
 import { roomLink } from '../links.ts';
+import { liveList, tailAnswer } from '../live-list.ts';
 import { sayFrame } from '../messages/frame.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
-import { dayEndMs, dayStartMs } from '../morocco-days.ts';
 import type { Desk, ResultOf, Row, Visit } from '../row.ts';
 import { deliveryTable } from './deliveries.ts';
 
 const active = 'events';
+const tailPath = 'events/tail';
 const shownMax = 25;
 type Event = ResultOf<'retrieve_event'>;
 
 export const eventRows: readonly Row[] = [
   { method: 'GET', path: 'events', permission: 'developers.read', handle: list },
+  { method: 'GET', path: tailPath, permission: 'developers.read', handle: streamList },
   { method: 'GET', path: 'events/{id}', permission: 'developers.read', handle: show },
 ];
 
 /** The filters of the address, as parameters of the API's list. */
 function filtersOf({ query }: Visit): Record<string, string> {
   const type = query.get('type') ?? '';
-  const fromMs = dayStartMs(query.get('from') ?? '');
-  const toMs = dayEndMs(query.get('to') ?? '');
+  const from = moroccoDayBounds(query.get('from') ?? '');
+  const to = moroccoDayBounds(query.get('to') ?? '');
   return {
     ...(type !== '' && { type }),
-    ...(fromMs !== null && { 'created[gte]': String(fromMs / 1000) }),
-    ...(toMs !== null && { 'created[lt]': String(toMs / 1000) }),
+    ...(from !== null && { 'created[gte]': String(from.fromMs / 1000) }),
+    ...(to !== null && { 'created[lt]': String(to.toMs / 1000) }),
   };
+}
+
+async function eventsOf(visit: Visit, desk: Desk, cursor: Readonly<Record<string, string>> = {}) {
+  const listed = await desk.api(visit, 'list_events', {
+    query: { limit: String(shownMax), ...filtersOf(visit), ...cursor },
+  });
+  return {
+    events: listed.ok ? (listed.body.data as Event[]) : [],
+    hasMore: listed.ok && listed.body.has_more,
+  };
+}
+
+async function streamList(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
+  const { events } = await eventsOf(visit, desk);
+  return tailAnswer(visit, 'events', eventTable(visit, events));
 }
 
 async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const { language, query } = visit;
   const cursors = ['starting_after', 'ending_before'].filter((name) => query.has(name)).slice(0, 1);
   const cursor = Object.fromEntries(cursors.map((name) => [name, query.get(name)!]));
-  const listed = await desk.api(visit, 'list_events', {
-    query: { limit: String(shownMax), ...filtersOf(visit), ...cursor },
-  });
-  const events = listed.ok ? (listed.body.data as Event[]) : [];
-  const hasMore = listed.ok && listed.body.has_more;
+  const isNewest = cursors.length === 0;
+  const { events, hasMore } = await eventsOf(visit, desk, cursor);
   const isBack = 'ending_before' in cursor;
   const kept = Object.fromEntries(['type', 'from', 'to'].map((name) => [name, query.get(name) ?? '']));
   const [first, last] = [events[0], events.at(-1)];
   const pages = pager(visit, active, {
-    newer: first && (isBack ? hasMore : cursors.length > 0) ? { ...kept, ending_before: first.id } : null,
+    newer: first && (isBack ? hasMore : !isNewest) ? { ...kept, ending_before: first.id } : null,
     older: last && (isBack || hasMore) ? { ...kept, starting_after: last.id } : null,
   });
+  const shown = eventTable(visit, events);
+  return page(visit, {
+    active,
+    title: sayFrame(active, language),
+    scripts: isNewest ? [tailScript] : [],
+    body: [filterForm(visit), isNewest ? liveList(visit, tailPath, shown) : shown, pages],
+  });
+}
+
+function eventTable(visit: Visit, events: readonly Event[]): Html {
+  const { language } = visit;
+  if (events.length === 0) return emptyState(sayWebhooks('no_event', language));
   const columns = [
     {
       heading: sayWebhooks('type', language),
@@ -79,17 +107,7 @@ async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
       cell: ({ created }: Event) => time(language, created * 1000),
     },
   ];
-  return page(visit, {
-    active,
-    title: sayFrame(active, language),
-    body: [
-      filterForm(visit),
-      events.length === 0
-        ? emptyState(sayWebhooks('no_event', language))
-        : table(sayFrame(active, language), columns, events),
-      pages,
-    ],
-  });
+  return table(sayFrame(active, language), columns, events);
 }
 
 function filterForm(visit: Visit) {
@@ -124,7 +142,11 @@ async function show(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
       definitions([
         [sayWebhooks('id', language), copyable(visit, event.id)],
         [sayWebhooks('created', language), time(language, event.created * 1000)],
-        [sayWebhooks('request', language), event.request.id && copyable(visit, event.request.id)],
+        [
+          sayWebhooks('request', language),
+          event.request.id &&
+            html`<a href="${roomLink(visit, `requests/${event.request.id}`)}" dir="ltr">${event.request.id}</a>`,
+        ],
         [
           sayWebhooks('idempotency_key', language),
           event.request.idempotency_key && copyable(visit, event.request.idempotency_key),

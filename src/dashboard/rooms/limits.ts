@@ -5,6 +5,7 @@ import { randomFillSync } from 'node:crypto';
 import { type Bucket, bucketNames, buckets } from '../../contract/limits.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
 import { createRandomText } from '../../core/ids.ts';
+import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import {
   type LimitRequest,
   type LimitRequestState,
@@ -40,7 +41,6 @@ import { page, redirect } from '../document.ts';
 import { roomLink } from '../links.ts';
 import { sayFrame } from '../messages/frame.ts';
 import { sayLimits } from '../messages/limits.ts';
-import { dayEndMs } from '../morocco-days.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 
@@ -268,7 +268,7 @@ function wishOf({ form: typed, language }: Visit): LimitWish | { readonly proble
   const mode = requestedModes.find((each) => each === typed.get('mode'));
   const value = (typed.get('value') ?? '').replace(/\s/g, '');
   const until = typed.get('until') ?? '';
-  const untilMs = until === '' ? null : dayEndMs(until);
+  const untilMs = until === '' ? null : (moroccoDayBounds(until)?.toMs ?? null);
   if (bucket === undefined || mode === undefined) problems.bucket = sayLimits('choose_bucket', language);
   if (!/^\d{1,10}$/.test(value)) problems.value = sayLimits('whole_number', language);
   if (until !== '' && untilMs === null) problems.until = sayLimits('no_day', language);

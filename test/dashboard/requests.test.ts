@@ -1,0 +1,149 @@
+// The room for request logs in real Chromium: the list with its filters, one request, and the list that stays up to date; and
+// what ends a stream.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { browserTest, launchBrowser } from '../edge/pages/browser.ts';
+import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
+
+const card = '4242424242424242';
+const markup = '<img src=x onerror=alert(1)>';
+
+let browser: Browser | null;
+let dashboard: Dashboard;
+let developer: Visitor;
+let page: Page;
+let complaints: string[] = [];
+
+before(async () => {
+  browser = await launchBrowser();
+  dashboard = await startDashboard();
+  developer = await newMember(dashboard, 'developer');
+  if (browser !== null) ({ page, complaints } = await signedIn(browser, dashboard, developer));
+});
+after(async () => {
+  await browser?.close();
+  await dashboard?.stop();
+});
+
+let count = 0;
+const create = (body: object = {}, idempotencyKey = `order-${count++}`) =>
+  dashboard.service.call('/v1/payment_intents', {
+    key: dashboard.key,
+    idempotencyKey,
+    body: { amount: 12_000, currency: 'mad', ...body },
+  });
+const idOf = ({ headers }: { readonly headers: Headers }) => headers.get('request-id')!;
+const open = (path: string) => page.goto(dashboard.address(path));
+const row = (text: string | RegExp) => page.getByRole('row').filter({ hasText: text });
+const value = (name: string) => page.locator('dl > div').filter({ hasText: name }).locator('dd').first();
+
+browserTest('requests are listed, filtered, and shown with their answers', async () => {
+  await open('requests');
+  await page.getByText('No request yet').waitFor();
+  const created = await create({ description: 'Tea' }, 'tea-1');
+  const replayed = await create({ description: 'Tea' }, 'tea-1');
+  const refused = await create({ description: card });
+  assert.equal(refused.status, 400);
+  // The list is still that of the empty page, and brings them by itself.
+  await row('parameter_invalid').waitFor();
+
+  await page.getByLabel('Status').selectOption('4xx');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await row('parameter_invalid').waitFor();
+  assert.equal(await page.getByRole('row').count(), 2);
+  await open('requests');
+  await page.getByLabel('Request, object or idempotency key').fill('tea-1');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await row('replayed').waitFor();
+  assert.equal(await page.getByRole('row').count(), 3);
+
+  await row('replayed').getByRole('link').click();
+  assert.match(page.url(), new RegExp(`requests/${idOf(replayed)}$`));
+  await page.getByRole('link', { name: idOf(created) }).click();
+  assert.equal(await value('Status').textContent(), '200');
+  assert.equal(await value('Object').textContent(), created.json.id);
+  assert.match((await page.locator('main').textContent())!, /"description": "Tea"/);
+
+  // A request's id leads to it.
+  await open('requests');
+  await page.getByLabel('Request, object or idempotency key').fill(idOf(refused));
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.getByText('What looked like a secret or a card number was left out.').waitFor();
+  assert.ok(!(await page.content()).includes(card));
+  assert.deepEqual(complaints, []);
+});
+
+browserTest('the list stays up to date until it is paused, with what clients wrote as text', async () => {
+  await open(`requests?q=${encodeURIComponent(markup)}`);
+  await page.getByText('No request fits').waitFor();
+  const live = page.getByRole('button', { name: 'Live' });
+  assert.equal(await live.getAttribute('aria-pressed'), 'true');
+  await create({}, markup);
+  await row(markup).waitFor();
+  assert.equal(await page.locator('main img').count(), 0);
+  await row(markup).getByRole('link').focus();
+  await create({}, markup);
+  await row('replayed').waitFor();
+  assert.equal(await page.evaluate('document.activeElement.tagName'), 'A');
+  await live.click();
+  assert.equal(await live.getAttribute('aria-pressed'), 'false');
+  await open('requests');
+  await row(markup).first().getByRole('link').click();
+  assert.equal(await value('Idempotency key').textContent(), markup);
+  assert.equal(await page.locator('main img').count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+browserTest('without scripts a link loads the list again', async () => {
+  const visit = await signedIn(browser!, dashboard, developer, { javaScriptEnabled: false });
+  await visit.page.goto(dashboard.address('requests'));
+  const created = await create({}, 'quiet-1');
+  await dashboard.service.until(async () => {
+    const { body } = await developer.get(new URL(dashboard.address(`requests/${idOf(created)}`)).pathname);
+    return body.includes('quiet-1') || undefined;
+  });
+  await visit.page.getByRole('link', { name: 'Refresh' }).click();
+  await visit.page.getByRole('row').filter({ hasText: 'quiet-1' }).waitFor();
+  assert.equal(await visit.page.getByRole('button', { name: 'Live' }).isVisible(), false);
+  await visit.context.close();
+});
+
+/** Opens the stream of the list; reads it to its end. */
+async function openTail(visitor: Visitor, mode: 'test' | 'live' = 'test') {
+  const response = await fetch(dashboard.address('requests/tail', mode), {
+    headers: { cookie: visitor.cookie },
+    redirect: 'manual',
+  });
+  return { response, text: response.text() };
+}
+
+test('a stream ends with its session, and each member has a few at a time', async () => {
+  const visitor = await newMember(dashboard, 'developer', 'second@souk.ma');
+  const tails = [];
+  for (let i = 0; i < 4; i++) tails.push(await openTail(visitor));
+  for (const { response } of tails) assert.equal(response.headers.get('content-type'), 'text/event-stream');
+  assert.equal((await openTail(visitor)).response.status, 503);
+  assert.equal((await openTail(developer)).response.status, 200);
+  const signedOut = await visitor.submit(
+    new URL(dashboard.address('home')).pathname,
+    {},
+    '/dashboard/sign-out',
+  );
+  assert.equal(signedOut.status, 303);
+  // News make the stream look whether it may go on.
+  await create({}, 'after-the-end');
+  for (const { text } of tails) assert.ok(!(await text).includes('after-the-end'));
+});
+
+test('who may not see request logs gets no stream, and no other organization or mode is in it', async () => {
+  const viewer = await newMember(dashboard, 'viewer');
+  assert.equal((await openTail(viewer)).response.status, 403);
+  const created = await create({}, 'of-test-mode');
+  const path = (mode: 'test' | 'live') =>
+    new URL(dashboard.address(`requests/${idOf(created)}`, mode)).pathname;
+  await dashboard.service.until(async () => (await developer.get(path('test'))).status === 200 || undefined);
+  assert.equal((await developer.get(path('live'))).status, 404);
+  assert.equal((await viewer.get(path('test'))).status, 403);
+});
