@@ -96,6 +96,25 @@ browserTest('the list stays up to date until it is paused, with what clients wro
   assert.deepEqual(complaints, []);
 });
 
+browserTest(
+  'a request and its events lead to each other, and the list of events stays up to date',
+  async () => {
+    const created = await create();
+    await open('events?type=payment_intent.created');
+    await page.getByRole('button', { name: 'Live' }).waitFor();
+    const before = await page.getByRole('row').count();
+    const next = await create();
+    await row(next.json.id).waitFor();
+    assert.equal(await page.getByRole('row').count(), before + 1);
+    await row(created.json.id).getByRole('link').click();
+    await page.getByRole('link', { name: idOf(created) }).click();
+    await page.getByRole('heading', { name: 'Events that it caused' }).waitFor();
+    await page.getByRole('link', { name: 'payment_intent.created' }).click();
+    await page.getByText(created.json.id).first().waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
 browserTest('without scripts a link loads the list again', async () => {
   const visit = await signedIn(browser!, dashboard, developer, { javaScriptEnabled: false });
   await visit.page.goto(dashboard.address('requests'));
@@ -111,8 +130,8 @@ browserTest('without scripts a link loads the list again', async () => {
 });
 
 /** Opens the stream of the list; reads it to its end. */
-async function openTail(visitor: Visitor, mode: 'test' | 'live' = 'test') {
-  const response = await fetch(dashboard.address('requests/tail', mode), {
+async function openTail(visitor: Visitor) {
+  const response = await fetch(dashboard.address('requests/tail'), {
     headers: { cookie: visitor.cookie },
     redirect: 'manual',
   });
