@@ -11,7 +11,7 @@ const parameters: Record<ParameterName, string> = {
   currency: 'The currency code, lowercase.',
   payment_method_types: 'How the customer can pay. The amount must reach the minimum of each method.',
   customer: 'Identifier of the customer.',
-  description: 'A text for your own use.',
+  description: 'What the payment is for: the customer sees it on the payment page.',
   metadata: 'Texts of your own, by key.',
   limit: 'How many objects to answer at most.',
   starting_after:
@@ -70,9 +70,14 @@ const exceptions: { readonly [O in Operation]?: { readonly [N in keyof ParamsOf<
   },
   update_payment_intent: {
     metadata: mergedMetadata,
+    description:
+      'What the payment is for: the customer sees it on the payment page. An empty text removes it.',
+  },
+  create_customer: { description: 'A text for your own use.' },
+  update_customer: {
+    metadata: mergedMetadata,
     description: 'A text for your own use. An empty one removes what is there.',
   },
-  update_customer: { metadata: mergedMetadata },
   update_webhook_endpoint: { metadata: mergedMetadata },
   complete_charge: {
     amount:

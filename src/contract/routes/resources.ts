@@ -109,7 +109,7 @@ export const PaymentIntent = Type.Object(
     }),
     latest_charge: nullable(idOf('charge', 'a charge'), 'The latest attempt to pay.'),
     customer: nullable(idOf('customer', 'a customer'), 'Who pays.'),
-    description: nullable(Type.String(), 'A text of yours: what the payment is for.'),
+    description: nullable(Type.String(), 'What the payment is for: the payment page shows it.'),
     metadata,
     last_payment_error: nullable(PaymentError, 'Why the last attempt failed, until another one is made.'),
     next_action: nullable(
@@ -145,7 +145,7 @@ export const CheckoutSession = Type.Object(
     cancel_url: nullable(Type.String(), 'Where the customer goes after giving up.'),
     customer: nullable(idOf('customer', 'a customer'), 'Who pays.'),
     client_reference_id: nullable(Type.String(), 'Your own reference for the order or the cart.'),
-    description: nullable(Type.String(), 'A text of yours: what the payment is for.'),
+    description: nullable(Type.String(), 'What the payment is for: the payment page shows it.'),
     locale: nullable(
       Type.Enum([...languages]),
       'The language of the page; `null`: what the browser prefers.',
