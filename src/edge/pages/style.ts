@@ -7,7 +7,7 @@ import { Html } from './html.ts';
 import { tokensCss } from './tokens.ts';
 
 const css = `${tokensCss}
-:root{--brand:var(--accent);--brand-strong:var(--accent-strong);--on-brand:var(--on-accent)}
+:root{--brand:var(--accent);--brand-strong:var(--accent-strong);--brand-line:var(--accent);--on-brand:var(--on-accent)}
 *{box-sizing:border-box}
 [hidden]{display:none!important}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
@@ -22,7 +22,7 @@ main{width:100%;max-width:30rem;margin-inline:auto;padding-inline:1rem}
 .bill{margin-block-start:1.5rem}
 .merchant{display:flex;align-items:center;gap:.75rem;color:var(--muted);overflow-wrap:anywhere}
 .logo{display:grid;place-items:center;flex:none;width:2.75rem;height:2.75rem;border-radius:.75rem;object-fit:contain;font-weight:650;font-size:1.25rem}
-span.logo{background:var(--brand);color:var(--on-brand)}
+span.logo{border:1px solid var(--brand-line);background:var(--brand);color:var(--on-brand)}
 .amount{margin-block-start:.75rem;font-size:2.25rem;line-height:1.2;font-weight:650;font-variant-numeric:tabular-nums;letter-spacing:-.01em}
 .what{margin-block-start:.25rem;color:var(--muted);overflow-wrap:anywhere;white-space:pre-line}
 .sheet{margin-block:1.5rem 1rem;padding:1rem;background:var(--surface);border:1px solid var(--line);border-radius:1rem;box-shadow:var(--shadow)}
@@ -50,14 +50,14 @@ input[aria-invalid=true]{border-color:var(--bad);border-width:2px}
 .method:last-child{border-end-start-radius:var(--radius);border-end-end-radius:var(--radius)}
 .method+.method{border-block-start:0}
 .method{position:relative}
-.method>input{position:absolute;inset-block-start:1.0625rem;inset-inline-start:1rem;width:1.125rem;height:1.125rem;margin:0;accent-color:var(--brand)}
+.method>input{position:absolute;inset-block-start:1.0625rem;inset-inline-start:1rem;width:1.125rem;height:1.125rem;margin:0;accent-color:var(--accent)}
 .method>label{display:flex;align-items:center;gap:.625rem;min-height:3.25rem;padding:.5rem 1rem;padding-inline-start:2.875rem;font-weight:600;cursor:pointer}
 .method>label .icon{color:var(--muted)}
 .method>input:checked+label .icon{color:inherit}
 .panel{padding:.25rem .75rem 1rem}
 .panel>*+*{margin-block-start:1rem}
 .method>input:not(:checked)~.panel{display:none}
-button,.button{display:flex;align-items:center;justify-content:center;gap:.5rem;width:100%;min-height:3rem;padding:.625rem 1rem;border:1px solid var(--brand);border-radius:var(--radius);background:var(--brand);color:var(--on-brand);font:inherit;font-weight:650;text-align:center;text-decoration:none;cursor:pointer}
+button,.button{display:flex;align-items:center;justify-content:center;gap:.5rem;width:100%;min-height:3rem;padding:.625rem 1rem;border:1px solid var(--brand-line);border-radius:var(--radius);background:var(--brand);color:var(--on-brand);font:inherit;font-weight:650;text-align:center;text-decoration:none;cursor:pointer}
 button:hover,.button:hover{background:var(--brand-strong)}
 button:disabled{opacity:.65;cursor:progress}
 button.quiet{background:var(--surface);border-color:var(--field);color:inherit}
@@ -86,7 +86,7 @@ dd{font-weight:600}
 .good{background:var(--good-soft);color:var(--good)}
 .bad{background:var(--bad-soft);color:var(--bad)}
 .late{background:var(--warn-soft);color:var(--warn)}
-.wait{border:.375rem solid var(--line);border-block-start-color:var(--brand);animation:turn 1s linear infinite}
+.wait{border:.375rem solid var(--line);border-block-start-color:var(--accent);animation:turn 1s linear infinite}
 @keyframes turn{to{transform:rotate(1turn)}}
 @media (prefers-reduced-motion:reduce){.wait{animation-duration:6s}}
 .languages{width:100%;margin-block-start:auto;padding:.5rem 1rem 1rem}
@@ -99,14 +99,14 @@ main.split{display:grid;grid-template-columns:minmax(0,5fr) minmax(0,6fr);gap:3r
 .amount{font-size:2.75rem}
 }
 @media print{
-:root{color-scheme:light;--surface:#fff;--raised:#fff;--text:#000;--muted:#000;--line:#999;--field:#000;--brand:#fff;--on-brand:#000;
+:root{color-scheme:light;--surface:#fff;--raised:#fff;--text:#000;--muted:#000;--line:#999;--field:#000;--brand:#fff;--brand-line:#000;--on-brand:#000;
 --good:#000;--good-soft:#fff;--bad:#000;--bad-soft:#fff;--warn:#000;--warn-soft:#fff}
 @page{margin:15mm}
 body{display:block;background:#fff}
 main,main.split{display:block;max-width:none;padding:0}
 .languages,.screen,button{display:none}
 .sheet{border:0;box-shadow:none;margin-block:1rem;padding:0}
-.test,.outcome,span.logo{border:1px solid}
+.test,.outcome{border:1px solid}
 .code,dl>div{break-inside:avoid}
 }
 `;
@@ -124,8 +124,20 @@ function styleOf(text: string): Style {
 
 export const pageStyle = styleOf(css);
 
-/** The merchant's colour, `#rrggbb`, in place of the pages' own. */
+/** The merchant's colour, `#rrggbb`, in place of the pages' own. The border is seen also where the colour is the page's. */
 export function brandStyle(colour: string): Style {
   assert(/^#[0-9a-f]{6}$/i.test(colour), 'a colour is six hexadecimal digits');
-  return styleOf(`:root{--brand:${colour};--brand-strong:${colour};--on-brand:#fff}`);
+  return styleOf(
+    `:root{--brand:${colour};--brand-strong:${colour};--brand-line:var(--field);--on-brand:${readableOn(colour)}}`,
+  );
+}
+
+/** White or black, whichever has more contrast with a colour (WCAG 2, relative luminance): 4.5 or more. */
+function readableOn(colour: string): '#fff' | '#000' {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  const luminance = 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+  return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.05 ? '#fff' : '#000';
 }
