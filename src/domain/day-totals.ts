@@ -4,9 +4,8 @@
 
 import { moroccoDayAt } from '../core/morocco-day.ts';
 import type { Draft } from './draft.ts';
-import { fieldIndex, kindIndex, scopeOf } from './indexes.ts';
+import { fieldIndex, scopeOf } from './indexes.ts';
 import type { ChargeRecord, DayTotalRecord, RefundRecord, StoredRecord } from './record.ts';
-import type { View } from './view.ts';
 
 export const totalNames = [
   'card_received',
@@ -54,16 +53,6 @@ function totalOf(draft: Draft, day: string): DayTotalRecord {
   if (known !== undefined) return known as DayTotalRecord;
   const created = Math.floor(nowMs / 1000);
   return { kind: 'day_total', id: newId('day_total'), org, livemode, created, day, ...nothing };
-}
-
-/** The totals of a scope from a day on, oldest first; days without any are left out. */
-export function totalsSince(view: View, scope: string, firstDay: string, daysMax: number): DayTotalRecord[] {
-  const found: DayTotalRecord[] = [];
-  for (const record of view.scan(kindIndex('day_total', scope), { descending: true })) {
-    if (found.length === daysMax) break;
-    found.push(record as DayTotalRecord);
-  }
-  return found.filter(({ day }) => day >= firstDay).sort((a, b) => (a.day < b.day ? -1 : 1));
 }
 
 /** A part of a day's total: its name, which includes the scope and the day, and a number. */

@@ -182,6 +182,12 @@ export function openCharge(
   return { waitsFor: call };
 }
 
+/** A payment intent can be canceled while it has one of these statuses. */
+export const cancelableStatuses: readonly PaymentIntentRecord['status'][] = [
+  'requires_payment_method',
+  'requires_action',
+];
+
 export function cancelPaymentIntent(
   draft: Draft,
   params: ParamsOf<'cancel_payment_intent'>,
@@ -189,7 +195,7 @@ export function cancelPaymentIntent(
 ): Outcome {
   const found = find(draft.view, draft.context, 'payment_intent', id);
   if ('refusal' in found) return found;
-  const refusal = changeable(found.record, ['requires_payment_method', 'requires_action']);
+  const refusal = changeable(found.record, cancelableStatuses);
   if (refusal !== null) return refused(refusal);
   const canceled = cancelIntent(draft, found.record, params.cancellation_reason ?? null);
   return answered(presentPaymentIntent(canceled, undefined, draft.context.settings.baseUrl));

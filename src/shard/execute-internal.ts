@@ -13,6 +13,8 @@ import { eventJson } from '../domain/events.ts';
 import { exportPage } from '../domain/export.ts';
 import { missing } from '../domain/find.ts';
 import { kindIndex, scopeOf } from '../domain/indexes.ts';
+import { searchPayments } from '../domain/payment-search.ts';
+import { storyOf } from '../domain/payment-story.ts';
 import { viewPayment } from '../domain/payment-view.ts';
 import type { StoredRecord } from '../domain/record.ts';
 import { answer, messageAnswer } from './answer.ts';
@@ -55,6 +57,18 @@ function answerQuestion(
       return recordOf(state, request);
     case 'records':
       return recordsOf(state, request);
+    case 'search_payments': {
+      const { org, livemode, search } = request;
+      const context = state.queryContext(state.scope(org, livemode, turn), turn);
+      return { ok: true, body: JSON.stringify(searchPayments(state.view, context, search)) };
+    }
+    case 'payment_story': {
+      const { org, livemode, reference } = request;
+      const context = state.queryContext(state.scope(org, livemode, turn), turn);
+      const story = storyOf(state.view, context, reference);
+      if (story === null) return messageAnswer({ refusal: missing(reference, null) }, 'en');
+      return { ok: true, body: JSON.stringify(story) };
+    }
     case 'limit_levels': {
       const levels = state.scope(request.org, request.livemode, turn).levels(turn);
       return { ok: true, body: JSON.stringify(levels) };

@@ -7,6 +7,7 @@ import type { Language } from '../contract/vocabulary.ts';
 import type { Cause } from '../domain/cause.ts';
 import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
+import type { PaymentSearch } from '../domain/payment-search.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 
 /** A message that is not on the hot path. */
@@ -54,6 +55,20 @@ export type InternalRequest =
       readonly index: string;
       readonly limit: number;
       readonly before?: string | undefined;
+    }
+  /** The payments that a search finds: `FoundPayments` as JSON text. */
+  | {
+      readonly kind: 'search_payments';
+      readonly org: string;
+      readonly livemode: boolean;
+      readonly search: PaymentSearch;
+    }
+  /** All that is known of the payment that this id or cash code belongs to: `PaymentStory` as JSON text. */
+  | {
+      readonly kind: 'payment_story';
+      readonly org: string;
+      readonly livemode: boolean;
+      readonly reference: string;
     }
   /** How much of an organization's limits is used now: `LimitLevels` as JSON text. */
   | { readonly kind: 'limit_levels'; readonly org: string; readonly livemode: boolean };

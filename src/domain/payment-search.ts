@@ -1,0 +1,133 @@
+// The list of payments as people look for them: by status, method, customer, day, or by a text of the payment. There is no
+// index for method and text, because each payment that is created would pay for its rows. So a search reads the newest
+// payments that pass the other filters, a few hundred for each question, and says where it stopped; whoever asks goes on from there.
+
+import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import { filtered, type ListCaller } from './pages.ts';
+import type { CheckoutSessionRecord, PaymentIntentRecord } from './record.ts';
+import type { View } from './view.ts';
+
+export interface PaymentSearch {
+  readonly status: PaymentIntentRecord['status'] | null;
+  /** The method of the latest charge. */
+  readonly method: PaymentMethodType | null;
+  /** Payments of any of these customers; null for all payments. */
+  readonly customers: readonly string[] | null;
+  /** Unix seconds, the first included and the second not. */
+  readonly fromSeconds: number | null;
+  readonly toSeconds: number | null;
+  /** `key=value` of the metadata, the whole reference of the session, or a part of the description. */
+  readonly text: string | null;
+  /** Only payments that are older than this one. */
+  readonly before: string | null;
+  readonly limit: number;
+}
+
+/** What a list shows of a payment. */
+export interface FoundPayment {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly created: number;
+  /** Centimes. */
+  readonly amount: number;
+  readonly amount_refunded: number;
+  readonly currency: string;
+  readonly status: PaymentIntentRecord['status'];
+  readonly description: string | null;
+  readonly customer: string | null;
+  readonly reference: string | null;
+  /** Of the latest charge; null before there is one. */
+  readonly method: PaymentMethodType | null;
+  readonly card: { readonly brand: string; readonly last4: string } | null;
+  readonly cash_number: string | null;
+  /** When the latest charge ends if it is not paid, Unix milliseconds. */
+  readonly expires_at_ms: number | null;
+}
+
+export interface FoundPayments {
+  /** Newest first. */
+  readonly payments: readonly FoundPayment[];
+  /** The payment at which the search stopped; null when there are no older ones. */
+  readonly stoppedAt: string | null;
+}
+
+/** So many payments are read for one question, because nothing else runs in the shard meanwhile. */
+const examinedMax = 500;
+
+export function searchPayments(view: View, caller: ListCaller, search: PaymentSearch): FoundPayments {
+  const payments: FoundPayment[] = [];
+  let examined = 0;
+  let last: string | null = null;
+  for (const intent of candidates(view, caller, search)) {
+    if (examined === examinedMax || payments.length === search.limit) return { payments, stoppedAt: last };
+    examined++;
+    last = intent.id;
+    const found = matching(view, intent, search);
+    if (found !== null) payments.push(found);
+  }
+  return { payments, stoppedAt: null };
+}
+
+/** The payments that pass the filters that have an index, newest first. */
+function candidates(view: View, caller: ListCaller, search: PaymentSearch): Iterable<PaymentIntentRecord> {
+  const { status, customers, fromSeconds, toSeconds, before } = search;
+  const params = {
+    descending: true,
+    ...(before !== null && { starting_after: before }),
+    ...(fromSeconds !== null && { 'created[gte]': fromSeconds }),
+    ...(toSeconds !== null && { 'created[lt]': toSeconds }),
+  };
+  const of = (customer: string | undefined) =>
+    filtered(view, caller, 'payment_intent', params, { customer, status: status ?? undefined });
+  return customers === null ? of(undefined) : newestFirst(customers.map(of));
+}
+
+/** Merges lists of which each is newest first. */
+function* newestFirst(lists: readonly Generator<PaymentIntentRecord>[]): Generator<PaymentIntentRecord> {
+  const heads = lists.map((list) => ({ list, next: list.next() })).filter(({ next }) => !next.done);
+  while (heads.length > 0) {
+    const newest = heads.reduce((a, b) => (a.next.value!.id > b.next.value!.id ? a : b));
+    yield newest.next.value!;
+    newest.next = newest.list.next();
+    if (newest.next.done) heads.splice(heads.indexOf(newest), 1);
+  }
+}
+
+/** The payment as the list shows it, if it passes the filters that have no index. */
+function matching(view: View, intent: PaymentIntentRecord, search: PaymentSearch): FoundPayment | null {
+  const charge = intent.latest_charge === null ? undefined : view.get('charge', intent.latest_charge);
+  if (search.method !== null && charge?.method !== search.method) return null;
+  const session =
+    intent.checkout_session === null ? undefined : view.get('checkout_session', intent.checkout_session);
+  if (search.text !== null && !hasText(intent, session, search.text)) return null;
+  return {
+    id: intent.id,
+    created: intent.created,
+    amount: intent.amount,
+    amount_refunded: charge?.amount_refunded ?? 0,
+    currency: intent.currency,
+    status: intent.status,
+    description: intent.description ?? session?.description ?? null,
+    customer: intent.customer,
+    reference: session?.client_reference_id ?? null,
+    method: charge?.method ?? null,
+    card: charge?.card ? { brand: charge.card.brand, last4: charge.card.last4 } : null,
+    cash_number: charge?.cash_number ?? null,
+    expires_at_ms: charge?.expires_at_ms ?? null,
+  };
+}
+
+function hasText(
+  intent: PaymentIntentRecord,
+  session: CheckoutSessionRecord | undefined,
+  text: string,
+): boolean {
+  const { description, metadata } = intent;
+  if (text === session?.client_reference_id) return true;
+  const at = text.indexOf('=');
+  const [name, value] = [text.slice(0, at), text.slice(at + 1)];
+  const has = (data: Readonly<Record<string, string>>) => Object.hasOwn(data, name) && data[name] === value;
+  if (at > 0 && (has(metadata) || (session !== undefined && has(session.metadata)))) return true;
+  const wanted = text.toLowerCase();
+  return [description, session?.description].some((each) => each?.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,145 @@
+// Payments are found by each filter and each text, page after page, and a payment tells its whole story.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type PaymentSearch, searchPayments } from '../../src/domain/payment-search.ts';
+import { storyOf } from '../../src/domain/payment-story.ts';
+import { createIntent, createSession, openCharge, payByCard, scenes } from './scenes.ts';
+import { hourMs, minuteMs, Stage } from './stage.ts';
+
+const everything: PaymentSearch = {
+  status: null,
+  method: null,
+  customers: null,
+  fromSeconds: null,
+  toSeconds: null,
+  text: null,
+  before: null,
+  limit: 20,
+};
+
+function found(stage: Stage, search: Partial<PaymentSearch>): string[] {
+  const { payments } = searchPayments(stage.world.state, stage.queryContext, { ...everything, ...search });
+  return payments.map(({ id }) => id);
+}
+
+const customerOf = (stage: Stage): string => stage.given('create_customer', { email: 'a@shop.test' }).id;
+
+test('payments are found by status, method, customer, time and text', () => {
+  const stage = new Stage();
+  const [ali, badr] = [customerOf(stage), customerOf(stage)];
+  const first = createIntent(stage, { customer: ali, metadata: { order: '7' } });
+  stage.advance(hourMs);
+  const paid = payByCard(stage, { customer: badr, description: 'Blue Shoes' }).intent;
+  const cash = scenes.code(stage).intent;
+  const referred = createSession(stage, { client_reference_id: 'cart-9', metadata: { order: '8' } }).intent;
+  const middle = Math.floor(stage.nowMs / 1000);
+  const rows: readonly (readonly [Partial<PaymentSearch>, string[]])[] = [
+    [{}, [referred, cash, paid, first]],
+    [{ status: 'succeeded' }, [paid]],
+    [{ status: 'requires_payment_method' }, [referred, first]],
+    [{ method: 'cash' }, [cash]],
+    [{ method: 'cash', status: 'succeeded' }, []],
+    [{ customers: [ali] }, [first]],
+    [{ customers: [ali, badr] }, [paid, first]],
+    [{ customers: [ali, badr], status: 'succeeded' }, [paid]],
+    [{ customers: [] }, []],
+    [{ fromSeconds: middle }, [referred, cash, paid]],
+    [{ toSeconds: middle }, [first]],
+    [{ text: 'order=7' }, [first]],
+    [{ text: 'order=8' }, [referred]],
+    [{ text: 'order=9' }, []],
+    [{ text: 'toString=' }, []],
+    [{ text: 'blue shoe' }, [paid]],
+    [{ text: 'cart-9' }, [referred]],
+    [{ text: 'cart' }, []],
+    [{ before: cash }, [paid, first]],
+    [{ limit: 2 }, [referred, cash]],
+  ];
+  for (const [search, expected] of rows)
+    assert.deepEqual(found(stage, search), expected, JSON.stringify(search));
+  assert.deepEqual(found(stage.as({ livemode: true }), {}), [], 'the other mode has its own');
+  assert.deepEqual(found(stage.as({ org: 'org_other00000000000000000000' }), { customers: [ali] }), []);
+});
+
+test('a search stops after some payments and goes on from there, and finds each once', () => {
+  const stage = new Stage();
+  const made = Array.from({ length: 1_203 }, (_, i) =>
+    createIntent(stage, { metadata: { every: String(i % 400) } }),
+  );
+  const wanted = made.filter((_, i) => i % 400 === 1).reverse();
+  const all: string[] = [];
+  let before: string | null = null;
+  let questions = 0;
+  do {
+    const search: PaymentSearch = { ...everything, text: 'every=1', before };
+    const page = searchPayments(stage.world.state, stage.queryContext, search);
+    all.push(...page.payments.map(({ id }) => id));
+    before = page.stoppedAt;
+    questions++;
+  } while (before !== null);
+  assert.deepEqual(all, wanted);
+  assert.equal(questions, 3);
+});
+
+test('the steps of a payment are told in order, with the request that caused each', () => {
+  const stage = new Stage();
+  const request = { ...stage.newRequest(), request_id: `req_${'q'.repeat(24)}` };
+  const scene = scenes.declined(stage);
+  stage.advance(minuteMs);
+  const charge = openCharge(stage, scene.intent);
+  stage.advance(minuteMs);
+  stage.given('complete_charge', { amount: 5 }, charge);
+  stage.advance(1);
+  const review = stage.read('list_reviews').data[0].id;
+  stage.given('complete_charge', {}, charge);
+  stage.advance(1);
+  stage.given('close_review', { as: 'refunded' }, review);
+  stage.advance(minuteMs);
+  const { id: refund } = stage.given('create_refund', { charge, amount: 700 }, '', { request });
+  stage.given('succeed_refund', {}, refund);
+  const story = storyOf(stage.world.state, stage.queryContext, refund)!;
+  assert.deepEqual(
+    story.steps.map(({ type, object }) => [type, object]),
+    [
+      ['payment_intent.created', scene.intent],
+      ['payment_intent.requires_action', scene.intent],
+      ['payment_intent.processing', scene.intent],
+      ['charge.failed', scene.charge],
+      ['payment_intent.requires_action', scene.intent],
+      ['review.opened', review],
+      ['payment_intent.processing', scene.intent],
+      ['charge.succeeded', charge],
+      ['review.closed', review],
+      ['refund.created', refund],
+      ['refund.updated', refund],
+    ],
+  );
+  for (const step of story.steps) assert.match(step.event ?? '', /^evt_/, step.type);
+  assert.equal(story.steps.find(({ type }) => type === 'refund.created')!.request, request.request_id);
+  assert.deepEqual(
+    [story.refundable, story.cancelable, story.charges.length, story.refunds.length, story.reviews.length],
+    [19_300, false, 2, 1, 1],
+  );
+  assert.equal(story.session!.id, scene.session);
+  for (const reference of [scene.intent, scene.session, charge, review])
+    assert.deepEqual(storyOf(stage.world.state, stage.queryContext, reference), story, reference);
+});
+
+test('a payment is found by its cash code, can be canceled while it waits, and is nobody else’s', () => {
+  const stage = new Stage();
+  const { intent, charge } = scenes.code(stage);
+  const number = stage.get('charge', charge).cash_number!;
+  const story = storyOf(stage.world.state, stage.queryContext, number)!;
+  assert.deepEqual([story.intent.id, story.cancelable, story.refundable], [intent, true, 0]);
+  const other = stage.as({ org: 'org_other00000000000000000000' });
+  for (const reference of [number, intent, charge, '000000000000', 'pi_none', ''])
+    assert.equal(storyOf(stage.world.state, other.queryContext, reference), null);
+  stage.given('cancel_payment_intent', {}, intent);
+  const canceled = storyOf(stage.world.state, stage.queryContext, intent)!;
+  assert.deepEqual(
+    canceled.steps.map(({ type }) => type),
+    ['payment_intent.created', 'payment_intent.requires_action', 'charge.failed', 'payment_intent.canceled'],
+  );
+  assert.equal(canceled.cancelable, false);
+});
