@@ -31,3 +31,32 @@ export function formatAmount(centimes: number, currency: string, language: 'en' 
       return `${rightToLeftIsolate}${number}${noBreakSpace}${arabicNames[currency] ?? code}${popIsolate}`;
   }
 }
+
+/** Digits as people type them, in Arabic and Persian too, without what stands around an amount: spaces, currency, direction marks. */
+function plainAmount(text: string): string {
+  return text
+    .replace(/[\u0660-\u0669]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
+    .replace(/[\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) - 0x6f0))
+    .replaceAll('\u066b', '.')
+    .replaceAll('\u066c', ' ')
+    .replace(/[\u200e\u200f\u061c\u2066-\u2069]/g, '')
+    .replace(/mad|dhs?|د\.?م\.?|دراهم|درهم(?:ا|ًا)?/gi, '')
+    .replace(/[\s'’]+/g, ' ')
+    .trim();
+}
+
+/**
+ * The centimes of an amount that somebody typed in dirhams: `1 250,50`, `1,250.50`, `1250.5`, `١٢٥٠٫٥`; null when it can't be
+ * told what was meant. A comma or a dot before three digits groups thousands, before one or two it begins the centimes.
+ */
+export function parseAmount(text: string): number | null {
+  const found = /^(?:(\d{1,3}(?:([ .,])\d{3})(?:\2\d{3})*)|(\d+))(?:([.,])(\d{1,2}))?$/.exec(
+    plainAmount(text),
+  );
+  if (found === null) return null;
+  const [, grouped, group, whole, point, fraction = ''] = found;
+  if (point !== undefined && point === group) return null;
+  const digits = (grouped?.replace(/\D/g, '') ?? whole!) + fraction.padEnd(2, '0');
+  const centimes = Number(digits);
+  return Number.isSafeInteger(centimes) ? centimes : null;
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatAmount } from '../../src/core/money.ts';
+import { formatAmount, parseAmount } from '../../src/core/money.ts';
 
 /** `_` stands for a no-break space, `<` and `>` for the right-to-left isolate and its end. */
 const plain = (text: string) =>
@@ -48,6 +48,51 @@ test('every digit of the amount is shown, in order', () => {
     fc.property(fc.maxSafeNat(), fc.constantFrom('en', 'fr', 'ar'), (centimes, language) => {
       const digits = formatAmount(centimes, 'mad', language).replace(/\D/g, '');
       assert.equal(Number(digits), centimes);
+    }),
+  );
+});
+
+const typed: readonly (readonly [text: string, centimes: number | null])[] = [
+  ['1250', 125_000],
+  ['1250.5', 125_050],
+  ['1250,50', 125_050],
+  ['1 250,50', 125_050],
+  ['1\u00a0250,50 MAD', 125_050],
+  ['1\u202f250,50\u00a0DH', 125_050],
+  ['MAD 1,250.50', 125_050],
+  ['1.250,50', 125_050],
+  ['1,250', 125_000],
+  ['1.250', 125_000],
+  ['12,5', 1_250],
+  ['0.05', 5],
+  ['1,250,000.00', 125_000_000],
+  ['1.250.000', 125_000_000],
+  ['١٢٥٠٫٥٠', 125_050],
+  ['\u2067١٬٢٥٠٫٥ درهم\u2069', 125_050],
+  ['۱۲۵۰', 125_000],
+  ['100 dhs', 10_000],
+  ['', null],
+  ['MAD', null],
+  ['-5', null],
+  ['1e3', null],
+  ['12,345,6', null],
+  ['1,25,0', null],
+  ['1.250.50', null],
+  ['12 50', null],
+  ['1250.555', null],
+  ['10 euros', null],
+  ['9'.repeat(17), null],
+];
+
+test('amounts as people type them', () => {
+  for (const [text, centimes] of typed) assert.equal(parseAmount(text), centimes, text);
+});
+
+test('every amount that is shown can be typed', () => {
+  const centimes = fc.integer({ min: 0, max: 10 ** 12 });
+  fc.assert(
+    fc.property(centimes, fc.constantFrom('en', 'fr', 'ar'), (amount, language) => {
+      assert.equal(parseAmount(formatAmount(amount, 'mad', language)), amount);
     }),
   );
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMoroccoCalendar, moroccoDayAt } from '../../src/core/morocco-day.ts';
+import { createMoroccoCalendar, moroccoDayAt, moroccoDayBounds } from '../../src/core/morocco-day.ts';
 
 const hourMs = 3_600_000;
 
@@ -36,6 +36,9 @@ test('the day in Morocco and its end', () => {
     const expected = { day, endsAtMs: Date.parse(endsAt) };
     assert.deepEqual(createMoroccoCalendar().dayOf(Date.parse(now)), expected, what);
     assert.equal(moroccoDayAt(Date.parse(now)), day, what);
+    assert.equal(moroccoDayBounds(day)!.toMs, Date.parse(endsAt), what);
+    assert.equal(moroccoDayAt(moroccoDayBounds(day)!.fromMs), day, what);
+    assert.notEqual(moroccoDayAt(moroccoDayBounds(day)!.fromMs - 1), day, what);
     assert.notEqual(moroccoDayAt(Date.parse(endsAt)), day, what);
     assert.equal(moroccoDayAt(Date.parse(endsAt) - 1), day, what);
   }
@@ -74,4 +77,17 @@ test('every half hour through both Ramadans agrees with the time-zone database',
       previous = today;
     }
   }
+});
+
+test('what is no day has no bounds', () => {
+  for (const text of [
+    '',
+    '2026-02-30',
+    '2026-13-01',
+    '26-01-01',
+    '2026-1-1',
+    'yesterday',
+    '2026-01-01T00:00',
+  ])
+    assert.equal(moroccoDayBounds(text), null, text);
 });
