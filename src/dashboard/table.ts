@@ -3,12 +3,15 @@
 import type { Role } from '../directory/members.ts';
 import { mayDo } from './roles.ts';
 import { auditRows } from './rooms/audit.ts';
+import { cashRows } from './rooms/cash.ts';
 import { deliveryRows } from './rooms/deliveries.ts';
 import { eventRows } from './rooms/events.ts';
 import { homeRows } from './rooms/home.ts';
 import { keyRows } from './rooms/keys.ts';
 import { limitRows } from './rooms/limits.ts';
 import { memberRows } from './rooms/members.ts';
+import { paymentRows } from './rooms/payment.ts';
+import { paymentsRows } from './rooms/payments.ts';
 import { requestRows } from './rooms/requests.ts';
 import { settingsRows } from './rooms/settings.ts';
 import { webhookRows } from './rooms/webhooks.ts';
@@ -16,6 +19,9 @@ import { type Room, type Row, rooms } from './row.ts';
 
 export const dashboardRows: readonly Row[] = [
   ...homeRows,
+  ...paymentsRows,
+  ...paymentRows,
+  ...cashRows,
   ...keyRows,
   ...webhookRows,
   ...deliveryRows,

@@ -42,7 +42,7 @@ export async function streamExport(
 async function writePages(exchange: Exchange, shard: ShardClient, request: ExportRequest): Promise<void> {
   let cursor: string | null = '';
   while (cursor !== null && exchange.isOpen) {
-    const answer = await shard.ask({ kind: 'export_page', ...request, cursor });
+    const answer = await shard.ask({ ...request, kind: 'export_page', cursor });
     if (!answer.ok) {
       exchange.cut();
       return;

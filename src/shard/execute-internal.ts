@@ -65,9 +65,7 @@ function answerQuestion(
     case 'payment_story': {
       const { org, livemode, reference } = request;
       const context = state.queryContext(state.scope(org, livemode, turn), turn);
-      const story = storyOf(state.view, context, reference);
-      if (story === null) return messageAnswer({ refusal: missing(reference, null) }, 'en');
-      return { ok: true, body: JSON.stringify(story) };
+      return { ok: true, body: JSON.stringify(storyOf(state.view, context, reference)) };
     }
     case 'limit_levels': {
       const levels = state.scope(request.org, request.livemode, turn).levels(turn);

@@ -63,7 +63,7 @@ export type InternalRequest =
       readonly livemode: boolean;
       readonly search: PaymentSearch;
     }
-  /** All that is known of the payment that this id or cash code belongs to: `PaymentStory` as JSON text. */
+  /** All that is known of the payment that this id or cash code belongs to: `PaymentStory` as JSON text, or null. */
   | {
       readonly kind: 'payment_story';
       readonly org: string;

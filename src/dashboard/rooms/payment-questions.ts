@@ -1,0 +1,101 @@
+// What the rooms about money ask the shard and the API.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandOperation } from '../../contract/routes/table.ts';
+import type { FoundPayment, FoundPayments, PaymentSearch } from '../../domain/payment-search.ts';
+import type { PaymentStory } from '../../domain/payment-story.ts';
+import type { CallOptions, Desk, Visit } from '../row.ts';
+
+export const everyPayment: PaymentSearch = {
+  status: null,
+  method: null,
+  customers: null,
+  fromSeconds: null,
+  toSeconds: null,
+  text: null,
+  before: null,
+  limit: 20,
+};
+
+/** Each question reads a few hundred payments. */
+const questionsMax = 20;
+
+/** A page of the payments that a search finds. `stoppedAt` is where an older page begins; null when there are no older ones. */
+export async function findPayments(
+  visit: Visit,
+  { services }: Desk,
+  search: PaymentSearch,
+): Promise<FoundPayments> {
+  const { organization, mode } = visit;
+  const payments: FoundPayment[] = [];
+  let before = search.before;
+  for (let asked = 0; asked < questionsMax && payments.length < search.limit; asked++) {
+    const { body } = await services.askShard(organization.id, {
+      kind: 'search_payments',
+      org: organization.id,
+      livemode: mode === 'live',
+      search: { ...search, before, limit: search.limit - payments.length },
+    });
+    const found: FoundPayments = JSON.parse(body);
+    payments.push(...found.payments);
+    before = found.stoppedAt;
+    if (before === null) break;
+  }
+  return { payments, stoppedAt: before };
+}
+
+/** The payment that an id or a cash code belongs to; null when the organization has none in this mode. */
+export async function askStory(
+  visit: Visit,
+  { services }: Desk,
+  reference: string,
+): Promise<PaymentStory | null> {
+  const { organization, mode } = visit;
+  const { body } = await services.askShard(organization.id, {
+    kind: 'payment_story',
+    org: organization.id,
+    livemode: mode === 'live',
+    reference,
+  });
+  return JSON.parse(body);
+}
+
+const patienceMs = [50, 100, 200, 400, 800, 1_600];
+
+/**
+ * Gives a command. The second click of a double click has the same key, and comes while the first one is still carried out: it
+ * waits for the answer of that one.
+ */
+export async function perform<O extends CommandOperation>(
+  visit: Visit,
+  desk: Desk,
+  operation: O,
+  call: CallOptions,
+): Promise<Awaited<ReturnType<typeof desk.api<O>>>> {
+  for (const waitMs of patienceMs) {
+    const outcome = await desk.api(visit, operation, call);
+    if (outcome.ok || outcome.error.code !== 'idempotency_in_progress') return outcome;
+    await sleep(waitMs);
+  }
+  return desk.api(visit, operation, call);
+}
+
+/** The outcome of a command that was refused. */
+export type Refused = Extract<Awaited<ReturnType<Desk['api']>>, { readonly ok: false }>;
+
+/**
+ * The visit with which a refused form is shown again. A refusal is kept with its idempotency key, so what is typed now goes under
+ * another one; when it is not known what became of the command, the key stays.
+ */
+export function again(visit: Visit, { status }: Refused): Visit {
+  if (status === 409 || status === 429 || status >= 500) return visit;
+  const form = new URLSearchParams(visit.form);
+  form.delete('idempotency_key');
+  return { ...visit, form };
+}
+
+/** The ids of the customers with an e-mail address, the newest first. */
+export async function customersWith(visit: Visit, desk: Desk, email: string): Promise<string[]> {
+  const listed = await desk.api(visit, 'list_customers', { query: { email, limit: '10' } });
+  return listed.ok ? listed.body.data.map(({ id }) => id) : [];
+}

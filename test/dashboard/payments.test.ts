@@ -1,0 +1,185 @@
+// The rooms with payments and cash in real Chromium: payments are found, paid back once, canceled and exported, and a cash
+// payment is made with its voucher.
+
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { browserTest, launchBrowser } from '../edge/pages/browser.ts';
+import {
+  type Dashboard,
+  hiddenFields,
+  newMember,
+  signedIn,
+  startDashboard,
+  type Visitor,
+} from './fixture.ts';
+import { api, openPayment, paidPayment } from './shop.ts';
+
+let dashboard: Dashboard;
+let browser: Browser;
+let owner: Visitor;
+let page: Page;
+let complaints: string[];
+
+before(async () => {
+  [dashboard, browser] = await Promise.all([startDashboard(), launchBrowser() as Promise<Browser>]);
+  if (browser === null) return;
+  owner = await newMember(dashboard, 'owner');
+  ({ page, complaints } = await signedIn(browser, dashboard, owner));
+});
+after(async () => {
+  assert.deepEqual(complaints ?? [], []);
+  await Promise.all([browser?.close(), dashboard?.stop()]);
+});
+
+/** The texts of the first column of the table of payments. */
+async function listed(): Promise<string[]> {
+  const cells = await page.locator('main table.cards tbody tr td:first-child').allInnerTexts();
+  return cells.map((text) => text.trim());
+}
+
+browserTest('payments are listed, filtered and searched', async () => {
+  const customer = await api(dashboard, '/v1/customers', { email: 'amina@example.ma', name: 'Amina' });
+  await openPayment(dashboard, { description: 'Waiting' });
+  const paid = await paidPayment(dashboard, { description: 'Blue shoes', customer: customer.id });
+  await openPayment(dashboard, { description: 'Carpet', metadata: { order: '1042' } }, 'cash');
+  await api(dashboard, '/v1/checkout/sessions', {
+    amount: 30_000,
+    currency: 'mad',
+    success_url: 'https://shop.example/thanks',
+    description: 'Lamp',
+    client_reference_id: 'cart-77',
+  });
+  await page.goto(dashboard.address('payments'));
+  assert.deepEqual(await listed(), ['Lamp', 'Carpet', 'Blue shoes', 'Waiting']);
+  const search = async (text: string) => {
+    await page.goto(dashboard.address('payments'));
+    await page.getByLabel('Search').fill(text);
+    await page.getByRole('button', { name: 'Filter' }).click();
+  };
+  const rows = [
+    ['amina@example.ma', ['Blue shoes']],
+    ['order=1042', ['Carpet']],
+    ['cart-77', ['Lamp']],
+    ['shoes', ['Blue shoes']],
+    ['<b>nothing</b>', []],
+  ] as const;
+  for (const [text, expected] of rows) {
+    await search(text);
+    assert.deepEqual(await listed(), expected, text);
+  }
+  for (const id of [paid.id, paid.payment_intent]) {
+    await search(id);
+    await page.waitForURL(`**/payments/${paid.payment_intent}`);
+  }
+  await page.goto(dashboard.address('payments'));
+  await page.getByLabel('Status').selectOption('Paid');
+  await page.getByLabel('Method').selectOption('Card');
+  await page.getByRole('button', { name: 'Filter' }).click();
+  assert.deepEqual(await listed(), ['Blue shoes']);
+  await page.getByRole('link', { name: 'Clear the filters' }).click();
+  assert.equal((await listed()).length, 4);
+  await page.goto(dashboard.address('payments?from=2001-01-01&to=2001-01-02'));
+  await page.getByText('Nothing found').waitFor();
+});
+
+browserTest('a double click pays back once, and the rest can be paid back afterwards', async () => {
+  const { payment_intent: id } = await paidPayment(dashboard, { description: 'Teapot' });
+  await page.goto(dashboard.address(`payments/${id}`));
+  await page.getByRole('heading', { name: 'MAD 200.00' }).waitFor();
+  await page.getByLabel('Amount in dirhams').fill('ten');
+  const refund = page.getByRole('button', { name: 'Refund' });
+  await refund.click();
+  await page.getByRole('alert').getByText('Give the amount in dirhams').waitFor();
+  await page.getByLabel('Amount in dirhams').fill('200,01');
+  await refund.click();
+  await page.getByRole('alert').waitFor();
+  assert.equal(await page.getByLabel('Amount in dirhams').inputValue(), '200,01', 'what was typed stays');
+  await page.getByLabel('Amount in dirhams').fill('50,5');
+  await page.getByLabel('Reason').first().selectOption('The customer asked for it');
+  await refund.dblclick();
+  await page.getByText('The refund is on its way to the customer.').waitFor();
+  const { data } = await api(dashboard, `/v1/refunds?payment_intent=${id}`);
+  assert.deepEqual(
+    data.map((each: { amount: number; reason: string }) => [each.amount, each.reason]),
+    [[5_050, 'requested_by_customer']],
+  );
+  // Two forms that are sent at the same time are one, too.
+  const path = `/dashboard/${dashboard.org}/test/payments/${id}`;
+  const { body } = await owner.get(path);
+  const fields = { ...hiddenFields(body, `${path}/refund`), amount: '', reason: '' };
+  const answers = await Promise.all([1, 2, 3].map(() => owner.post(`${path}/refund`, fields)));
+  assert.deepEqual(
+    answers.map(({ status, location }) => [status, location]),
+    [1, 2, 3].map(() => [303, `${path}?done=refund`]),
+  );
+  const refunds = (await api(dashboard, `/v1/refunds?payment_intent=${id}`)).data;
+  assert.equal(refunds.length, 2);
+  for (const each of refunds) await api(dashboard, `/v1/test_helpers/refunds/${each.id}/succeed`, {});
+  await page.goto(dashboard.address(`payments/${id}`));
+  assert.equal(await page.getByRole('button', { name: 'Refund' }).count(), 0, 'nothing is left to pay back');
+  const steps = await page
+    .locator('section', { hasText: 'What happened' })
+    .first()
+    .locator('tbody tr')
+    .allInnerTexts();
+  assert.match(steps[0]!, /Payment created\s+API request req_/);
+  assert.match(steps.join('\n'), /MAD\s50.50 refunded\s+The payment network/);
+});
+
+browserTest('a payment that waits is canceled', async () => {
+  const { id } = await openPayment(dashboard);
+  await page.goto(dashboard.address(`payments/${id}`));
+  await page.getByRole('button', { name: 'Cancel the payment' }).click();
+  await page.getByText('The payment is canceled.').waitFor();
+  assert.equal((await api(dashboard, `/v1/payment_intents/${id}`)).status, 'canceled');
+  assert.equal(await page.getByRole('button', { name: 'Cancel the payment' }).count(), 0);
+});
+
+browserTest('payments are exported', async () => {
+  await page.goto(dashboard.address('payments'));
+  await page.getByText('Export', { exact: true }).click();
+  await page.getByLabel('What').selectOption('Attempts to pay');
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download' }).click(),
+  ]);
+  assert.equal(download.suggestedFilename(), 'charges.csv');
+  const exported = await owner.get(
+    `/dashboard/${dashboard.org}/test/payments/export?what=payment_intents&format=ndjson`,
+  );
+  assert.equal(exported.status, 200);
+  const objects = exported.body
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).object);
+  assert.deepEqual(new Set(objects), new Set(['payment_intent']));
+});
+
+browserTest('a cash payment is made, its voucher opened, its code found, and it is paid', async () => {
+  await page.goto(dashboard.address('cash'));
+  await page.getByLabel('Amount in dirhams').fill('1 250,5 DH');
+  await page.getByLabel('Description').fill('Rug <script>');
+  await page.getByLabel('Customer’s e-mail address').fill('nadia@example.ma');
+  await page.getByRole('button', { name: 'Make the code' }).dblclick();
+  await page.getByText('The code is issued.').waitFor();
+  await page.getByRole('heading', { name: 'MAD 1,250.50' }).waitFor();
+  const { data } = await api(dashboard, '/v1/customers?email=nadia@example.ma');
+  assert.equal(data.length, 1);
+  const made = await api(dashboard, `/v1/payment_intents?customer=${data[0].id}`);
+  assert.equal(made.data.length, 1, 'a double click makes one payment');
+  const { number } = made.data[0].next_action.cash_display_details;
+  await page.getByRole('link', { name: 'Voucher to print' }).click();
+  await page.waitForURL('**/voucher/**');
+  await page.goto(dashboard.address('cash'));
+  await page.getByRole('link', { name: number.replace(/(\d{4})(?=\d)/g, '$1 ') }).waitFor();
+  await page.getByLabel('Code').fill('1111 2222 3333');
+  await page.getByRole('button', { name: 'Find' }).click();
+  await page.getByRole('alert').getByText('No payment has this code.').waitFor();
+  await page.getByLabel('Code').fill(number.replace(/(\d{4})(?=\d)/g, '$1-'));
+  await page.getByRole('button', { name: 'Find' }).click();
+  await page.waitForURL(`**/payments/${made.data[0].id}`);
+  await api(dashboard, '/v1/test_helpers/cash_payments', { number, amount: 125_050 });
+  await page.reload();
+  await page.locator('.heading').getByText('Paid').waitFor();
+});
