@@ -47,7 +47,6 @@ main>*+*{margin-block-start:1.25rem}
 .rooms a:hover,.rooms-folded li a:hover,.menu li>a:hover{background:var(--raised)}
 [aria-current=page]{background:var(--accent-soft);font-weight:650}
 .test [aria-current=page]{background:var(--warn-soft);color:var(--warn)}
-form{margin:0}
 label,legend{display:block;font-weight:600}
 fieldset{margin:0;padding:0;border:0;min-inline-size:0}
 .hint,.wrong{display:block;font-size:.875rem;font-weight:400}
@@ -73,7 +72,8 @@ button.danger:hover{background:var(--bad-soft)}
 button.plain{min-block-size:0;padding:.125rem .25rem;border:0;background:none;color:var(--accent);font-weight:400;text-decoration:underline}
 .narrow main button.main{inline-size:100%}
 [hidden]{display:none!important}
-.actions{display:flex;flex-wrap:wrap;gap:.75rem}
+.cards pre{max-block-size:16rem;padding:.25rem .5rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
+.actions{display:flex;flex-wrap:wrap;align-items:center;gap:.75rem}
 .notice{padding:.75rem 1rem;border:1px solid var(--line);border-inline-start-width:.375rem;border-radius:.5rem;background:var(--surface)}
 .notice ul{padding-inline-start:1.25rem}
 .notice.bad{border-color:var(--bad);background:var(--bad-soft)}

@@ -34,7 +34,7 @@ browserTest('a higher limit is asked for, approved by an operator, and in force 
   await service.operate('limits.reset', { org, mode: 'test' });
   await service.operate('limits.reset', { org, mode: 'live' });
   await open('limits');
-  const line = row(/^payment creation ?Test/i);
+  const line = row(/^Payment creation ?Test/);
   assert.match((await line.textContent())!, /60.*0 of 70.*Global default/s);
   const call = { idempotencyKey: 'one', body: { amount: 100, currency: 'mad' } };
   assert.equal((await service.call('/v1/payment_intents', { key: dashboard.key, ...call })).status, 200);
@@ -42,7 +42,7 @@ browserTest('a higher limit is asked for, approved by an operator, and in force 
   assert.match((await line.textContent())!, /1 of 70/);
 
   await page.getByRole('link', { name: 'Request a higher limit' }).click();
-  await page.getByLabel('Requests', { exact: true }).selectOption('payment creation');
+  await page.getByLabel('Requests', { exact: true }).selectOption('Payment creation');
   await page.getByLabel('Mode').selectOption('Both');
   await page.getByLabel('Requests a minute').fill('100');
   await page.getByLabel('Last day').fill('2020-01-01');
@@ -104,6 +104,19 @@ browserTest('name, colour and logo are changed, and the pages get them', async (
   assert.deepEqual(Buffer.from(await served.arrayBuffer()), pixel);
   assert.equal(served.headers.get('content-type'), 'image/png');
   assert.match(served.headers.get('cache-control')!, /immutable/);
+
+  // The page where a customer pays shows them.
+  const session = await service.call('/v1/checkout/sessions', {
+    key: dashboard.key,
+    idempotencyKey: 'branded',
+    body: { amount: 10_000, currency: 'mad', success_url: 'https://souk.example/thanks' },
+  });
+  await page.goto(session.json.url);
+  const shown = page.locator('img.logo');
+  assert.equal(await shown.evaluate((img) => (img as unknown as { naturalWidth: number }).naturalWidth), 1);
+  assert.match((await page.locator('main').textContent())!, /Souk & Fils/);
+  assert.match(await page.content(), /#0a6e4f/);
+  await open('settings');
 
   await click('Remove the logo');
   assert.equal(await page.getByText('There is no logo yet.').count(), 1);

@@ -9,7 +9,7 @@ const fresh = newOrganization('org_1', 'Souk', 1_793_491_200_000);
 const refuses = (code: RefusalCode | null) => (error: unknown) =>
   error instanceof DirectoryRefusal && error.code === code;
 
-describe('a logo', () => {
+describe('logos', () => {
   const rows: [what: string, file: Buffer, type: string | RefusalCode][] = [
     ['PNG', png, 'image/png'],
     ['JPEG', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1]), 'image/jpeg'],
@@ -22,7 +22,7 @@ describe('a logo', () => {
     ['nothing', Buffer.alloc(0), 'logo_invalid'],
   ];
   for (const [what, file, expected] of rows) {
-    test(what, () => {
+    test(`a logo: ${what}`, () => {
       if (expected.startsWith('logo_')) {
         assert.throws(() => logoOf(file), refuses(expected as RefusalCode));
         return;

@@ -4,7 +4,7 @@ import { sayFrom } from './say.ts';
 
 export const limitMessages = {
   intro: {
-    en: 'So many requests can your programs send in a minute. All keys of a mode share them; this dashboard spends none.',
+    en: 'Your programs can send this many requests in a minute. All keys of a mode share them; this dashboard spends none.',
     fr: 'Voici combien de requêtes vos programmes peuvent envoyer par minute. Toutes les clés d’un mode les partagent ; ce tableau de bord n’en dépense aucune.',
     ar: 'هذا عدد الطلبات التي يمكن لبرامجك إرسالها في الدقيقة. تتشارك فيها مفاتيح كل وضع، ولا تستهلك لوحة التحكم شيئاً منها.',
   },

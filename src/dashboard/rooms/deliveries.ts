@@ -37,6 +37,8 @@ import { ownRecord } from './own-record.ts';
 
 const active = 'webhooks';
 const shownMax = 25;
+/** Characters of each attempt's answer, so that the page of a delivery with many attempts stays small. */
+const answerShownMax = 4_000;
 /** The endpoints whose failed deliveries are being sent again. */
 const resending = new Set<string>();
 
@@ -181,7 +183,10 @@ async function deliveryPage(
       cell: ({ failure }: AttemptRecord) =>
         failure === null ? badge(say('succeeded'), 'good') : html`<span dir="ltr">${failure}</span>`,
     },
-    { heading: say('answer'), cell: ({ answer }: AttemptRecord) => (answer === '' ? '–' : code(answer)) },
+    {
+      heading: say('answer'),
+      cell: ({ answer }: AttemptRecord) => (answer === '' ? '–' : code(cut(answer))),
+    },
   ];
   const again = form(visit, roomLink(visit, `webhooks/deliveries/${id}/resend`), submit(say('resend')));
   const refused = refusal === null ? null : sayWebhooks('refused', language, { reason: refusal });
@@ -207,6 +212,11 @@ async function deliveryPage(
       html`<p>${button(say('back'), roomLink(visit, `webhooks/${endpoint}`), 'quiet')}</p>`,
     ],
   });
+}
+
+/** The start of an answer, of which up to 16 KiB are kept. */
+function cut(answer: string): string {
+  return answer.length > answerShownMax ? `${answer.slice(0, answerShownMax)}…` : answer;
 }
 
 async function resendOne(visit: Visit, desk: Desk): Promise<DashboardAnswer> {

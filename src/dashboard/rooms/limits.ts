@@ -3,7 +3,7 @@
 
 import { randomFillSync } from 'node:crypto';
 import { type Bucket, bucketNames, buckets } from '../../contract/limits.ts';
-import { type Mode, modes } from '../../contract/vocabulary.ts';
+import { type Language, type Mode, modes } from '../../contract/vocabulary.ts';
 import { createRandomText } from '../../core/ids.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import {
@@ -28,6 +28,7 @@ import {
   errorSummary,
   field,
   form,
+  number,
   type Problems,
   section,
   select,
@@ -63,6 +64,12 @@ interface Line {
   readonly bucket: Bucket;
   readonly limit: LimitInForce;
   readonly levels: LimitLevels;
+}
+
+/** The name as it begins a line. */
+function bucketName(bucket: Bucket, language: Language): string {
+  const name = bucketNames[bucket][language];
+  return name[0]!.toUpperCase() + name.slice(1);
 }
 
 async function levelsOf(
@@ -117,9 +124,9 @@ function limitTable(visit: Visit, lines: readonly Line[]): Html {
   return table(
     sayFrame(active, language),
     [
-      { heading: say('bucket'), cell: ({ bucket }) => bucketNames[bucket][language] },
+      { heading: say('bucket'), cell: ({ bucket }) => bucketName(bucket, language) },
       { heading: say('mode'), cell: ({ mode }) => say(mode) },
-      { heading: say('per_minute'), cell: ({ limit }) => limit.perMinute, numeric: true },
+      { heading: say('per_minute'), cell: ({ limit }) => number(language, limit.perMinute), numeric: true },
       {
         heading: say('used'),
         cell: ({ bucket, levels }) => {
@@ -138,7 +145,7 @@ function limitTable(visit: Visit, lines: readonly Line[]): Html {
 }
 
 function meter({ language }: Visit, used: number, all: number): Html {
-  const text = sayLimits('of', language, { used, all });
+  const text = sayLimits('of', language, { used: number(language, used), all: number(language, all) });
   return html`<meter min="0" max="${all}" value="${used}" aria-label="${text}"></meter> ${text}`;
 }
 
@@ -152,9 +159,9 @@ function requestList(visit: Visit): Html {
   const say = (key: Parameters<typeof sayLimits>[0]) => sayLimits(key, language);
   const { limitRequests } = organization;
   const wish = (perMinute: number, untilMs: number | null) =>
-    html`${sayLimits('granted', language, { value: perMinute })}, ${untilMs === null ? say('no_end') : html`${say('until')} ${time(language, untilMs)}`}`;
+    html`${sayLimits('granted', language, { value: number(language, perMinute) })}, ${untilMs === null ? say('no_end') : html`${say('until')} ${time(language, untilMs)}`}`;
   const columns = [
-    { heading: say('bucket'), cell: ({ bucket }: LimitRequest) => bucketNames[bucket][language] },
+    { heading: say('bucket'), cell: ({ bucket }: LimitRequest) => bucketName(bucket, language) },
     { heading: say('mode'), cell: ({ mode }: LimitRequest) => say(mode) },
     {
       heading: say('value'),
@@ -196,7 +203,7 @@ function requestForm(visit: Visit, problems: Problems): DashboardAnswer {
       label: say('bucket'),
       value: value('bucket'),
       problems,
-      choices: buckets.map((bucket) => [bucket, bucketNames[bucket][language]] as const),
+      choices: buckets.map((bucket) => [bucket, bucketName(bucket, language)] as const),
     })}${select({
       name: 'mode',
       label: say('mode'),
