@@ -37,17 +37,23 @@ async function derive(
 
 export async function hashPassword(password: string): Promise<PasswordHash> {
   const salt = randomBytes(saltBytes);
-  return { salt, hash: await derive(password, salt, cost), cost };
+  const hash = await derive(password, salt, cost);
+  return { salt: salt.toString('base64'), hash: hash.toString('base64'), cost };
 }
 
 /** Stands for the password of somebody who does not exist, so that finding that out takes as long. */
-const nobody: PasswordHash = { salt: randomBytes(saltBytes), hash: randomBytes(hashBytes), cost };
+const nobody: PasswordHash = {
+  salt: randomBytes(saltBytes).toString('base64'),
+  hash: randomBytes(hashBytes).toString('base64'),
+  cost,
+};
 
 /** Whether it is the password; without one to compare with it takes as long, and is false. */
 export async function isPassword(password: string, stored: PasswordHash | null): Promise<boolean> {
   const { salt, hash, cost } = stored ?? nobody;
-  const derived = await derive(password.slice(0, passwordCharactersMax), salt, cost);
-  return timingSafeEqual(derived, hash) && stored !== null;
+  const typed = password.slice(0, passwordCharactersMax);
+  const derived = await derive(typed, Buffer.from(salt, 'base64'), cost);
+  return timingSafeEqual(derived, Buffer.from(hash, 'base64')) && stored !== null;
 }
 
 /** Parts that make a password easy to guess, however long it is. */

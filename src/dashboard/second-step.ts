@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { digestOf } from '../directory/api-key.ts';
-import type { Member } from '../directory/members.ts';
+import { type Member, totpOwner } from '../directory/members.ts';
 import { DirectoryRefusal } from '../directory/refusal.ts';
 import type { People } from './people.ts';
 
@@ -11,9 +11,6 @@ const period = 30;
 /** The steps before and after now whose codes are accepted, for clocks that are a little wrong. */
 const window = 1;
 const recoveryCodes = 10;
-
-/** Secrets are sealed for their member. */
-const ownerOf = (member: string) => ({ id: member, org: 'totp' });
 
 export interface NewSecret {
   /** For typing in. */
@@ -30,13 +27,13 @@ function totpOf(text: string, email: string): TOTP {
 /** A new secret for an app; it counts once a code of it was given. */
 export function newSecret(people: People, { id, email }: Member): NewSecret {
   const text = new Secret({ size: 20 }).base32;
-  return { text, sealed: people.secrets.seal(text, ownerOf(id)), uri: totpOf(text, email).toString() };
+  return { text, sealed: people.secrets.seal(text, totpOwner(id)), uri: totpOf(text, email).toString() };
 }
 
 /** A sealed secret again, for a form that is shown once more; null when it is not one of the member's. */
 export function openSecret(people: People, { id, email }: Member, sealed: string): NewSecret | null {
   try {
-    const text = people.secrets.open(sealed, ownerOf(id));
+    const text = people.secrets.open(sealed, totpOwner(id));
     return { text, sealed, uri: totpOf(text, email).toString() };
   } catch {
     return null;
@@ -46,7 +43,7 @@ export function openSecret(people: People, { id, email }: Member, sealed: string
 /** The time step whose code this is; null when it is none that is accepted now. */
 export function stepOf(people: People, { id, email }: Member, sealed: string, code: string): number | null {
   const timestamp = people.directory.store.now();
-  const totp = totpOf(people.secrets.open(sealed, ownerOf(id)), email);
+  const totp = totpOf(people.secrets.open(sealed, totpOwner(id)), email);
   const delta = totp.validate({ token: code, window, timestamp });
   return delta === null ? null : Math.floor(timestamp / 1000 / period) + delta;
 }

@@ -157,5 +157,5 @@ function openPending(people: People, sealed: string): { member: Member; next: st
 }
 
 function passwordMark(password: Member['password']): string {
-  return password === null ? '' : digestOf(Buffer.from(password.hash).toString('hex'));
+  return password === null ? '' : digestOf(password.hash);
 }

@@ -4,6 +4,7 @@
 import { randomFillSync } from 'node:crypto';
 import { pack } from 'msgpackr';
 import { createRandomText } from '../core/ids.ts';
+import type { SecretOwner } from '../journal/secret-box.ts';
 import type { DirectoryStore } from './directory-store.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
@@ -12,8 +13,9 @@ export type Role = (typeof roles)[number];
 
 /** A password as it is stored: what scrypt makes of it, with what it was made with. */
 export interface PasswordHash {
-  readonly salt: Uint8Array;
-  readonly hash: Uint8Array;
+  /** Base 64, as the hash. */
+  readonly salt: string;
+  readonly hash: string;
   readonly cost: { readonly N: number; readonly r: number; readonly p: number };
 }
 
@@ -38,6 +40,11 @@ export interface Member {
 const prefix = 'mem_';
 const emailCharactersMax = 254;
 const nameCharactersMax = 100;
+
+/** What the secret of a member's authenticator app is sealed for. */
+export function totpOwner(member: string): SecretOwner {
+  return { id: member, org: 'totp' };
+}
 
 /** An e-mail address as it is stored. Throws `DirectoryRefusal` for a text that is none. */
 export function checkedEmail(text: string): string {
@@ -127,9 +134,10 @@ export class Members {
     });
   }
 
-  /** Takes a member out of an organization. */
+  /** Takes a member out of an organization. One who is in no other is forgotten. */
   remove(id: string, org: string): Promise<Member> {
-    return this.change(id, (member) => {
+    return this.#put(() => {
+      const member = this.member(id);
       if (!Object.hasOwn(member.roles, org))
         throw new DirectoryRefusal('this organization has no such member', 'member_missing');
       this.#refuseLastOwner(member, org);
@@ -155,17 +163,23 @@ export class Members {
   #put(decide: () => Member): Promise<Member> {
     return this.#store.change(() => {
       const member = decide();
+      const isGone = Object.keys(member.roles).length === 0;
       return {
-        rows: [[member.id, pack(member)]],
+        rows: [[member.id, isGone ? null : pack(member)]],
         value: member,
-        apply: () => this.#remember(member),
+        apply: () => (isGone ? this.#forget(member.id) : this.#remember(member)),
       };
     });
   }
 
-  #remember(member: Member): void {
-    const before = this.#byId.get(member.id);
+  #forget(id: string): void {
+    const before = this.#byId.get(id);
     if (before !== undefined) this.#byEmail.delete(before.email);
+    this.#byId.delete(id);
+  }
+
+  #remember(member: Member): void {
+    this.#forget(member.id);
     this.#byId.set(member.id, member);
     this.#byEmail.set(member.email, member);
   }

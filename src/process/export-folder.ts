@@ -125,6 +125,7 @@ async function writeAll(
     await file.put('organizations', { organization });
     for (const api_key of keys) await file.put('api_keys', { api_key });
   }
+  for (const member of directory.members.all()) await file.put('members', { member });
   const total = shards.reduce((sum, { journal }) => sum + journal.checkpoint.recordCount, 0);
   for (const shard of shards)
     for (const record of shard.all()) {
@@ -152,6 +153,7 @@ class LineFile {
   readonly counts: { -readonly [K in keyof Counts]: Counts[K] } = {
     organizations: 0,
     api_keys: 0,
+    members: 0,
     records: 0,
     responses: 0,
     small_values: 0,

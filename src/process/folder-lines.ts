@@ -3,6 +3,7 @@
 // Records have the names of their fields. Signing secrets are sealed and API keys are digests, as in the folder.
 
 import type { ApiKey } from '../directory/api-key.ts';
+import type { Member } from '../directory/members.ts';
 import type { Organization } from '../directory/organization.ts';
 import type { ApiRequest, Change, StoredRecord } from '../domain/record.ts';
 import { type IdempotencyRecord, nowhere, type StoredResponse } from '../journal/journal.ts';
@@ -32,6 +33,7 @@ export interface Head {
 export interface Counts {
   readonly organizations: number;
   readonly api_keys: number;
+  readonly members: number;
   readonly records: number;
   readonly responses: number;
   readonly small_values: number;
@@ -55,6 +57,7 @@ export interface ResponseLine {
 export type Line =
   | { readonly organization: Organization }
   | { readonly api_key: ApiKey }
+  | { readonly member: Member }
   | { readonly record: object }
   | { readonly response: ResponseLine }
   | { readonly small_value: { readonly name: string; readonly base64: string } };

@@ -105,6 +105,7 @@ class Import {
   readonly #counts: { -readonly [K in keyof Counts]: Counts[K] } = {
     organizations: 0,
     api_keys: 0,
+    members: 0,
     records: 0,
     responses: 0,
     small_values: 0,
@@ -141,8 +142,9 @@ class Import {
     await this.#putOrganization();
     if (end.sha256 !== hash.digest('hex'))
       throw new SyntaxError(`${path} is not as it was written: its digest differs`);
+    // Files of earlier versions have no members.
     for (const name of Object.keys(this.#counts) as (keyof Counts)[])
-      if (end[name] !== this.#counts[name])
+      if ((end[name] ?? 0) !== this.#counts[name])
         throw new SyntaxError(`${path} has ${this.#counts[name]} ${name} and its end says ${end[name]}`);
     const { revision, secrets_key_check } = head;
     await this.#shards.finish(head);
@@ -170,6 +172,9 @@ class Import {
         throw new SyntaxError(`the key ${line.api_key.id} does not follow its organization`);
       this.#organization.keys.push(line.api_key);
       this.#counts.api_keys++;
+    } else if ('member' in line) {
+      await this.#directory.members.restore(line.member);
+      this.#counts.members++;
     } else if ('record' in line) {
       await this.#shards.putRecord(encodeRecord(recordOfLine(line.record, recordFields)));
       this.#counts.records++;

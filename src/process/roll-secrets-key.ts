@@ -2,6 +2,8 @@
 // anything is sealed with it, and the old keys are removed from the file when nothing needs them any more. So when the
 // process is killed, the keys in the file open everything, and the command can be run again.
 
+import type { Directory } from '../directory/directory.ts';
+import { totpOwner } from '../directory/members.ts';
 import { endpointIndex, indexRowsOf } from '../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
@@ -71,12 +73,25 @@ async function rollIn(
     const box = new SecretBox(keys);
     let secrets = 0;
     for (let number = 0; number < folder.shards; number++) secrets += await reseal(folder, number, box);
+    secrets += await resealApps(directory, box);
     await putKeyCheckValue(directory, keys);
     writeKeyFile(file, keys.slice(0, 1));
     return { key: box.keyId, secrets, file, kept };
   } finally {
     await directory.closeStore();
   }
+}
+
+/** Seals the secrets of the members' authenticator apps with the first key. Returns how many there are. */
+async function resealApps({ members }: Directory, box: SecretBox): Promise<number> {
+  let secrets = 0;
+  for (const { id, totp } of members.all()) {
+    if (totp === null) continue;
+    const sealed = box.seal(box.open(totp.sealed, totpOwner(id)), totpOwner(id));
+    await members.change(id, (member) => ({ ...member, totp: { ...totp, sealed } }));
+    secrets++;
+  }
+  return secrets;
 }
 
 /** Seals the secrets of a shard with the first key. Returns how many there are. */

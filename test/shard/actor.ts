@@ -33,6 +33,8 @@ export interface Sent {
   readonly livemode?: boolean;
   readonly language?: 'en' | 'fr' | 'ar';
   readonly wrongContentType?: boolean;
+  /** The member who gives it in the dashboard. */
+  readonly member?: string;
 }
 
 export interface Answer {
@@ -226,7 +228,7 @@ export class Actor {
     const [path, query = ''] = address.split('?') as [string, string?];
     const match = matchRoute(method, path);
     assert.ok(match, `${request} has no route`);
-    const { body, key, livemode = false, language = 'en' } = sent;
+    const { body, key, livemode = false, language = 'en', member } = sent;
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
     const correlation = ++this.#correlation;
     const requestId = `req_${String(++requests).padStart(29, '0')}`;
@@ -236,7 +238,8 @@ export class Actor {
       flags:
         (livemode ? requestFlags.livemode : 0) |
         (key === undefined ? 0 : requestFlags.hasIdempotencyKey) |
-        (sent.wrongContentType ? requestFlags.wrongContentType : 0),
+        (sent.wrongContentType ? requestFlags.wrongContentType : 0) |
+        (member === undefined ? 0 : requestFlags.byMember),
       language: languages.indexOf(language),
       version: 255,
       org,
@@ -244,7 +247,7 @@ export class Actor {
       id: match.id,
       query,
       idempotencyKey: key ?? '',
-      member: '',
+      member: member ?? '',
       body: Buffer.from(text),
     });
     return new Promise((resolve) => this.#waiting.set(correlation, resolve));

@@ -134,6 +134,41 @@ describe('org', () => {
   });
 });
 
+describe('member', () => {
+  test('invite prints a link once; list, role and remove name members by id or address', async () => {
+    const { id: org } = await json('org', 'create', '--name', 'Members');
+    const invited = await run('member', 'invite', org, '--email', 'Amina@souk.ma', '--role', 'owner');
+    assert.match(invited.out, /^link +https:\/\/pay\.example\.ma\/dashboard\/invite\/[\w-]{32}$/m);
+    assert.match(invited.out, /shown this once/);
+    const { members } = fixture.directory;
+    const amina = await members.create('amina@souk.ma', 'Amina', null, { [org]: 'owner' });
+    const hind = await members.create('hind@souk.ma', 'Hind', null, { [org]: 'viewer' });
+    const again = await run('member', 'invite', org, '--email', 'hind@souk.ma', '--role', 'owner');
+    assert.match(again.error, /member of the organization already/);
+    assert.equal((await json('member', 'role', org, 'hind@souk.ma', '--role', 'support')).role, 'support');
+    const listed = await json('member', 'list', org);
+    const roles = Object.fromEntries(listed.map(({ id, role }: { id: string; role: string }) => [id, role]));
+    assert.deepEqual(roles, { [amina.id]: 'owner', [hind.id]: 'support' });
+    assert.match((await run('member', 'remove', org, amina.id)).error, /last owner/);
+    assert.match((await run('member', 'remove', org, hind.id)).out, /Removed hind@souk\.ma/);
+    assert.match(
+      (await run('member', 'role', org, 'hind@souk.ma', '--role', 'owner')).error,
+      /no such member/,
+    );
+  });
+
+  test('end-sessions and reset', async () => {
+    const { id: org } = await json('org', 'create', '--name', 'Sessions');
+    const { id } = await fixture.directory.members.create('s@souk.ma', 'S', null, { [org]: 'owner' });
+    const limits = { idleMs: 1_000, absoluteMs: 1_000 };
+    await fixture.directory.sessions.open(id, '192.0.2.1', limits);
+    assert.equal((await json('member', 'end-sessions', 's@souk.ma')).ended, 1);
+    const { link } = await json('member', 'reset', id);
+    assert.equal(fixture.directory.links.find(link.split('/').at(-1))?.kind, 'reset');
+    assert.equal((await run('member', 'invite', org, '--email', 'x@souk.ma', '--role', 'boss')).code, 2);
+  });
+});
+
 describe('key', () => {
   test('create, list, roll by text, revoke by id', async () => {
     const { id, keys } = await json('org', 'create', '--name', 'Keys');

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { changesAfter } from '../../src/directory/change-log.ts';
+import { Directory, isForeignRow } from '../../src/directory/directory.ts';
+import { createDirectory } from '../../src/directory/directory-store.ts';
+import { checkedEmail, type Member } from '../../src/directory/members.ts';
+import { linkDays } from '../../src/directory/sign-in-links.ts';
+import { RowStore } from '../../src/journal/row-store.ts';
+import { createManualClock } from '../manual-clock.ts';
+
+const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
+const limits = { idleMs: 12 * 3_600_000, absoluteMs: 14 * 86_400_000 };
+const minuteMs = 60_000;
+const clock = createManualClock(1_793_491_200_000);
+let folder: string;
+let directory: Directory;
+
+beforeEach(async () => {
+  folder = join(mkdtempSync(join(tmpdir(), 'members-')), 'directory');
+  await createDirectory(folder, part);
+  directory = new Directory({ folder, part, now: clock.now });
+});
+afterEach(async () => {
+  await directory.closeStore();
+  rmSync(dirname(folder), { recursive: true });
+});
+
+async function reopen(): Promise<void> {
+  await directory.closeStore();
+  directory = new Directory({ folder, part, now: clock.now });
+}
+
+/** An organization with an owner. */
+async function organization(email = 'owner@souk.ma'): Promise<{ org: string; owner: Member }> {
+  const { id: org } = (await directory.createOrganization('Souk', [])).organization;
+  return { org, owner: await directory.members.create(email, 'Amina', null, { [org]: 'owner' }) };
+}
+
+describe('members', () => {
+  test('are found by id and by address in any case, also after a restart; an address has one account', async () => {
+    const { org, owner } = await organization();
+    await assert.rejects(directory.members.create('owner@souk.ma', 'B', null, {}), /has an account/);
+    await reopen();
+    assert.deepEqual(directory.members.findByEmail(' Owner@Souk.MA '), owner);
+    assert.deepEqual(directory.members.of(org), [owner]);
+  });
+
+  test('the last owner stays one; a member without any organization is forgotten', async () => {
+    const { org, owner } = await organization();
+    await assert.rejects(directory.members.setRole(owner.id, org, 'viewer'), /last owner/);
+    await assert.rejects(directory.members.remove(owner.id, org), /last owner/);
+    const second = await directory.members.create('hind@souk.ma', 'Hind', null, { [org]: 'owner' });
+    await directory.members.remove(owner.id, org);
+    await reopen();
+    assert.deepEqual(directory.members.of(org), [second]);
+    assert.equal(directory.members.find(owner.id), undefined);
+  });
+
+  for (const text of ['', 'a', 'a@b', 'a b@c.ma', '<a@b.ma>', `${'x'.repeat(250)}@b.ma`, 'a@b.ma@c.ma'])
+    test(`"${text.slice(0, 20)}" is no address`, () => assert.throws(() => checkedEmail(text), /e-mail/));
+});
+
+describe('sessions', () => {
+  test('end when they are not used, and in any case after their time; using them is written once a minute', async () => {
+    const { owner } = await organization();
+    const { token } = await directory.sessions.open(owner.id, '192.0.2.1', limits);
+    for (let used = 0; used < 29; used++) {
+      clock.advance(limits.idleMs - minuteMs);
+      const isOver = (used + 1) * (limits.idleMs - minuteMs) >= limits.absoluteMs;
+      assert.equal(directory.sessions.find(token, limits) === null, isOver, `${used}`);
+      // Waits until the use is written.
+      await directory.sessions.end(owner.id, 'none');
+    }
+    const idle = await directory.sessions.open(owner.id, '192.0.2.1', limits);
+    clock.advance(limits.idleMs);
+    assert.equal(directory.sessions.find(idle.token, limits), null);
+  });
+
+  test('another token is needed once the password was given again, and none works after the end', async () => {
+    const { owner } = await organization();
+    const { session, token } = await directory.sessions.open(owner.id, '192.0.2.1', limits);
+    clock.advance(minuteMs);
+    const confirmed = (await directory.sessions.confirm(session))!;
+    assert.equal(directory.sessions.find(token, limits), null);
+    assert.equal(directory.sessions.find(confirmed, limits)?.confirmedMs, clock.now());
+    await reopen();
+    const found = directory.sessions.find(confirmed, limits)!;
+    assert.equal(found.id, session.id);
+    assert.equal(await directory.sessions.end(owner.id, session.id), true);
+    assert.equal(directory.sessions.find(confirmed, limits), null);
+    assert.equal(await directory.sessions.confirm(found), null, 'one that has ended does not come back');
+  });
+
+  test('a use that is written while the session ends does not bring it back', async () => {
+    const { owner } = await organization();
+    const { token } = await directory.sessions.open(owner.id, '192.0.2.1', limits);
+    clock.advance(2 * minuteMs);
+    const ended = directory.sessions.endAll(owner.id);
+    assert.notEqual(directory.sessions.find(token, limits), null);
+    await ended;
+    await directory.sessions.endAll('nobody');
+    assert.equal(directory.sessions.find(token, limits), null);
+    assert.deepEqual(directory.sessions.of(owner.id), []);
+  });
+});
+
+describe('links', () => {
+  test('work once, for some days, and the newest of a kind alone', async () => {
+    const purpose = { kind: 'invitation', org: 'org_1', role: 'viewer' } as const;
+    const older = await directory.links.create('a@souk.ma', purpose);
+    const { link, token } = await directory.links.create('A@souk.ma', purpose);
+    assert.equal(directory.links.find(older.token), null);
+    assert.equal(directory.links.find(token)?.email, 'a@souk.ma');
+    assert.deepEqual(await Promise.all([directory.links.use(link), directory.links.use(link)]), [
+      true,
+      false,
+    ]);
+    assert.equal(directory.links.find(token), null);
+    const late = await directory.links.create('a@souk.ma', purpose);
+    clock.advance(linkDays * 86_400_000);
+    assert.equal(directory.links.find(late.token), null);
+    assert.deepEqual(directory.links.invitationsOf('org_1'), []);
+  });
+});
+
+test('tokens are not on disk, and neither the log of changes nor a restore has sessions and links', async () => {
+  const { owner } = await organization();
+  const { token } = await directory.sessions.open(owner.id, '192.0.2.1', limits);
+  const link = await directory.links.create('a@souk.ma', { kind: 'reset' });
+  await directory.closeStore();
+  const bytes = readFileSync(join(folder, 'data.mdb'));
+  for (const secret of [token, link.token]) assert.equal(bytes.includes(secret), false);
+  const store = new RowStore(folder, part);
+  const logged = [...changesAfter(store, 0)].flatMap(({ rows }) => rows.map(([row]) => row));
+  const rows = [...store.rowsFrom('', '')].map(([row]) => row);
+  await store.close();
+  const isToken = (row: string) => row.startsWith('session/') || row.startsWith('link/');
+  assert.equal(rows.filter(isToken).length, 2);
+  assert.ok(rows.filter(isToken).every(isForeignRow));
+  assert.ok(logged.includes(owner.id));
+  assert.deepEqual(logged.filter(isToken), []);
+  directory = new Directory({ folder, part, now: clock.now });
+});
