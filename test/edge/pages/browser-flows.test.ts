@@ -29,7 +29,7 @@ async function visit(options: { locale?: string } = {}) {
     locale: 'en',
     ...options,
   });
-  context.setDefaultTimeout(5_000);
+  context.setDefaultTimeout(15_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   const refusedOnPurpose = /status of 4\d\d/;

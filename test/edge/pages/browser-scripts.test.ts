@@ -21,7 +21,7 @@ after(async () => {
 async function visit(options: BrowserContextOptions = {}) {
   const session = await createSession(site.service, { success_url: `${site.shopUrl}/thanks?session=1` });
   const context = await browser!.newContext({ locale: 'en', ...options });
-  context.setDefaultTimeout(5_000);
+  context.setDefaultTimeout(15_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
