@@ -41,7 +41,7 @@ const idOf = (kind: IdKind, what: string) =>
   });
 
 const objectName = <O extends string>(name: O) =>
-  Type.Literal(name, { description: `What this is: always \`${name}\`.` });
+  Type.Literal(name, { description: 'What kind of object this is.' });
 
 const common = <O extends string>(kind: IdKind, object: O) => ({
   id: idOf(kind, 'the object'),
@@ -333,7 +333,7 @@ export const deletedOf = <K extends IdKind>(object: K) =>
     {
       id: idOf(object, 'the object that was deleted'),
       object: objectName(object),
-      deleted: Type.Literal(true, { description: 'Always `true`: it is gone.' }),
+      deleted: Type.Literal(true, { description: 'The object is gone.' }),
     },
     { description: 'What is left of a deleted object.' },
   );

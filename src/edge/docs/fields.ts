@@ -73,7 +73,8 @@ function typeOf(schema: Json, links: FieldLinks): Html {
   }
   if (isList(schema)) {
     const orNull = [schema.type].flat().includes('null') && ' or null';
-    return html`list of ${typeOf(schema.items as Json, links)}${orNull}`;
+    const item = schema.items as Json;
+    return html`list of ${typeOf(item, links)}${typeof item.type === 'string' && 's'}${orNull}`;
   }
   if (schema.additionalProperties instanceof Object) return html`object of texts`;
   const types = [schema.type].flat().filter((type) => type !== undefined) as string[];
@@ -84,7 +85,8 @@ function typeOf(schema: Json, links: FieldLinks): Html {
 function rulesOf(schema: Json, isRequest: boolean): Html | null {
   const own = (isList(schema) ? schema.items : schema) as Json;
   const rules: Html[] = [];
-  const choices = ((own.enum ?? []) as readonly unknown[]).filter((choice) => choice !== null);
+  const constant = own.const === undefined ? [] : [own.const];
+  const choices = ((own.enum ?? constant) as readonly unknown[]).filter((choice) => choice !== null);
   if (choices.length > 0) rules.push(html`${choices.length === 1 ? 'Only' : 'One of'} ${codes(choices)}.`);
   if (isRequest) {
     const { minimum, maximum, minLength, maxLength, maxProperties } = own;
@@ -111,5 +113,7 @@ function inner(schema: Json, links: FieldLinks, isRequest: boolean): Html | null
   if (schema.properties !== undefined) return fieldList(schema, links, isRequest);
   const kinds = alternatives(schema).filter((kind) => kind !== schema && !isNull(kind));
   const lists = kinds.map((kind) => inner(kind, links, isRequest)).filter((list) => list !== null);
-  return lists.length === 0 ? null : html`${lists}`;
+  return lists.length === 0
+    ? null
+    : html`${lists.map((list, i) => (i === 0 ? list : html`<p class="quiet">or</p>${list}`))}`;
 }

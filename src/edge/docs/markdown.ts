@@ -27,6 +27,8 @@ export interface Links {
   readonly ofCode: (code: string) => string | null;
 }
 
+const wordBreak = html`<wbr>`;
+
 /** The anchor of a heading, as GitHub makes it. */
 export const anchorOf = (heading: string): string =>
   heading
@@ -57,7 +59,9 @@ export function renderMarkdown(markdown: string, file: string, links: Links): Re
       code: ({ text }) => `${codeSample(text).markup}\n`,
       codespan({ text }) {
         const to = links.ofCode(text);
-        const code = html`<code>${text}</code>`;
+        // A long name may break between its words, as in a narrow column.
+        const words = text.split(/(?<=[_.])(?=\w)/).map((word, i) => html`${i > 0 && wordBreak}${word}`);
+        const code = html`<code>${words}</code>`;
         return (to === null ? code : html`<a href="${to}">${code}</a>`).markup;
       },
       table({ header, rows }) {

@@ -265,7 +265,8 @@ function eventTypes({ webhooks }: Description): Rendered {
   }));
   const items = types.map(
     ({ type, meaning, example }) =>
-      html`<details id="${anchorOf(type)}"><summary><code>${type}</code></summary><p>${prose(meaning)}</p>${codeSample(JSON.stringify(example, null, 2))}</details>`,
+      html`<h3 id="${anchorOf(type)}"><code>${type}</code></h3><p>${prose(meaning)}</p>
+<details><summary>Example</summary>${codeSample(JSON.stringify(example, null, 2))}</details>`,
   );
   return {
     body: html`<h2 id="types">Event types</h2>${items}`,

@@ -46,7 +46,7 @@ pre code{padding:0;background:none;font-size:inherit}
 .sample button{position:absolute;inset-block-start:.375rem;inset-inline-end:.375rem;padding:.125rem .625rem;background:var(--surface);color:var(--accent);font-size:.8125rem}
 .sample button:hover{background:var(--accent-soft)}
 table{width:100%;margin-block:.75rem 1rem;border-collapse:collapse;font-size:.9375rem}
-th,td{padding:.375rem .75rem .375rem 0;border-block-end:1px solid var(--line);text-align:start;vertical-align:top}
+th,td{overflow-wrap:break-word;padding:.375rem .75rem .375rem 0;border-block-end:1px solid var(--line);text-align:start;vertical-align:top}
 .fields{margin:.5rem 0 1rem;padding:0;list-style:none}
 .fields .fields{margin-inline-start:1rem;padding-inline-start:1rem;border-inline-start:2px solid var(--line)}
 .fields>li{padding-block:.625rem;border-block-end:1px solid var(--line)}
@@ -78,7 +78,7 @@ mark{background:var(--warn-soft);color:var(--warn)}
 table,tbody,tr,td{display:block}
 thead{position:absolute;clip-path:inset(50%)}
 tr{padding-block:.5rem;border-block-end:1px solid var(--line)}
-td{padding:.125rem 0;border:0}
+td{overflow-wrap:anywhere;padding:.125rem 0;border:0}
 td[data-column]:not([data-column=""])::before{content:attr(data-column) ": ";color:var(--muted)}
 td:empty{display:none}
 }

@@ -92,7 +92,7 @@ test('the reference has every route, parameter, field and type of event', () => 
       assert.ok(all.includes(`<code>${field}</code>`), `${name}: ${field}`);
     }
   }
-  for (const type of sentEventTypes) assert.ok(all.includes(`<code>${type}</code></summary>`), type);
+  for (const type of sentEventTypes) assert.ok(all.includes(`<code>${type}</code></h3>`), type);
   assert.ok(pages.get('/docs/refunds')!.includes('href="/docs/errors#amount_too_large"'));
 });
 
