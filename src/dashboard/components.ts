@@ -230,6 +230,18 @@ export function time(language: Language, ms: number): Html {
   return html`<time datetime="${new Date(ms).toISOString()}">${timeFormats[language].format(ms)}</time>`;
 }
 
+const dayFormats = Object.fromEntries(
+  Object.entries(locales).map(([language, locale]) => [
+    language,
+    new Intl.DateTimeFormat(locale, { timeZone: 'UTC', numberingSystem: 'latn', dateStyle: 'medium' }),
+  ]),
+) as Readonly<Record<Language, Intl.DateTimeFormat>>;
+
+/** A calendar day, `YYYY-MM-DD`, for people. */
+export function dayText(language: Language, day: string): string {
+  return dayFormats[language].format(Date.parse(day));
+}
+
 /** A code with a button that copies it, which appears where scripts run. */
 export function copyable(context: Pick<PageContext, 'language'>, text: string): Html {
   const { language } = context;

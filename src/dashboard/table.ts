@@ -4,6 +4,8 @@ import type { Role } from '../directory/members.ts';
 import { mayDo } from './roles.ts';
 import { auditRows } from './rooms/audit.ts';
 import { cashRows } from './rooms/cash.ts';
+import { checkoutRows } from './rooms/checkout.ts';
+import { customerRows } from './rooms/customers.ts';
 import { deliveryRows } from './rooms/deliveries.ts';
 import { eventRows } from './rooms/events.ts';
 import { homeRows } from './rooms/home.ts';
@@ -13,6 +15,7 @@ import { memberRows } from './rooms/members.ts';
 import { paymentRows } from './rooms/payment.ts';
 import { paymentsRows } from './rooms/payments.ts';
 import { requestRows } from './rooms/requests.ts';
+import { reviewRows } from './rooms/reviews.ts';
 import { settingsRows } from './rooms/settings.ts';
 import { webhookRows } from './rooms/webhooks.ts';
 import { type Room, type Row, rooms } from './row.ts';
@@ -22,6 +25,9 @@ export const dashboardRows: readonly Row[] = [
   ...paymentsRows,
   ...paymentRows,
   ...cashRows,
+  ...customerRows,
+  ...checkoutRows,
+  ...reviewRows,
   ...keyRows,
   ...webhookRows,
   ...deliveryRows,

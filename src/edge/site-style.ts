@@ -61,6 +61,7 @@ input[type=color]{padding:.25rem}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,14rem),1fr));gap:1rem;align-items:end}
 .filters{display:flex;flex-wrap:wrap;align-items:flex-end;gap:.75rem}
 .filters .field{flex:1 1 9rem;max-inline-size:16rem}
+.filters .field:has([type=search]){flex-basis:100%;max-inline-size:36rem}
 .inline{display:inline-block}
 button,.button{display:inline-block;min-block-size:2.75rem;padding:.5625rem 1rem;border:1px solid var(--accent);border-radius:.5rem;background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
 button:hover,.button:hover{background:var(--accent-strong)}
@@ -96,6 +97,23 @@ dl>div{display:grid;grid-template-columns:minmax(8rem,1fr) 2fr;gap:.25rem 1rem;p
 dl>div:last-child{border-block-end:0}
 dt{color:var(--muted)}
 dd{min-inline-size:0;overflow-wrap:anywhere}
+.periods ul{display:flex;flex-wrap:wrap;gap:.25rem .5rem;padding:0;list-style:none}
+.periods a{display:block;padding:.375rem .75rem;border:1px solid var(--line);border-radius:1rem;text-decoration:none}
+.periods [aria-current]{border-color:var(--accent);font-weight:650}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,15rem),1fr));gap:1rem}
+.figures>div,.figures>div:last-child{display:block;border-block-end:1px solid var(--line)}
+.figures dd{font-size:1.5rem;font-weight:650}
+.figures dd .muted{display:block;font-weight:400}
+.chart{display:block;inline-size:100%;block-size:11.25rem}
+.chart .hit{fill:transparent}
+.chart g:hover .hit{fill:var(--raised)}
+.chart .axis{stroke:var(--field);fill:none;vector-effect:non-scaling-stroke}
+.by-card{fill:var(--accent);background:var(--accent)}
+.in-cash{fill:var(--good);background:var(--good)}
+.legend{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .5rem;font-size:.875rem}
+.legend span{inline-size:.875rem;block-size:.875rem;border-radius:.1875rem}
+.legend span+span,.legend .in-cash{margin-inline-start:.75rem}
+.ends{display:flex;justify-content:space-between}
 .pager{display:flex;gap:1rem}
 .qr{display:block;inline-size:11rem;max-inline-size:100%;block-size:auto}
 footer{padding:1rem}

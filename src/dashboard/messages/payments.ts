@@ -94,6 +94,16 @@ export const paymentMessages = {
     fr: 'Indiquez le montant en dirhams, par exemple 1 250,50.',
     ar: 'اكتب المبلغ بالدرهم، مثل 1250,50.',
   },
+  amount_too_small: {
+    en: 'The smallest amount is {amount}.',
+    fr: 'Le plus petit montant est {amount}.',
+    ar: 'أصغر مبلغ هو {amount}.',
+  },
+  amount_too_large: {
+    en: 'At most {amount} can be refunded.',
+    fr: 'On peut rembourser {amount} au plus.',
+    ar: 'يمكن استرداد {amount} على الأكثر.',
+  },
   timeline: { en: 'What happened', fr: 'Historique', ar: 'ما الذي حدث' },
   when: { en: 'When', fr: 'Quand', ar: 'متى' },
   what: { en: 'What', fr: 'Quoi', ar: 'ماذا' },

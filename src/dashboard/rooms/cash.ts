@@ -23,7 +23,7 @@ import { sayFrame } from '../messages/frame.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
-import { codeText, paymentLink } from './payment-parts.ts';
+import { amountProblem, codeText, paymentLink } from './payment-parts.ts';
 import {
   again,
   askStory,
@@ -129,9 +129,10 @@ async function makeCashPayment(visit: Visit, desk: Desk): Promise<DashboardAnswe
 }
 
 function refused(visit: Visit, desk: Desk, outcome: Refused): Promise<DashboardAnswer> {
-  const { param, message } = outcome.error;
+  const { param } = outcome.error;
+  const problem = amountProblem(visit.language, outcome.error, { methods: ['cash'] });
   const name = param === 'amount' || param === 'description' ? param : '';
-  return showCash(again(visit, outcome), desk, { [name]: message }, outcome.status);
+  return showCash(again(visit, outcome), desk, { [name]: problem }, outcome.status);
 }
 
 /** The customer with the e-mail address that was typed: the newest who has it, or a new one. */

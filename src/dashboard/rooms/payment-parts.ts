@@ -1,9 +1,12 @@
 // The parts that the rooms about money share: the table of payments, and how statuses and methods are called.
 
+import { methodAmountMin } from '../../contract/limits.ts';
 import type { Language, PaymentMethodType } from '../../contract/vocabulary.ts';
 import { timeOfId } from '../../core/ids.ts';
+import { formatAmount } from '../../core/money.ts';
 import type { FoundPayment, FoundPayments } from '../../domain/payment-search.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
+import type { ApiError } from '../../operator/server/services.ts';
 import { amount, badge, emptyState, pager, type Tone, table, time } from '../components.ts';
 import { roomLink } from '../links.ts';
 import { sayPayment } from '../messages/payments.ts';
@@ -24,6 +27,20 @@ export function statusBadge(
 ): Html {
   if (amount_refunded === 0) return badge(sayPayment(status, language), tones[status]);
   return badge(sayPayment(amount_refunded === amount ? 'refunded' : 'partly_refunded', language));
+}
+
+/** Why an amount was refused, in dirhams: messages of the API are for programs and count in centimes. */
+export function amountProblem(
+  language: Language,
+  { code, message }: Pick<ApiError, 'code' | 'message'>,
+  { methods, most = 0 }: { readonly methods: readonly PaymentMethodType[]; readonly most?: number },
+): string {
+  const say = (centimes: number) =>
+    sayPayment(code as 'amount_too_small' | 'amount_too_large', language, {
+      amount: formatAmount(centimes, 'mad', language),
+    });
+  if (code === 'amount_too_small') return say(Math.max(...methods.map((method) => methodAmountMin[method])));
+  return code === 'amount_too_large' ? say(most) : message;
 }
 
 /** How a payment is paid: the method, with the brand and the last digits of a card, or the code for cash. */

@@ -28,7 +28,7 @@ import { roomLink } from '../links.ts';
 import { paymentMessages, sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
-import { codeText, methodText, statusBadge } from './payment-parts.ts';
+import { amountProblem, codeText, methodText, statusBadge } from './payment-parts.ts';
 import { again, askStory, perform } from './payment-questions.ts';
 
 export const paymentRows: readonly Row[] = [
@@ -146,12 +146,14 @@ async function refundPayment(visit: Visit, desk: Desk): Promise<DashboardAnswer>
     },
   });
   if (outcome.ok) return redirect(roomLink(visit, `payments/${id}`, { done: 'refund' }));
-  const { param, message } = outcome.error;
+  const { error, status } = outcome;
+  const most = (await askStory(visit, desk, id))?.refundable ?? 0;
+  const problem = amountProblem(language, error, { methods: ['card'], most });
   return showPayment(
     again(visit, outcome),
     desk,
-    { [param === 'amount' ? 'amount' : '']: message },
-    outcome.status,
+    { [error.param === 'amount' ? 'amount' : '']: problem },
+    status,
   );
 }
 

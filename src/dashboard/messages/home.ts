@@ -1,0 +1,71 @@
+// The texts of the first room.
+
+import { sayFrom } from './say.ts';
+
+const homeMessages = {
+  period: { en: 'Period', fr: 'Période', ar: 'الفترة' },
+  days: { en: '{days} days', fr: '{days} jours', ar: '{days} يومًا' },
+  money_in: { en: 'Money in', fr: 'Encaissements', ar: 'المبالغ المستلمة' },
+  by_card: { en: 'By card', fr: 'Par carte', ar: 'بالبطاقة' },
+  in_cash: { en: 'In cash', fr: 'En espèces', ar: 'نقدًا' },
+  refunded: { en: 'Refunded', fr: 'Remboursé', ar: 'المسترد' },
+  success_rate: { en: 'Success rate', fr: 'Taux de réussite', ar: 'معدل النجاح' },
+  success_text: {
+    en: '{succeeded} of {tried} attempts',
+    fr: '{succeeded} tentatives sur {tried}',
+    ar: '{succeeded} من {tried} محاولة',
+  },
+  unpaid_text: {
+    en: 'Pages and codes that nobody paid: {count}',
+    fr: 'Pages et codes que personne n’a payés : {count}',
+    ar: 'صفحات ورموز لم يدفعها أحد: {count}',
+  },
+  no_attempts: { en: 'No attempts yet', fr: 'Aucune tentative', ar: 'لا محاولات بعد' },
+  chart: {
+    en: 'Money in by day, by card and in cash',
+    fr: 'Encaissements par jour, par carte et en espèces',
+    ar: 'المبالغ المستلمة يوميًا بالبطاقة ونقدًا',
+  },
+  as_table: { en: 'As a table', fr: 'Sous forme de tableau', ar: 'على شكل جدول' },
+  day: { en: 'Day', fr: 'Jour', ar: 'اليوم' },
+  nothing_in: {
+    en: 'No money came in during this time.',
+    fr: 'Aucun encaissement pendant cette période.',
+    ar: 'لم تصل أي مبالغ خلال هذه الفترة.',
+  },
+  to_look_at: { en: 'To look at', fr: 'À vérifier', ar: 'يحتاج إلى انتباهك' },
+  all_well: {
+    en: 'Nothing needs you.',
+    fr: 'Rien ne demande votre attention.',
+    ar: 'لا شيء يحتاج إلى انتباهك.',
+  },
+  open_reviews: {
+    en: 'Open reviews: {count}',
+    fr: 'Vérifications ouvertes : {count}',
+    ar: 'مراجعات مفتوحة: {count}',
+  },
+  failing_endpoint: {
+    en: 'Deliveries to {url} have failed',
+    fr: 'Des envois vers {url} ont échoué',
+    ar: 'فشل التسليم إلى {url}',
+  },
+  first_steps: { en: 'First steps', fr: 'Premiers pas', ar: 'الخطوات الأولى' },
+  step_link: {
+    en: 'Make a payment link and pay it with a test card',
+    fr: 'Créez un lien de paiement et payez-le avec une carte de test',
+    ar: 'أنشئ رابط دفع وادفعه ببطاقة اختبار',
+  },
+  step_keys: {
+    en: 'Get an API key for your server',
+    fr: 'Obtenez une clé d’API pour votre serveur',
+    ar: 'احصل على مفتاح API لخادمك',
+  },
+  step_webhooks: {
+    en: 'Add a webhook endpoint, so that your server learns of each payment',
+    fr: 'Ajoutez un webhook pour que votre serveur apprenne chaque paiement',
+    ar: 'أضف إشعار ويب ليعلم خادمك بكل دفعة',
+  },
+  step_docs: { en: 'Read the documentation', fr: 'Lisez la documentation', ar: 'اقرأ التوثيق' },
+} as const;
+
+export const sayHome = sayFrom(homeMessages);
