@@ -64,6 +64,7 @@ const shard: Shard = new Shard(
   },
   [accountOf(organization)],
 );
+await shard.recover();
 const shop = new Shop(shard, organization.id);
 const startedAt = performance.now();
 const inFlight: Promise<number>[] = [];

@@ -76,7 +76,7 @@ const withLog = (log: Log): Journal => {
     log,
     checkpoint: memory.checkpoint,
     checkpointer: noCheckpointer,
-    replay: () => [],
+    replay: async function* () {},
     close: () => Promise.resolve(),
   };
 };
@@ -123,6 +123,7 @@ async function measure(stage: Stage, batch: number, seconds: number): Promise<Me
     }),
     [account],
   );
+  await shard.recover();
   const ticks = setInterval(() => shard.tick(), 100);
   const feeder = new Feeder(shard, account.id);
   const run = async (ms: number) => {

@@ -5,7 +5,7 @@
 import { assert } from '../core/assert.ts';
 import { breath, type Scheduler } from '../core/scheduler.ts';
 import { type EntryVisitor, visitEntries } from './codec.ts';
-import { type FollowedBatch, type FollowedLog, responsesOf } from './follow.ts';
+import { type FollowedLog, responsesOf } from './follow.ts';
 import { IdempotencyRecordList } from './idempotency-rows.ts';
 import {
   type Checkpointer,
@@ -16,13 +16,12 @@ import {
   type ReportCompaction,
   type WritableCheckpoint,
 } from './journal.ts';
+import type { FollowedBatch } from './log-engine.ts';
 import type { RecordFrame } from './record-frame.ts';
 import type { MovedResponse } from './response-table.ts';
 
 /** So much of the log is held in memory at once. */
 const partBytesMax = 16 * 1024 * 1024;
-/** After so much the event loop goes on: it takes some milliseconds. */
-const breathBytes = 1024 * 1024;
 
 /** The checkpoint as its follower writes it. What it can't write it rejects, or throws, as `JournalFailure`. */
 export interface FollowerCheckpoint extends WritableCheckpoint {
@@ -105,7 +104,6 @@ export class CheckpointFollower implements Checkpointer {
   }
 
   async write(sequence: number): Promise<number> {
-    this.#log.refresh();
     return this.#bringUp(this.#checkpoint, sequence);
   }
 
@@ -123,16 +121,12 @@ export class CheckpointFollower implements Checkpointer {
   /** As much of the log after `after` as is held at once. */
   async #read(after: number, upTo: number): Promise<LogPart> {
     const part = new LogPart(after);
-    while (part.sequence < upTo && part.bytes < partBytesMax) {
-      const enough = part.bytes + breathBytes;
-      const before = part.sequence;
-      for (const batch of this.#log.follow(part.sequence, upTo)) {
-        part.add(batch);
-        if (part.bytes >= enough) break;
-      }
-      assert(part.sequence > before, `the log ends with ${before} and not with ${upTo}`);
+    for await (const batches of this.#log.read(after, upTo)) {
+      for (const batch of batches) part.add(batch);
       await breath(this.#scheduler);
+      if (part.bytes >= partBytesMax) return part;
     }
+    assert(part.sequence >= upTo, `the log ends with ${part.sequence} and not with ${upTo}`);
     return part;
   }
 
@@ -177,26 +171,18 @@ export class CheckpointFollower implements Checkpointer {
 
   /** Moves the stored responses of a segment into the checkpoint; false when the segment is damaged. */
   async #moveResponses(first: number, last: number, olderThanMs: number): Promise<boolean> {
-    for (let after = first - 1; after < last; ) {
-      const moved: MovedResponse[] = [];
-      let bytes = 0;
-      try {
-        for (const batch of this.#log.follow(after, last)) {
-          after = batch.lastSequence;
-          if (batch.timeMs >= olderThanMs) moved.push(...responsesOf(batch));
-          bytes += batch.bytes.length;
-          if (bytes >= breathBytes) break;
-        }
-      } catch (error) {
-        // Nothing but these responses needs the segment: it stays until it is too old.
-        if (error instanceof JournalDamaged) return false;
-        throw error;
+    try {
+      for await (const batches of this.#log.read(first - 1, last)) {
+        const needed = batches.filter(({ timeMs }) => timeMs >= olderThanMs);
+        this.#checkpoint.putResponses(needed.flatMap(responsesOf));
+        await breath(this.#scheduler);
       }
-      if (bytes === 0) return true;
-      this.#checkpoint.putResponses(moved);
-      await breath(this.#scheduler);
+      return true;
+    } catch (error) {
+      // Nothing but these responses needs the segment: it stays until it is too old.
+      if (error instanceof JournalDamaged) return false;
+      throw error;
     }
-    return true;
   }
 
   async close(): Promise<void> {

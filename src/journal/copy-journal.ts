@@ -9,14 +9,12 @@ import type { Frame } from './archive-file.ts';
 import { CheckpointReader } from './checkpoint-reader.ts';
 import { tableNamesIn } from './checkpoint-rows.ts';
 import { damagedFile, dataFile, guardRead, openEnvironment } from './environment.ts';
-import { follow, type StoredBatch } from './follow.ts';
+import { readLog, type StoredBatch } from './follow.ts';
 import { partOf, type ShardIdentity } from './identity.ts';
 import { FileDamage } from './lmdb-pages.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
 import { rowFrames } from './row-frames.ts';
 import { endOf, Segments } from './segments.ts';
-
-const batchesAtOnce = 500;
 
 export interface CopyOptions {
   /** The shard's folder. */
@@ -34,12 +32,6 @@ export class JournalCopy {
     this.#options = options;
     const { log } = foldersOfJournal(options.dir);
     this.#segments = new Segments(log, mapSizesOf(options).log, options.identity, 'read');
-  }
-
-  /** Finds what was begun, made durable or dropped since. */
-  async #refresh(): Promise<void> {
-    this.#segments.refresh();
-    await this.#segments.forgetDropped();
   }
 
   /** The sequence that the log ends with: everything up to it is durable. Throws `JournalDamaged`. */
@@ -60,32 +52,25 @@ export class JournalCopy {
 
   /** When the entry after this one was made, Unix milliseconds of wall time; null when there is none. */
   async timeAfter(sequence: number): Promise<number | null> {
-    await this.#refresh();
+    this.#segments.refresh();
+    await this.#segments.forgetDropped();
     const after = Math.max(sequence, this.logStart - 1);
-    for (const { wallMs } of follow(this.#segments, after)) return wallMs;
+    for await (const [batch] of readLog(this.#segments, after, after + 1)) return batch!.wallMs;
     return null;
   }
 
   /**
-   * The batches after `after`, some at a time, copied: whoever asks may wait in between. With `onDropped`, which hears of it,
+   * The batches after `after`, up to the one with `upTo`; whoever asks may wait in between. With `onDropped`, which hears of it,
    * those are left out whose segment is dropped meanwhile. Throws `DamagedLog`.
    */
   async *batches(after: number, upTo: number, onDropped?: () => void): AsyncGenerator<StoredBatch> {
-    for (let next = after; next < upTo; ) {
-      await this.#refresh();
-      if (onDropped !== undefined && this.logStart - 1 > next) {
-        onDropped();
-        next = this.logStart - 1;
-      }
-      const some: StoredBatch[] = [];
-      for (const batch of follow(this.#segments, next, upTo)) {
-        some.push({ ...batch, bytes: Buffer.from(batch.bytes) });
-        if (some.length === batchesAtOnce) break;
-      }
-      if (some.length === 0) return;
-      yield* some;
-      next = some.at(-1)!.lastSequence;
-    }
+    const goOnAfter = async (last: number) => {
+      await this.#segments.forgetDropped();
+      if (onDropped === undefined || this.logStart - 1 <= last) return last;
+      onDropped();
+      return this.logStart - 1;
+    };
+    for await (const batches of readLog(this.#segments, after, upTo, goOnAfter)) yield* batches;
   }
 
   /**

@@ -1,34 +1,26 @@
-// Reads the log in order, batch by batch. Whatever is brought up to date with the log uses this: recovery, and the checkpoint's
-// follower, which may run in another thread while the shard goes on appending. Every batch is checked before it is returned.
-// Damage, or a gap, is never skipped.
+// Reads the log in order: the reading side of the engine on LMDB (see log-engine.ts). Its callers may run in another thread or
+// process while the shard goes on appending. Every batch is checked before it is returned. Damage, or a gap, is never skipped.
 
 import { basename, dirname } from 'node:path';
-import { decodeTurn, readEntries, readTurnHeader, responseOf, type TurnHeader, turnDefect } from './codec.ts';
+import { decodeTurn, readEntries, readTurnHeader, responseOf, turnDefect } from './codec.ts';
 import { type Environment, guardRead } from './environment.ts';
 import { ForeignPart } from './identity.ts';
 import { JournalDamaged, type ReplayedEntry, unlessDamaged } from './journal.ts';
+import type { FollowedBatch, ReadableLog } from './log-engine.ts';
 import type { MovedResponse } from './response-table.ts';
 import { endOf, fileBytes, type Segment, type Segments, turnTimeMs, writtenMs } from './segments.ts';
 
-/** A batch of the log. */
-export interface FollowedBatch extends TurnHeader {
-  /** The checked bytes, which stay as they are. */
-  readonly bytes: Buffer;
-}
+/** So much is read at once: it takes some milliseconds. */
+const portionBytes = 1024 * 1024;
 
 export interface StoredBatch extends FollowedBatch {
   readonly segment: Segment;
 }
 
 /** A log as its followers read it. Another thread may append to it meanwhile. */
-export interface FollowedLog {
+export interface FollowedLog extends ReadableLog {
   /** Finds the segments that were begun since. */
   refresh(): void;
-  /**
-   * The batches from the one with the entry after `after` to the one with `upTo`. The caller must read them to the end, or stop
-   * reading, before the thread does anything else. Throws `JournalDamaged`.
-   */
-  follow(after: number, upTo: number): Iterable<FollowedBatch>;
   /**
    * Drops the segments whose last turn is older than `olderThanMs` and whose last sequence is at most `sequence`, except for the
    * newest segment. Settles with the first sequence of the oldest segment, 0 when there is none.
@@ -47,7 +39,7 @@ export interface FollowedLog {
 export function followedLog(segments: Segments): FollowedLog {
   return {
     refresh: () => segments.refresh(),
-    follow: (after, upTo) => follow(segments, after, upTo),
+    read: (after, upTo) => readLog(segments, after, upTo),
     drop: (olderThanMs, sequence) => dropSegments(segments, olderThanMs, sequence),
     get bytes() {
       return segments.list.reduce((sum, segment) => sum + fileBytes(segment), 0);
@@ -79,18 +71,63 @@ export class DamagedLog extends JournalDamaged {
 }
 
 /**
- * The batches from the one with the entry after `after` to the one with `upTo`. The caller must read them to the end, or stop
- * reading, before the thread does anything else. Throws `DamagedLog`.
+ * The batches of the log in these segments, see `ReadableLog`. `goOnAfter` is asked before each portion after which sequence to go
+ * on, and gets the last one. Throws `DamagedLog`.
  */
-export function* follow(
+export async function* readLog(
   segments: Segments,
   after: number,
   upTo = Number.POSITIVE_INFINITY,
+  goOnAfter?: (sequence: number) => Promise<number>,
+): AsyncGenerator<readonly StoredBatch[]> {
+  for (let [last, epoch] = [after, 0]; last < upTo; ) {
+    if (goOnAfter !== undefined) last = await goOnAfter(last);
+    segments.refresh();
+    const { batches, damage } = portionAfter(segments, last, upTo, epoch);
+    if (batches.length > 0) yield batches;
+    if (damage !== null) throw damage;
+    if (batches.length === 0) {
+      if (upTo === Number.POSITIVE_INFINITY) refuseHiddenEnd(segments, last + 1);
+      return;
+    }
+    ({ lastSequence: last, epoch } = batches.at(-1)!);
+  }
+}
+
+interface Portion {
+  readonly batches: readonly StoredBatch[];
+  /** What comes after the batches. */
+  readonly damage: JournalDamaged | null;
+}
+
+/** The batches that are read at once, after one of `epoch`. */
+function portionAfter(segments: Segments, after: number, upTo: number, epoch: number): Portion {
+  const batches: StoredBatch[] = [];
+  let bytes = 0;
+  try {
+    for (const batch of follow(segments, after, upTo, epoch)) {
+      batches.push(batch);
+      bytes += batch.bytes.length;
+      if (bytes >= portionBytes) break;
+    }
+    return { batches, damage: null };
+  } catch (error) {
+    if (!(error instanceof JournalDamaged)) throw error;
+    return { batches, damage: error };
+  }
+}
+
+/** The caller must read them to the end, or stop reading, before the thread does anything else. */
+function* follow(
+  segments: Segments,
+  after: number,
+  upTo: number,
+  epochBefore: number,
 ): Generator<StoredBatch> {
   const { list } = segments;
   if (list.length === 0 || after >= upTo) return;
   let next = after + 1;
-  let epoch = 0;
+  let epoch = epochBefore;
   const start = list.findLastIndex(({ firstSequence }) => firstSequence <= next);
   if (start < 0) throw missing(segments, 0, next);
   for (let index = start; index < list.length; index++) {
@@ -111,7 +148,7 @@ export function* follow(
 }
 
 /** Refuses a log of which more can be seen from its end than was found from its beginning. Throws `DamagedLog`. */
-export function refuseHiddenEnd(segments: Segments, nextSequence: number): void {
+function refuseHiddenEnd(segments: Segments, nextSequence: number): void {
   const index = segments.list.length - 1;
   if (index < 0) return;
   const end = guardSegment(segments, index, () => endOf(segments));

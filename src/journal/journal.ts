@@ -220,11 +220,11 @@ export interface Journal {
   readonly checkpoint: Checkpoint;
   readonly checkpointer: Checkpointer;
   /**
-   * Reads the log after the checkpoint, once: each turn is checked, then its entries are given out, in order. Read them to
-   * the end before the thread does anything else, and before the log is used; a journal that has just been created needs
-   * that not. Throws `JournalDamaged`: the journal can't be used then.
+   * Reads the log after the checkpoint, once: each turn is checked, then its entries are returned, in order and some at a time.
+   * Read them to the end before the log is used. A journal that has just been created can be used at once. Throws
+   * `JournalDamaged`: the journal can't be used then.
    */
-  replay(): Iterable<ReplayedEntry>;
+  replay(): AsyncIterable<readonly ReplayedEntry[]>;
   close(): Promise<void>;
 }
 

@@ -5,6 +5,7 @@
 import { assert } from '../core/assert.ts';
 import { readResponse, readTurnHeader } from './codec.ts';
 import { commitAppended, journalFailure, usedBytes } from './environment.ts';
+import { readLog } from './follow.ts';
 import { type ShardIdentity, tagOf } from './identity.ts';
 import {
   JournalDamaged,
@@ -100,6 +101,10 @@ export class SegmentedLog implements LogEngine {
     this.#waiting.set(firstSequence, { firstSequence, timeMs, bytes, durable, settle });
     this.#writing ??= this.#writeAll();
     return durable;
+  }
+
+  read(after: number, upTo?: number): ReturnType<LogEngine['read']> {
+    return readLog(this.#segments, after, upTo);
   }
 
   async durable(sequence: number): Promise<void> {

@@ -115,8 +115,8 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
       log,
       checkpoint,
       checkpointer,
-      *replay() {
-        start(yield* recoverLog(segments, checkpoint.sequence));
+      async *replay() {
+        start(yield* recoverLog(engine, checkpoint.sequence));
       },
       async close() {
         await log.close();

@@ -4,23 +4,25 @@
 // writes the page that makes the batch part of the log, so a crash leaves the whole of it or nothing. One that is there and is not
 // as it was written was acknowledged, and something has damaged it since.
 
-import { entriesAfter, follow, refuseHiddenEnd } from './follow.ts';
+import { entriesAfter } from './follow.ts';
 import type { ReplayedEntry } from './journal.ts';
-import type { Segments } from './segments.ts';
+import type { ReadableLog } from './log-engine.ts';
 
 /** Tells an operator what happened. */
 export type Warn = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /**
- * The entries after `afterSequence`. The caller must read them to the end before the thread does anything else. Returns the
- * sequence of the next entry to append. After `JournalDamaged` is thrown, the returned entries must not be used.
+ * The entries after `afterSequence`, some at a time. Returns the sequence of the next entry to append. After `JournalDamaged` is
+ * thrown, the returned entries must not be used.
  */
-export function* recoverLog(segments: Segments, afterSequence: number): Generator<ReplayedEntry, number> {
+export async function* recoverLog(
+  log: ReadableLog,
+  afterSequence: number,
+): AsyncGenerator<readonly ReplayedEntry[], number> {
   let nextSequence = afterSequence + 1;
-  for (const batch of follow(segments, afterSequence)) {
-    nextSequence = Math.max(nextSequence, batch.lastSequence + 1);
-    yield* entriesAfter(batch, afterSequence);
+  for await (const batches of log.read(afterSequence)) {
+    nextSequence = Math.max(nextSequence, batches.at(-1)!.lastSequence + 1);
+    yield batches.flatMap((batch) => entriesAfter(batch, afterSequence));
   }
-  refuseHiddenEnd(segments, nextSequence);
   return nextSequence;
 }

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import type { LmdbCheckpoint } from './checkpoint.ts';
 import { damagedFile, dataFile } from './environment.ts';
-import { entriesAfter, follow } from './follow.ts';
+import { entriesAfter, readLog } from './follow.ts';
 import { nowhere, type ReplayedEntry, type ResponseLocation, type StoredResponse } from './journal.ts';
 import { foldersOfJournal, type JournalOptions, mapSizesOf, openCheckpoint } from './open-journal.ts';
 import { fileDefect } from './page-check.ts';
@@ -12,8 +12,11 @@ import { readStoredResponse, Segments } from './segments.ts';
 
 export interface StoppedJournal {
   readonly checkpoint: LmdbCheckpoint;
-  /** The entries of the log that the checkpoint does not reflect. Throws `JournalDamaged` where the log is damaged. */
-  replay(): Generator<ReplayedEntry>;
+  /**
+   * The entries of the log that the checkpoint does not reflect, some at a time. Throws `JournalDamaged` where the log is
+   * damaged.
+   */
+  replay(): AsyncIterable<readonly ReplayedEntry[]>;
   /** As `Log.readResponse`. */
   readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined;
 }
@@ -34,11 +37,12 @@ export async function readStoppedJournal<T>(
   try {
     return await use({
       checkpoint,
-      *replay() {
+      async *replay() {
         const newest = segments.list.at(-1);
         if (newest !== undefined) refuseDamaged(dataFile(newest.folder));
         const after = checkpoint.sequence;
-        for (const batch of follow(segments, after)) yield* entriesAfter(batch, after);
+        for await (const batches of readLog(segments, after))
+          yield batches.flatMap((batch) => entriesAfter(batch, after));
       },
       readResponse(location, keyDigest) {
         if (location.record === nowhere.record) return undefined;

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { readEntries, readResponse, readTurnHeader, type StoredEntry } from './codec.ts';
 import { commit } from './environment.ts';
-import { DamagedLog, follow } from './follow.ts';
+import { DamagedLog, readLog } from './follow.ts';
 import type { FoundEntry } from './log-reader.ts';
 import { type JournalOptions, mapSizesOf, openCheckpoint } from './open-journal.ts';
 import { readRecord } from './record-frame.ts';
@@ -39,7 +39,7 @@ export async function truncateDamagedEnd<T>(
   const { dir, identity } = options;
   const segments = new Segments(join(dir, 'log'), mapSizesOf(options).log, identity);
   try {
-    const end = damagedEndOf(segments, sequence);
+    const end = await damagedEndOf(segments, sequence);
     if (end === null) return null;
     const environment = segments.open(segments.list.at(-1)!);
     return await giveUp(end, () => commit(environment, () => environment.removeSync(end.sequence)));
@@ -48,9 +48,9 @@ export async function truncateDamagedEnd<T>(
   }
 }
 
-function damagedEndOf(segments: Segments, afterSequence: number): DamagedEnd | null {
+async function damagedEndOf(segments: Segments, afterSequence: number): Promise<DamagedEnd | null> {
   try {
-    for (const _ of follow(segments, afterSequence));
+    for await (const _ of readLog(segments, afterSequence));
     return null;
   } catch (error) {
     if (!(error instanceof DamagedLog) || error.tail === null) throw error;

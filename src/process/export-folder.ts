@@ -93,9 +93,9 @@ async function withShards<T>(
   const number = opened.length;
   if (number === folder.shards) return use(opened);
   const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
-  return readStoppedJournal({ dir, identity, indexRowsOf }, (journal) => {
+  return readStoppedJournal({ dir, identity, indexRowsOf }, async (journal) => {
     const shard = new StoppedShard(journal);
-    shard.replay();
+    await shard.replay();
     return withShards(folder, [...opened, shard], use);
   });
 }

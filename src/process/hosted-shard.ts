@@ -49,7 +49,7 @@ export class HostedShard {
   #isIdle = false;
   #cancelTick = () => {};
 
-  /** Recovers the shard from its journal. Nothing else happens until `start`. */
+  /** Nothing happens until `recover` and then `start` are called. */
   constructor(options: HostedShardOptions) {
     const { networks, timers, onNetworkTrouble, accounts, revision, paused } = options;
     this.#options = options;
@@ -73,6 +73,11 @@ export class HostedShard {
 
   #callOf(call: NetworkCallRecord) {
     return networkCallOf(this.shard.state.records, call, this.#options.settings.cashCodeMs);
+  }
+
+  /** Replays the journal. */
+  recover(): Promise<void> {
+    return this.shard.recover();
   }
 
   /** Begins with what is due, and settles when the shard has caught up: it is ready then. */

@@ -206,9 +206,11 @@ export async function completeCheckpoint(journal: OwnJournal): Promise<ClockStat
   const { clock, ids } = readClock(checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
   let { serviceMs } = clock;
   let { lastMs } = ids;
-  for (const { changes, timeMs } of journal.replay()) {
-    for (const { id } of changes) lastMs = Math.max(lastMs, timeOfId(id));
-    serviceMs = Math.max(serviceMs, timeMs);
+  for await (const entries of journal.replay()) {
+    for (const { changes, timeMs } of entries) {
+      for (const { id } of changes) lastMs = Math.max(lastMs, timeOfId(id));
+      serviceMs = Math.max(serviceMs, timeMs);
+    }
   }
   await checkpointer.write(Math.max(checkpoint.sequence, log.nextSequence - 1));
   return { clock: { ...clock, serviceMs }, ids: { ...ids, lastMs } };

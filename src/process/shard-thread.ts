@@ -161,6 +161,7 @@ const hosted = new HostedShard({
   onFailure: fail,
 });
 const { shard } = hosted;
+await hosted.recover();
 const recoverySeconds = (performance.now() - startedAt) / 1000;
 metrics.recovery.set(recoverySeconds);
 

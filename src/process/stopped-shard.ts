@@ -4,7 +4,7 @@
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { timeOfId } from '../core/ids.ts';
 import type { RecordKind, StoredRecord } from '../domain/record.ts';
-import type { IdempotencyRecord } from '../journal/journal.ts';
+import type { IdempotencyRecord, ReplayedEntry } from '../journal/journal.ts';
 import type { StoppedJournal } from '../journal/stopped-journal.ts';
 import {
   type ClockState,
@@ -39,17 +39,19 @@ export class StoppedShard {
   }
 
   /** Reads the log after the checkpoint, once. Throws `JournalDamaged`; what comes before the damage is then applied. */
-  replay(): void {
-    for (const { changes, timeMs, idempotency } of this.journal.replay()) {
-      let newestIdMs = 0;
-      for (const change of changes) {
-        this.#inLog.set(change.id, change.kind);
-        this.records.restore(change);
-        newestIdMs = Math.max(newestIdMs, timeOfId(change.id));
-      }
-      if (idempotency !== null) this.#usedInLog.push(idempotency);
-      this.#clock = clockAfter(this.#clock, { timeMs, newestIdMs });
+  async replay(): Promise<void> {
+    for await (const entries of this.journal.replay()) for (const entry of entries) this.#apply(entry);
+  }
+
+  #apply({ changes, timeMs, idempotency }: ReplayedEntry): void {
+    let newestIdMs = 0;
+    for (const change of changes) {
+      this.#inLog.set(change.id, change.kind);
+      this.records.restore(change);
+      newestIdMs = Math.max(newestIdMs, timeOfId(change.id));
     }
+    if (idempotency !== null) this.#usedInLog.push(idempotency);
+    this.#clock = clockAfter(this.#clock, { timeMs, newestIdMs });
   }
 
   /** The clock of the shard as of its last turn. */

@@ -49,7 +49,7 @@ export interface Verified {
 
 const progressEvery = 16_384;
 
-export function verifyShard(verification: ShardVerification): Verified {
+export function verifyShard(verification: ShardVerification): Promise<Verified> {
   return new ShardVerifier(verification).run();
 }
 
@@ -72,9 +72,9 @@ class ShardVerifier {
     this.#eventsFromMs = this.#shard.retention.horizonMs;
   }
 
-  run(): Verified {
+  async run(): Promise<Verified> {
     try {
-      this.#shard.replay();
+      await this.#shard.replay();
     } catch (error) {
       this.#damaged(null, error);
     }

@@ -8,45 +8,41 @@ import { type ClockObserver, ServiceClock } from '../core/service-clock.ts';
 import { networkCallIndex } from '../domain/indexes.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import { type Journal, JournalDamaged } from '../journal/journal.ts';
-import type { ShardAccount } from './account.ts';
 import type { ShardState } from './shard-state.ts';
 import { clockKey, readClock } from './small-values.ts';
 
-export interface Recovery {
-  readonly state: ShardState;
-  readonly journal: Journal;
-  readonly clocks: Clocks;
-  readonly clockObserver: ClockObserver;
-  /** The accounts of all organizations of which the shard may have records. */
-  readonly accounts: Iterable<ShardAccount>;
+/** The clock of a shard, which goes on where it was. Recovery moves it to where the log ends. */
+export function storedClock({ checkpoint }: Journal, clocks: Clocks, observer: ClockObserver): ServiceClock {
+  const stored = readClock(checkpoint.getSmallValue(clockKey));
+  return new ServiceClock(clocks, stored?.clock ?? null, observer);
 }
 
-/** Replays the journal into `state`. Returns the shard's clock. Throws `JournalDamaged` when accounts are missing. */
-export function recover({ state, journal, accounts, clocks, clockObserver }: Recovery): ServiceClock {
+/** Replays the journal into `state`. Rejects with `JournalDamaged`, also when accounts are missing. */
+export async function recover(state: ShardState, journal: Journal, clock: ServiceClock): Promise<void> {
   const { log, checkpoint } = journal;
-  const stored = readClock(checkpoint.getSmallValue(clockKey));
-  const clock = new ServiceClock(clocks, stored?.clock ?? null, clockObserver);
   const { serviceMs, nowMs } = clock.read();
   const sinceMs = serviceMs - idempotencyRetentionMs;
   state.index.load(checkpoint.packedIdempotencyRecords(sinceMs), sinceMs);
-  let lastIdMs = stored?.ids.lastMs ?? 0;
+  const ids = readClock(checkpoint.getSmallValue(clockKey))?.ids;
+  let lastIdMs = ids?.lastMs ?? 0;
   const organizations = new Set<string>();
-  for (const entry of journal.replay()) {
-    for (const change of entry.changes) {
-      state.records.restore(change);
-      organizations.add(change.org);
-      lastIdMs = Math.max(lastIdMs, timeOfId(change.id));
+  for await (const entries of journal.replay()) {
+    for (const entry of entries) {
+      for (const change of entry.changes) {
+        state.records.restore(change);
+        organizations.add(change.org);
+        lastIdMs = Math.max(lastIdMs, timeOfId(change.id));
+      }
+      if (entry.idempotency !== null) state.index.add(entry.idempotency);
+      clock.notBefore(entry.timeMs);
     }
-    if (entry.idempotency !== null) state.index.add(entry.idempotency);
-    clock.notBefore(entry.timeMs);
   }
-  refuseStrangers(organizations, accounts);
-  state.startIds({ lastMs: lastIdMs, leadMs: Math.max(stored?.ids.leadMs ?? 0, lastIdMs - nowMs) });
+  refuseStrangers(organizations, state);
+  state.startIds({ lastMs: lastIdMs, leadMs: Math.max(ids?.leadMs ?? 0, lastIdMs - nowMs) });
   state.rememberRunning(openNetworkCalls(state));
   state.outbox.start();
   state.shareMemory();
   assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
-  return clock;
 }
 
 /** The network calls that have no final outcome. After a start, the networks are asked about them. */
@@ -55,8 +51,8 @@ export function openNetworkCalls({ records }: ShardState): NetworkCallRecord[] {
 }
 
 /** Refuses a log with changes of an organization without an account, because the directory is then older than the log. */
-function refuseStrangers(organizations: Set<string>, accounts: Iterable<ShardAccount>): void {
-  for (const { id } of accounts) organizations.delete(id);
+function refuseStrangers(organizations: Set<string>, state: ShardState): void {
+  for (const known of state.organizations) organizations.delete(known);
   if (organizations.size === 0) return;
   throw new JournalDamaged(
     `the directory does not know ${[...organizations].join(', ')}, of whom there are changes in the log: restore all of ` +

@@ -94,8 +94,10 @@ export class ShardState {
   /** The requests that run for longer than a turn, by the digest of their idempotency key. */
   readonly #running = new Map<string, KnownKey>();
 
-  constructor(options: ShardStateOptions) {
+  /** `accounts` are those of all organizations of which the shard may have records. */
+  constructor(options: ShardStateOptions, accounts: Iterable<ShardAccount>) {
     this.#options = options;
+    for (const account of accounts) this.#accounts.set(account.id, account);
     this.settings = options.settings;
     this.records = new RecordStore(options.journal.checkpoint, options.memory.cacheBytesMax);
     this.view = this.records;

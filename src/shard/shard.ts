@@ -25,7 +25,7 @@ import { SpareBuffers } from './frames.ts';
 import type { IssuedCommand } from './issued-command.ts';
 import { type Mail, Mailbox } from './mailbox.ts';
 import type { InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
-import { openNetworkCalls, recover } from './recover.ts';
+import { openNetworkCalls, recover, storedClock } from './recover.ts';
 import type { ShardOptions } from './shard-options.ts';
 import { ShardState } from './shard-state.ts';
 import {
@@ -61,10 +61,11 @@ export class Shard {
   /** The turn that executes what arrives, until nothing is being written. */
   #open: Turn | null = null;
   readonly #inFlight: TurnsInFlight;
-  #scheduled = false;
+  /** A turn is going to be taken, or has to wait for the recovery. */
+  #scheduled = true;
   #finished = false;
   #lastDurable: Promise<void> = Promise.resolve();
-  #lastCheckpointMs: number;
+  #lastCheckpointMs = 0;
   #checkpointing: Promise<void> | null = null;
   readonly #events: EventRetention;
   readonly #upkeep: Upkeep;
@@ -73,19 +74,25 @@ export class Shard {
   #hasTurned = false;
   #writeAtMs = 0;
 
-  /** Replays the journal. The shard is ready when this returns. */
+  /** Messages wait until `recover` has settled. */
   constructor(options: ShardOptions, accounts: Iterable<ShardAccount>) {
     this.#options = options;
     this.#journal = options.journal;
     this.#inFlight = new TurnsInFlight(options.scheduler, options.observer);
-    this.state = new ShardState({ ...options, checkAddress: this.#checkAddress.bind(this) });
+    const checkAddress = this.#checkAddress.bind(this);
+    this.state = new ShardState({ ...options, checkAddress }, accounts);
     const marks = readRetention(this.#journal.checkpoint.getSmallValue(retentionKey));
     this.#events = new EventRetention(this.state, options.eventRetentionMs, marks);
     this.#upkeep = new Upkeep(this.state, this.#events, options.deliveryRetentionMs);
-    this.#clock = recover({ ...options, state: this.state, accounts });
-    const now = this.now();
-    this.#lastCheckpointMs = now.serviceMs;
-    for (const account of accounts) this.state.putAccount(account, now);
+    this.#clock = storedClock(this.#journal, options.clocks, options.clockObserver);
+  }
+
+  /** Replays the journal. The shard is ready when this settles. Rejects with `JournalDamaged`. */
+  async recover(): Promise<void> {
+    await recover(this.state, this.#journal, this.#clock);
+    this.#lastCheckpointMs = this.now().serviceMs;
+    this.#scheduled = false;
+    if (this.#hasWork) this.#schedule();
   }
 
   /** The network calls that have no final outcome. After a start, the networks are asked about them. */
@@ -291,13 +298,9 @@ export class Shard {
 
   #append(turn: Turn): void {
     const { log } = this.#journal;
+    const { nextSequence: firstSequence } = log;
     const { entries, serviceMs: timeMs, nowMs: wallMs } = turn;
-    const { locations, changes, durable } = log.append({
-      firstSequence: log.nextSequence,
-      timeMs,
-      wallMs,
-      entries,
-    });
+    const { locations, changes, durable } = log.append({ firstSequence, timeMs, wallMs, entries });
     this.#lastDurable = durable;
     this.state.records.pack(entries, changes);
     this.state.remember(turn, locations);

@@ -98,19 +98,22 @@ export class World {
   requests = 0;
 
   constructor(settings: Settings) {
-    this.shard = new ShardState({
-      journal: {
-        checkpoint: Object.assign(this.cold, { getSmallValue: () => undefined }),
-        log: { readResponse: () => undefined },
+    this.shard = new ShardState(
+      {
+        journal: {
+          checkpoint: Object.assign(this.cold, { getSmallValue: () => undefined }),
+          log: { readResponse: () => undefined },
+        },
+        settings,
+        availability: { test: bothMethods, live: bothMethods },
+        fillRandom: (bytes) => this.#fillRandom(bytes),
+        secrets: { seal: (secret, { id }) => `${id} ${secret}` },
+        memory: { ...memoryShares(shardMibMin), cacheBytesMax: 8 },
+        onDamage: (reason) => assert.fail(reason),
+        checkAddress: () => {},
       },
-      settings,
-      availability: { test: bothMethods, live: bothMethods },
-      fillRandom: (bytes) => this.#fillRandom(bytes),
-      secrets: { seal: (secret, { id }) => `${id} ${secret}` },
-      memory: { ...memoryShares(shardMibMin), cacheBytesMax: 8 },
-      onDamage: (reason) => assert.fail(reason),
-      checkAddress: () => {},
-    });
+      [],
+    );
   }
 
   get state(): RecordStore {

@@ -36,7 +36,7 @@ const checkpointsIn = (dir: string) => readdirSync(dir).filter((name) => name.st
 
 test('killed at each step, a compaction leaves one whole checkpoint, and nothing is lost', async (context) => {
   const dir = temporaryFolder(context);
-  const first = recovered(await open(dir));
+  const first = await recovered(await open(dir));
   await first.checkpointer.write(await appendCycled(first, 4_500));
   await first.close();
   const steps: string[] = [];
@@ -49,7 +49,7 @@ test('killed at each step, a compaction leaves one whole checkpoint, and nothing
     steps.push(step!);
     const durable = lines.findLast((line) => line.startsWith('durable '))?.slice(8);
     const left = checkpointsIn(dir);
-    const journal = recovered(await open(dir));
+    const journal = await recovered(await open(dir));
     assert.equal(checkpointsIn(dir).length, 1, left.join());
     if (durable !== undefined) {
       assert.equal(lastIn(journal), Number(durable));
@@ -68,7 +68,7 @@ test('killed at each step, a compaction leaves one whole checkpoint, and nothing
 
 test('what only the checkpoint has goes along: stored responses, keys, and what was not dropped meanwhile', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = recovered(await open(dir, 1));
+  const journal = await recovered(await open(dir, 1));
   const locations: ResponseLocation[] = [];
   for (let hour = 0; hour < 4; hour++) {
     const { nextSequence } = journal.log;
@@ -104,7 +104,7 @@ test('what only the checkpoint has goes along: stored responses, keys, and what 
 
 test('a damaged record is named, and the checkpoint stays as it is', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = recovered(await open(dir));
+  const journal = await recovered(await open(dir));
   const last = await appendCycled(journal, 300);
   await journal.checkpointer.write(last);
   await journal.close();
@@ -112,7 +112,7 @@ test('a damaged record is named, and the checkpoint stays as it is', async (cont
   const bytes = readFileSync(file);
   for (let at = bytes.indexOf('Order 77'); at >= 0; at = bytes.indexOf('Order 77', at + 1)) bytes[at]! ^= 1;
   writeFileSync(file, bytes);
-  const again = recovered(await open(dir));
+  const again = await recovered(await open(dir));
   const steps: Compacting[] = [];
   await assert.rejects(
     again.checkpointer.compact((progress) => void steps.push(progress)),

@@ -10,7 +10,7 @@ import { failOnWarning, identity, recovered } from './journal-fixtures.ts';
 
 const [dir, killAt] = process.argv.slice(2) as [string, string];
 const options = { dir, identity, indexRowsOf, segmentBytesMax: 300_000, warn: failOnWarning };
-const journal = recovered(await openJournal(options));
+const journal = await recovered(await openJournal(options));
 const say = (line: string) => writeSync(1, `${line}\n`);
 
 let reports = 0;

@@ -15,6 +15,7 @@ import {
   indexRowsOf,
   paymentIntent,
   recovered,
+  replayOf,
   sequencesOf,
   startMs,
   temporaryFolder,
@@ -65,10 +66,10 @@ for (const [name, open] of [
   test(`${name}: what was appended is replayed, entry by entry`, async (context) => {
     const subject = await open(context);
     assert.equal(subject.journal.log.nextSequence, 1);
-    assert.deepEqual([...subject.journal.replay()], []);
+    assert.deepEqual(await replayOf(subject.journal), []);
     await appendTurns(subject.journal, [1, 3, 2]);
     await subject.reopen();
-    const replayed = [...subject.journal.replay()];
+    const replayed = await replayOf(subject.journal);
     assert.deepEqual(sequencesOf(replayed), upTo(6));
     assert.equal(subject.journal.log.nextSequence, 7);
     for (const entry of replayed) {
@@ -105,7 +106,7 @@ for (const [name, open] of [
     check();
     await subject.reopen();
     check();
-    const replayed = [...subject.journal.replay()].map((entry) => entry.idempotency?.location ?? null);
+    const replayed = (await replayOf(subject.journal)).map((entry) => entry.idempotency?.location ?? null);
     assert.deepEqual(replayed, [...locations, ...second.locations]);
     assert.equal(subject.journal.log.readResponse({ record: 100, offset: 0 }, digest(1)), undefined);
   });
@@ -165,7 +166,7 @@ for (const [name, open] of [
     await last;
     await assert.rejects(log.append(turnAt(2, 1)).durable, { name: 'JournalFailure' });
     await subject.reopen();
-    assert.equal(recovered(subject.journal).log.nextSequence, 2);
+    assert.equal((await recovered(subject.journal)).log.nextSequence, 2);
   });
 
   test(`${name}: the checkpoint answers reads, and shortens the replay`, async (context) => {
@@ -184,7 +185,7 @@ for (const [name, open] of [
     check();
     await subject.reopen();
     check();
-    assert.deepEqual(sequencesOf(subject.journal.replay()), [7, 8]);
+    assert.deepEqual(sequencesOf(await replayOf(subject.journal)), [7, 8]);
     assert.equal(subject.journal.log.nextSequence, 9);
   });
 
@@ -337,7 +338,7 @@ for (const [name, open] of [
     assert.deepEqual(readable(), [false, false, false, false, true]);
     await subject.reopen();
     assert.deepEqual(readable(), [false, false, false, false, true]);
-    await appendTurns(recovered(subject.journal), [1]);
+    await appendTurns(await recovered(subject.journal), [1]);
     assert.equal(subject.journal.log.nextSequence, 12);
   });
 }
@@ -352,7 +353,7 @@ test('in memory: a failed append ends the log, and is not there after a crash', 
   await assert.rejects(behind, { name: 'JournalFailure' });
   await assert.rejects(journal.log.append(turnAt(5, 1)).durable, { name: 'JournalFailure' });
   const reopened = journal.reopen();
-  assert.deepEqual(sequencesOf(reopened.replay()), [1, 2]);
+  assert.deepEqual(sequencesOf(await replayOf(reopened)), [1, 2]);
   const unsettled = reopened.log.append(turnAt(3, 1)).durable;
   const crashed = reopened.reopen();
   await assert.rejects(unsettled, { name: 'JournalFailure' });

@@ -38,7 +38,7 @@ const journal = await openJournal({
   checkpointer: follower,
 });
 const { log, checkpoint, checkpointer } = journal;
-recovered(journal);
+await recovered(journal);
 let durable = log.nextSequence - 1;
 let isOver = false;
 

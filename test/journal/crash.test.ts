@@ -14,6 +14,7 @@ import {
   failOnWarning,
   identity,
   paymentIntent,
+  replayOf,
   sequencesOf,
   temporaryFolder,
   upTo,
@@ -47,7 +48,7 @@ test('a process killed while it appends loses nothing that had settled', async (
   for (const lines of [1, 40, 97]) {
     const { durable } = await runAndKill(dir, 'appends', 'durable', lines);
     const journal = await open(dir);
-    const replayed = [...journal.replay()];
+    const replayed = await replayOf(journal);
     assert(journal.log.nextSequence > durable, `${journal.log.nextSequence - 1} of ${durable}`);
     assert.deepEqual(sequencesOf(replayed), upTo(journal.log.nextSequence - 1));
     for (const { sequence, changes, idempotency } of replayed) {
@@ -66,7 +67,8 @@ test('a process killed while it writes checkpoints leaves state that replay comp
     const { durable, checkpoint } = await runAndKill(dir, 'checkpoints', 'checkpoint', lines);
     const journal = await open(dir);
     const replayed = new Map<string, unknown>();
-    for (const { changes } of journal.replay()) for (const change of changes) replayed.set(change.id, change);
+    for (const { changes } of await replayOf(journal))
+      for (const change of changes) replayed.set(change.id, change);
     const reached = journal.log.nextSequence - 1;
     assert(reached >= durable && journal.checkpoint.sequence >= checkpoint);
     const rows = { succeeded: new Set<string>(), requires_payment_method: new Set<string>() };

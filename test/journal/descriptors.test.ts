@@ -11,6 +11,7 @@ import {
   failOnWarning,
   identity,
   indexRowsOf,
+  replayOf,
   sequencesOf,
   temporaryFolder,
   upTo,
@@ -28,6 +29,6 @@ test('without a descriptor to be had, turns are appended, and a new segment wait
   assert.deepEqual([nextSequence, status], [802, 200]);
   assert(segments > starved, `${starved} segments, then ${segments}`);
   const journal = await openJournal({ dir, identity, indexRowsOf, warn: failOnWarning });
-  assert.deepEqual(sequencesOf(journal.replay()), upTo(801));
+  assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(801));
   await journal.close();
 });

@@ -17,6 +17,7 @@ import {
   indexRowsOf,
   paymentIntent,
   recovered,
+  replayOf,
   sequencesOf,
   temporaryFolder,
   turnAt,
@@ -55,7 +56,7 @@ test('a process whose files may not grow any more loses nothing that had settled
     Number(lines.findLast((line) => line.startsWith(kind))?.slice(kind.length) ?? 0);
   const journal = await open(dir);
   assert.equal(journal.checkpoint.sequence, lastOf('checkpoint'));
-  const sequences = sequencesOf(journal.replay());
+  const sequences = sequencesOf(await replayOf(journal));
   assert(journal.log.nextSequence > lastOf('durable') && lastOf('durable') > 0);
   assert.deepEqual(sequences, upTo(journal.log.nextSequence - 1, lastOf('checkpoint') + 1));
   await journal.close();
@@ -87,11 +88,11 @@ for (const [where, segmentBytesMax] of [
     await journal.close();
     // The disk is still full: reading works.
     const full = await open(dir);
-    assert.deepEqual(sequencesOf(full.replay()), upTo(durable));
+    assert.deepEqual(sequencesOf(await replayOf(full)), upTo(durable));
     assert.equal(full.log.nextSequence, durable + 1);
     await full.close();
     spawnSync('mount', ['-o', 'remount,size=8m', dir]);
-    const again = recovered(await open(dir, segmentBytesMax));
+    const again = await recovered(await open(dir, segmentBytesMax));
     await appendTurns(again, [30]);
     await again.close();
   });
@@ -116,7 +117,7 @@ test('a checkpoint whose disk fills up', async (context) => {
   await journal.close();
   spawnSync('mount', ['-o', 'remount,size=16m', dir]);
   const again = await open(dir);
-  assert.deepEqual(sequencesOf(again.replay()), upTo(10));
+  assert.deepEqual(sequencesOf(await replayOf(again)), upTo(10));
   await again.checkpoint.write({ records, sequence: 10, idempotencyRecords: [] });
   assert.deepEqual(again.checkpoint.get(paymentIntent(2_999).id), paymentIntent(2_999));
   await again.close();

@@ -12,7 +12,7 @@ import {
   goldenSmallValue,
   openGolden,
 } from './golden-journal.ts';
-import { temporaryFolder } from './journal-fixtures.ts';
+import { replayOf, temporaryFolder } from './journal-fixtures.ts';
 
 const folders = readdirSync(goldenFolder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
 
@@ -25,7 +25,7 @@ for (const { name } of folders) {
     const journal = await openGolden(dir);
     const { log, checkpoint, checkpointer } = journal;
     assert.equal(checkpoint.sequence, goldenCheckpointed);
-    const replayed = [...journal.replay()];
+    const replayed = await replayOf(journal);
     assert.equal(log.nextSequence, goldenEntries.length + 1);
     assert.deepEqual(
       replayed.map(({ changes, cause }) => ({ changes, cause })),

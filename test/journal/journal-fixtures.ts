@@ -138,13 +138,20 @@ export function framesOf(records: readonly Change[]): RecordFrame[] {
 }
 
 /** Replays a journal that was opened again, so that it can be appended to. */
-export function recovered<J extends Journal>(journal: J): J {
-  for (const _ of journal.replay());
+export async function recovered<J extends Journal>(journal: J): Promise<J> {
+  for await (const _ of journal.replay());
   return journal;
 }
 
-export function sequencesOf(replayed: Iterable<ReplayedEntry>): number[] {
-  return [...replayed].map((entry) => entry.sequence);
+/** All entries that the journal replays. */
+export async function replayOf(journal: Pick<Journal, 'replay'>): Promise<ReplayedEntry[]> {
+  const replayed: ReplayedEntry[] = [];
+  for await (const entries of journal.replay()) replayed.push(...entries);
+  return replayed;
+}
+
+export function sequencesOf(replayed: readonly ReplayedEntry[]): number[] {
+  return replayed.map((entry) => entry.sequence);
 }
 
 export function upTo(last: number, first = 1): number[] {

@@ -35,7 +35,7 @@ async function tight(context: TestContext, logBytesMax = 1): Promise<Subject> {
 }
 
 async function open(dir: string, logBytesMax: number): Promise<OwnJournal> {
-  return recovered(
+  return await recovered(
     await openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1, logBytesMax, warn: failOnWarning }),
   );
 }

@@ -5,8 +5,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { encodeTurn } from '../../src/journal/codec.ts';
-import { follow } from '../../src/journal/follow.ts';
+import { readLog } from '../../src/journal/follow.ts';
 import { SegmentedLog } from '../../src/journal/log.ts';
+import type { FollowedBatch } from '../../src/journal/log-engine.ts';
 import { Segments } from '../../src/journal/segments.ts';
 import { identity, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
 
@@ -32,7 +33,7 @@ test('what is durable is found in order, each batch with the epoch of its owner'
     engine.append(identity, 7, 3, batch(3, 1, 7)),
   ];
   await Promise.all(appended);
-  const found = [...follow(segments, 0)].map(({ firstSequence, lastSequence, epoch }) => [
+  const found = (await batchesIn(segments)).map(({ firstSequence, lastSequence, epoch }) => [
     firstSequence,
     lastSequence,
     epoch,
@@ -84,12 +85,18 @@ test('a follower that has just read the log finds what became durable since', as
   const read = new Segments(segments.folder, 1 << 20, identity, 'read');
   context.after(() => read.close());
   // The reader and the writer are in one turn of the event loop, as when a message comes right after a read.
-  assert.deepEqual(sequences(read), [1]);
+  assert.deepEqual(await sequences(read), [1]);
   segments.open(segments.list[0]!).putSync(2, batch(2, 1, 1));
   read.refresh();
-  assert.deepEqual(sequences(read), [1, 2]);
+  assert.deepEqual(await sequences(read), [1, 2]);
 });
 
-function sequences(segments: Segments): number[] {
-  return Array.from(follow(segments, 0), ({ firstSequence }) => firstSequence);
+async function batchesIn(segments: Segments): Promise<FollowedBatch[]> {
+  const found: FollowedBatch[] = [];
+  for await (const batches of readLog(segments, 0)) found.push(...batches);
+  return found;
+}
+
+async function sequences(segments: Segments): Promise<number[]> {
+  return (await batchesIn(segments)).map(({ firstSequence }) => firstSequence);
 }

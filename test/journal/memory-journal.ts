@@ -8,8 +8,8 @@ import type { Change } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
 import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
 import { CheckpointFollower, type FollowerCheckpoint } from '../../src/journal/checkpoint-follower.ts';
-import { decodeTurn, readResponse, readTurnHeader } from '../../src/journal/codec.ts';
-import type { FollowedBatch, FollowedLog } from '../../src/journal/follow.ts';
+import { readResponse, readTurnHeader } from '../../src/journal/codec.ts';
+import type { FollowedLog } from '../../src/journal/follow.ts';
 import { IdempotencyRecordList, PackedRecords } from '../../src/journal/idempotency-rows.ts';
 import type { ShardIdentity } from '../../src/journal/identity.ts';
 import {
@@ -25,8 +25,9 @@ import {
   type StoredResponse,
   type WritableCheckpoint,
 } from '../../src/journal/journal.ts';
-import type { LogEngine } from '../../src/journal/log-engine.ts';
+import type { FollowedBatch, LogEngine } from '../../src/journal/log-engine.ts';
 import { decodeRecord, idOfFrame, isRemoved, type RecordFrame } from '../../src/journal/record-frame.ts';
+import { recoverLog } from '../../src/journal/recover-log.ts';
 import { WriteAheadLog } from '../../src/journal/write-ahead-log.ts';
 import { lowerBound } from '../../src/store/sorted-keys.ts';
 
@@ -75,10 +76,8 @@ export class MemoryJournal implements OwnJournal {
     return new MemoryJournal(this.#indexRowsOf, this.#disk);
   }
 
-  *replay(): Generator<ReplayedEntry> {
-    const { sequence } = this.#disk;
-    for (const { bytes } of batchesAfter(this.#disk, sequence))
-      yield* decodeTurn(bytes).filter((entry) => entry.sequence > sequence);
+  replay(): AsyncIterable<readonly ReplayedEntry[]> {
+    return recoverLog(this.#engine, this.#disk.sequence);
   }
 
   close(): Promise<void> {
@@ -124,6 +123,10 @@ class MemoryEngine implements LogEngine {
     if (this.#failure !== null) throw this.#failure;
     this.#unsettled.shift();
     this.#disk.batches.push(batch);
+  }
+
+  read(after: number, upTo?: number): ReturnType<LogEngine['read']> {
+    return batchesOf(this.#disk, after, upTo);
   }
 
   async durable(): Promise<void> {
@@ -277,9 +280,7 @@ class MemoryCheckpointer extends CheckpointFollower {
 function followed(disk: Disk): FollowedLog {
   return {
     refresh() {},
-    *follow(after, upTo) {
-      for (const batch of batchesAfter(disk, after)) if (batch.firstSequence <= upTo) yield batch;
-    },
+    read: (after, upTo) => batchesOf(disk, after, upTo),
     async drop(olderThanMs, sequence) {
       const isNeeded = (batch: FollowedBatch) => batch.lastSequence > sequence || batch.timeMs >= olderThanMs;
       const kept = disk.batches.findIndex((batch, i) => isNeeded(batch) || i === disk.batches.length - 1);
@@ -293,8 +294,11 @@ function followed(disk: Disk): FollowedLog {
   };
 }
 
-function batchesAfter({ batches }: Disk, after: number): FollowedBatch[] {
-  return batches.filter(({ lastSequence }) => lastSequence > after);
+async function* batchesOf({ batches }: Disk, after: number, upTo = Number.POSITIVE_INFINITY) {
+  const found = batches.filter(
+    ({ firstSequence, lastSequence }) => lastSequence > after && firstSequence <= upTo,
+  );
+  if (found.length > 0) yield found;
 }
 
 function emptyDisk(): Disk {

@@ -17,6 +17,7 @@ import {
   identity,
   indexRowsOf,
   paymentIntent,
+  replayOf,
   sequencesOf,
   temporaryFolder,
   upTo,
@@ -42,7 +43,7 @@ async function outcome(dir: string, last: number): Promise<string> {
   try {
     const journal = await openJournal({ dir, identity, indexRowsOf, warn: () => warned++ });
     try {
-      const sequences = sequencesOf(journal.replay());
+      const sequences = sequencesOf(await replayOf(journal));
       const read = [...journal.checkpoint.scan('payment_intent', { descending: false })].map((id) =>
         journal.checkpoint.get(id),
       );
@@ -167,7 +168,7 @@ test('a start checks each file once: its inspection does, and neither the shard 
   read.length = 0;
   const opened = await openJournal({ ...options, isChecked: true, warn: assert.fail });
   const follower = openFollower({ ...options, isChecked: true });
-  assert.deepEqual(sequencesOf(opened.replay()), upTo(18, 7));
+  assert.deepEqual(sequencesOf(await replayOf(opened)), upTo(18, 7));
   assert.equal(await follower.write(18), 24);
   for (const sequence of [1, 3, 5, 7, 9, 11, 1]) {
     const location = { record: sequence, offset: 0 };
@@ -189,7 +190,7 @@ test('an old segment that is damaged is checked again by whoever needs it', asyn
   const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
   assert.equal(isChecked, false);
   const opened = await openJournal({ ...options, isChecked });
-  assert.deepEqual(sequencesOf(opened.replay()), [5, 6]);
+  assert.deepEqual(sequencesOf(await replayOf(opened)), [5, 6]);
   assert.throws(() => opened.log.readResponse({ record: 1, offset: 0 }, digest(1)), JournalDamaged);
   await opened.close();
 });

@@ -15,6 +15,7 @@ import {
   indexRowsOf,
   paymentIntent,
   recovered,
+  replayOf,
   sequencesOf,
   startMs,
   temporaryFolder,
@@ -55,7 +56,7 @@ test('the newest segment is filled ahead, by as much as it holds', async (contex
   await journal.close();
   const small = sizes(dir);
   assert(small.file > 128 * kilobyte && small.file < 1024 * kilobyte, JSON.stringify(small));
-  journal = recovered(await open(dir));
+  journal = await recovered(await open(dir));
   for (let sequence = 2; sequence < 100; sequence++)
     await journal.log.append(largeTurn(sequence, 40 * kilobyte)).durable;
   await journal.close();
@@ -76,7 +77,7 @@ test('records that outrun the filling are all there', async (context) => {
     await journal.log.append(largeTurn(sequence, length(sequence))).durable;
   await journal.close();
   const again = await open(dir);
-  for (const { sequence, changes } of again.replay())
+  for (const { sequence, changes } of await replayOf(again))
     assert.deepEqual(changes, largeTurn(sequence, length(sequence)).entries[0]!.changes);
   assert.equal(again.log.nextSequence, 121);
   await again.close();
@@ -93,7 +94,7 @@ test('a segment that has ended takes no more room than it uses', async (context)
   const newest = sizes(dir, 6);
   assert(newest.file > newest.used, JSON.stringify(newest));
   const again = await open(dir);
-  assert.deepEqual(sequencesOf(again.replay()), upTo(9));
+  assert.deepEqual(sequencesOf(await replayOf(again)), upTo(9));
   await again.close();
 });
 
@@ -104,11 +105,11 @@ test('a file that a crash left while it was being filled is used as it is', asyn
   await journal.close();
   appendFileSync(dataFile(join(dir, 'log', '0000000000000001')), Buffer.alloc(12_345));
   for (let round = 0; round < 20; round++) {
-    journal = recovered(await open(dir));
+    journal = await recovered(await open(dir));
     await journal.log.append(turnAt(journal.log.nextSequence, 40)).durable;
     await journal.close();
   }
   journal = await open(dir);
-  assert.deepEqual(sequencesOf(journal.replay()), upTo(803));
+  assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(803));
   await journal.close();
 });

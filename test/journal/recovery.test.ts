@@ -22,6 +22,7 @@ import {
   indexRowsOf,
   paymentIntent,
   recovered,
+  replayOf,
   sequencesOf,
   startMs,
   tag,
@@ -83,7 +84,7 @@ async function damageOf(dir: string, before: readonly number[]): Promise<string>
   const journal = await open(dir);
   const sequences: number[] = [];
   try {
-    for (const { sequence } of journal.replay()) sequences.push(sequence);
+    for await (const entries of journal.replay()) sequences.push(...entries.map(({ sequence }) => sequence));
     return 'none';
   } catch (error) {
     assert(error instanceof JournalDamaged, String(error));
@@ -123,12 +124,12 @@ for (const [how, entries, damage] of [
     });
     assert.deepEqual([end?.segment, end?.sequence], [segmentFolder(dir, 1), 8]);
     const journal = await open(dir);
-    assert.deepEqual(sequencesOf(journal.replay()), upTo(7));
+    assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(7));
     assert.equal(journal.log.nextSequence, 8);
     await appendTurns(journal, [2]);
     await journal.close();
     const again = await open(dir);
-    assert.deepEqual(sequencesOf(again.replay()), upTo(9));
+    assert.deepEqual(sequencesOf(await replayOf(again)), upTo(9));
     await again.close();
     assert.equal(
       await truncateDamagedEnd(options, async () => 'called'),
@@ -142,7 +143,7 @@ test('a follower goes past a batch that was given up, when the checkpoint has it
   const dir = await written(context, [4, 3], { checkpointed: 7 });
   flipInFile(dir, 1, 5, 3);
   await truncateDamagedEnd({ dir, identity, indexRowsOf }, async (_, remove) => remove());
-  const journal = recovered(await open(dir, { segmentBytesMax: everyTurn, logBytesMax: 1 }));
+  const journal = await recovered(await open(dir, { segmentBytesMax: everyTurn, logBytesMax: 1 }));
   context.after(() => journal.close());
   await appendTurns(journal, [2]);
   await journal.checkpointer.write(9);
@@ -185,7 +186,7 @@ test('damage before the end stops the journal and names what to do', async (cont
     warnings.map((warning) => /is missing: .* is lost/.test(warning)),
     [true],
   );
-  assert.deepEqual(sequencesOf(journal.replay()), upTo(4));
+  assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(4));
   await appendTurns(journal, [1]);
   await journal.close();
 });
@@ -210,7 +211,7 @@ test('a newest segment that is gone is noticed, once', async (context) => {
   const warn = (message: string, fields: object) => warnings.push({ message, ...fields });
   for (let start = 0; start < 2; start++) {
     const journal = await open(dir, { warn });
-    assert.deepEqual(sequencesOf(journal.replay()), [5, 6, 7]);
+    assert.deepEqual(sequencesOf(await replayOf(journal)), [5, 6, 7]);
     await journal.close();
   }
   const message =
@@ -243,7 +244,7 @@ for (const checkpointed of [0, 7, 9]) {
     for (let at = file.indexOf(last); at >= 0; at = file.indexOf(last, at + 1)) key.copy(file, at);
     writeFileSync(path, file);
     const journal = await open(dir);
-    assert.throws(() => sequencesOf(journal.replay()), {
+    await assert.rejects(replayOf(journal), {
       name: 'JournalDamaged',
       message: /is damaged in segment 0{15}1 .*restore .*from a backup/,
     });
@@ -262,7 +263,7 @@ test('a batch that arrives in a segment which its next owner has left behind is 
   await db.put(8, late);
   await db.close();
   const journal = await open(dir);
-  assert.deepEqual(sequencesOf(journal.replay()), upTo(9));
+  assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(9));
   await journal.close();
   const read = [...new LogReader(join(dir, 'log'), identity).read()];
   assert.deepEqual(
@@ -283,7 +284,7 @@ test('a segment that is missing stops the journal', async (context) => {
 test('every owner has an epoch of its own, and a batch of an earlier one behind its batches stops the journal', async (context) => {
   const dir = await written(context, [4]);
   const next = await open(dir);
-  assert.deepEqual(sequencesOf(next.replay()), upTo(4));
+  assert.deepEqual(sequencesOf(await replayOf(next)), upTo(4));
   await appendTurns(next, [3, 2]);
   await next.close();
   const epochs: number[] = [];
@@ -313,7 +314,7 @@ test('what the checkpoint holds is not needed from the log', async (context) => 
     return bytes;
   });
   const journal = await open(dir);
-  assert.deepEqual(sequencesOf(journal.replay()), [8, 9]);
+  assert.deepEqual(sequencesOf(await replayOf(journal)), [8, 9]);
   assert.throws(() => journal.log.readResponse({ record: 5, offset: 0 }, digest(5)), {
     name: 'JournalDamaged',
   });
@@ -324,7 +325,7 @@ test('what the checkpoint holds is not needed from the log', async (context) => 
 test('a checkpoint in the middle of a turn is replayed from the next entry on', async (context) => {
   const dir = await written(context, [4, 3, 2], { checkpointed: 6 });
   const journal = await open(dir);
-  assert.deepEqual(sequencesOf(journal.replay()), [7, 8, 9]);
+  assert.deepEqual(sequencesOf(await replayOf(journal)), [7, 8, 9]);
   await journal.close();
 });
 
@@ -337,11 +338,11 @@ test('without any segment the log goes on after the checkpoint, with a warning',
     warnings.map((warning) => /is missing: .* is lost/.test(warning)),
     [true],
   );
-  assert.equal(recovered(journal).log.nextSequence, 7);
+  assert.equal((await recovered(journal)).log.nextSequence, 7);
   await appendTurns(journal, [2]);
   await journal.close();
   const again = await open(dir);
-  assert.deepEqual(sequencesOf(again.replay()), [7, 8]);
+  assert.deepEqual(sequencesOf(await replayOf(again)), [7, 8]);
   await again.close();
 });
 
@@ -355,7 +356,7 @@ test('folders that a crash left unfinished are cleared away', async (context) =>
     leftovers.map((folder) => existsSync(folder)),
     [false, false],
   );
-  assert.deepEqual(sequencesOf(journal.replay()), upTo(4));
+  assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(4));
   await journal.close();
 });
 
@@ -365,7 +366,7 @@ test('an empty newest segment is used', async (context) => {
   const db = openLmdb<Buffer, number>({ path: join(folder, 'data.mdb'), encoding: 'binary' });
   await db.remove(5);
   await db.close();
-  const journal = recovered(await open(dir));
+  const journal = await recovered(await open(dir));
   assert.equal(journal.log.nextSequence, 5);
   await appendTurns(journal, [2]);
   await journal.close();
@@ -384,7 +385,7 @@ test('a segment ends by size and by age', async (context) => {
   await appendTurns(journal, [1], startMs + dayMs);
   assert.deepEqual(segments(), [1, 47]);
   await journal.close();
-  journal = recovered(await open(dir));
+  journal = await recovered(await open(dir));
   await appendTurns(journal, [1], startMs + dayMs + 1);
   assert.deepEqual(segments(), [1, 47, 49]);
   await journal.close();

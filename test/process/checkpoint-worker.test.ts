@@ -20,6 +20,7 @@ import {
   failOnWarning,
   identity,
   paymentIntent,
+  replayOf,
   sequencesOf,
   startMs,
   temporaryFolder,
@@ -97,7 +98,7 @@ test('a thread that ends in the middle of a checkpoint is told of, and the next 
     const { journal, thread, endings } = await open(dir);
     assert(journal.checkpoint.sequence >= checkpointed);
     const { sequence } = journal.checkpoint;
-    assert.deepEqual(sequencesOf(journal.replay()), upTo(durable, sequence + 1));
+    assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(durable, sequence + 1));
     checkpointed = durable;
     if (durable > 0) {
       await journal.checkpointer.write(durable);
@@ -149,7 +150,7 @@ test('a checkpoint that finds the disk full says so, and goes on once there is r
   rmSync(filler);
   spawnSync('mount', ['-o', 'remount,size=32m', folder]);
   const again = await open(folder, 1 << 26);
-  assert.deepEqual(sequencesOf(again.journal.replay()), upTo(sequence));
+  assert.deepEqual(sequencesOf(await replayOf(again.journal)), upTo(sequence));
   await again.journal.checkpointer.write(sequence);
   assertReflects(again.journal, sequence);
   await again.journal.close();

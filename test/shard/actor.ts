@@ -124,6 +124,8 @@ export class Actor {
   soon: Scheduler['soon'] = systemScheduler.soon;
   journal = new MemoryJournal(indexRowsOf);
   shard: Shard;
+  /** Settles when the first shard has recovered. Messages wait for it. */
+  readonly recovered: Promise<void>;
   readonly #onDisk: Journal | null;
   #gate: PromiseWithResolvers<void> | null = null;
   readonly #writer = new RequestWriter();
@@ -143,6 +145,7 @@ export class Actor {
     this.clock = clock;
     this.#options = { ...more, memory: { ...memoryShares(shardMibMin), ...memory } };
     this.shard = this.#start(known);
+    this.recovered = this.shard.recover();
   }
 
   #start(known: ShardAccount): Shard {
@@ -200,13 +203,14 @@ export class Actor {
   }
 
   /** Ends the shard as a crash would and starts another one on what is left. */
-  restart(known = account): void {
+  async restart(known = account): Promise<void> {
     this.journal = this.journal.reopen();
     this.#gate = null;
     this.#waiting.clear();
     this.networkCalls.length = 0;
     this.lookUps.length = 0;
     this.shard = this.#start(known);
+    await this.shard.recover();
   }
 
   /** Sends one request: `POST /v1/payment_intents`. */

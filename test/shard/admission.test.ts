@@ -134,7 +134,7 @@ test('what ran out while the shard was down has ended before the first request',
   const actor = new Actor();
   const body = { amount: 12_000, currency: 'mad', success_url: 'https://shop.example/thanks' };
   for (let i = 0; i < 600; i++) await actor.send('POST /v1/checkout/sessions', { body, key: `s${i}` });
-  actor.restart();
+  await actor.restart();
   actor.clock.advance(25 * 3_600_000);
   await actor.shard.catchUp();
   const { json } = await actor.send('GET /v1/checkout/sessions?limit=100');
@@ -159,6 +159,6 @@ test('exports at once: one too many spends nothing, and each mode has its own', 
   const { requestId } = begun[0]!;
   for (let i = 0; i < 2; i++) await actor.ask({ kind: 'export_ended', org, livemode: false, requestId });
   assert.deepEqual([(await begin()).status, (await begin()).status], [200, 429]);
-  actor.restart();
+  await actor.restart();
   assert.equal((await begin()).status, 200, 'what a shard that ended counted is over');
 });

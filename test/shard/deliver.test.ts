@@ -98,7 +98,7 @@ test('a commit that fails: the next shard gets the reports, and leases what wait
   await webhooks.report(false, delivery);
   assert.equal(actor.failures.length, 1);
   assert.equal(webhooks.recorded.length, 0);
-  actor.restart();
+  await actor.restart();
   await webhooks.report(true, delivery);
   assert.deepEqual([webhooks.recorded.length, record().attempt_count], [1, 1]);
   actor.clock.advance(10_000);
@@ -110,7 +110,7 @@ test('an acknowledgement that was lost is given again, even on a full disk: the 
   const { actor, webhooks, delivery, record } = await oneDelivery();
   await webhooks.report(false, delivery);
   webhooks.batches.length = 0;
-  actor.restart();
+  await actor.restart();
   actor.shard.state.readOnly = true;
   actor.clock.advance(10_000);
   await webhooks.report(true, delivery);

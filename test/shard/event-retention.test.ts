@@ -90,7 +90,7 @@ test('no turn removes many, and what a restart interrupts goes on', async () => 
     if (count === 172 && !hasRestarted) {
       hasRestarted = true;
       await actor.shard.checkpoint();
-      actor.restart();
+      await actor.restart();
     }
   }
   assert.deepEqual(left, [300, 172, 44, 0]);

@@ -102,7 +102,7 @@ test('what was being written when the disk failed is forgotten: the same key run
   actor.journal.failNextAppend();
   const lost = actor.send(create, { body: intent, key: 'a' });
   assert.equal(await isOpen(lost), true);
-  actor.restart();
+  await actor.restart();
   const again = await actor.send(create, { body: intent, key: 'a' });
   assert.deepEqual([again.status, again.replayed], [200, false]);
   assert.equal(await listed(actor), 1);
@@ -365,7 +365,7 @@ test('a secret is shown once: a replay has null in its place and is the same oth
   assert.deepEqual([replay.replayed, replay.originalRequest], [true, first.requestId]);
   assert.deepEqual(replay.json, { ...first.json, secret: null });
   assert.equal(actor.lookUps.length, 1);
-  actor.restart();
+  await actor.restart();
   const later = await actor.send('POST /v1/webhook_endpoints', { body: endpoint, key: 'a' });
   assert.equal(later.text, replay.text);
 });
@@ -384,7 +384,7 @@ test('a look-up that a crash interrupts is forgotten: the same key runs', async 
   const actor = new Actor();
   const lost = actor.send('POST /v1/webhook_endpoints', { body: endpoint, key: 'a' });
   assert.equal(await isOpen(lost), true);
-  actor.restart();
+  await actor.restart();
   const again = actor.send('POST /v1/webhook_endpoints', { body: endpoint, key: 'a' });
   await settled();
   actor.lookUps[0]!.settle(true);
@@ -400,7 +400,7 @@ for (const checkpointed of [false, true]) {
     const refusal = await actor.send(create, { body: { ...intent, amount: 1 }, key: 'b' });
     if (checkpointed) await actor.shard.checkpoint();
     for (let restarts = 0; restarts < 3; restarts++) {
-      actor.restart();
+      await actor.restart();
       assertReplay(await actor.send(create, { body: intent, key: 'a' }), first);
       assertReplay(await actor.send(create, { body: { ...intent, amount: 1 }, key: 'b' }), refusal);
     }
@@ -412,14 +412,14 @@ for (const checkpointed of [false, true]) {
     const first = await actor.send(create, { body: intent, key: 'a' });
     if (checkpointed) await actor.shard.checkpoint();
     actor.clock.advance(24 * hourMs - 1);
-    actor.restart();
+    await actor.restart();
     assertReplay(await actor.send(create, { body: intent, key: 'a' }), first);
     actor.clock.advance(1_001);
     const again = await actor.send(create, { body: intent, key: 'a' });
     assert.deepEqual([again.status, again.replayed], [200, false]);
     // And it is kept anew.
     actor.clock.advance(23 * hourMs);
-    actor.restart();
+    await actor.restart();
     assertReplay(await actor.send(create, { body: intent, key: 'a' }), again);
   });
 }
@@ -430,7 +430,7 @@ test('a key of any hour of the day is kept for 24 hours, while checkpoints drop 
   for (let hour = 0; hour < 60; hour++) {
     answers.push(await actor.send(create, { body: intent, key: `k${hour}` }));
     await actor.shard.checkpoint();
-    if (hour % 7 === 0) actor.restart();
+    if (hour % 7 === 0) await actor.restart();
     const oldest = Math.max(0, hour - 23);
     for (const known of [oldest, (oldest + hour) >> 1, hour]) {
       assertReplay(await actor.send(create, { body: intent, key: `k${known}` }), answers[known]!);
@@ -445,7 +445,7 @@ for (const checkpointed of [false, true]) {
     const { confirm, first, id } = await confirming(actor);
     const call = actor.networkCalls[0]!.id;
     if (checkpointed) await actor.shard.checkpoint();
-    actor.restart();
+    await actor.restart();
     assert.deepEqual(
       actor.shard.openNetworkCalls().map((open) => open.id),
       [call],
@@ -456,7 +456,7 @@ for (const checkpointed of [false, true]) {
         codeOf(await actor.send(create, { body: intent, key: 'confirm' })),
         'idempotency_key_reused',
       );
-      actor.restart();
+      await actor.restart();
     }
     await actor.settle({ result: 'done' }, call);
     const replay = await actor.send(confirm, { key: 'confirm' });
@@ -471,7 +471,7 @@ test('after a crash, a network call that failed lets the same key run again', as
   const actor = new Actor();
   const { confirm } = await confirming(actor);
   const call = actor.networkCalls[0]!.id;
-  actor.restart();
+  await actor.restart();
   await actor.settle({ result: 'failed', reason: 'down' }, call);
   const again = actor.send(confirm, { key: 'confirm' });
   await settled();

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { replayOf } from '../journal/journal-fixtures.ts';
 import { Actor, account } from './actor.ts';
 
 const create = 'POST /v1/payment_intents';
@@ -44,7 +45,7 @@ test('the log has the member as the cause', async () => {
   const actor = new Actor();
   await actor.send(create, { body, key: 'a', member });
   await actor.send(create, { body, key: 'b' });
-  const causes = [...actor.journal.replay()].map(({ cause }) => cause);
+  const causes = (await replayOf(actor.journal)).map(({ cause }) => cause);
   assert.deepEqual(causes, [
     { by: 'member', name: member },
     { by: 'request', name: null },

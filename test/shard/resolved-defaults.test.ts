@@ -149,10 +149,10 @@ for (const [what, setUp] of Object.entries(scenes)) {
       await check();
       await scene.moveOn?.();
       await check();
-      actor.restart();
+      await actor.restart();
       await check();
       await actor.shard.checkpoint();
-      actor.restart();
+      await actor.restart();
       await check();
     });
   }
@@ -167,7 +167,7 @@ for (const what of ['the amount of a refund', 'the end of a session', 'the amoun
       assert.equal(await again(actor, scene, scene.other), 'replay');
       assert.equal(await again(actor, scene, undefined), 'idempotency_key_reused');
       assert.equal(await again(actor, scene, scene.implied), 'idempotency_key_reused');
-      actor.restart();
+      await actor.restart();
     }
   });
 }
@@ -181,7 +181,7 @@ test('while the first request runs, before and after a crash, the same one is in
     assert.equal(await again(actor, scene, undefined), 'idempotency_in_progress');
     assert.equal(await again(actor, scene, 'card'), 'idempotency_in_progress');
     assert.equal(await again(actor, scene, 'cash'), 'idempotency_key_reused');
-    actor.restart();
+    await actor.restart();
   }
   // The outcome comes after the crash: its answer is kept with the defaults of the request that caused it.
   await actor.settle({ result: 'done' }, actor.shard.openNetworkCalls()[0]!.id);

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matchRoute } from '../../src/edge/router.ts';
+import { replayOf } from '../journal/journal-fixtures.ts';
 import { Actor, account, isOpen, org, settled, startMs } from './actor.ts';
 
 const create = 'POST /v1/payment_intents';
@@ -101,7 +102,7 @@ test('a failed append answers nothing of its turn or after it, and is reported o
   assert.equal(await isOpen(Promise.race([lost, read, late])), true);
   assert.equal(actor.failures.length, 1);
 
-  actor.restart();
+  await actor.restart();
   const list = await actor.send('GET /v1/payment_intents');
   assert.deepEqual(
     list.json.data.map(({ id }: { id: string }) => id),
@@ -125,7 +126,7 @@ test('a turn on top of one that fails is answered neither', async () => {
 
 test('an organization that the shard does not know ends it: it must not guess', async () => {
   const actor = new Actor();
-  actor.restart({ ...account, id: 'org_000000000000000000000002' });
+  await actor.restart({ ...account, id: 'org_000000000000000000000002' });
   const answer = actor.send('GET /v1/account');
   assert.equal(await isOpen(answer), true);
   assert.match(String(actor.failures[0]), /not known to this shard/);
@@ -225,7 +226,7 @@ test('everything that was answered is there after a restart, with a checkpoint a
   for (const key of ['a', 'b', 'c']) {
     ids.unshift((await actor.send(create, { body: intent, key })).json.id);
     if (key === 'b') await actor.shard.checkpoint();
-    actor.restart();
+    await actor.restart();
     const list = await actor.send('GET /v1/payment_intents');
     assert.deepEqual(
       list.json.data.map(({ id }: { id: string }) => id),
@@ -238,7 +239,7 @@ test('ids ascend over a restart with the clock set back', async () => {
   const actor = new Actor();
   const before = await actor.send(create, { body: intent, key: 'a' });
   actor.clock.set(startMs - 3_600_000);
-  actor.restart();
+  await actor.restart();
   const after = await actor.send(create, { body: intent, key: 'b' });
   assert.ok(after.json.id > before.json.id);
 });
@@ -251,13 +252,14 @@ test('ids ascend over a restart after a turn that made more of them than a milli
     .map(({ json }) => json.id as string)
     .sort()
     .at(-1)!;
-  actor.restart();
+  await actor.restart();
   const after = await actor.send(create, { body: intent, key: 'b' });
   assert.ok(after.json.id > newest);
 });
 
 test('a checkpoint is written when its time has come and something changed, a kept refusal included', async () => {
   const actor = new Actor();
+  await actor.recovered;
   const tickAfter = async (ms: number) => {
     actor.clock.advance(ms);
     actor.shard.tick();
@@ -315,10 +317,10 @@ test('rate limits and the day go on after a restart from where they were written
   const limits = { ...account.limits.test, buckets: { ...account.limits.test.buckets, writes: few } };
   const known = { ...account, limits: { test: limits, live: limits } };
   const actor = new Actor();
-  actor.restart(known);
+  await actor.restart(known);
   for (let i = 0; i < 5; i++) await actor.send('POST /v1/customers');
   await actor.shard.writeSmallValues();
-  actor.restart(known);
+  await actor.restart(known);
   assert.equal((await actor.send('POST /v1/customers')).remaining, 1);
 });
 
@@ -329,7 +331,7 @@ test('a stopped shard has answered everything and left nothing in the log alone'
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
   assert.deepEqual(new Set(statuses), new Set([200]));
   const reopened = actor.journal.reopen();
-  assert.equal([...reopened.replay()].length, 0);
+  assert.equal((await replayOf(reopened)).length, 0);
   assert.equal(reopened.checkpoint.sequence, 50);
 });
 

@@ -28,7 +28,7 @@ test('the clock goes an hour back: rate limits refill', async () => {
   const limits = { ...account.limits.test, buckets: { ...account.limits.test.buckets, writes: few } };
   const known = { ...account, limits: { test: limits, live: limits } };
   const actor = new Actor();
-  actor.restart(known);
+  await actor.restart(known);
   const statuses = async (count: number) => {
     const answers = Array.from({ length: count }, () => actor.send('POST /v1/customers'));
     return (await Promise.all(answers)).map(({ status }) => status);
@@ -39,7 +39,7 @@ test('the clock goes an hour back: rate limits refill', async () => {
   await pass(actor, 20 * secondMs);
   assert.deepEqual(await statuses(3), [200, 200, 429]);
   await actor.shard.writeSmallValues();
-  actor.restart(known);
+  await actor.restart(known);
   await pass(actor, 10 * secondMs);
   assert.deepEqual(await statuses(2), [200, 429]);
 });
@@ -105,7 +105,7 @@ async function interrupt(actor: Actor, by: Interruption): Promise<void> {
   if (by === 'stop') await actor.shard.stop();
   actor.clock.advance(200);
   if (by === 'boot') actor.clock.reboot(30 * secondMs);
-  actor.restart();
+  await actor.restart();
 }
 
 for (const ahead of interruptions) {
@@ -150,7 +150,7 @@ for (const ahead of interruptions) {
 
       await pass(actor, 23 * hourMs);
       await actor.shard.checkpoint();
-      actor.restart();
+      await actor.restart();
       assert.equal(await replays(), 5, 'for all of a day');
     });
   }
@@ -162,7 +162,7 @@ test('the clock is a day ahead when the machine has booted, and is corrected soo
   const first = await actor.send(create, { body: intent, key: 'a' });
   const { json: open } = await actor.send('POST /v1/checkout/sessions', { body: session, key: 's' });
   actor.clock.reboot(minuteMs + aheadMs);
-  actor.restart();
+  await actor.restart();
   const replays = async () =>
     (await actor.send(create, { body: intent, key: 'a' })).json.id === first.json.id;
   assert.ok(await replays());
@@ -182,7 +182,7 @@ test('what passes while the service is down has passed when it is back on the sa
   const first = await actor.send(create, { body: intent, key: 'a' });
   const { json: open } = await actor.send('POST /v1/checkout/sessions', { body: session, key: 's' });
   actor.clock.advance(2 * 24 * hourMs);
-  actor.restart();
+  await actor.restart();
   await actor.shard.catchUp();
   assert.equal((await actor.send(`GET /v1/checkout/sessions/${open.id}`)).json.status, 'expired');
   assert.notEqual((await actor.send(create, { body: intent, key: 'a' })).json.id, first.json.id);
@@ -193,14 +193,14 @@ test('what passes while the machine is off has passed once its clock has stood, 
   await actor.shard.writeSmallValues();
   const first = await actor.send(create, { body: intent, key: 'a' });
   actor.clock.reboot(2 * 24 * hourMs);
-  actor.restart();
+  await actor.restart();
   const again = async () => (await actor.send(create, { body: intent, key: 'a' })).json;
   const { json: dated } = await actor.send(create, { body: intent, key: 'b' });
   assert.equal(dated.created, Math.floor(actor.clock.now() / 1000), 'dates follow the clock at once');
   await pass(actor, believedAfterMs - 1);
   assert.equal((await again()).id, first.json.id);
   await actor.shard.writeSmallValues();
-  actor.restart();
+  await actor.restart();
   await pass(actor, 1);
   assert.notEqual((await again()).id, first.json.id);
 });

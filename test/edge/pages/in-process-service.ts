@@ -11,6 +11,7 @@ import { createPages, type PagesOptions } from '../../../src/edge/pages/pages.ts
 import { createRunner } from '../../../src/networks/runner.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
 import { settlementOf } from '../../../src/shard/settlement.ts';
+import { replayOf } from '../../journal/journal-fixtures.ts';
 import { createManualTimers } from '../../networks/manual-timers.ts';
 import { Actor, account, startMs } from '../../shard/actor.ts';
 
@@ -98,7 +99,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
 
   const state = shard.state.records;
   /** All that was written, in order. */
-  const changes = () => [...actor.journal.replay()].flatMap((entry) => entry.changes);
+  const changes = async () => (await replayOf(actor.journal)).flatMap((entry) => entry.changes);
   return { shard, state, changes, timers, pages, port, run, create, upkeep, authorizations, log };
 }
 

@@ -350,7 +350,7 @@ describe('a card page', () => {
     assert.equal((await service.pages.handle(request)).status, 303);
     assert.equal(statusOf(service, session.payment_intent), 'succeeded');
     assert.ok(body.every((byte) => byte === 0));
-    const records = JSON.stringify(service.changes());
+    const records = JSON.stringify(await service.changes());
     assert.match(records, /"last4":"4242"/);
     assert.doesNotMatch(records.replace(/"id":"[^"]*"|(?:_[0-9A-Za-z]{27,})/g, ''), /4242424242424242/);
   });

@@ -195,11 +195,12 @@ export class Backups {
     for (const { shard, sequence } of restored.shards) {
       const wanted = this.#world.historyOf(of, shard).at(sequence);
       const [dir, identity] = [folder.shardDir(shard), folder.shardIdentity(shard)];
-      const found = await readStoppedJournal({ dir, identity, indexRowsOf }, (journal) => {
+      const found = await readStoppedJournal({ dir, identity, indexRowsOf }, async (journal) => {
         const records = new Map<string, StoredRecord>();
         for (const record of journal.checkpoint.records()) records.set(record.id, record as StoredRecord);
-        for (const { changes } of journal.replay())
-          for (const change of changes) records.set(change.id, change as StoredRecord);
+        for await (const entries of journal.replay())
+          for (const change of entries.flatMap(({ changes }) => changes))
+            records.set(change.id, change as StoredRecord);
         return records;
       });
       for (const [id, record] of wanted)

@@ -97,7 +97,7 @@ export class ShardThread {
       timers,
     });
     const { cacheBytesMax, checkpointBytes, unwrittenBytesMax } = settings;
-    this.#hosted = new HostedShard({
+    const hosted = new HostedShard({
       dir: folder.shardDir(number),
       journal: this.#remembering(this.#journal),
       accounts,
@@ -132,10 +132,12 @@ export class ShardThread {
       onDamage: (reason) => this.#damaged(reason),
       onFailure,
     });
+    await hosted.recover();
+    this.#hosted = hosted;
     const isHere = (org: string) => shardOfOrganization(org, folder.shards) === number;
-    auditRecovery(world, this.shard!, this.#records, isHere);
+    auditRecovery(world, hosted.shard, this.#records, isHere);
     this.#history.recovered(this.#journal.log.nextSequence, this.#records);
-    await this.#hosted.start();
+    await hosted.start();
     machine.step();
   }
 
@@ -162,10 +164,10 @@ export class ShardThread {
       checkpoint,
       checkpointer,
       close: () => journal.close(),
-      *replay() {
-        for (const entry of journal.replay()) {
-          remember(entry.changes);
-          yield entry;
+      async *replay() {
+        for await (const entries of journal.replay()) {
+          for (const { changes } of entries) remember(changes);
+          yield entries;
         }
       },
       log: {
