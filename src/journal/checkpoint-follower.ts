@@ -4,13 +4,12 @@
 
 import { assert } from '../core/assert.ts';
 import { breath, type Scheduler } from '../core/scheduler.ts';
-import { type EntryVisitor, visitEntries } from './codec.ts';
+import { readEntries } from './codec.ts';
 import { type FollowedLog, responsesOf } from './follow.ts';
 import { IdempotencyRecordList } from './idempotency-rows.ts';
 import {
   type Checkpointer,
   type CheckpointSizes,
-  type IdempotencyRecord,
   JournalDamaged,
   JournalFailure,
   type ReportCompaction,
@@ -45,7 +44,7 @@ export interface FollowerCheckpoint extends WritableCheckpoint {
 export type BringUp = (checkpoint: WritableCheckpoint, sequence: number) => Promise<unknown>;
 
 /** A part of the log, as a checkpoint takes it: the last value of each record. */
-class LogPart implements EntryVisitor {
+class LogPart {
   /** Each record is at the place of its first change. */
   readonly records: RecordFrame[] = [];
   readonly idempotencyRecords = new IdempotencyRecordList();
@@ -60,20 +59,20 @@ class LogPart implements EntryVisitor {
   }
 
   add(batch: FollowedBatch): void {
-    visitEntries(batch.bytes, this.sequence, this);
+    for (const { sequence, records, idempotency } of readEntries(batch.bytes)) {
+      if (sequence <= this.sequence) continue;
+      for (const frame of records) this.#change(frame);
+      if (idempotency !== null) this.idempotencyRecords.push(idempotency);
+    }
     this.sequence = batch.lastSequence;
     this.bytes += batch.bytes.length;
   }
 
-  change(frame: RecordFrame): void {
+  #change(frame: RecordFrame): void {
     const key = frame.key.toString('latin1');
     const place = this.#places.get(key) ?? this.records.length;
     if (place === this.records.length) this.#places.set(key, place);
     this.records[place] = frame;
-  }
-
-  idempotency(record: IdempotencyRecord): void {
-    this.idempotencyRecords.push(record);
   }
 }
 

@@ -255,14 +255,11 @@ export function responseOf(bytes: Buffer, idempotency: IdempotencyRecord | null)
   return { ...idempotency, ...response, body: Buffer.from(response.body).toString() };
 }
 
-/**
- * The entries of a log batch that has no defect, as views of it. They are added to `entries` one by one, so that those of a
- * damaged batch can be had up to the place where this throws.
- */
-export function readEntries(bytes: Buffer, entries: StoredEntry[] = []): StoredEntry[] {
+/** The entries of a log batch that has no defect, as views of it. Of a damaged batch, those come before this throws. */
+export function* readEntries(bytes: Buffer): Generator<StoredEntry> {
   const { firstSequence, timeMs } = readTurnHeader(bytes);
   const end = headerBytes + bytes.readUInt32LE(bodyBytesAt);
-  for (let at = headerBytes; at < end; ) {
+  for (let at = headerBytes, sequence = firstSequence; at < end; sequence++) {
     const records = new Array<RecordFrame>(bytes.readUInt16LE(at));
     const offset = bytes.readUInt32LE(at + 2);
     const cause = readCause(bytes, at + causeAt);
@@ -274,38 +271,13 @@ export function readEntries(bytes: Buffer, entries: StoredEntry[] = []): StoredE
     }
     const location = { record: firstSequence, offset };
     const idempotency = offset === noResponse ? null : readIdempotencyRecord(bytes, location, timeMs);
-    entries.push({ sequence: firstSequence + entries.length, timeMs, records, idempotency, cause });
-  }
-  return entries;
-}
-
-/** Takes the parts of entries, one after the other. */
-export interface EntryVisitor {
-  change(frame: RecordFrame): void;
-  idempotency(record: IdempotencyRecord): void;
-}
-
-/** Shows the entries after `after` of a log batch that has no defect, as views of it and without an object for each. */
-export function visitEntries(bytes: Buffer, after: number, visitor: EntryVisitor): void {
-  const { firstSequence, timeMs } = readTurnHeader(bytes);
-  const end = headerBytes + bytes.readUInt32LE(bodyBytesAt);
-  for (let at = headerBytes, sequence = firstSequence; at < end; sequence++) {
-    const changes = bytes.readUInt16LE(at);
-    const offset = bytes.readUInt32LE(at + 2);
-    at = causeEnd(bytes, at + causeAt);
-    for (let i = 0; i < changes; i++) {
-      const frame = new ChangeFrame(bytes, at);
-      if (sequence > after) visitor.change(frame);
-      at = frame.end;
-    }
-    if (offset !== noResponse && sequence > after)
-      visitor.idempotency(readIdempotencyRecord(bytes, { record: firstSequence, offset }, timeMs));
+    yield { sequence, timeMs, records, idempotency, cause };
   }
 }
 
 /** Decodes a log batch that has no defect. What it returns does not hold on to the bytes. */
 export function decodeTurn(bytes: Buffer): ReplayedEntry[] {
-  return readEntries(bytes).map(({ sequence, timeMs, records, idempotency, cause }) => ({
+  return Array.from(readEntries(bytes), ({ sequence, timeMs, records, idempotency, cause }) => ({
     sequence,
     timeMs,
     cause,

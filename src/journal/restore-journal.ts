@@ -9,21 +9,13 @@ import type { Frame } from './archive-file.ts';
 import { segmentKey } from './checkpoint.ts';
 import { RowWriter } from './checkpoint-rows.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
-import {
-  decodeTurn,
-  type EntryVisitor,
-  encodeTurn,
-  readTurnHeader,
-  responseOf,
-  retagged,
-  visitEntries,
-} from './codec.ts';
+import { decodeTurn, encodeTurn, readEntries, readTurnHeader, responseOf, retagged } from './codec.ts';
 import { commitAppended, createEnvironment, openEnvironment } from './environment.ts';
 import { partOf, type ShardIdentity, tagOf } from './identity.ts';
 import type { LogTimes } from './journal.ts';
 import type { FiledBatch } from './log-files.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
-import { idOfFrame, type RecordFrame } from './record-frame.ts';
+import { idOfFrame } from './record-frame.ts';
 import { Segments } from './segments.ts';
 
 /** The bytes that are written in one transaction. */
@@ -89,7 +81,7 @@ export async function restoreLog(
   let end = 0;
   let newestSegment = 0;
   let timeMs = 0;
-  const ids = new NewestId();
+  let newestIdMs = 0;
   const flush = async () => {
     if (gathered.length === 0) return;
     if (inSegment > segmentBytesMax) {
@@ -109,7 +101,7 @@ export async function restoreLog(
       bytes += own.length;
       end = last;
       timeMs = batch.timeMs;
-      visitEntries(own, 0, ids);
+      newestIdMs = Math.max(newestIdMs, newestIdMsIn(own));
       if (bytes >= commitBytes) await flush();
     }
     await flush();
@@ -117,18 +109,15 @@ export async function restoreLog(
   } finally {
     await segments.close();
   }
-  return { last: end, newestSegment, timeMs, newestIdMs: ids.timeMs };
+  return { last: end, newestSegment, timeMs, newestIdMs };
 }
 
-/** Finds the latest time in an id. */
-class NewestId implements EntryVisitor {
-  timeMs = 0;
-
-  change(frame: RecordFrame): void {
-    this.timeMs = Math.max(this.timeMs, timeOfId(idOfFrame(frame)));
-  }
-
-  idempotency(): void {}
+/** The latest time in an id of a log batch's records; 0 when it has none. */
+function newestIdMsIn(bytes: Buffer): number {
+  let newestMs = 0;
+  for (const { records } of readEntries(bytes))
+    for (const frame of records) newestMs = Math.max(newestMs, timeOfId(idOfFrame(frame)));
+  return newestMs;
 }
 
 /** The log batch with its entries up to `lastSequence` only. */

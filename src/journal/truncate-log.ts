@@ -72,7 +72,7 @@ function readableIn(bytes: Buffer, shard: number, firstSequence: number) {
   let wallMs = 0;
   try {
     ({ wallMs } = readTurnHeader(bytes));
-    readEntries(bytes, stored);
+    for (const entry of readEntries(bytes)) stored.push(entry);
   } catch {
     // What comes behind the damaged place can't be found.
   }

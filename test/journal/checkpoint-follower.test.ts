@@ -22,7 +22,7 @@ const int32 = 0xd2;
 
 /** Writes the first value of each record, a time, in another way that msgpack has for it; today's encoder never would. */
 function writeOtherwise(bytes: Buffer): Buffer {
-  for (const { key, value } of readEntries(bytes).flatMap(({ records }) => records)) {
+  for (const { key, value } of [...readEntries(bytes)].flatMap(({ records }) => records)) {
     const at = value.indexOf(uint32);
     value[at] = int32;
     const end = value.length - 4;
@@ -49,7 +49,7 @@ test('a record has the same bytes in the checkpoint as in the log, whoever wrote
   const journal = await open();
   await journal.checkpointer.write(3);
   const hex = ({ key, value }: RecordFrame) => [key.toString('hex'), value.toString('hex')];
-  const inLog = readEntries(batch).flatMap(({ records }) => records);
+  const inLog = [...readEntries(batch)].flatMap(({ records }) => records);
   assert.equal(inLog.length, 6);
   assert.deepEqual([...journal.checkpoint.frames()].map(hex).sort(), inLog.map(hex).sort());
   assert.deepEqual(journal.checkpoint.get(paymentIntent(2).id), paymentIntent(2));
