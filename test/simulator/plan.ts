@@ -2,6 +2,7 @@
 // when and what; whom it concerns follows from its own number and from what is there by then. So a step can be left out and
 // the others still mean something, which is how a trace is made shorter.
 
+import type { ClientBounds } from '../../src/shard/client.ts';
 import { Random } from './kernel/random.ts';
 
 /** What a run injects; each seed has some of them only, so that no fault always hides another one. */
@@ -54,6 +55,7 @@ export const actKinds = [
   'send again',
   'reach for another',
   'flood',
+  'crowd',
   'operator',
 ] as const;
 export type ActKind = (typeof actKinds)[number];
@@ -81,6 +83,8 @@ export interface Settings {
   readonly tightLimit: number;
   /** The age at which the log is archived; 0: it is not archived. */
   readonly archiveAgeMs: number;
+  /** What may wait for a shard at the edge; null: more than anybody sends. */
+  readonly bounds: ClientBounds | null;
   /** How fast the clocks run wrong. */
   readonly drift: number;
   /** How often a message between a client and the service is lost. */
@@ -146,6 +150,10 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 };
 
 export function planOf(seed: string): Plan {
+  return withCrowds(planWithoutCrowds(seed));
+}
+
+function planWithoutCrowds(seed: string): Plan {
   const random = new Random(`${seed}/plan`);
   const sometimes = (probability: number, value: number) => (random.chance(probability) ? value : 0);
   const segmentBytesMax = Math.floor(random.skewed(20_000, 150_000));
@@ -160,6 +168,7 @@ export function planOf(seed: string): Plan {
     unwrittenBytesMax: Math.floor(random.skewed(150_000, 4_000_000)),
     tightLimit: sometimes(0.3, random.between(30, 90)),
     archiveAgeMs: 0,
+    bounds: null,
     drift: sometimes(0.5, (random.unit() - 0.5) * 0.002),
     lossRate: sometimes(0.6, random.unit() * 0.15),
     bankTroubleRate: sometimes(0.7, random.unit() * 0.4),
@@ -174,6 +183,42 @@ export function planOf(seed: string): Plan {
 /** In some runs there are backups and an archive, which take their time. */
 const backedUpShare = 0.2;
 const lyingShare = 0.04;
+
+const crowdedShare = 0.2;
+
+/**
+ * In some runs little may wait for a shard, and crowds come: mostly while the disk is slow, and now and then the power fails
+ * meanwhile.
+ */
+function withCrowds(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/crowds`);
+  if (!random.chance(crowdedShare)) return plan;
+  const requests = random.between(20, 60);
+  const bounds: ClientBounds = {
+    sentMax: random.between(2, 16),
+    sentBytesMax: random.between(4_000, 40_000),
+    queue: {
+      requests,
+      bytes: requests * random.between(1_200, 3_000),
+      organizationShare: random.pick([1, 1, 0.7]),
+    },
+  };
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added: Step[] = [];
+  const add = (kind: Step['kind'], what: Step['what'], atMs: number) =>
+    added.push({ atMs: Math.floor(atMs), kind, what, number: plan.steps.length + added.length });
+  for (let i = random.between(1, 4); i > 0; i--) {
+    const atMs = random.below(endMs);
+    if (random.chance(0.7)) add('fault', 'slow disk', atMs);
+    add('act', 'crowd', atMs + random.below(300));
+    if (random.chance(0.5))
+      add('fault', random.pick(['kill', 'power cut'] as const), atMs + random.skewed(150, 4_000));
+  }
+  const organizations = Math.max(2, plan.settings.organizations);
+  const shards = random.chance(0.7) ? 1 : plan.settings.shards;
+  const settings = { ...plan.settings, organizations, shards, bounds };
+  return { ...plan, settings, steps: inOrder([...plan.steps, ...added]) };
+}
 
 /** A backup early and others later, restores of them, and mostly the loss of the machine near the end. */
 function withBackups(steps: readonly Step[], random: Random): Step[] {

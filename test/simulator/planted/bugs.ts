@@ -274,6 +274,49 @@ const owners = [
   ]),
 ];
 
+const admission = [
+  bug('a request runs whose client has gone', [
+    'shard/mailbox.ts',
+    "if (mail.kind === 'batch' && mail.peer === peer) mail.requests.withdraw(correlations);",
+    '',
+  ]),
+  bug('a request that is withdrawn while it waits stays in its queue', [
+    'shard/fair-queue.ts',
+    'if (item === undefined) return false;\n    this.#remove(item);',
+    'if (item === undefined) return false;',
+  ]),
+  bug('a crowd has its turn until it has nothing left', [
+    'shard/fair-queue.ts',
+    '} else if (owner.deficit < item.bytes) {',
+    '} else if (Number.isNaN(owner.deficit)) {',
+  ]),
+  bug('a shard is sent more than it may have', [
+    'shard/client.ts',
+    '(this.sent < sentMax && this.largeBytes < sentBytesMax)',
+    '(this.sent < 2 * sentMax && this.largeBytes < sentBytesMax)',
+  ]),
+  bug('a full queue takes more', [
+    'shard/fair-queue.ts',
+    '+ bytes) > 1 && !this.#makeRoom',
+    '+ bytes) > 9 && !this.#makeRoom',
+  ]),
+  bug('the bytes that wait are not counted', [
+    'shard/fair-queue.ts',
+    'Math.max(requests / this.#bounds.requests, bytes / this.#bounds.bytes)',
+    'requests / this.#bounds.requests',
+  ]),
+  bug('a list shows during a stall what could still be lost', [
+    'shard/stalled-reads.ts',
+    'if (list === null ? this.#changed.size > 0 : this.#lists.has(list)) this.isDurable = false;',
+    '',
+  ]),
+  bug('the reads of a stall go by what an earlier one could have lost', [
+    'shard/turns-in-flight.ts',
+    '    this.#reads = null;\n',
+    '',
+  ]),
+];
+
 export const planted: readonly PlantedBug[] = [
   ...durability,
   ...idempotency,
@@ -283,4 +326,5 @@ export const planted: readonly PlantedBug[] = [
   ...operators,
   ...backups,
   ...owners,
+  ...admission,
 ];

@@ -147,6 +147,47 @@ async function flood(acting: Act): Promise<void> {
   await Promise.all(requests);
 }
 
+/**
+ * More at once than a shard is sent, mostly of people who go soon; some of others; and lists meanwhile, which must not show
+ * what could still be lost.
+ */
+async function crowd({ clients, shop, shops, random, world }: Act): Promise<void> {
+  if (clients.limits.has(shop.apiKey)) return;
+  const other = random.pick(shops.filter(({ org }) => org !== shop.org)) ?? shop;
+  const name = `crowd-${world.simulation.tasks}`;
+  const ask = (by: Shop, number: number) => {
+    const isRead = random.chance(0.3);
+    const note = 'x'.repeat(random.chance(0.2) ? 400 : 1);
+    const metadata = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`note${i}`, note]));
+    const params = {
+      amount: amountOf(random),
+      currency: 'mad',
+      metadata: { ...metadata, tag: `${name}-${number}` },
+    };
+    return clients.impatient(
+      by,
+      {
+        apiKey: by.apiKey,
+        method: isRead ? 'GET' : 'POST',
+        path: '/v1/payment_intents',
+        query: isRead ? 'limit=5' : '',
+        key: isRead ? null : `${name}-${number}`,
+        body: isRead ? '' : JSON.stringify(params),
+      },
+      random.skewed(1, 8_000),
+    );
+  };
+  const size = random.between(20, 200);
+  const asked = Array.from({ length: size }, (_, number) =>
+    ask(random.chance(0.04) && !clients.limits.has(other.apiKey) ? other : shop, number),
+  );
+  for (let i = random.between(0, 12); i > 0; i--) {
+    await clients.wait(random.skewed(1, 300));
+    asked.push(ask(shop, size + i));
+  }
+  await Promise.all(asked);
+}
+
 const listed: Readonly<Record<string, string>> = {
   payment_intent: '/v1/payment_intents',
   charge: '/v1/charges',
@@ -289,5 +330,6 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
     );
   },
   flood,
+  crowd,
   operator: ({ operators, random, shop }) => operators.command(shop, random),
 };

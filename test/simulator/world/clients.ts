@@ -46,7 +46,7 @@ export class Clients {
   readonly keyed: Keyed[] = [];
   /** Requests that have no final answer yet. */
   outstanding = 0;
-  /** The limits that are watched, by API key. */
+  /** The limits that are watched, by the API key of their shop. */
   readonly limits = new Map<string, Limits>();
 
   constructor(world: World, service: () => Service | null) {
@@ -74,8 +74,8 @@ export class Clients {
     return !this.#world.isHealed && this.#random.chance(this.#world.settings.lossRate);
   }
 
-  /** Sends a request once; null when no answer comes. */
-  async send(request: Request): Promise<Answer | null> {
+  /** Sends a request once, perhaps with another key of the shop that has `shopKey`; null when no answer comes. */
+  async send(request: Request, shopKey = request.apiKey): Promise<Answer | null> {
     const { simulation } = this.#world;
     await this.wait(this.#random.skewed(0.1, 20));
     const service = this.#service();
@@ -83,7 +83,7 @@ export class Clients {
       await this.wait(service === null ? 50 : patienceMs);
       return null;
     }
-    const spend = this.limits.get(request.apiKey)?.sent(request.path);
+    const spend = this.limits.get(shopKey)?.sent(request.path);
     return new Promise((resolve) => {
       const cancel = simulation.after(this.#lane, patienceMs, () => resolve(null));
       service.request(request, (answer) => {
@@ -92,6 +92,30 @@ export class Clients {
         simulation.after(this.#lane, this.#random.skewed(0.1, 20), () => {
           cancel();
           resolve(answer);
+        });
+      });
+    });
+  }
+
+  /** Sends a request at once, for somebody who goes after a while and does not ask again. */
+  impatient(shop: Shop, request: Request, patienceMs: number): Promise<void> {
+    const { simulation } = this.#world;
+    const service = this.#service();
+    if (service === null) return Promise.resolve();
+    const sentMs = simulation.nowMs;
+    return new Promise((resolve) => {
+      let isGone = false;
+      const cancel = simulation.after(this.#lane, patienceMs, () => {
+        isGone = true;
+        service.giveUp(call);
+        resolve();
+      });
+      const call = service.request(request, (answer) => {
+        simulation.after(this.#lane, this.#random.skewed(0.1, 20), () => {
+          if (isGone) return;
+          cancel();
+          if (answer !== null && !saysAgain(answer)) this.#observe(shop, answer, sentMs);
+          resolve();
         });
       });
     });

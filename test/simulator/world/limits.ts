@@ -74,9 +74,10 @@ export class Limits {
     for (const { path, sentMs, answeredMs, status } of this.#sent) {
       if (status !== 429 || path !== plainPath) continue;
       const before = spent.filter((other) => other.sentMs <= answeredMs);
-      const most = before.reduce((found, { sentMs: fromMs }) => {
-        const count = before.filter((other) => other.answeredMs >= fromMs).length;
-        const refilled = (Math.max(0, sentMs - fromMs) * 0.99 * this.#perMinute) / 60_000;
+      const most = before.reduce((found, first) => {
+        const count = before.filter((other) => other.answeredMs >= first.sentMs).length;
+        // The first one may have waited: a full bucket is not refilled until it is admitted.
+        const refilled = (Math.max(0, sentMs - first.answeredMs) * 0.99 * this.#perMinute) / 60_000;
         return Math.max(found, count - refilled);
       }, 0);
       this.#world.judge.check(

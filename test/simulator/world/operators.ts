@@ -108,7 +108,7 @@ export class Operators {
         key: null,
         body: '',
       } as const;
-      const answer = await this.#clients.send(request);
+      const answer = await this.#clients.send(request, key.shop.apiKey);
       if (answer === null || isDamaged) continue;
       if (revokedMs < sentMs)
         judge.check(

@@ -17,6 +17,7 @@ import { clientBounds } from '../../../src/shard/memory.ts';
 import type { FromShard, InternalAnswer, InternalRequest, ToShard } from '../../../src/shard/protocol.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import { Admission } from './admission.ts';
 import { ArchiveProcess, archiveDir } from './archive-process.ts';
 import { dataDir } from './backups.ts';
 import { channel } from './channel.ts';
@@ -26,7 +27,7 @@ import { WebhookThread } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
 const restartMs = 100;
-const mailbox = { requestsMax: 1_024, mibMax: 1, organizationPercent: 100 };
+const roomyBounds = clientBounds({ requestsMax: 1_024, mibMax: 1, organizationPercent: 100 }, 1);
 
 export interface Request {
   readonly apiKey: string;
@@ -46,6 +47,11 @@ export interface Answer {
   readonly retryAfterSeconds: number;
 }
 
+/** A request on its way, for a client that may go before it is answered. */
+export interface Call {
+  withdraw: () => void;
+}
+
 let requests = 0;
 
 /** Request ids begin anew with each run. */
@@ -59,6 +65,7 @@ export class Service {
   readonly #edge: Lane;
   readonly #keys = new KeyRing();
   readonly #clients: ShardClient[] = [];
+  readonly #admissions: Admission[] = [];
   readonly shards: (ShardThread | null)[] = [];
   #webhooks: WebhookThread | null = null;
   #archive: ArchiveProcess | null = null;
@@ -127,7 +134,9 @@ export class Service {
     for (let number = 0; number < shards; number++) {
       const soon = (run: () => void) => simulation.soon(this.#edge, run);
       const scheduler = { soon, elapsedMs: () => simulation.nowMs };
-      this.#clients.push(new ShardClient(clientBounds(mailbox, 1), scheduler));
+      const bounds = settings.bounds ?? roomyBounds;
+      this.#clients.push(new ShardClient(bounds, scheduler));
+      this.#admissions.push(new Admission(this.#world, bounds));
       this.shards.push(null);
       this.#startShard(number);
     }
@@ -166,8 +175,9 @@ export class Service {
               thread.putAccount(accountOf(organization), directory.revision),
             );
         const [near, far] = channel<ToShard, FromShard>(simulation, this.#edge, thread.lane);
-        thread.connect(far);
-        simulation.soon(this.#edge, () => this.#clients[number]!.connect(near));
+        const admission = this.#admissions[number]!;
+        thread.connect(far, admission);
+        simulation.soon(this.#edge, () => this.#clients[number]!.connect(admission.watched(near)));
         this.#webhooks?.connect(number, thread);
         this.#onShardReady(number);
       }),
@@ -267,11 +277,22 @@ export class Service {
   }
 
   /** Takes a request at the edge. `done` gets null when there is no answer but that one should try again. */
-  request(request: Request, done: (answer: Answer | null) => void): void {
-    this.#world.simulation.soon(this.#edge, () => this.#take(request, done));
+  request(request: Request, done: (answer: Answer | null) => void): Call {
+    const call: Call = { withdraw() {} };
+    this.#world.simulation.soon(this.#edge, () => this.#take(request, done, call));
+    return call;
   }
 
-  #take({ apiKey, method, path, query, key, body }: Request, done: (answer: Answer | null) => void): void {
+  /** The client of a request has gone. */
+  giveUp(call: Call): void {
+    this.#world.simulation.soon(this.#edge, () => call.withdraw());
+  }
+
+  #take(
+    { apiKey, method, path, query, key, body }: Request,
+    done: (answer: Answer | null) => void,
+    call: Call,
+  ): void {
     const known = this.#keys.authenticate(`Bearer ${apiKey}`, this.#world.clocks.wall);
     const requestId = `req_${String(++requests).padStart(25, '0')}`;
     const none = { replayed: false, originalRequest: '', retryAfterSeconds: 0 };
@@ -296,12 +317,16 @@ export class Service {
       member: '',
       body: Buffer.from(body),
     };
-    const client = this.#clients[this.shardOf(known.org)];
+    const number = this.shardOf(known.org);
+    const client = this.#clients[number];
     if (client === undefined) {
       done(null);
       return;
     }
-    client.send(frame, (answer) => {
+    const admission = this.#admissions[number]!;
+    admission.given(requestId, frame);
+    const correlation = client.send(frame, (answer) => {
+      admission.settled(requestId);
       if (typeof answer === 'string') {
         done(null);
         return;
@@ -317,6 +342,8 @@ export class Service {
         retryAfterSeconds,
       });
     });
+    admission.judgeWaiting();
+    call.withdraw = () => admission.withdraw(client, correlation, requestId);
   }
 
   /** Asks a shard as a page or an operator does. */

@@ -15,6 +15,7 @@ import type { Shard } from '../../../src/shard/shard.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
 import type { End } from './channel.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
@@ -42,6 +43,7 @@ export class ShardThread {
   readonly #records = new Map<string, StoredRecord>();
   #journal!: OwnJournal;
   #hosted: HostedShard | undefined;
+  #admission: Admission | null = null;
 
   constructor(options: ShardThreadOptions) {
     const { world, number, folder } = options;
@@ -174,10 +176,11 @@ export class ShardThread {
         get nextSequence() {
           return log.nextSequence;
         },
-        append(turn) {
+        append: (turn) => {
           for (const { changes } of turn.entries) remember(changes);
           const appended = log.append(turn);
           history.appended(turn);
+          this.#admission?.appended(turn);
           const last = log.nextSequence - 1;
           appended.durable.then(
             () => {
@@ -221,9 +224,14 @@ export class ShardThread {
     this.#hosted!.putAccount(account, revision);
   }
 
-  connect(port: End<FromShard, ToShard>): void {
+  /** `admission` hears what happens to the requests of the port. */
+  connect(port: End<FromShard, ToShard>, admission: Admission | null = null): void {
+    if (admission !== null) this.#admission = admission;
     const peer = { post: (message: FromShard) => port.postMessage(message) };
-    port.on('message', (message) => this.#hosted!.receive(message, peer));
+    port.on('message', (message) => {
+      admission?.arrived(message);
+      this.#hosted!.receive(message, peer);
+    });
   }
 
   stop(): Promise<void> {

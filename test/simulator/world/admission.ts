@@ -1,0 +1,165 @@
+// The admission of one shard, watched from outside: what the edge's client is given, what goes through the channel and comes
+// back, and what the shard appends because of it. So it is seen whether what waits is bounded, whether the organizations take
+// turns, and whether a request runs whose client has gone.
+
+import { routeTable } from '../../../src/contract/routes/table.ts';
+import type { LogBatch } from '../../../src/journal/journal.ts';
+import type { ClientBounds, Port, ShardClient } from '../../../src/shard/client.ts';
+import { RequestReader, readAnswers } from '../../../src/shard/frames.ts';
+import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
+import type { End } from './channel.ts';
+import type { World } from './world.ts';
+
+/** What an organization may have sent before the next one has its turn: the quantum of the queue in small requests, twice. */
+const turnRequestsMax = 16;
+/** No request of the simulator has more. */
+const requestBytesMax = 16_000;
+const smallBytes = 1_024;
+
+/** A request that its client has and has not sent to the shard. */
+interface Waiting {
+  readonly org: string;
+  readonly lane: number;
+  readonly bytes: number;
+  /** Requests of others that were sent while it was the next of its organization. */
+  passed: number;
+}
+
+const laneOf = routeTable.map(({ kind }) => (kind === 'command' ? 1 : 0));
+
+export class Admission {
+  readonly #world: World;
+  readonly #bounds: ClientBounds;
+  readonly #waiting = new Map<string, Waiting>();
+  /** Withdrawn while they waited. */
+  readonly #gone = new Set<string>();
+  /** The ids of the requests that were sent, by correlation. */
+  readonly #sent = new Map<number, string>();
+  readonly #inFlight = [0, 0];
+  /** By the id of a request that was withdrawn in the mailbox: how many batches the shard had appended by then. */
+  readonly #withdrawnAt = new Map<string, number>();
+  #appended = 0;
+
+  constructor(world: World, bounds: ClientBounds) {
+    this.#world = world;
+    this.#bounds = bounds;
+  }
+
+  /** The client's end of a channel to a shard that has just started. */
+  watched(near: End<ToShard, FromShard>): Port {
+    this.#waiting.clear();
+    this.#sent.clear();
+    this.#withdrawnAt.clear();
+    this.#inFlight.fill(0);
+    near.on('message', (message) => {
+      if (message instanceof ArrayBuffer)
+        readAnswers(message, ({ correlation }) => this.#inFlight[correlation & 1]!--);
+    });
+    const on: Port['on'] = (event: string, listener: (message: FromShard) => void) =>
+      event === 'message'
+        ? near.on('message', listener)
+        : near.on('close', listener as unknown as () => void);
+    const postMessage = (message: ToShard) => {
+      if (message instanceof ArrayBuffer) this.#isSent(message.slice(0));
+      near.postMessage(message);
+    };
+    return { postMessage, on, close: () => near.close() };
+  }
+
+  /** The client is about to get a request. */
+  given(id: string, frame: { readonly org: string; readonly route: number; readonly body: Buffer }): void {
+    const { org, route, body } = frame;
+    this.#waiting.set(id, { org, lane: laneOf[route]!, bytes: smallBytes + body.length, passed: 0 });
+  }
+
+  /** It has got it, and sent it, kept it or refused it. */
+  judgeWaiting(): void {
+    const { sentMax, sentBytesMax, queue } = this.#bounds;
+    for (const lane of [0, 1]) {
+      const waiting = [...this.#waiting.values()].filter((each) => each.lane === lane);
+      const bytes = waiting.reduce((sum, each) => sum + each.bytes, 0);
+      this.#world.judge.check(
+        'what waits is bounded',
+        waiting.length <= queue.requests + sentMax &&
+          bytes <= queue.bytes + sentMax * smallBytes + sentBytesMax + requestBytesMax,
+        () => `${waiting.length} requests with ${bytes} bytes wait at the edge`,
+      );
+    }
+  }
+
+  /** It is answered or refused. */
+  settled(id: string): void {
+    this.#waiting.delete(id);
+  }
+
+  /** The client of a request goes. */
+  withdraw(client: ShardClient, correlation: number, id: string): void {
+    const { abandoned } = client;
+    client.withdraw(correlation);
+    if (client.abandoned > abandoned) this.#gone.add(id);
+    this.#waiting.delete(id);
+  }
+
+  #isSent(batch: ArrayBuffer): void {
+    const requests = new RequestReader(batch);
+    while (requests.left > 0) {
+      const { correlation, requestId, org } = requests.next();
+      const lane = correlation & 1;
+      this.#sent.set(correlation, requestId);
+      this.#inFlight[lane]!++;
+      this.#world.judge.check(
+        'nothing abandoned runs',
+        !this.#gone.has(requestId),
+        () => `${requestId} was withdrawn while it waited, and is sent`,
+      );
+      this.#waiting.delete(requestId);
+      this.#passes(org, lane);
+    }
+    for (const inFlight of this.#inFlight)
+      this.#world.judge.check(
+        'what waits is bounded',
+        inFlight <= Math.max(1, this.#bounds.sentMax),
+        () => `${inFlight} requests are on their way to a shard`,
+      );
+  }
+
+  /** A request of an organization is sent before the next one of each other. */
+  #passes(org: string, lane: number): void {
+    const max = this.#bounds.sentMax + turnRequestsMax * this.#world.settings.organizations;
+    const seen = new Set([org]);
+    for (const [id, waiting] of this.#waiting) {
+      if (waiting.lane !== lane || seen.has(waiting.org)) continue;
+      seen.add(waiting.org);
+      waiting.passed++;
+      this.#world.judge.check(
+        'nobody is starved',
+        waiting.passed <= max,
+        () => `${waiting.passed} requests of others were sent before ${id} of ${waiting.org}`,
+      );
+    }
+  }
+
+  /** A message has reached the shard. */
+  arrived(message: ToShard): void {
+    if (message instanceof ArrayBuffer || !('withdrawn' in message)) return;
+    for (const correlation of message.withdrawn) {
+      const id = this.#sent.get(correlation);
+      if (id !== undefined) this.#withdrawnAt.set(id, this.#appended);
+    }
+  }
+
+  /** The shard appends a turn. What was taken before its client had gone is in the next one at the latest. */
+  appended({ entries }: LogBatch): void {
+    this.#appended++;
+    for (const { cause, idempotency } of entries) {
+      const id = cause?.by === 'request' ? (cause.name ?? idempotency?.requestId) : undefined;
+      const withdrawnAt = id === undefined ? undefined : this.#withdrawnAt.get(id);
+      if (withdrawnAt === undefined) continue;
+      this.#world.judge.check(
+        'nothing abandoned runs',
+        this.#appended <= withdrawnAt + 1,
+        () => `${id} has run after it was withdrawn`,
+      );
+    }
+  }
+}
