@@ -1,10 +1,11 @@
 // The documentation in the browser: which pages there are, and what each of them shows. A page is rendered when it is first asked
-// for and kept; so is the index of the search. Starting the service costs nothing for them.
+// for and kept; so is the index of the search. So they cost a start of the service next to nothing.
 
 import { errorCodes } from '../../contract/errors/table.ts';
 import { negotiateLanguage } from '../../contract/language.ts';
 import type { Json } from '../../contract/openapi/schemas.ts';
 import { type Language, languages } from '../../contract/vocabulary.ts';
+import { assert } from '../../core/assert.ts';
 import { type Html, html } from '../pages/html.ts';
 import { StaticText } from '../static-text.ts';
 import { renderErrors } from './errors-page.ts';
@@ -14,7 +15,7 @@ import type { Links, Rendered } from './markdown.ts';
 import { sayDocs } from './messages.ts';
 import {
   type Description,
-  linkOfRoute,
+  linksOfReference,
   type ReferencePage,
   referencePages,
   renderReference,
@@ -177,8 +178,6 @@ function pageGroups(reference: readonly ReferencePage[]): readonly PageGroup[] {
   ];
 }
 
-const isErrorCode = (code: string) => (errorCodes as readonly string[]).includes(code);
-
 /** Where links of the documents lead, and code that names something. */
 function createLinks(link: (path: string) => string, reference: readonly ReferencePage[]): Links {
   const byFile = new Map([
@@ -188,15 +187,19 @@ function createLinks(link: (path: string) => string, reference: readonly Referen
       guides.flatMap(({ slug, parts }) => parts.map((part) => [part, `/docs/${slug}`] as const)),
     ),
   ]);
+  const byCode = new Map([
+    ...linksOfReference(reference),
+    ...errorCodes.map((code) => [code, `/docs/errors#${code}`] as const),
+  ]);
   return {
     ofFile(file) {
       const path = byFile.get(file);
-      if (path === undefined) throw new Error(`the documentation links ${file}, which it does not show`);
+      assert(path !== undefined, `the documentation links ${file}, which it does not show`);
       return link(path);
     },
     ofCode(code) {
-      const path = linkOfRoute(reference, code) ?? (isErrorCode(code) ? `/docs/errors#${code}` : null);
-      return path === null ? null : link(path);
+      const path = byCode.get(code);
+      return path === undefined ? null : link(path);
     },
   };
 }

@@ -39,7 +39,7 @@ export function fieldItem(
   return html`<li><p><code>${name}</code> <span class="quiet">${typeOf(schema, links)}</span>${must}</p>
 ${description !== '' && html`<p>${prose(description)}</p>`}
 ${rules !== null && html`<p class="quiet">${rules}</p>`}
-${inner(schema, links, isRequest)}</li>`;
+${fieldsWithin(schema, links, isRequest)}</li>`;
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -60,7 +60,8 @@ function alternatives(schema: Json): readonly Json[] {
   return (schema.oneOf ?? schema.anyOf ?? [schema]) as readonly Json[];
 }
 
-function typeOf(schema: Json, links: FieldLinks): Html {
+/** What kind of value a schema is for, with links to the objects that have a page. */
+export function typeOf(schema: Json, links: FieldLinks): Html {
   const name = nameOf(schema);
   if (name !== null) {
     const to = links.ofObject(name);
@@ -103,16 +104,16 @@ function rulesOf(schema: Json, isRequest: boolean): Html | null {
 const codes = (values: readonly unknown[]): Html =>
   new Html(values.map((value) => html`<code>${String(value)}</code>`.markup).join(', '));
 
-/** The fields within a field. */
-function inner(schema: Json, links: FieldLinks, isRequest: boolean): Html | null {
+/** The fields within a value; null when it has none, or when they are on the page of their object. */
+export function fieldsWithin(schema: Json, links: FieldLinks, isRequest: boolean): Html | null {
   const name = nameOf(schema);
   if (name !== null) {
-    return links.ofObject(name) === null ? inner(links.schemas[name]!, links, isRequest) : null;
+    return links.ofObject(name) === null ? fieldsWithin(links.schemas[name]!, links, isRequest) : null;
   }
-  if (isList(schema)) return inner(schema.items as Json, links, isRequest);
+  if (isList(schema)) return fieldsWithin(schema.items as Json, links, isRequest);
   if (schema.properties !== undefined) return fieldList(schema, links, isRequest);
   const kinds = alternatives(schema).filter((kind) => kind !== schema && !isNull(kind));
-  const lists = kinds.map((kind) => inner(kind, links, isRequest)).filter((list) => list !== null);
+  const lists = kinds.map((kind) => fieldsWithin(kind, links, isRequest)).filter((list) => list !== null);
   return lists.length === 0
     ? null
     : html`${lists.map((list, i) => (i === 0 ? list : html`<p class="quiet">or</p>${list}`))}`;

@@ -2,8 +2,9 @@
 // and its answer. All of it is made from the API description.
 
 import type { Json } from '../../contract/openapi/schemas.ts';
+import { sentEventTypes } from '../../contract/vocabulary.ts';
 import { type Html, html } from '../pages/html.ts';
-import { type FieldLinks, fieldItem, fieldList, prose } from './fields.ts';
+import { type FieldLinks, fieldItem, fieldList, fieldsWithin, prose, typeOf } from './fields.ts';
 import { codeSample, tableOfContents } from './layout.ts';
 import { anchorOf, type Rendered, type Section } from './markdown.ts';
 import { type SampleRequest, sampleLanguages, sampleOf } from './samples.ts';
@@ -62,14 +63,17 @@ export interface ReferencePage {
 const slugOf = (title: string) => title.toLowerCase().replaceAll(' ', '-');
 const eventsTag = 'Events';
 
-/** A link to what the reference names `code`, such as `POST /v1/refunds`; null if that is no route. */
-export const linkOfRoute = (pages: readonly ReferencePage[], code: string): string | null => {
-  for (const { path, routes } of pages) {
-    const route = routes.find((each) => code === `${each.method} ${each.path}`);
-    if (route !== undefined) return `${path}#${route.operation.operationId}`;
-  }
-  return null;
-};
+/** Where the reference describes what code names: a route, such as `POST /v1/refunds`, or a type of event. */
+export function linksOfReference(pages: readonly ReferencePage[]): (readonly [code: string, path: string])[] {
+  return pages.flatMap(({ path, title, routes }) => [
+    ...routes.map(
+      (route) => [`${route.method} ${route.path}`, `${path}#${route.operation.operationId}`] as const,
+    ),
+    ...(title === eventsTag
+      ? sentEventTypes.map((type) => [type, `${path}#${anchorOf(type)}`] as const)
+      : []),
+  ]);
+}
 
 /** The pages, in the order of the description. An object is on the page of the first route that answers it. */
 export function referencePages(description: Description): readonly ReferencePage[] {
@@ -98,7 +102,7 @@ function answeredObject({ responses }: Operation): string | null {
   return name === null || /List$|^Deleted/.test(name) ? null : name;
 }
 
-/** The anchors of an object and of its fields' list. */
+/** The anchor of an object. */
 const objectAnchor = (name: string) => `${name}-object`;
 
 /** Renders a page of the reference. `link` adds what a proxy removes from addresses. */
@@ -236,10 +240,10 @@ function answer(operation: Operation, links: FieldLinks): Html {
   const { content } = operation.responses[200] as Response;
   return html`<h3>Answer</h3>${Object.entries(content).map(([type, { schema, example }]) => {
     const shown = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
-    const name = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1)! : null;
-    const to = name === null ? null : links.ofObject(name);
-    const what = to === null ? prose(String(schema.description ?? '')) : html`<a href="${to}">${name}</a>`;
-    return html`<p class="quiet"><code>${type}</code> ${what}</p>${codeSample(shown)}`;
+    const meaning = typeof schema.description === 'string' && html`: ${prose(schema.description)}`;
+    const fields = fieldsWithin(schema, links, false);
+    return html`<p class="quiet"><code>${type}</code> ${typeOf(schema, links)}${meaning}</p>
+${fields !== null && html`<details><summary>Fields</summary>${fields}</details>`}${codeSample(shown)}`;
   })}`;
 }
 

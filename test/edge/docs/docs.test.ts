@@ -93,7 +93,10 @@ test('the reference has every route, parameter, field and type of event', () => 
     }
   }
   for (const type of sentEventTypes) assert.ok(all.includes(`<code>${type}</code></h3>`), type);
-  assert.ok(pages.get('/docs/refunds')!.includes('href="/docs/errors#amount_too_large"'));
+  const refunds = pages.get('/docs/refunds')!;
+  assert.ok(refunds.includes('href="/docs/errors#amount_too_large"'));
+  assert.ok(refunds.includes('href="/docs/api/events#refundfailed"'));
+  assert.ok(all.includes('Whether there are more objects behind this page.'));
 });
 
 test('the guides show every test card, and the address of this service', () => {
