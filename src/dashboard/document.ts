@@ -42,7 +42,7 @@ export function page(visit: Visit, content: Content & { readonly active: Room })
   return whole(visit, content, {
     mode,
     suffix: organization.name,
-    header: html`${banner}<header class="bar">${switches(visit)}${memberMenu(visit)}</header>`,
+    header: html`<header>${banner}<div class="bar">${switches(visit)}${memberMenu(visit)}</div></header>`,
     navigation: navigation(visit, content.active),
   });
 }
@@ -53,7 +53,7 @@ export function memberPage(visit: MemberContext, content: Content): DashboardAns
   const back =
     first &&
     html`<a href="${link(visit, `/dashboard/${first.id}/test/home`)}">${sayFrame('dashboard', visit.language)}</a>`;
-  const header = html`<header class="bar"><div class="switches">${back ?? null}</div>${memberMenu(visit)}</header>`;
+  const header = html`<header><div class="bar"><div class="switches">${back ?? null}</div>${memberMenu(visit)}</div></header>`;
   return whole(visit, content, {
     mode: null,
     suffix: sayFrame('dashboard', visit.language),

@@ -75,11 +75,14 @@ export class Visitor {
       if (value === '') this.cookies.delete(name!);
       else this.cookies.set(name!, value!);
     }
+    // A stream of events does not end by itself.
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    if (isStream) await response.body?.cancel();
     return {
       status: response.status,
       headers: response.headers,
       location: response.headers.get('location') ?? '',
-      body: await response.text(),
+      body: isStream ? '' : await response.text(),
     };
   }
 }
