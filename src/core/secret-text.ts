@@ -40,9 +40,12 @@ export function holdsCardNumber(text: string): boolean {
   return asciiDigits(text).match(digitRuns)?.some(isCardNumberWithin) ?? false;
 }
 
-/** Whether some of the digits in a row are a card number. */
 function isCardNumberWithin(run: string): boolean {
-  const digits = run.replace(/\D/g, '');
+  return hasCardDigits(run.replace(/\D/g, ''));
+}
+
+/** Whether some of the digits in a row are a card number. */
+export function hasCardDigits(digits: string): boolean {
   for (let start = 0; start + cardDigitsMin <= digits.length; start++) {
     if (cardBrand(digits.slice(start, start + 6)) === null) continue;
     for (let length = cardDigitsMin; length <= cardDigitsMax && start + length <= digits.length; length++) {

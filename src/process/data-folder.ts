@@ -3,6 +3,7 @@
 //   format.json   the service that it belongs to, its id, the number of shards, the generation of their folders, and the
 //                 layouts of the records in it
 //   directory/    organizations and keys
+//   request-logs/ the API requests of each organization with their answers; the folder is whole without it
 //   shard-0 …     the shards' folders; after a reshard they are in a folder of their own, `generation-1/shard-0` …
 //
 // The generation in force is the one that format.json names, and format.json is replaced in one step. Any other generation

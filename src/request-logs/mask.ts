@@ -3,7 +3,7 @@
 // API, and nearly always it has nothing to leave out: that is found by a few searches over a whole batch. What was refused
 // can hold anything, and is always read.
 
-import { maskText, maskValue } from '../core/secret-text.ts';
+import { hasCardDigits, maskText, maskValue } from '../core/secret-text.ts';
 import {
   type AnsweredRequest,
   bodyKeptBytesMax,
@@ -61,7 +61,7 @@ export class Masker {
       if (this.#next[i]! < end) isFound = true;
     }
     const isCut = (flags & (entryFlags.requestCut | entryFlags.answerCut)) !== 0;
-    return isFound || isCut || hasManyDigits(this.#buffer, frame.textsAt, end);
+    return isFound || isCut || mayHoldCardNumber(this.#buffer, frame.textsAt, end);
   }
 }
 
@@ -75,10 +75,10 @@ const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
 });
 
 /**
- * Whether a part of the bytes has the characters of numbers only, with as many digits as a card number. It looks at the last
- * byte of a span of thirteen first; when that is none of them, the next span begins behind it.
+ * Whether a part of the bytes, which has the characters of numbers only, may have a card number. It looks at the last byte of a
+ * span of thirteen first; when that is none of them, the next span begins behind it.
  */
-function hasManyDigits(bytes: Buffer, start: number, end: number): boolean {
+function mayHoldCardNumber(bytes: Buffer, start: number, end: number): boolean {
   let from = start;
   while (from + digitsMin <= end) {
     let i = from + digitsMin - 1;
@@ -87,9 +87,11 @@ function hasManyDigits(bytes: Buffer, start: number, end: number): boolean {
       from = i + 1;
       continue;
     }
-    let digits = 0;
-    for (i = from; i < end && kinds[bytes[i]!] !== other; i++) if (isDigitAt(bytes, i)) digits++;
-    if (digits >= digitsMin) return true;
+    let digits = '';
+    // The low bits of each script's digits are their values.
+    for (i = from; i < end && kinds[bytes[i]!] !== other; i++)
+      if (isDigitAt(bytes, i)) digits += bytes[i]! & 15;
+    if (hasCardDigits(digits)) return true;
     from = i;
   }
   return false;

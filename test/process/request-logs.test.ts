@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import type { LoggedRequest } from '../../src/request-logs/entry.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
-import { payments } from './payments-command.ts';
+import { pasteBlock, payments } from './payments-command.ts';
 
 const card = '4242424242424242';
 const dataDir = temporaryFolder();
@@ -137,6 +137,27 @@ test('what was answered before a stop is in the log after it, and the log goes o
   const { headers } = await service.call('/v1/account', { key: shop.key });
   await logged(headers.get('request-id')!);
   assert.ok((await logs('--org', shop.id)).some(({ request }) => request === entry!.request));
+});
+
+test('the commands of the runbook find what they are for', async () => {
+  const { json, headers } = await service.call('/v1/payment_intents', {
+    key: shop.key,
+    idempotencyKey: 'order-1001',
+    body: { amount: 500, currency: 'mad' },
+  });
+  const REQ = headers.get('request-id')!;
+  await logged(REQ);
+  const { code, out, error } = await pasteBlock('docs/operations.md', '## Request logs', {
+    REQ,
+    ORG: shop.id,
+    PI: json.id,
+    PAYMENTS_DATA_DIR: dataDir,
+  });
+  assert.equal(code, 0, error);
+  const [whole, ...lines] = out.split(/(?=^\d{4}-|^\{"org)/m);
+  assert.match(whole!, new RegExp(`^request +${REQ}$`, 'm'));
+  assert.equal(lines.length, 2);
+  for (const line of lines) assert.match(line, new RegExp(REQ));
 });
 
 test('wrong usage is refused with a word about it', async () => {
