@@ -50,7 +50,7 @@ const bufferBytes = 256 * 1024;
 const batchesMax = 64;
 const spareMax = 4;
 /** An entry waits this long at most before it is handed over. */
-const gatherMs = 200;
+const gatherMs = 500;
 /** Questions that may wait for their answers. */
 const questionsMax = 256;
 /** Gaps that one batch tells. */

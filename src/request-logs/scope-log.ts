@@ -100,9 +100,7 @@ export class ScopeLog {
 /** Drops the segments of a folder of which all entries are older. No log may be open on it. */
 export function dropOlder(folder: string, thanMs: number): void {
   for (const name of segmentsIn(folder)) {
-    const index = readIndex(folder, name);
-    const newestMs = index.count === 0 ? timeOfSegment(name) : index.atMs(index.count - 1);
-    if (newestMs < thanMs) dropSegment(folder, name);
+    if (timeOfSegment(name) < thanMs && !readIndex(folder, name).hasLater(thanMs)) dropSegment(folder, name);
   }
 }
 

@@ -111,11 +111,13 @@ export function searchLog(
   const names = segmentsIn(log);
   let newest = noPlace;
   let [rows, reads] = [rowsMax, readsMax];
-  for (const name of names.reverse()) {
+  for (const [i, name] of [...names.entries()].reverse()) {
     if (start !== null && name > start.name) continue;
+    // All entries of this segment are older than the next one's first.
+    const next = names[i + 1];
+    if (next !== undefined && timeOfSegment(next) < since - disorderMs) break;
     const index = readIndex(log, name);
     if (newest === noPlace && index.count > 0) newest = textOf({ name, row: index.count });
-    if (index.count > 0 && index.atMs(index.count - 1) < since - disorderMs) break;
     const from = start !== null && name === start.name ? Math.min(start.row, index.count) : index.count;
     for (let row = from - 1; row >= 0; row--) {
       if (found.length === limit || rows-- === 0 || reads === 0)

@@ -116,6 +116,11 @@ export class SegmentIndex {
   flags(row: number): number {
     return this.#rows[row * indexRowBytes + 31]!;
   }
+  /** Whether an entry is of that time or a later one. A crash of the machine may have left rows that tell nothing. */
+  hasLater(ms: number): boolean {
+    for (let row = this.count - 1; row >= 0; row--) if (this.atMs(row) >= ms) return true;
+    return false;
+  }
   /** Where the frames end that the index has. */
   get end(): number {
     return this.count === 0 ? 0 : this.offset(this.count - 1) + this.bytes(this.count - 1);

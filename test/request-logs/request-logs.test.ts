@@ -1,7 +1,7 @@
 // The request logs on the disk: what a search finds, what is dropped, and what a crash leaves.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
@@ -227,6 +227,25 @@ for (const [name, entriesBy, indexBy, left] of ends) {
     assert.deepEqual(after, [next.requestId, ...before]);
   });
 }
+
+test('rows that a crash of the machine has left empty hide no others, and don’t make them old', () => {
+  const { folder, logs } = newLogs();
+  const entries = Array.from({ length: 3 }, () => answeredRequest());
+  writeAll(logs, shop, entries);
+  logs.close();
+  const log = scopeFolderOf(folder, shop.org, shop.mode);
+  const index = join(log, readdirSync(log).find((each) => each.endsWith('.index'))!);
+  const bytes = readFileSync(index);
+  writeFileSync(index, Buffer.concat([bytes.fill(0, 32, 64), Buffer.alloc(64)]));
+  const again = newLogs({ folder }).logs;
+  again.sweep(startMs + dayMs);
+  const left = [entries[2]!, entries[0]!];
+  const since = { since: entries[0]!.answeredAtMs };
+  assert.deepEqual(requestsOf(searchLog(folder, shop, since, 10).found), idsOf(left));
+  const next = answeredRequest();
+  writeAll(again, shop, [next]);
+  assert.deepEqual(requestsOf(searchLog(folder, shop, since, 10).found), idsOf([next, ...left]));
+});
 
 test('what the disk does not take is counted, and the log tells the gap when it goes on', () => {
   let hasRoom = true;
