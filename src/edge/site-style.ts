@@ -120,6 +120,9 @@ footer{padding:1rem}
 .languages ul{display:flex;flex-wrap:wrap;justify-content:center;gap:.25rem 1.25rem;padding:0;list-style:none;font-size:.9375rem}
 .languages a,.languages span{display:inline-block;padding-block:.25rem}
 @media (max-width:39.99rem){
+.filters .field{flex-basis:100%;max-inline-size:none}
+.filters .field:has([type=date]){flex-basis:7rem}
+.filters button{flex:1}
 .cards,.cards tbody,.cards tr,.cards td{display:block}
 .cards thead{position:absolute;inline-size:1px;block-size:1px;overflow:hidden;clip-path:inset(50%)}
 .cards tr{padding:.625rem .875rem;border:1px solid var(--line);border-radius:var(--radius);background:var(--surface)}

@@ -6,6 +6,7 @@ import { timeOfId } from '../../core/ids.ts';
 import { formatAmount } from '../../core/money.ts';
 import type { FoundPayment, FoundPayments } from '../../domain/payment-search.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
+import { brandName } from '../../edge/pages/marks.ts';
 import type { ApiError } from '../../operator/server/services.ts';
 import { amount, badge, emptyState, pager, type Tone, table, time } from '../components.ts';
 import { roomLink } from '../links.ts';
@@ -51,7 +52,8 @@ export function methodText(
   cashNumber: string | null,
 ): Html | null {
   if (method === null) return null;
-  const detail = card === null ? cashNumber && codeText(cashNumber) : `${card.brand} ${card.last4}`;
+  const detail =
+    card === null ? cashNumber && codeText(cashNumber) : `${brandName(card.brand)} •••• ${card.last4}`;
   return html`${sayPayment(method, language)}${detail && html` <bdi class="muted" dir="ltr">${detail}</bdi>`}`;
 }
 

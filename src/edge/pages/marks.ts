@@ -32,7 +32,7 @@ export function outcomeMark(outcome: keyof typeof outcomes): Html {
 /** The sign of a page that waits. */
 export const waitingMark = html`<div class="outcome wait" aria-hidden="true"></div>`;
 
-export const brandNames: Readonly<Record<CardBrand, string>> = {
+const brandNames: Readonly<Record<CardBrand, string>> = {
   visa: 'Visa',
   mastercard: 'Mastercard',
   amex: 'American Express',
@@ -42,6 +42,11 @@ export const brandNames: Readonly<Record<CardBrand, string>> = {
   unionpay: 'UnionPay',
   maestro: 'Maestro',
 };
+
+/** The name of a card's brand, as it is written on cards. */
+export function brandName(brand: string): string {
+  return brandNames[brand as CardBrand] ?? brand;
+}
 
 const labels = [
   ['visa', 'VISA'],

@@ -1,11 +1,10 @@
 // What customers keep of a payment, on the screen or on paper: a list of facts, and the receipt.
 
 import type { Language } from '../../contract/vocabulary.ts';
-import type { CardBrand } from '../../core/card-number.ts';
 import { formatAmount } from '../../core/money.ts';
 import type { Visit } from './document.ts';
 import { type Html, html } from './html.ts';
-import { brandNames } from './marks.ts';
+import { brandName } from './marks.ts';
 import { say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 
@@ -40,8 +39,7 @@ export function receipt({ amount, currency, merchant, intent, charge }: ShownPay
 function methodOf({ method, card }: NonNullable<ShownPayment['charge']>, language: Language): string {
   if (method === 'cash') return say('by_cash', language);
   if (card === null) return say('by_card', language);
-  const brand = brandNames[card.brand as CardBrand] ?? card.brand;
-  return say('card_ending', language, { brand, last4: card.last4 });
+  return say('card_ending', language, { brand: brandName(card.brand), last4: card.last4 });
 }
 
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', fr: 'fr-MA', ar: 'ar-MA' };
