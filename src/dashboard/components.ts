@@ -80,7 +80,8 @@ export function form(
 ${hidden('form_key', context.session.formKey)}${hidden('idempotency_key', keyOf(context))}${body}</form>`;
 }
 
-/** A form that is shown again keeps its key: what was refused did not happen, and what happened is not done twice. */
+/** A form that is shown again keeps its key, so that what may have happened is not done twice; the desk takes the key of one that
+ * was refused for good. */
 function keyOf({ form: sent }: MemberContext): string {
   return sent.get('idempotency_key') || randomUUID();
 }

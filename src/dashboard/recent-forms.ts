@@ -6,15 +6,24 @@ const keptMax = 1_000;
 export class RecentForms {
   readonly #keys = new Set<string>();
 
-  /** Whether this is the first time for the form of a member. A form without a key counts as new. */
-  isFirst(member: string, form: URLSearchParams): boolean {
+  /**
+   * Carries out the form of a member; null when that was done, or is under way. A form that fails may come again, and one without
+   * a key counts as new.
+   */
+  async once<T>(member: string, form: URLSearchParams, run: () => Promise<T>): Promise<T | null> {
     const key = form.get('idempotency_key');
-    if (!key) return true;
+    if (!key) return run();
     const name = `${member} ${key}`;
-    if (this.#keys.has(name)) return false;
+    if (this.#keys.has(name)) return null;
     this.#keys.add(name);
     // A set is in the order in which its members came.
-    if (this.#keys.size > keptMax) for (const oldest of this.#keys) return this.#keys.delete(oldest);
-    return true;
+    const [oldest] = this.#keys;
+    if (this.#keys.size > keptMax) this.#keys.delete(oldest!);
+    try {
+      return await run();
+    } catch (error) {
+      this.#keys.delete(name);
+      throw error;
+    }
   }
 }

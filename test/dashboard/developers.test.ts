@@ -153,7 +153,11 @@ browserTest('failed deliveries are listed with their attempts, and resent: one, 
     await page.reload();
     return (await row(/Delivered.*alert/s).count()) === 1;
   });
+  assert.doesNotMatch((await page.locator('dl').first().textContent())!, /Next attempt/);
   assert.equal(await failed(), 2);
+  await open('webhooks');
+  assert.match((await row('/hooks').textContent())!, /Some failed/);
+  await follow('Some failed');
   await click('Resend all failed');
   assert.match((await notice())!, /being sent again/);
   await eventually(async () => (await failed()) === 0);

@@ -76,6 +76,7 @@ export const webhookMessages = {
   type: { en: 'Type', fr: 'Type', ar: 'النوع' },
   send: { en: 'Send', fr: 'Envoyer', ar: 'إرسال' },
   deliveries: { en: 'Deliveries', fr: 'Livraisons', ar: 'الإرسالات' },
+  some_failed: { en: 'Some failed', fr: 'Des échecs', ar: 'فشل بعضها' },
   no_deliveries: { en: 'Nothing was sent yet.', fr: 'Rien n’a encore été envoyé.', ar: 'لم يُرسل شيء بعد.' },
   show_failed: { en: 'Show failed ones only', fr: 'Afficher seulement les échecs', ar: 'عرض الفاشلة فقط' },
   show_all: { en: 'Show all', fr: 'Tout afficher', ar: 'عرض الكل' },

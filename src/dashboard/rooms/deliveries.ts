@@ -200,7 +200,7 @@ async function deliveryPage(
       definitions([
         [say('event'), html`<a href="${roomLink(visit, `events/${event}`)}" dir="ltr">${type}</a>`],
         [say('status'), statusBadge(visit, status)],
-        [say('next_attempt'), dueMs && time(language, Math.max(dueMs, desk.services.now()))],
+        [say('next_attempt'), dueMs === null ? null : time(language, Math.max(dueMs, desk.services.now()))],
         [say('id'), copyable(visit, id)],
         [say('created'), time(language, created * 1000)],
       ]),

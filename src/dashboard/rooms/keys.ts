@@ -235,9 +235,10 @@ async function shownOnce(
   make: () => Promise<MadeKey & { readonly old: ApiKey | null }>,
 ): Promise<DashboardAnswer> {
   const { language, member, form } = visit;
-  if (!forms.isFirst(member.id, form)) return redirect(roomLink(visit, active, { done: 'again' }));
   try {
-    const { key, text, old } = await make();
+    const made = await forms.once(member.id, form, make);
+    if (made === null) return redirect(roomLink(visit, active, { done: 'again' }));
+    const { key, text, old } = made;
     return page(visit, {
       active,
       title: sayKeys('shown_title', language),

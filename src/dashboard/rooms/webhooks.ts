@@ -1,9 +1,11 @@
 // The room for webhook endpoints: a merchant adds, changes, pauses and deletes them, and shows and rolls their signing secrets.
 // Deliveries have a file of their own (deliveries.ts). Endpoints are changed by the API's own commands.
 
+import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
 import { html } from '../../edge/pages/html.ts';
+import { records } from '../../operator/server/shard-records.ts';
 import { rollSecret, secretsOf } from '../../operator/server/webhook-commands.ts';
 import {
   badge,
@@ -114,6 +116,7 @@ async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const { language, role } = visit;
   const listed = await desk.api(visit, 'list_webhook_endpoints', { query: { limit: '100' } });
   const endpoints: readonly Endpoint[] = listed.ok ? (listed.body.data as Endpoint[]) : [];
+  const failing = await failingOf(visit, desk, endpoints);
   const columns = [
     {
       heading: sayWebhooks('url', language),
@@ -129,6 +132,13 @@ async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
       cell: ({ enabled_events: types }: Endpoint) =>
         types.includes('*') ? sayWebhooks('all_events', language) : String(types.length),
     },
+    {
+      heading: sayWebhooks('deliveries', language),
+      cell: ({ id }: Endpoint) =>
+        failing.has(id)
+          ? html`<a href="${roomLink(visit, `webhooks/${id}`, { failed: '1' })}">${sayWebhooks('some_failed', language)}</a>`
+          : '–',
+    },
   ];
   const add = button(sayWebhooks('create', language), roomLink(visit, 'webhooks/new'));
   return page(visit, {
@@ -143,6 +153,22 @@ async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
         : table(sayWebhooks('endpoints', language), columns, endpoints),
     ],
   });
+}
+
+/** The endpoints with deliveries that have failed for good. */
+async function failingOf(
+  { organization, mode }: Visit,
+  { services }: Desk,
+  endpoints: readonly Endpoint[],
+): Promise<Set<string>> {
+  const scope = scopeOf(organization.id, mode === 'live');
+  const failed = await Promise.all(
+    endpoints.map(async ({ id }) => {
+      const index = fieldIndex('delivery', scope, 'failed', id);
+      return (await records(services, id, index, { limit: 1 })).length > 0;
+    }),
+  );
+  return new Set(endpoints.filter((_, i) => failed[i]).map(({ id }) => id));
 }
 
 function creation(visit: Visit, problems: Problems): DashboardAnswer {
