@@ -25,7 +25,6 @@ import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 import { amountProblem, codeText, paymentLink } from './payment-parts.ts';
 import {
-  again,
   askStory,
   customersWith,
   everyPayment,
@@ -132,7 +131,7 @@ function refused(visit: Visit, desk: Desk, outcome: Refused): Promise<DashboardA
   const { param } = outcome.error;
   const problem = amountProblem(visit.language, outcome.error, { methods: ['cash'] });
   const name = param === 'amount' || param === 'description' ? param : '';
-  return showCash(again(visit, outcome), desk, { [name]: problem }, outcome.status);
+  return showCash(visit, desk, { [name]: problem }, outcome.status);
 }
 
 /** The customer with the e-mail address that was typed: the newest who has it, or a new one. */

@@ -33,7 +33,7 @@ import { mayDo } from '../roles.ts';
 import type { Desk, ResultOf, Row, Visit } from '../row.ts';
 import { listPage } from './list-page.ts';
 import { amountProblem, paymentLink } from './payment-parts.ts';
-import { again, perform } from './payment-questions.ts';
+import { perform } from './payment-questions.ts';
 
 export const checkoutRows: readonly Row[] = [
   { method: 'GET', path: 'checkout', permission: 'payments.read', handle: listSessions },
@@ -179,12 +179,7 @@ async function makeLink(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   });
   if (made.ok) return redirect(roomLink(visit, `checkout/${made.body.id}`, { done: 'link' }));
   const problem = amountProblem(language, made.error, { methods });
-  return showForm(
-    again(visit, made),
-    desk,
-    { [fieldOf[made.error.param ?? ''] ?? '']: problem },
-    made.status,
-  );
+  return showForm(visit, desk, { [fieldOf[made.error.param ?? ''] ?? '']: problem }, made.status);
 }
 
 const doneTexts = { link: 'link_done', expire: 'expire_done' } as const;
@@ -256,5 +251,5 @@ async function expireSession(visit: Visit, desk: Desk): Promise<DashboardAnswer>
   const { id } = visit;
   const expired = await perform(visit, desk, 'expire_checkout_session', { id, params: {} });
   if (expired.ok) return redirect(roomLink(visit, `checkout/${id}`, { done: 'expire' }));
-  return showSession(again(visit, expired), desk, { '': expired.error.message }, expired.status);
+  return showSession(visit, desk, { '': expired.error.message }, expired.status);
 }

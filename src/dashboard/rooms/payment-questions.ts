@@ -83,17 +83,6 @@ export async function perform<O extends CommandOperation>(
 /** The outcome of a command that was refused. */
 export type Refused = Extract<Awaited<ReturnType<Desk['api']>>, { readonly ok: false }>;
 
-/**
- * The visit with which a refused form is shown again. A refusal is kept with its idempotency key, so what is typed now goes under
- * another one; when it is not known what became of the command, the key stays.
- */
-export function again(visit: Visit, { status }: Refused): Visit {
-  if (status === 409 || status === 429 || status >= 500) return visit;
-  const form = new URLSearchParams(visit.form);
-  form.delete('idempotency_key');
-  return { ...visit, form };
-}
-
 /** The ids of the customers with an e-mail address, the newest first. */
 export async function customersWith(visit: Visit, desk: Desk, email: string): Promise<string[]> {
   const listed = await desk.api(visit, 'list_customers', { query: { email, limit: '10' } });

@@ -29,7 +29,7 @@ import { paymentMessages, sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 import { amountProblem, codeText, methodText, statusBadge } from './payment-parts.ts';
-import { again, askStory, perform } from './payment-questions.ts';
+import { askStory, perform } from './payment-questions.ts';
 
 export const paymentRows: readonly Row[] = [
   {
@@ -149,12 +149,7 @@ async function refundPayment(visit: Visit, desk: Desk): Promise<DashboardAnswer>
   const { error, status } = outcome;
   const most = (await askStory(visit, desk, id))?.refundable ?? 0;
   const problem = amountProblem(language, error, { methods: ['card'], most });
-  return showPayment(
-    again(visit, outcome),
-    desk,
-    { [error.param === 'amount' ? 'amount' : '']: problem },
-    status,
-  );
+  return showPayment(visit, desk, { [error.param === 'amount' ? 'amount' : '']: problem }, status);
 }
 
 const cancelReasons = ['requested_by_customer', 'abandoned', 'duplicate', 'fraudulent'] as const;
@@ -182,7 +177,7 @@ async function cancelPayment(visit: Visit, desk: Desk): Promise<DashboardAnswer>
   const params = reason ? { cancellation_reason: reason } : {};
   const outcome = await perform(visit, desk, 'cancel_payment_intent', { id, params });
   if (outcome.ok) return redirect(roomLink(visit, `payments/${id}`, { done: 'cancel' }));
-  return showPayment(again(visit, outcome), desk, { '': outcome.error.message }, outcome.status);
+  return showPayment(visit, desk, { '': outcome.error.message }, outcome.status);
 }
 
 function detailsPart(visit: Visit, { intent, session, customer, reviews }: PaymentStory): Html {
