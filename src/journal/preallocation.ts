@@ -13,6 +13,8 @@ import { dataFile, type Environment, pageBytesOf, usedBytes } from './environmen
 /** As many bytes are filled ahead as are in use, within these bounds, so that a small folder stays small. */
 const aheadBytesMin = 256 * 1024;
 const aheadBytesMax = 4 * 1024 * 1024;
+/** With more left than this, by the estimate, a transaction is admitted at once. Asking the library takes microseconds. */
+const enoughBytes = 1024 * 1024;
 /** The bytes that are written and synced at once. A commit that comes meanwhile may wait for them. */
 const pieceBytesMax = 1024 * 1024;
 const zeros = Buffer.alloc(pieceBytesMax);
@@ -50,7 +52,7 @@ export class Preallocation {
     this.#usedBytesMax += bytes;
     const isFilling = this.#filling !== null;
     const isDone = this.#isOver || this.#filledBytes >= this.#bytesMax;
-    if (this.#leftBytes >= (isFilling ? 0 : aheadBytesMax / 2) || (isDone && !isFilling)) return undefined;
+    if (this.#leftBytes >= (isFilling ? 0 : enoughBytes) || (isDone && !isFilling)) return undefined;
     // The estimate is corrected, because transactions mostly use less than they may.
     this.#usedBytesMax = usedBytes(this.#environment) + bytes;
     if (isFilling) return this.#leftBytes < 0 ? this.#filling! : undefined;

@@ -4,10 +4,17 @@ import assert from 'node:assert/strict';
 import { appendFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { dataFile, openEnvironment, usedBytes } from '../../src/journal/environment.ts';
+import {
+  commitAppended,
+  createEnvironment,
+  dataFile,
+  openEnvironment,
+  usedBytes,
+} from '../../src/journal/environment.ts';
 import { partOf } from '../../src/journal/identity.ts';
 import type { LogBatch } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
+import { Preallocation } from '../../src/journal/preallocation.ts';
 import {
   appendTurns,
   failOnWarning,
@@ -63,6 +70,33 @@ test('the newest segment is filled ahead, by as much as it holds', async (contex
   const { file, used } = sizes(dir);
   assert(used > 99 * 40 * kilobyte && file - used > 512 * kilobyte, JSON.stringify({ file, used }));
   assert(file - used < 8 * 1024 * kilobyte, JSON.stringify({ file, used }));
+});
+
+test('the library is asked now and then how much it uses, and not before each transaction', async (context) => {
+  const folder = join(temporaryFolder(context), 'segment');
+  const options = { folder, part: partOf(identity, 'log'), mapSize: 1 << 26, check: 'none' } as const;
+  await createEnvironment(folder, options.mapSize, options.part);
+  const environment = openEnvironment(options);
+  let asked = 0;
+  const getStats = () => {
+    asked++;
+    return environment.getStats();
+  };
+  const room = new Preallocation(folder, Object.assign(Object.create(environment), { getStats }), 1 << 26);
+  const commits = async (first: number, last: number) => {
+    asked = 0;
+    for (const sequence of upTo(last, first)) {
+      const bytes = Buffer.alloc(16 * kilobyte, 1);
+      await room.admit([{ bytes }]);
+      await commitAppended(environment, [[sequence, bytes]]);
+    }
+    return asked;
+  };
+  await commits(1, 300);
+  const often = await commits(301, 500);
+  assert(often < 50, String(often));
+  await room.stop();
+  await environment.close();
 });
 
 test('records that outrun the filling are all there', async (context) => {
