@@ -12,10 +12,10 @@ import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { foldersOfJournal } from '../../src/journal/open-journal.ts';
 import { type DataFolder, lookAtDataFolder } from '../../src/process/data-folder.ts';
 import { crampedEnv, Merchant } from '../process/merchant.ts';
-import { payments } from '../process/payments-command.ts';
 import { shopOnEachShard } from '../process/shops.ts';
 import type { Service } from '../service.ts';
 import { FaultyMachine, type Rule } from './faulty-machine.ts';
+import { assertWhole, merchantsOn, pauseAll, progress, startWork } from './merchants.ts';
 
 const { EIO, ENOSPC } = constants.errno;
 const rounds = Number(process.env.MACHINE_FAULT_ROUNDS ?? 1);
@@ -39,43 +39,10 @@ function machineFor(context: TestContext): FaultyMachine | null {
   return machine;
 }
 
-function startWork({ url }: Service, merchants: readonly Merchant[]): void {
-  for (const merchant of merchants) merchant.work(url, 4);
-}
-
-async function pauseAll(merchants: readonly Merchant[]): Promise<void> {
-  for (const merchant of merchants) await merchant.pause();
-}
-
-async function merchantsOn(context: TestContext, service: Service): Promise<Merchant[]> {
-  const shops = await shopOnEachShard(service, 2);
-  return shops.map(({ key }, shard) => new Merchant(context, `shop${shard}`, key));
-}
-
 /** Settles when the service has ended. */
 function endOf({ process: child }: Service): Promise<unknown> {
   child.ref();
   return once(child, 'exit');
-}
-
-/** Settles when each merchant has so many more writes acknowledged. */
-async function progress(service: Service, merchants: readonly Merchant[], count: number): Promise<void> {
-  const enough = merchants.map(({ acknowledged }) => acknowledged + count);
-  await service.until(
-    () => merchants.every(({ acknowledged }, i) => acknowledged >= enough[i]!) || undefined,
-  );
-}
-
-/** Everything that was acknowledged is there, as it was, once. */
-async function assertWhole(service: Service, merchants: readonly Merchant[], hint: string): Promise<void> {
-  for (const merchant of merchants) {
-    await merchant.check(service.url, true);
-    await merchant.checkLists(service.url);
-    assert.deepEqual(merchant.findings, { lost: [], doubled: [], half: [] }, hint);
-  }
-  assert.equal(await service.stop(), 0);
-  const { code, out } = await payments('verify', '--data', service.dataDir, '--json');
-  assert.equal(code, 0, `${hint}\n${out}`);
 }
 
 test('power cuts at any write or sync lose nothing that was acknowledged', async (context) => {
