@@ -32,6 +32,8 @@ export const bodyBytesMax = 256 * 1024 - 1;
 export const formBytesMax = 8 * 1024;
 /** The body of a form of the dashboard, which may have a small picture in it. */
 export const dashboardFormBytesMax = 128 * 1024;
+/** What a payment network posts at once. */
+export const networkCallbackBytesMax = 32 * 1024;
 /** A body may arrive in this many pieces of any size, and in more when they have so many bytes on average. */
 export const bodyPiecesFree = 256;
 export const bodyPieceBytesMin = 32;

@@ -10,6 +10,7 @@ import {
   type PaymentMethodType,
 } from '../contract/vocabulary.ts';
 import type { BucketOverride, LimitsOverrides } from '../domain/limits-in-force.ts';
+import { noConnectors, type OrganizationConnectors } from '../networks/connectors.ts';
 import type { Branding } from './branding.ts';
 import type { LimitRequest } from './limit-request.ts';
 import { DirectoryRefusal } from './refusal.ts';
@@ -35,12 +36,15 @@ export interface Organization {
   readonly branding: Branding;
   /** Its requests for higher limits, newest first. */
   readonly limitRequests: readonly LimitRequest[];
+  /** The payment networks that its payments go through. */
+  readonly connectors: OrganizationConnectors;
 }
 
 /** The fields that organizations did not have from the start. */
 const laterFields = {
   branding: { colour: null, logo: null },
   limitRequests: [],
+  connectors: noConnectors,
 } satisfies Partial<Organization>;
 
 /** An organization as it was stored, by this version or an earlier one. */

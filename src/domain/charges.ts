@@ -65,7 +65,7 @@ export function newCashNumber(draft: Draft): string {
 }
 
 /** The charge that has this cash code, or the network call that is about to issue it. */
-function holderOf(draft: Draft, number: string): StoredRecord | undefined {
+export function holderOf(draft: Draft, number: string): StoredRecord | undefined {
   const [holder] = draft.view.scan(cashIndex(number), { descending: true });
   return holder;
 }
@@ -96,6 +96,7 @@ export function chargeOpened(draft: Draft, call: NetworkCallRecord): Outcome {
     card: null,
     cash_number: call.cash_number,
     cash_agent: null,
+    receipts: [],
     challenge_token: null,
     authorization: null,
     settled_at_ms: null,
@@ -151,8 +152,20 @@ export function succeedCharge(draft: Draft, charge: ChargeRecord): ChargeRecord 
   return succeeded;
 }
 
+/** The charge is given up before it was paid, and the network is told that its cash code is not valid any more. */
+export function giveUpCharge(draft: Draft, charge: ChargeRecord): void {
+  closeCharge(draft, charge, canceledBeforePaid(draft.context.language));
+  if (charge.method !== 'cash') return;
+  draft.call({
+    ...newNetworkCall(draft.context, 'cancel_cash_code'),
+    payment_intent: charge.payment_intent,
+    charge: charge.id,
+    request: null,
+  });
+}
+
 /** The charge fails. The caller changes its payment intent afterwards, because this event comes before the intent's. */
-export function closeCharge(draft: Draft, charge: ChargeRecord, failure: Failure): ChargeRecord {
+function closeCharge(draft: Draft, charge: ChargeRecord, failure: Failure): ChargeRecord {
   const failed = draft.put<ChargeRecord>({
     ...charge,
     status: 'failed',
@@ -239,7 +252,7 @@ export function abandonCharge(draft: Draft, _params: object, id: string): Outcom
   if (charge === undefined || intent!.checkout_session === null) return refused(missing(id, null));
   const found = waitingCharge(draft, charge);
   if ('refusal' in found) return found;
-  closeCharge(draft, charge, canceledBeforePaid(draft.context.language));
+  giveUpCharge(draft, charge);
   draft.put<PaymentIntentRecord>({ ...intent!, status: 'requires_payment_method' });
   return { body: JSON.stringify({ status: 'requires_payment_method' }) };
 }
@@ -319,24 +332,4 @@ function pendingCharge(draft: Draft, id: string): Found<'charge'> {
 function dropAuthorization(draft: Draft, { authorization }: ChargeRecord): void {
   const call = authorization === null ? undefined : draft.get('network_call', authorization);
   if (call !== undefined) draft.remove(call);
-}
-
-/** An agent took cash for a code. The right amount in time pays the charge; anything else opens a review. */
-export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
-  const number = params.number.replace(/[ -]/g, '');
-  const { org, livemode } = draft.context;
-  const holder = holderOf(draft, number);
-  if (holder?.kind !== 'charge' || holder.org !== org || holder.livemode !== livemode) {
-    return refused(missing(params.number, holder?.org === org ? holder.livemode : null, 'number'));
-  }
-  const charge = failOverdue(draft, holder);
-  if (charge.status !== 'pending') {
-    openReview(draft, charge, 'late_payment', params.amount);
-    return answered(presentCharge(charge));
-  }
-  if (params.amount !== charge.amount) {
-    openReview(draft, charge, 'amount_mismatch', params.amount);
-    return answered(presentCharge(charge));
-  }
-  return answered(presentCharge(succeedCharge(draft, { ...charge, cash_agent: 'test agent' })));
 }

@@ -16,6 +16,7 @@ import {
   createPaymentIntent,
   updatePaymentIntent,
 } from './payment-intents.ts';
+import { payCash, receiveMoney } from './received-money.ts';
 import { createRefund, helpRefundFail, helpRefundSucceed } from './refunds.ts';
 import { pruneEvents } from './retention.ts';
 import { closeReview } from './reviews.ts';
@@ -41,7 +42,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   complete_charge: expiringFirst(charges.helpChargeComplete),
   fail_charge: expiringFirst(charges.helpChargeFail),
   expire_charge: expiringFirst(charges.helpChargeExpire),
-  pay_cash: charges.payCash,
+  pay_cash: payCash,
   succeed_refund: helpRefundSucceed,
   fail_refund: helpRefundFail,
   choose_method: expiringFirst(chooseMethod),
@@ -49,6 +50,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   answer_challenge: expiringFirst(charges.answerChallenge),
   abandon_charge: expiringFirst(charges.abandonCharge),
   settle_network_call: settleNetworkCall,
+  receive_money: receiveMoney,
   expire_due: expireDue,
   close_review: closeReview,
   record_attempt: recordAttempt,

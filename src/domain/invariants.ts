@@ -238,14 +238,14 @@ export const invariants: { readonly [K in RecordKind]: Readonly<Record<string, C
   network_call: {
     payment_intent: (call, view) => exists(view, call, 'payment_intent', call.payment_intent),
     about: (call, view) => {
-      const needsCharge = call.action === 'authorize_card' || call.action === 'refund_charge';
+      const needsCharge = call.action !== 'open_card_page' && call.action !== 'issue_cash_code';
       const needsRefund = call.action === 'refund_charge';
       if (needsCharge !== (call.charge !== null) || needsRefund !== (call.refund !== null))
         return `is ${call.action} for ${call.charge} and ${call.refund}`;
       return exists(view, call, 'charge', call.charge) ?? exists(view, call, 'refund', call.refund);
     },
     waited_for: (call, view) => {
-      if (call.accepted || call.action === 'refund_charge') return null;
+      if (call.accepted || call.action === 'refund_charge' || call.action === 'cancel_cash_code') return null;
       const waiting = related(view, call, 'payment_intent', call.payment_intent)?.network_call;
       return unless(waiting === call.id, `is under way, and its payment intent waits for ${waiting}`);
     },

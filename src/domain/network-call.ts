@@ -10,7 +10,9 @@ import type { View } from './view.ts';
 export interface NetworkCall {
   /** The id of the call's record. The network has one effect for each id, however often the call is sent. */
   readonly id: string;
+  readonly org: string;
   readonly action: NetworkCallRecord['action'];
+  readonly paymentIntent: string;
   readonly livemode: boolean;
   /** When the call was decided: Unix milliseconds, rounded to a second. */
   readonly startedAtMs: number;
@@ -22,7 +24,7 @@ export interface NetworkCall {
   /** The id of the call that charged the card (null when a test helper did), and the card. `refund_charge` only. */
   readonly authorization: string | null;
   readonly card: CardDetails | null;
-  /** The code to issue and the time until which it can be paid. `issue_cash_code` only. */
+  /** The code to issue or to cancel, and the time until which it can be paid. */
   readonly cash: { readonly number: string; readonly expiresAtMs: number } | null;
 }
 
@@ -51,10 +53,16 @@ export function networkCallOf(view: View, record: NetworkCallRecord, cashCodeMs:
   const intent = view.get('payment_intent', record.payment_intent);
   assert(intent !== undefined, `call ${record.id} has no payment intent`);
   const startedAtMs = record.created * 1000;
-  const refunded = record.action === 'refund_charge' ? view.get('charge', record.charge!)! : null;
+  const charge = record.charge === null ? null : view.get('charge', record.charge)!;
+  const refunded = record.action === 'refund_charge' ? charge : null;
+  const canceled = record.action === 'cancel_cash_code' ? charge : null;
+  const number = canceled?.cash_number ?? record.cash_number;
+  const expiresAtMs = canceled?.expires_at_ms ?? startedAtMs + cashCodeMs;
   return {
     id: record.id,
+    org: record.org,
     action: record.action,
+    paymentIntent: record.payment_intent,
     livemode: record.livemode,
     startedAtMs,
     amount: record.refund === null ? intent.amount : view.get('refund', record.refund)!.amount,
@@ -62,9 +70,6 @@ export function networkCallOf(view: View, record: NetworkCallRecord, cashCodeMs:
     token: record.card_token,
     authorization: refunded?.authorization ?? null,
     card: refunded?.card ?? null,
-    cash:
-      record.cash_number === null
-        ? null
-        : { number: record.cash_number, expiresAtMs: startedAtMs + cashCodeMs },
+    cash: number === null ? null : { number, expiresAtMs },
   };
 }

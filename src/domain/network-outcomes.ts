@@ -36,6 +36,9 @@ export function settleNetworkCall(draft: Draft, params: { call: string; outcome:
       return settleAuthorization(draft, call, outcome);
     case 'refund_charge':
       return settleRefund(draft, call, outcome);
+    case 'cancel_cash_code':
+      // Whether the code could still be canceled or not: money that was paid with it is reported, and opens a review.
+      return nothing;
   }
 }
 

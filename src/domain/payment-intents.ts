@@ -6,7 +6,7 @@ import type { ParamsOf } from '../contract/routes/table.ts';
 import type { CancellationReason, PaymentMethodType } from '../contract/vocabulary.ts';
 import { changeable } from './changeable.ts';
 import { methodsLeft } from './charge-limits.ts';
-import { canceledBeforePaid, closeCharge, newCashNumber } from './charges.ts';
+import { giveUpCharge, newCashNumber } from './charges.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { find, missing } from './find.ts';
@@ -209,7 +209,7 @@ export function cancelIntent(
 ): PaymentIntentRecord {
   const { context } = draft;
   const charge = intent.latest_charge === null ? undefined : draft.get('charge', intent.latest_charge);
-  if (charge?.status === 'pending') closeCharge(draft, charge, canceledBeforePaid(context.language));
+  if (charge?.status === 'pending') giveUpCharge(draft, charge);
   const canceled = draft.put<PaymentIntentRecord>({
     ...intent,
     status: 'canceled',

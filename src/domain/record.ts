@@ -62,6 +62,14 @@ export interface CardDetails {
   readonly exp_year: number;
 }
 
+/** A network's report of money: its own reference for it, and whether the charge succeeded by it. */
+export interface Receipt {
+  readonly reference: string;
+  /** Centimes. */
+  readonly amount: number;
+  readonly credited: boolean;
+}
+
 export interface ChargeRecord extends Common, Deadline {
   readonly kind: 'charge';
   readonly amount: number;
@@ -80,6 +88,8 @@ export interface ChargeRecord extends Common, Deadline {
   /** The code a customer shows to the agent, 12 digits. Cash only. */
   readonly cash_number: string | null;
   readonly cash_agent: string | null;
+  /** The money that networks have reported for this charge, each report once. */
+  readonly receipts: readonly Receipt[];
   /** The network's name for a typed card that waits for the customer to pass a challenge (3-D Secure). */
   readonly challenge_token: string | null;
   /** The network call that charges the card; null before a card is sent to the network. */
@@ -224,7 +234,12 @@ export interface AttemptRecord extends Common, AttemptResult {
 /** A call to a payment network: written before the call is made, removed when its final outcome is applied. */
 export interface NetworkCallRecord extends Common {
   readonly kind: 'network_call';
-  readonly action: 'open_card_page' | 'issue_cash_code' | 'authorize_card' | 'refund_charge';
+  readonly action:
+    | 'open_card_page'
+    | 'issue_cash_code'
+    | 'cancel_cash_code'
+    | 'authorize_card'
+    | 'refund_charge';
   readonly payment_intent: string;
   /** Null while the network opens a card page or issues a cash code, because there is no charge yet. */
   readonly charge: string | null;

@@ -128,6 +128,7 @@ class Samples {
       card: { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2034 },
       cash_number: null,
       cash_agent: null,
+      receipts: [],
       challenge_token: null,
       authorization: null,
       settled_at_ms: this.#context.nowMs,

@@ -27,6 +27,8 @@ export interface RequestHead {
   readonly forwardedFor: string;
   readonly secFetchSite: string;
   readonly lastEventId: string;
+  /** The signature of a payment network. */
+  readonly signature: string;
   /** Whether a body follows. */
   readonly hasBody: boolean;
   /** The length of the body; 0 when there is none, or when it comes in chunks. */
@@ -52,6 +54,7 @@ class Head implements RequestHead {
   forwardedFor = '';
   secFetchSite = '';
   lastEventId = '';
+  signature = '';
   hasBody = false;
   bodyBytes = 0;
   isChunked = false;
@@ -136,6 +139,9 @@ function readHeader(name: string, value: string): void {
       break;
     case 'last-event-id':
       head.lastEventId = joined(head.lastEventId, value);
+      break;
+    case 'x-service-signature':
+      head.signature = head.once(name, head.signature || undefined, value);
       break;
     case 'trailer':
       head.hasTrailer = true;

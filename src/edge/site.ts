@@ -1,4 +1,4 @@
-// Everything outside `/v1`: health, documentation, and the pages where customers pay.
+// Everything outside `/v1`: health, documentation, what payment networks post, and the pages where customers pay.
 
 import { errorBody, type Refusal, statusOf } from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';
@@ -9,6 +9,7 @@ import { type Asset, assetHandlers } from './assets.ts';
 import { isDashboardPath, type VisitDashboard } from './dashboard-visits.ts';
 import { createDocsVisits, isDocsPath } from './docs/docs-visits.ts';
 import { type Exchange, headerLines } from './exchange.ts';
+import { callbackAddressOf, takeCallback } from './network-callbacks.ts';
 import { visitPage } from './pages/page-visits.ts';
 import type { Pages } from './pages/pages.ts';
 import type { Visitors } from './pages/visitors.ts';
@@ -17,7 +18,7 @@ import { unknownAddress } from './router.ts';
 import { StaticText } from './static-text.ts';
 
 export interface SiteOptions {
-  readonly shards: readonly Pick<ShardClient, 'connected' | 'stalledMs'>[];
+  readonly shards: readonly Pick<ShardClient, 'connected' | 'stalledMs' | 'handOver'>[];
   readonly baseUrl: string;
   /** Whether the service is stopping. */
   readonly isStopping: () => boolean;
@@ -59,7 +60,7 @@ function whyNotReady({ shards, isStopping, stalledMsMax }: SiteOptions): string 
 
 /** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
-  const { baseUrl, isPaused, pages, visitDashboard, visitors } = options;
+  const { baseUrl, isPaused, pages, shards, visitDashboard, visitors } = options;
   const description = openapiDocument(baseUrl);
   const openapi = new StaticText(JSON.stringify(description));
   const visitDocs = createDocsVisits({ baseUrl, description, visitors });
@@ -82,12 +83,17 @@ export function createSite(options: SiteOptions): Handler {
   };
   return (exchange, head) => {
     const { method, path, refusal } = head;
+    const network = method === 'POST' ? callbackAddressOf(path) : null;
     const isRead = method === 'GET' || method === 'HEAD';
     const page = isRead ? documents[path] : undefined;
     if (refusal !== null) refuseVisit(exchange, head, refusal, true);
     else if (page !== undefined) page(exchange, head);
     else if (isDashboardPath(path))
       visitDashboard(exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
+    else if (network !== null)
+      takeCallback(shards, network, exchange, head, (fault, close) =>
+        refuseVisit(exchange, head, fault, close),
+      );
     else if (pages.matches(path))
       visitPage(pages, exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else if (isRead && isDocsPath(path)) visitDocs(exchange, head);

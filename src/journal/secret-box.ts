@@ -1,5 +1,6 @@
-// Seals (encrypts) the signing secrets of webhooks. They are needed as they are, so they can't be stored as digests. The
-// cipher is AES-256-GCM, with a key that is stored outside of the data folder. A sealed secret is bound to its endpoint and
+// Seals (encrypts) the signing secrets of webhooks and the credentials of payment networks. They are needed as they are, so
+// they can't be stored as digests. The
+// cipher is AES-256-GCM, with a key that is stored outside of the data folder. A sealed secret is bound to its endpoint (or setting) and
 // organization, and opens only with them.
 //
 //   v1.<key id>.<base64url of: nonce (12 bytes), sealed text, tag (16)>
@@ -13,7 +14,7 @@ const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** The endpoint and the organization that a signing secret belongs to. */
+/** The endpoint or setting, and the organization, that a secret belongs to. */
 export interface SecretOwner {
   readonly id: string;
   readonly org: string;
@@ -63,7 +64,7 @@ export class SecretBox {
     const [version, keyId = '', content = ''] = sealed.split('.');
     const key = this.#keys.get(keyId);
     if (version !== 'v1' || key === undefined)
-      throw new SecretUnreadable(`the key ${keyId} of the signing secret of ${owner.id} is missing`);
+      throw new SecretUnreadable(`the key ${keyId} of the secret of ${owner.id} is missing`);
     const bytes = Buffer.from(content, 'base64url');
     const nonce = bytes.subarray(0, nonceBytes);
     try {
@@ -73,7 +74,7 @@ export class SecretBox {
       const opened = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
       return Buffer.concat([opened, decipher.final()]).toString();
     } catch {
-      throw new SecretUnreadable(`the sealed signing secret of ${owner.id} was changed`);
+      throw new SecretUnreadable(`the sealed secret of ${owner.id} was changed`);
     }
   }
 }

@@ -2,8 +2,8 @@
 // durable, and all open calls again after a restart. It sends a call only when the call can't have been sent before, or
 // when the network says that it never saw it; after any failure it asks the network before it sends again.
 //
-// A call leaves the runner when `settle` has taken its outcome. After an `accepted` the final outcome follows from the
-// network's notification.
+// A call leaves the runner when `settle` has taken its final outcome. After an `accepted` the network tells the final outcome,
+// or the runner learns it by asking again and again. What the network says that makes no sense is an error, not an outcome.
 
 import { modeOf } from '../contract/vocabulary.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
@@ -18,6 +18,8 @@ export interface RunnerOptions {
    * outcome twice.
    */
   readonly settle: (callId: string, outcome: NetworkOutcome) => Promise<void>;
+  /** Whether a call has no final outcome yet. */
+  readonly isOpen: (callId: string) => boolean;
   readonly timers: Timers;
   /** Milliseconds after which a call that has no answer counts as failed. */
   readonly timeoutMs: number;
@@ -36,9 +38,12 @@ export interface Runner {
 
 const retryMsMin = 500;
 const retryMsMax = 60_000;
+/** Waits until an accepted call is asked about. */
+const acceptedMsMin = 30_000;
+const acceptedMsMax = 900_000;
 
 export function createRunner(options: RunnerOptions): Runner {
-  const { networks, settle, timers, timeoutMs, onTrouble } = options;
+  const { networks, settle, isOpen, timers, timeoutMs, onTrouble } = options;
   /** Ids of the calls under way: one that is given again meanwhile is ignored. */
   const underWay = new Set<string>();
   let stopped = false;
@@ -55,25 +60,37 @@ export function createRunner(options: RunnerOptions): Runner {
   function report(callId: string, outcome: NetworkOutcome, tries = 0): void {
     if (stopped) return;
     settle(callId, outcome).then(
-      () => underWay.delete(callId),
+      () => void (outcome.result === 'accepted' || underWay.delete(callId)),
       (error) => again(callId, tries, error, (next) => report(callId, outcome, next)),
     );
   }
 
+  /** Reports what a network has answered, and asks again later when that is not the end. */
+  function answered(call: NetworkCall, outcome: NetworkOutcome, times: number): void {
+    if (times === 0 || outcome.result !== 'accepted') report(call.id, outcome);
+    if (outcome.result !== 'accepted') return;
+    timers.after(Math.min(acceptedMsMax, acceptedMsMin * 2 ** times), () => {
+      if (stopped) return;
+      if (isOpen(call.id)) ask(call, 0, times + 1);
+      else underWay.delete(call.id);
+    });
+  }
+
   function start(call: NetworkCall): void {
     within(timeoutMs, timers, () => send(networks, call)).then(
-      (outcome) => report(call.id, outcome),
+      (outcome) => answered(call, outcome, 0),
       (error) => again(call.id, 0, error, (tries) => ask(call, tries)),
     );
   }
 
-  function ask(call: NetworkCall, tries: number): void {
+  /** Asks about a call. `accepted`: how often the network has said that it is under way. */
+  function ask(call: NetworkCall, tries: number, accepted = 0): void {
     within(timeoutMs, timers, async () => {
       const known = await lookUp(networks, call);
       return known === 'unknown' ? await send(networks, call) : known;
     }).then(
-      (outcome) => report(call.id, outcome),
-      (error) => again(call.id, tries, error, (next) => ask(call, next)),
+      (outcome) => answered(call, outcome, accepted),
+      (error) => again(call.id, tries, error, (next) => ask(call, next, accepted)),
     );
   }
 
@@ -83,10 +100,7 @@ export function createRunner(options: RunnerOptions): Runner {
     return true;
   }
 
-  for (const mode of Object.values(networks)) {
-    mode.card?.onOutcome((id, outcome) => report(id, outcome));
-    mode.cash?.onOutcome((id, outcome) => report(id, outcome));
-  }
+  networks.onOutcome((id, outcome) => report(id, outcome));
 
   return {
     run(call) {
@@ -114,18 +128,18 @@ function within<T>(timeoutMs: number, timers: Timers, action: () => Promise<T>):
 }
 
 function networkOf(networks: Networks, call: NetworkCall) {
-  const mode = networks[modeOf(call.livemode)];
-  return call.action === 'issue_cash_code' ? mode.cash : mode.card;
+  const { card, cash } = networks.of(call.org, modeOf(call.livemode));
+  return call.cash === null ? card : cash;
 }
 
 async function lookUp(networks: Networks, call: NetworkCall): Promise<LookedUp> {
   const network = networkOf(networks, call);
   if (network === null) throw new Error('there is no network to ask about a call that was begun');
-  return network.lookup(call.id);
+  return network.lookup(call);
 }
 
 function send(networks: Networks, call: NetworkCall): Promise<NetworkOutcome> {
-  const { card, cash } = networks[modeOf(call.livemode)];
+  const { card, cash } = networks.of(call.org, modeOf(call.livemode));
   switch (call.action) {
     case 'open_card_page':
       return card!.openPage(call);
@@ -135,5 +149,7 @@ function send(networks: Networks, call: NetworkCall): Promise<NetworkOutcome> {
       return card!.refund(call);
     case 'issue_cash_code':
       return cash!.issue(call, call.cash!);
+    case 'cancel_cash_code':
+      return cash!.cancel(call, call.cash!);
   }
 }

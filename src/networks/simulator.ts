@@ -13,8 +13,8 @@ import type {
   CardNetwork,
   CardProblem,
   CashNetwork,
-  ModeNetworks,
   OutcomeListener,
+  TellingNetworks,
   TokenizedCard,
   TypedCard,
 } from './network.ts';
@@ -42,7 +42,7 @@ const accepted: NetworkOutcome = { result: 'accepted' };
 export function createSimulator(
   mode: Mode,
   options: SimulatorOptions,
-): ModeNetworks & { readonly card: CardNetwork; readonly cash: CashNetwork } {
+): TellingNetworks & { readonly card: CardNetwork; readonly cash: CashNetwork } {
   if (mode !== 'test') throw new Error('the simulated networks are for test mode only');
   const { now, timers } = options;
   const answers = new Map<string, NetworkOutcome>();
@@ -84,9 +84,7 @@ export function createSimulator(
   }
 
   /** A lookup has no latency, so that the runner learns the outcome of a call that timed out. */
-  const lookup = async (callId: string) => answers.get(callId) ?? 'unknown';
-
-  const onOutcome = (listener: OutcomeListener) => void listeners.push(listener);
+  const lookup = async ({ id }: NetworkCall) => answers.get(id) ?? 'unknown';
 
   return {
     card: {
@@ -102,9 +100,14 @@ export function createSimulator(
         return take(call, accepted, outcome, options.refundSettleMs);
       },
       lookup,
-      onOutcome,
     },
-    cash: { agents: ['Test agent'], issue: (call) => take(call, done, null), lookup, onOutcome },
+    cash: {
+      agents: ['Test agent'],
+      issue: (call) => take(call, done, null),
+      cancel: (call) => take(call, done, null),
+      lookup,
+    },
+    onOutcome: (listener) => void listeners.push(listener),
   };
 }
 

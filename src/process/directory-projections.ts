@@ -6,12 +6,18 @@ import { logoPathOf } from '../directory/branding.ts';
 import type { DirectoryChange } from '../directory/directory.ts';
 import type { Organization } from '../directory/organization.ts';
 import type { KeyRingChange } from '../edge/authenticate.ts';
+import type { OrganizationConnectors } from '../networks/connectors.ts';
 import type { ShardAccount } from '../shard/account.ts';
 
-export function accountOf(organization: Organization): ShardAccount {
-  const { id, name, branding, created, apiVersion, methods, limits } = organization;
+/** An organization as the thread of its shard knows it. */
+export interface HostedAccount extends ShardAccount {
+  readonly connectors: OrganizationConnectors;
+}
+
+export function accountOf(organization: Organization): HostedAccount {
+  const { id, name, branding, created, apiVersion, methods, limits, connectors } = organization;
   const shown = { colour: branding.colour, logoUrl: logoPathOf(id, branding) };
-  return { id, name, branding: shown, created, apiVersion, methods, limits };
+  return { id, name, branding: shown, created, apiVersion, methods, limits, connectors };
 }
 
 export function keyRingChangeOf({ organization, keys }: DirectoryChange): KeyRingChange {

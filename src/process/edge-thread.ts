@@ -31,7 +31,7 @@ import { createEdgeConnections } from './edge-connections.ts';
 import { createEdgeRequestLogs } from './edge-request-logs.ts';
 import { createLogger } from './logger.ts';
 import { countAdmission, countLostEntries, createEdgeMetrics } from './metrics.ts';
-import { networksOf } from './networks.ts';
+import { simulatorOf } from './networks.ts';
 import { createRequestLine } from './request-line.ts';
 import { systemClocks } from './system-clocks.ts';
 import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
@@ -124,12 +124,13 @@ const api = new Api({
       path: loggablePath(path),
     }),
 });
-const networks = networksOf(config);
 const { monotonic } = systemClocks();
+const simulator = simulatorOf(config);
 const pages = createPages({
   port: createPagePort(shards),
-  tokenize: { test: networks.test.card?.tokenize ?? null, live: networks.live.card?.tokenize ?? null },
-  agents: { test: networks.test.cash?.agents ?? [], live: networks.live.cash?.agents ?? [] },
+  // Cards are typed here in test mode only.
+  tokenize: { test: simulator.card.tokenize, live: null },
+  agents: { test: simulator.cash.agents, live: [] },
   baseUrl,
   monotonic,
   randomBytes,

@@ -7,15 +7,15 @@ import type { NetworkCallRecord } from '../domain/record.ts';
 import type { Networks } from '../networks/network.ts';
 import { createRunner, type Runner, type RunnerOptions } from '../networks/runner.ts';
 import type { Timers } from '../networks/timers.ts';
-import type { ShardAccount } from '../shard/account.ts';
-import type { ToShard } from '../shard/protocol.ts';
+import type { Availability, ShardAccount } from '../shard/account.ts';
+import type { CallbackMessage, InternalRequest, ToShardThread } from '../shard/protocol.ts';
 import { settlementOf } from '../shard/settlement.ts';
 import { Shard } from '../shard/shard.ts';
 import type { ShardOptions } from '../shard/shard-options.ts';
 import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
 import type { Peer } from '../shard/turn.ts';
 import { hasRoom } from './disk-space.ts';
-import { availabilityOf } from './networks.ts';
+import { takeCallback } from './network-callbacks.ts';
 
 const busyMs = 100;
 const smallValuesMs = 1_000;
@@ -34,6 +34,10 @@ export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 
   readonly paused: boolean;
   /** Hears, every second, whether the disk is full, and whether it was. */
   readonly onDisk: (isFull: boolean, wasFull: boolean) => void;
+}
+
+function isCallback(message: ToShardThread): message is CallbackMessage {
+  return 'request' in message && message.request.kind === 'network_callback';
 }
 
 export class HostedShard {
@@ -60,13 +64,14 @@ export class HostedShard {
       timers,
       timeoutMs: networkTimeoutMs,
       onTrouble: onNetworkTrouble,
+      isOpen: (call) => this.shard.state.records.get('network_call', call) !== undefined,
       settle: async (call, outcome) => {
         const answer = await this.shard.ask(settlementOf(call, outcome));
         // A call that is no longer open was settled before.
         if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
       },
     });
-    const availability = availabilityOf(networks);
+    const availability: Availability = (org, mode) => networks.available(org, mode);
     const callNetwork = (call: NetworkCallRecord) => this.#runner.run(this.#callOf(call));
     this.shard = new Shard({ ...options, availability, callNetwork }, accounts);
   }
@@ -97,9 +102,24 @@ export class HostedShard {
   }
 
   /** Takes a message of a peer, which may bring something that is due soon. */
-  receive(message: ToShard, peer: Peer): void {
-    this.shard.receive(message, peer);
+  receive(message: ToShardThread, peer: Peer): void {
+    if (isCallback(message)) void this.#takeCallback(message, peer);
+    else this.shard.receive(message, peer);
     if (this.#isIdle) this.#wake();
+  }
+
+  async #takeCallback({ correlation, request }: CallbackMessage, peer: Peer): Promise<void> {
+    const { networks, onNetworkTrouble } = this.#options;
+    const ask = (asked: InternalRequest) => this.shard.ask(asked);
+    const knows = (org: string) => this.shard.state.knows(org);
+    try {
+      const body = JSON.stringify(await takeCallback(request, { networks, ask, knows }));
+      peer.post({ correlation, answer: { ok: true, body } }, []);
+    } catch (error) {
+      // A secret can't be opened: nothing was stored, so the network is told to send it again.
+      onNetworkTrouble({ callId: 'callback', error });
+      peer.post({ correlation, answer: { ok: false, code: 'api_error', message: 'try again later' } }, []);
+    }
   }
 
   #wake(): void {

@@ -41,7 +41,6 @@ import { createLogger, type Logger, logConsole } from './logger.ts';
 import { machineBytes, withShardMemory } from './machine-memory.ts';
 import { createSupervisorMetrics, mergeMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
-import { availabilityOf, networksOf } from './networks.ts';
 import { operatorServices } from './operator-services.ts';
 import { Pause } from './pause.ts';
 import { createReread } from './reread.ts';
@@ -152,7 +151,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     directory,
     supervisor,
     secrets: new SecretBox(secretsKeys),
-    availability: availabilityOf(networksOf(config)),
+    inForce: config,
     config: () => describeConfig(reread.inForce),
     metricsText,
     checks: async () => examine(await counted(), folder, pause.paused, config.connections.max),

@@ -1,24 +1,128 @@
-// The payment networks in each mode: the simulator in test mode; none in live mode until one is configured.
+// The payment networks of all organizations, as they are configured: the simulator in test mode, unless an organization has a
+// connector there; in live mode its connectors alone. A connection is made when it is first used, and again after a change.
 
-import type { Networks } from '../networks/network.ts';
+import { readFileSync } from 'node:fs';
+import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
+import type { SecretBox } from '../journal/secret-box.ts';
+import {
+  availableIn,
+  type ConnectorRow,
+  type ConnectorSettings,
+  type ConnectorWorld,
+  connectors,
+  noConnectors,
+  type OrganizationConnectors,
+  ownerOfSetting,
+} from '../networks/connectors.ts';
+import type { ModeNetworks, Networks, OutcomeListener, TellingNetworks } from '../networks/network.ts';
+import type { SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
 import { systemTimers } from '../networks/timers.ts';
-import type { Availability } from '../shard/account.ts';
+import { Posts } from '../webhooks/posts.ts';
+import { createResolver } from '../webhooks/resolver.ts';
 import type { Config } from './config-schema.ts';
+import { systemClocks } from './system-clocks.ts';
 
-export function networksOf({ simulator }: Config): Networks {
-  const test = createSimulator('test', {
+export function simulatorOf({ simulator }: Config): ReturnType<typeof createSimulator> {
+  return createSimulator('test', {
     latencyMs: simulator.latencyMs,
     refundSettleMs: simulator.refundSettleMs,
     processingSettleMs: simulator.refundSettleMs,
     now: Date.now,
     timers: systemTimers,
   });
-  return { test, live: { card: null, cash: null } };
 }
 
-/** The methods that have a network. */
-export function availabilityOf({ test, live }: Networks): Availability {
-  const available = ({ card, cash }: Networks['test']) => ({ card: card !== null, cash: cash !== null });
-  return { test: available(test), live: available(live) };
+/** Less than the runner waits for a call, so that its error says what was wrong. */
+const postTimeoutMs = 15_000;
+const connectionsMax = 256;
+
+/** Sends the requests of connectors, to public https addresses unless the configuration allows more in development. */
+export function createSend({ webhooks }: Config): SendPost {
+  const { allowHttp, allowPrivate, caFile, dnsServers } = webhooks;
+  const posts = new Posts({
+    monotonic: systemClocks().monotonic,
+    connectionsMax,
+    timeoutMs: postTimeoutMs,
+    allowHttp,
+    allowPrivate,
+    resolve: createResolver({
+      servers: dnsServers.length > 0 ? dnsServers : undefined,
+      timeoutMs: postTimeoutMs / 2,
+      allowPrivate,
+    }),
+    extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
+  });
+  return async ({ url, headers, body }) => {
+    const { status, failure, answer } = await posts.post({ endpoint: url, url, headers, body });
+    if (status === null) throw new Error(failure!);
+    return { status, body: answer };
+  };
+}
+
+export interface ConfiguredNetworksOptions {
+  readonly config: Config;
+  readonly secrets: Pick<SecretBox, 'open'>;
+  readonly send: SendPost;
+}
+
+const noNetworks: ModeNetworks = { card: null, cash: null };
+
+export class ConfiguredNetworks implements Networks {
+  readonly #simulator: TellingNetworks;
+  readonly #secrets: Pick<SecretBox, 'open'>;
+  readonly #world: ConnectorWorld;
+  readonly #configured = new Map<string, OrganizationConnectors>();
+  /** By organization: those of each mode that were used. */
+  readonly #made = new Map<string, Partial<Record<Mode, ModeNetworks>>>();
+
+  constructor({ config, secrets, send }: ConfiguredNetworksOptions) {
+    this.#simulator = simulatorOf(config);
+    this.#secrets = secrets;
+    this.#world = { send, now: Date.now };
+  }
+
+  /** Puts the connectors of an organization in force. */
+  put(org: string, configured: OrganizationConnectors): void {
+    this.#configured.set(org, configured);
+    this.#made.delete(org);
+  }
+
+  available(org: string, mode: Mode): Readonly<Record<PaymentMethodType, boolean>> {
+    return availableIn(this.#configured.get(org) ?? noConnectors, mode);
+  }
+
+  of(org: string, mode: Mode): ModeNetworks {
+    const made = this.#made.get(org) ?? {};
+    const networks = made[mode] ?? this.#make(org, mode);
+    this.#made.set(org, { ...made, [mode]: networks });
+    return networks;
+  }
+
+  #make(org: string, mode: Mode): ModeNetworks {
+    const configured = (this.#configured.get(org) ?? noConnectors)[mode];
+    const networks: ModeNetworks = mode === 'test' ? this.#simulator : noNetworks;
+    const own = paymentMethodTypes.flatMap((method) => {
+      const settings = configured[method];
+      return settings === null ? [] : [[method, this.#connect(org, mode, settings)[method] ?? null]];
+    });
+    return { ...networks, ...Object.fromEntries(own) };
+  }
+
+  #connect(
+    org: string,
+    mode: Mode,
+    { connector, settings, sealed }: ConnectorSettings,
+  ): Partial<ModeNetworks> {
+    const opened = Object.entries(sealed).map(([name, secret]) => [
+      name,
+      this.#secrets.open(secret, ownerOfSetting(org, mode, connector, name)),
+    ]);
+    const row: ConnectorRow = connectors[connector];
+    return row.connect({ ...settings, ...Object.fromEntries(opened) }, this.#world);
+  }
+
+  onOutcome(listener: OutcomeListener): void {
+    this.#simulator.onOutcome(listener);
+  }
 }

@@ -5,15 +5,19 @@ import { kindOfId } from '../contract/id-prefixes.ts';
 import { slotOfId } from '../core/ids.ts';
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
+import { networkCallIndex } from '../domain/indexes.ts';
+import type { NetworkCallRecord } from '../domain/record.ts';
 import { listenSecret } from '../edge/listen-secret.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
 import { OperatorFailure } from '../operator/protocol.ts';
 import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/server/services.ts';
-import type { Availability } from '../shard/account.ts';
 import type { InternalRequest } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
+import { checkWebhookUrl } from '../webhooks/address-guard.ts';
 import { createApiCaller } from './api-caller.ts';
 import { compactServed } from './compact-folder.ts';
+import type { Config } from './config-schema.ts';
+import { ConfiguredNetworks, createSend } from './networks.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export function operatorServices(options: {
@@ -21,26 +25,17 @@ export function operatorServices(options: {
   readonly directory: Directory;
   readonly supervisor: Supervisor;
   readonly secrets: SecretBox;
-  readonly availability: Availability;
+  readonly inForce: Config;
   readonly config: () => readonly ConfigLine[];
   readonly metricsText: () => Promise<string>;
   readonly checks: OperatorServices['checks'];
   readonly status: OperatorServices['status'];
   readonly resume: OperatorServices['resume'];
 }): Omit<OperatorServices, 'author' | 'language'> {
-  const {
-    baseUrl,
-    directory,
-    supervisor,
-    secrets,
-    availability,
-    config,
-    metricsText,
-    checks,
-    status,
-    resume,
-  } = options;
+  const { baseUrl, directory, supervisor, secrets, inForce, config, metricsText, checks, status, resume } =
+    options;
   const { clients } = supervisor;
+  const networks = new ConfiguredNetworks({ config: inForce, secrets, send: createSend(inForce) });
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
     const shard = kindOfId(orgOrId) === 'organization' ? supervisor.shardOf(orgOrId) : shardOfId(orgOrId);
@@ -61,7 +56,19 @@ export function operatorServices(options: {
     now: Date.now,
     directory,
     secrets,
-    availability,
+    networkAddressFault(url) {
+      const checked = checkWebhookUrl(url, inForce.webhooks);
+      return checked.ok ? null : checked.reason;
+    },
+    async checkNetwork(org, mode, method) {
+      networks.put(org, directory.organization(org).connectors);
+      await networks.of(org, mode)[method]?.check?.();
+    },
+    async openNetworkCalls(limit) {
+      const asked = clients.map((client) => client.ask({ kind: 'records', index: networkCallIndex, limit }));
+      const answers = await Promise.all(asked);
+      return answers.flatMap((answer) => (answer.ok ? (JSON.parse(answer.body) as NetworkCallRecord[]) : []));
+    },
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
     metricsText,
     checks,

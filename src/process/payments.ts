@@ -84,6 +84,11 @@ const host: CliHost = {
     const { backUpConfigured } = await import('./backup-command.ts');
     return backUpConfigured(config, options, showProgress).finally(endProgress);
   },
+  async checkIntegrator(url, secret) {
+    const { createSend } = await import('./networks.ts');
+    const { checkIntegrator } = await import('../networks/http-conformance.ts');
+    return checkIntegrator({ url, secret, send: createSend(configFor(undefined)), now: Date.now });
+  },
   async compact(dataDir) {
     const { compactDataFolder } = await import('./compact-folder.ts');
     return compactDataFolder(dataDir, showProgress).finally(endProgress);

@@ -1,6 +1,6 @@
-// Rolls the key that seals the webhook signing secrets, while no service runs. The new key is added to the key file before
-// anything is sealed with it, and the old keys are removed from the file when nothing needs them any more. So when the
-// process is killed, the keys in the file open everything, and the command can be run again.
+// Rolls the key that seals signing secrets, members' authenticator apps and credentials of networks, while no service runs. The
+// new key is added to the key file before anything is sealed with it, and the old keys are removed from the file when nothing
+// needs them any more. So when the process is killed, the keys in the file open everything, and the command can be run again.
 
 import type { Directory } from '../directory/directory.ts';
 import { totpOwner } from '../directory/members.ts';
@@ -10,6 +10,7 @@ import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { encodeRecord, type RecordFrame } from '../journal/record-frame.ts';
 import { idOfKey, newSecretsKey, SecretBox, SecretUnreadable } from '../journal/secret-box.ts';
+import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
 import { CliFailure, type SecretsKeyRolled } from '../operator/cli/context.ts';
 import { ConfigError, type Environment } from './config.ts';
 import type { Config } from './config-schema.ts';
@@ -74,6 +75,7 @@ async function rollIn(
     let secrets = 0;
     for (let number = 0; number < folder.shards; number++) secrets += await reseal(folder, number, box);
     secrets += await resealApps(directory, box);
+    secrets += await resealConnectors(directory, box);
     await putKeyCheckValue(directory, keys);
     writeKeyFile(file, keys.slice(0, 1));
     return { key: box.keyId, secrets, file, kept };
@@ -90,6 +92,22 @@ async function resealApps({ members }: Directory, box: SecretBox): Promise<numbe
     const sealed = box.seal(box.open(totp.sealed, totpOwner(id)), totpOwner(id));
     await members.change(id, (member) => ({ ...member, totp: { ...totp, sealed } }));
     secrets++;
+  }
+  return secrets;
+}
+
+/** Seals the credentials of payment networks with the first key. Returns how many there are. */
+async function resealConnectors(directory: Directory, box: SecretBox): Promise<number> {
+  let secrets = 0;
+  for (const { id, connectors } of directory.organizations()) {
+    const before = secrets;
+    const resealed = mapSealed(connectors, (sealed, mode, connector, setting) => {
+      secrets++;
+      const owner = ownerOfSetting(id, mode, connector, setting);
+      return box.seal(box.open(sealed, owner), owner);
+    });
+    if (secrets === before) continue;
+    await directory.changeOrganization(id, (organization) => ({ ...organization, connectors: resealed }));
   }
   return secrets;
 }

@@ -12,7 +12,7 @@ import type { ScrubState } from '../journal/scrubber.ts';
 import { SecretBox } from '../journal/secret-box.ts';
 import { systemTimers } from '../networks/timers.ts';
 import { memoryShares } from '../shard/memory.ts';
-import type { ToShard } from '../shard/protocol.ts';
+import type { ToShardThread } from '../shard/protocol.ts';
 import { scrubKey, writeScrub } from '../shard/small-values.ts';
 import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';
@@ -21,7 +21,7 @@ import { bytesBelow } from './disk-space.ts';
 import { HostedShard } from './hosted-shard.ts';
 import { createLogger, logConsole } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
-import { networksOf } from './networks.ts';
+import { ConfiguredNetworks, createSend } from './networks.ts';
 import { systemClocks, watchClock } from './system-clocks.ts';
 import type { CompactAnswer, Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
 import { countThreadTime, type ThreadGauge } from './thread-time.ts';
@@ -106,13 +106,17 @@ const journal = await open();
 const { cacheBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib);
 metrics.residentBytesMax.set(cacheBytesMax + unwrittenBytesMax);
 
+const secrets = new SecretBox(secretsKeys);
+const networks = new ConfiguredNetworks({ config, secrets, send: createSend(config) });
+for (const { id, connectors } of accounts) networks.put(id, connectors);
+
 const hosted = new HostedShard({
   dir,
   journal,
   accounts,
   revision,
   paused,
-  networks: networksOf(config),
+  networks,
   timers: systemTimers,
   settings: {
     baseUrl,
@@ -121,7 +125,7 @@ const hosted = new HostedShard({
     webhookRetryMs: config.webhooks.retrySeconds.map((seconds) => seconds * 1000),
   },
   fillRandom: randomFillSync,
-  secrets: new SecretBox(secretsKeys),
+  secrets,
   memory: memoryShares(config.memory.shardMib),
   clocks: systemClocks(),
   scheduler: systemScheduler,
@@ -145,8 +149,10 @@ const hosted = new HostedShard({
       tell({ type: 'checkpointed', sequence: journal.checkpoint.sequence });
     },
   },
-  onNetworkTrouble: ({ callId, error }) =>
-    logger.warn({ call: callId, err: error }, 'a network call is tried again'),
+  onNetworkTrouble({ callId, error }) {
+    metrics.networks.failures.inc();
+    logger.warn({ call: callId, err: error }, 'a network call is tried again');
+  },
   onDisk(isFull, wasFull) {
     if (isFull && !wasFull) logger.error('the disk is full: writes are refused');
     if (!isFull && wasFull) logger.warn('the disk has room again: writes are taken');
@@ -172,13 +178,20 @@ function connect(port: MessagePort): void {
   const peer: Peer = { post: (message, transfer) => port.postMessage(message, transfer as ArrayBuffer[]) };
   peers.add(peer);
   port.on('close', () => peers.delete(peer));
-  port.on('message', (message: ToShard) => hosted.receive(message, peer));
+  port.on('message', (message: ToShardThread) => hosted.receive(message, peer));
 }
 
 function showDepth(): void {
   const { waiting, oldestMs } = shard.state.outbox.depth(shard.now().serviceMs);
   metrics.deliveriesWaiting.set(waiting);
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
+}
+
+function showNetworkCalls(): void {
+  const calls = shard.openNetworkCalls();
+  const oldestMs = Math.min(Date.now(), ...calls.map(({ created }) => created * 1000));
+  metrics.networks.waiting.set(calls.length);
+  metrics.networks.oldest.set((Date.now() - oldestMs) / 1000);
 }
 
 async function compact(question: number): Promise<CompactAnswer> {
@@ -201,6 +214,7 @@ main.on('message', async (instruction: Instruction) => {
       connect(instruction.port);
       break;
     case 'account':
+      networks.put(instruction.account.id, instruction.account.connectors);
       hosted.putAccount(instruction.account, instruction.revision);
       tell({ type: 'answer', question: instruction.question });
       break;
@@ -225,6 +239,7 @@ main.on('message', async (instruction: Instruction) => {
       metrics.checkpointSequence.set(journal.checkpoint.sequence);
       metrics.oldestCommit.set(shard.oldestCommitMs / 1000);
       showDepth();
+      showNetworkCalls();
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
       break;
     case 'stop':

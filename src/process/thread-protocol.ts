@@ -8,8 +8,8 @@ import type { UsedKey } from '../edge/used-keys.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
 import type { CheckpointSizes } from '../journal/journal.ts';
 import type { LogQuery } from '../request-logs/query.ts';
-import type { ShardAccount } from '../shard/account.ts';
 import type { Config } from './config-schema.ts';
+import type { HostedAccount } from './directory-projections.ts';
 
 /** From the main thread. */
 export type Instruction =
@@ -23,7 +23,7 @@ export type Instruction =
   | {
       readonly type: 'account';
       readonly question: number;
-      readonly account: ShardAccount;
+      readonly account: HostedAccount;
       readonly revision: number;
     }
   | { readonly type: 'keys'; readonly question: number; readonly change: KeyRingChange }
@@ -71,7 +71,7 @@ export interface ShardThreadData {
   readonly secretsKeys: readonly string[];
   readonly config: Config;
   readonly baseUrl: string;
-  readonly accounts: readonly ShardAccount[];
+  readonly accounts: readonly HostedAccount[];
   /** The directory's revision that the accounts are of. */
   readonly revision: number;
   /** Whether the data folder is paused: the shard then reads, changes nothing and calls no networks. */

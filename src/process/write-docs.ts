@@ -6,11 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorsPageMarkdown } from '../contract/errors/page.ts';
 import { openapiDocument } from '../contract/openapi/document.ts';
+import { httpContractDocument } from '../networks/http-openapi.ts';
 
 /** An example of the address of an installation. */
 const baseUrl = 'https://payments.example';
 
 const folder = process.argv[2] ?? fileURLToPath(new URL('../../docs', import.meta.url));
-mkdirSync(folder, { recursive: true });
+mkdirSync(join(folder, 'networks'), { recursive: true });
 writeFileSync(join(folder, 'openapi.json'), `${JSON.stringify(openapiDocument(baseUrl), null, 2)}\n`);
 writeFileSync(join(folder, 'errors.md'), errorsPageMarkdown());
+const contract = `${JSON.stringify(httpContractDocument(), null, 2)}\n`;
+writeFileSync(join(folder, 'networks', 'http-openapi.json'), contract);

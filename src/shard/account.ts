@@ -23,5 +23,5 @@ export interface AccountBranding {
   readonly logoUrl: string | null;
 }
 
-/** The payment methods that have a network, in each mode. */
-export type Availability = Readonly<Record<Mode, Readonly<Record<PaymentMethodType, boolean>>>>;
+/** The payment methods for which an organization has a network now, in a mode. */
+export type Availability = (org: string, mode: Mode) => Readonly<Record<PaymentMethodType, boolean>>;

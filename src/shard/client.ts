@@ -19,11 +19,17 @@ import {
   readAnswers,
   SpareBuffers,
 } from './frames.ts';
-import type { FromShard, InternalAnswer, InternalRequest, ToShard } from './protocol.ts';
+import type {
+  CallbackRequest,
+  FromShard,
+  InternalAnswer,
+  InternalRequest,
+  ToShardThread,
+} from './protocol.ts';
 
 /** The part of a MessageChannel's port that is used. */
 export interface Port {
-  postMessage(message: ToShard, transfer?: readonly ArrayBuffer[]): void;
+  postMessage(message: ToShardThread, transfer?: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (message: FromShard) => void): unknown;
   on(event: 'close', listener: () => void): unknown;
   close(): void;
@@ -252,10 +258,19 @@ export class ShardClient {
   /** Sends an internal request. The answer is a refusal when the shard ends, or has too much to do. */
   ask(request: InternalRequest): Promise<InternalAnswer> {
     // An export that has begun goes on, because few run at a time, and half a file is useless.
-    const mayWait = request.kind.startsWith('export_') || this.#waitingInternal.size < this.#bounds.sentMax;
+    return this.#ask((correlation) => ({ correlation, request }), request.kind.startsWith('export_'));
+  }
+
+  /** Hands over what a payment network has posted. The answer is as that of `ask`. */
+  handOver(request: CallbackRequest): Promise<InternalAnswer> {
+    return this.#ask((correlation) => ({ correlation, request }), false);
+  }
+
+  #ask(messageOf: (correlation: number) => ToShardThread, always: boolean): Promise<InternalAnswer> {
+    const mayWait = always || this.#waitingInternal.size < this.#bounds.sentMax;
     if (this.#port === null || !mayWait) return Promise.resolve(away);
     const correlation = this.#nextCorrelation(0);
-    this.#port.postMessage({ correlation, request });
+    this.#port.postMessage(messageOf(correlation));
     return new Promise((resolve) => this.#waitingInternal.set(correlation, resolve));
   }
 

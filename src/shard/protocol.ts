@@ -3,7 +3,7 @@
 // object.
 
 import type { ErrorCode } from '../contract/errors/table.ts';
-import type { Language } from '../contract/vocabulary.ts';
+import type { Language, Mode, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { Cause } from '../domain/cause.ts';
 import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
@@ -73,6 +73,19 @@ export type InternalRequest =
   /** How much of an organization's limits is used now: `LimitLevels` as JSON text. */
   | { readonly kind: 'limit_levels'; readonly org: string; readonly livemode: boolean };
 
+/**
+ * What a payment network has posted for an organization. The shard's thread verifies it and gives the shard a command. The
+ * body of the answer is the reply as JSON text.
+ */
+export interface CallbackRequest {
+  readonly kind: 'network_callback';
+  readonly org: string;
+  readonly mode: Mode;
+  readonly method: PaymentMethodType;
+  readonly signature: string;
+  readonly body: string;
+}
+
 export type InternalAnswer =
   | { readonly ok: true; readonly body: string; readonly cursor?: string | null }
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
@@ -124,6 +137,12 @@ export type ToShard =
   | { readonly withdrawn: readonly number[] }
   | { readonly correlation: number; readonly request: InternalRequest }
   | { readonly outbox: OutboxMessage };
+/** To the thread of a shard, which takes the callbacks itself. */
+export type ToShardThread = ToShard | CallbackMessage;
+export interface CallbackMessage {
+  readonly correlation: number;
+  readonly request: CallbackRequest;
+}
 export type FromShard =
   | ArrayBuffer
   /** For how long the disk has kept the oldest commit waiting, in milliseconds; null when it does so no longer. */

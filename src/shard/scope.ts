@@ -131,7 +131,8 @@ export class Scope {
         bucket.changeLimit(this.#buckets[each], perMinute, serviceMs);
     }
     const { id, name, created, methods } = this.#settings;
-    const on = (method: 'card' | 'cash') => methods[mode][method] && this.#availability[mode][method];
+    const available = this.#availability(id, mode);
+    const on = (method: 'card' | 'cash') => methods[mode][method] && available[method];
     return {
       id,
       name,

@@ -142,6 +142,10 @@ export class ShardState {
     return this.#accounts.keys();
   }
 
+  knows(org: string): boolean {
+    return this.#accounts.has(org);
+  }
+
   get waitingCount(): number {
     return this.#waiting.size;
   }

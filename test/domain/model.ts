@@ -39,15 +39,15 @@ export class Model {
       case 'choose_method':
         return this.#choose(id, params, made, nowMs);
       case 'cancel_payment_intent':
-        return this.#cancel(id);
+        return this.#cancel(id, made);
       case 'expire_checkout_session':
-        return this.#expireSession(id);
+        return this.#expireSession(id, made);
       case 'submit_card':
         return this.#submit(id, params.challenge === true, made, nowMs);
       case 'answer_challenge':
         return this.#answer(id, params.passed === true, made, nowMs);
       case 'abandon_charge':
-        return this.#abandon(id, nowMs);
+        return this.#abandon(id, made, nowMs);
       case 'settle_network_call':
         return this.#settle(params, made, nowMs);
       case 'complete_charge':
@@ -67,7 +67,7 @@ export class Model {
       case 'fail_refund':
         return this.#decideRefund(this.refunds.get(id), operation === 'succeed_refund');
       case 'expire_due':
-        return this.#due(id, nowMs);
+        return this.#due(id, made, nowMs);
       default:
         throw new Error(`the model does not know ${operation}`);
     }
@@ -153,26 +153,27 @@ export class Model {
     this.calls.set(id, { id, action, payment, charge, number, refund, over: false });
   }
 
-  #cancel(id: string): Expected {
+  #cancel(id: string, made: Made): Expected {
     const payment = this.payments.get(id);
     if (payment === undefined) return refuse('resource_missing');
-    return this.#blocked(payment, 'requires_payment_method', 'requires_action') ?? this.#end(payment);
+    return this.#blocked(payment, 'requires_payment_method', 'requires_action') ?? this.#end(payment, made);
   }
 
-  #expireSession(id: string): Expected {
+  #expireSession(id: string, made: Made): Expected {
     const payment = this.sessions.get(id);
     if (payment === undefined) return refuse('resource_missing');
     if (payment.session!.status !== 'open') return refuse('invalid_request');
-    return this.#blocked(payment, 'requires_payment_method', 'requires_action') ?? this.#end(payment);
+    return this.#blocked(payment, 'requires_payment_method', 'requires_action') ?? this.#end(payment, made);
   }
 
-  #end(payment: Payment): Expected {
+  #end(payment: Payment, made: Made): Expected {
     const latest = this.charges.get(payment.latest ?? '');
     const events: string[] = [];
     if (latest?.status === 'pending') {
       latest.status = 'failed';
       latest.challenged = false;
       events.push('charge.failed');
+      this.#givenUp(latest, made);
     }
     payment.status = 'canceled';
     events.push('payment_intent.canceled');
@@ -210,12 +211,18 @@ export class Model {
     return charge.status === 'pending' ? charge : refuse('charge_unexpected_state');
   }
 
-  #abandon(id: string, nowMs: number): Expected {
+  /** The network is told that a code is not valid any more. */
+  #givenUp({ method, payment }: Charge, made: Made): void {
+    if (method === 'cash') this.#call('cancel_cash_code', payment, made);
+  }
+
+  #abandon(id: string, made: Made, nowMs: number): Expected {
     const charge = this.charges.get(id);
     if (charge === undefined || charge.payment.session === null) return refuse('resource_missing');
     const inHand = this.#inHand(charge, nowMs);
     if ('code' in inHand) return inHand;
     this.#fail(charge);
+    this.#givenUp(charge, made);
     return ok('charge.failed');
   }
 
@@ -253,6 +260,10 @@ export class Model {
       call.over = true;
       const refund = this.refunds.get(call.refund!)!;
       return refund.status === 'pending' ? this.#decideRefund(refund, result === 'done') : ok();
+    }
+    if (call.action === 'cancel_cash_code') {
+      call.over = result !== 'accepted';
+      return ok();
     }
     const charge = this.charges.get(call.charge ?? '');
     if (opening || charge!.status === 'pending') call.payment.busy = false;
@@ -375,7 +386,7 @@ export class Model {
     return ok('refund.updated', made ? 'charge.refunded' : 'refund.failed');
   }
 
-  #due(id: string, nowMs: number): Expected {
+  #due(id: string, made: Made, nowMs: number): Expected {
     const charge = this.charges.get(id);
     if (charge?.status === 'pending' && charge.dueMs <= nowMs) {
       if (!charge.payment.busy) return this.#fail(charge);
@@ -383,7 +394,7 @@ export class Model {
     }
     const payment = this.sessions.get(id);
     if (payment?.session?.status === 'open' && payment.session.dueMs <= nowMs) {
-      if (!payment.busy && payment.status !== 'processing') return this.#end(payment);
+      if (!payment.busy && payment.status !== 'processing') return this.#end(payment, made);
       payment.session.dueMs = nowMs + minuteMs;
     }
     return ok();

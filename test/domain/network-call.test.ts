@@ -9,6 +9,7 @@ const common = { org: 'org_1', livemode: false };
 const records = [
   { ...common, kind: 'payment_intent', id: 'pi_1', amount: 5000, currency: 'mad' },
   { ...common, kind: 'charge', id: 'ch_1', amount: 5000, card, authorization: 'op_0' },
+  { ...common, kind: 'charge', id: 'ch_2', cash_number: '000000000001', expires_at_ms: 9_000 },
   { ...common, kind: 'refund', id: 're_1', amount: 1200 },
 ] as unknown as StoredRecord[];
 
@@ -33,6 +34,8 @@ const record: NetworkCallRecord = {
 };
 const call = {
   id: 'op_1',
+  org: 'org_1',
+  paymentIntent: 'pi_1',
   action: 'authorize_card',
   livemode: false,
   startedAtMs: 1_700_000_000_000,
@@ -51,6 +54,7 @@ const rows: readonly [Partial<NetworkCallRecord>, object][] = [
     { action: 'issue_cash_code', charge: null, cash_number: '000000000000' },
     { cash: { number: '000000000000', expiresAtMs: 1_700_000_060_000 } },
   ],
+  [{ action: 'cancel_cash_code', charge: 'ch_2' }, { cash: { number: '000000000001', expiresAtMs: 9_000 } }],
   [
     { action: 'refund_charge', refund: 're_1' },
     { amount: 1200, authorization: 'op_0', card },

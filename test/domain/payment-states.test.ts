@@ -103,7 +103,7 @@ const transitions: readonly Transition[] = [
     on: 'the customer goes back to choose again',
     run: (stage: Stage, { charge }: Scene) => stage.when('abandon_charge', {}, charge),
     events: ['charge.failed'],
-    changes: failed,
+    changes: from === 'code' ? [...failed, 'network_call'] : failed,
     intent: { status: 'requires_payment_method', last_payment_error: null },
   })),
   {
@@ -190,7 +190,7 @@ const transitions: readonly Transition[] = [
     on: 'the session is expired',
     run: (stage, { session }) => stage.when('expire_checkout_session', {}, session),
     events: ['charge.failed', 'payment_intent.canceled', 'checkout.session.expired'],
-    changes: ['payment_intent canceled', 'charge failed', 'checkout_session expired'],
+    changes: ['payment_intent canceled', 'charge failed', 'checkout_session expired', 'network_call'],
     intent: { status: 'canceled', cancellation_reason: 'expired' },
   },
   {

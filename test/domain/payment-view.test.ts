@@ -62,6 +62,7 @@ const charge: ChargeRecord = {
   card: { brand: 'visa', last4: '4242', exp_month: 9, exp_year: 2032 },
   cash_number: null,
   cash_agent: null,
+  receipts: [],
   challenge_token: 'secret',
   authorization: null,
   settled_at_ms: null,

@@ -52,6 +52,7 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     card: { brand: 'visa', last4: '4242', exp_month: 9, exp_year: 2032 },
     cash_number: '123456789012',
     cash_agent: 'agent',
+    receipts: [{ reference: 'A-1042', amount: 12_000, credited: true }],
     challenge_token: 'token',
     authorization: 'op_1',
     settled_at_ms: 1_790_000_050_000,

@@ -7,6 +7,8 @@ export const startMs = Date.UTC(2026, 10, 2, 12);
 export function call(changes: Partial<NetworkCall> = {}): NetworkCall {
   return {
     id: 'op_1',
+    org: 'org_1',
+    paymentIntent: 'pi_1',
     action: 'authorize_card',
     livemode: false,
     startedAtMs: startMs,

@@ -31,18 +31,27 @@ function fakeNetwork(script: { sends?: Script<NetworkOutcome>; lookups?: Script<
       counts.lookups++;
       return (lookups.shift() ?? (() => done))();
     },
+  };
+  const networks: Networks = {
+    of: (_, mode) => ({ card: mode === 'test' ? card : null, cash: null }),
+    available: () => ({ card: true, cash: false }),
     onOutcome: (listener) => void listeners.push(listener),
   };
-  return { card, counts, notify: (id: string, outcome: NetworkOutcome) => listeners[0]!(id, outcome) };
+  return {
+    networks,
+    card,
+    counts,
+    notify: (id: string, outcome: NetworkOutcome) => listeners[0]!(id, outcome),
+  };
 }
 
 function setUp(network: ReturnType<typeof fakeNetwork>, settles: Script<void> = []) {
   const timers = createManualTimers(startMs);
   const settled: [string, NetworkOutcome][] = [];
   const troubles: string[] = [];
-  const networks: Networks = { test: { card: network.card, cash: null }, live: { card: null, cash: null } };
   const runner = createRunner({
-    networks,
+    networks: network.networks,
+    isOpen: (id) => !settled.some(([settledId, { result }]) => settledId === id && result !== 'accepted'),
     settle: async (id, outcome) => {
       await settles.shift()?.();
       settled.push([id, outcome]);

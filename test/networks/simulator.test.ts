@@ -16,7 +16,7 @@ function setUp({ latencyMs = 0, timers = createManualTimers(startMs) } = {}) {
     timers,
   });
   const heard: [string, NetworkOutcome][] = [];
-  simulator.card.onOutcome((id, outcome) => heard.push([id, outcome]));
+  simulator.onOutcome((id, outcome) => heard.push([id, outcome]));
   return { ...simulator, timers, heard };
 }
 
@@ -53,7 +53,7 @@ for (const card of testCards) {
     assert.deepEqual(answer, card.lingers ? { result: 'accepted' } : endOf(card));
     await timers.advance(30_000);
     assert.deepEqual(heard, card.lingers ? [['op_1', endOf(card)]] : []);
-    assert.deepEqual(await network.lookup('op_1'), endOf(card));
+    assert.deepEqual(await network.lookup(call()), endOf(card));
 
     const refund = call({ id: 'op_2', action: 'refund_charge', token: null, card: tokenized.card });
     assert.deepEqual(await network.refund(refund), { result: 'accepted' });
@@ -104,7 +104,7 @@ test('after a restart the simulator knows nothing, and answers what is sent agai
   await before.timers.advance(20_000);
 
   const after = setUp({ timers: createManualTimers(startMs + 20_000) });
-  assert.equal(await after.card.lookup('op_1'), 'unknown');
+  assert.equal(await after.card.lookup(call()), 'unknown');
   assert.deepEqual(await after.card.authorize(call(), 'sim_later_succeeds'), { result: 'accepted' });
   await after.timers.advance(9_999);
   assert.deepEqual(after.heard, []);
@@ -129,7 +129,7 @@ test('answers take the configured latency, and a call is known from the moment i
   void cash.issue(issue, issue.cash!).then((outcome) => {
     issued = outcome;
   });
-  assert.deepEqual(await cash.lookup('op_1'), done);
+  assert.deepEqual(await cash.lookup(call()), done);
   await timers.advance(199);
   assert.equal(issued, null);
   await timers.advance(1);

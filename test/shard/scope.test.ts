@@ -63,7 +63,15 @@ function scopeOf(setting: Setting = {}, nowMs = noonMs, counts: ScopeCounts | nu
   const available = { test: on, live: { card: true, cash: false } };
   const account = accountOf(setting);
   const name = `${account.id}/${livemode ? 'l' : 't'}`;
-  return new Scope(name, livemode, account, available, createMoroccoCalendar(), at(nowMs), counts);
+  return new Scope(
+    name,
+    livemode,
+    account,
+    (_, mode) => available[mode],
+    createMoroccoCalendar(),
+    at(nowMs),
+    counts,
+  );
 }
 
 const routeOf = (operation: Operation) => routeTable.find((route) => route.operation === operation)!;

@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { AttemptResult } from '../../src/domain/record.ts';
-import { type AttemptOptions, Attempts } from '../../src/webhooks/attempt.ts';
+import { Attempts } from '../../src/webhooks/attempt.ts';
 import type { Connections } from '../../src/webhooks/connections.ts';
+import type { PostOptions } from '../../src/webhooks/posts.ts';
 import { createAuthority } from './certificates.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
 
@@ -25,7 +26,7 @@ subscribe('net.client.socket', (message) => {
 const madeHere: Attempts[] = [];
 
 /** Ways of making attempts that every name leads to 127.0.0.1 for, unless `options` say otherwise. */
-export function makeAttempts(options: Partial<AttemptOptions> = {}): Attempts {
+export function makeAttempts(options: Partial<PostOptions> = {}): Attempts {
   const attempts = new Attempts({
     monotonic: () => Math.floor(performance.now()),
     connectionsMax: 100,
@@ -47,7 +48,7 @@ export interface Deliver {
 }
 
 /** A function that makes attempts, one at a time. */
-export function attempts(options: Partial<AttemptOptions> = {}): Deliver {
+export function attempts(options: Partial<PostOptions> = {}): Deliver {
   const attempts = makeAttempts(options);
   const deliver = async (url: string, endpoint = 'we_1') => {
     const nowSeconds = Date.now() / 1000;

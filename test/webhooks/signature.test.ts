@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import Stripe from 'stripe';
 import { createRandomText } from '../../src/core/ids.ts';
 import { newSigningSecret } from '../../src/domain/webhook-endpoints.ts';
-import { signatureHeader } from '../../src/webhooks/signature.ts';
+import { signatureHeader } from '../../src/networks/signed-message.ts';
 
 const stripe = new Stripe('sk_test_unused');
 const secret = 'svc_whsec_0123456789ABCDEFGHIJabcdefghij';

@@ -4,6 +4,7 @@ import { parseAmount } from '../../core/money.ts';
 import type { FoundPayment } from '../../domain/payment-search.ts';
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
+import { availableIn } from '../../networks/connectors.ts';
 import {
   amount,
   emptyState,
@@ -58,17 +59,17 @@ async function showCash(
     status,
     alert: errorSummary(language, problems),
     body: [
-      mayDo(role, 'payments.write') ? makeForm(visit, desk, problems) : null,
+      mayDo(role, 'payments.write') ? makeForm(visit, problems) : null,
       findForm(visit, problems),
       await waitingCodes(visit, desk),
     ],
   });
 }
 
-function makeForm(visit: Visit, { services }: Desk, problems: Problems): Html {
+function makeForm(visit: Visit, problems: Problems): Html {
   const { language, form: sent, mode, organization } = visit;
   const title = sayPayment('make_cash', language);
-  if (!services.availability[mode].cash || !organization.methods[mode].cash)
+  if (!availableIn(organization.connectors, mode).cash || !organization.methods[mode].cash)
     return section(title, html`<p>${sayPayment('cash_unavailable', language)}</p>`);
   const given = (name: string) => ({ name, value: sent.get(name) ?? '', problems });
   return section(

@@ -5,6 +5,7 @@ import { formatAmount, parseAmount } from '../../core/money.ts';
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
 import { qrCode } from '../../edge/pages/qr-code.ts';
+import { availableIn } from '../../networks/connectors.ts';
 import {
   amount,
   badge,
@@ -96,17 +97,16 @@ async function listSessions(visit: Visit, desk: Desk): Promise<DashboardAnswer> 
   });
 }
 
-function availableMethods({ organization, mode }: Visit, { services }: Desk): PaymentMethodType[] {
-  return paymentMethodTypes.filter(
-    (method) => services.availability[mode][method] && organization.methods[mode][method],
-  );
+function availableMethods({ organization, mode }: Visit): PaymentMethodType[] {
+  const available = availableIn(organization.connectors, mode);
+  return paymentMethodTypes.filter((method) => available[method] && organization.methods[mode][method]);
 }
 
 function showForm(visit: Visit, desk: Desk, problems: Problems = {}, status = 200): DashboardAnswer {
   const { language, form: sent } = visit;
   const given = (name: string, otherwise = '') => ({ name, value: sent.get(name) ?? otherwise, problems });
   const chosen = sent.getAll('method');
-  const methods = availableMethods(visit, desk);
+  const methods = availableMethods(visit);
   const choices = methods.map((method) =>
     checkbox({
       name: 'method',
@@ -160,7 +160,7 @@ const fieldOf: Readonly<Record<string, string>> = {
 async function makeLink(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const { language, form: sent } = visit;
   const centimes = parseAmount(sent.get('amount') ?? '');
-  const methods = availableMethods(visit, desk).filter((method) => sent.getAll('method').includes(method));
+  const methods = availableMethods(visit).filter((method) => sent.getAll('method').includes(method));
   const problems = {
     ...(centimes === null && { amount: sayShop('amount_invalid', language) }),
     ...(methods.length === 0 && { method: sayShop('method_missing', language) }),

@@ -24,6 +24,7 @@ import { addLimitCommands } from './limits.ts';
 import { addListenCommand } from './listen.ts';
 import { addLogCommands } from './log.ts';
 import { addMemberCommands } from './members.ts';
+import { addNetworkCommands } from './networks.ts';
 import { NoServer } from './operator-client.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addRequestLogsCommand } from './request-logs.ts';
@@ -42,6 +43,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addProcessCommands,
   addOrganizationCommands,
   addKeyCommands,
+  addNetworkCommands,
   addLimitCommands,
   addMemberCommands,
   addReviewCommands,

@@ -4,6 +4,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { modes } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log-reader.ts';
+import type { CheckedCase } from '../../networks/http-conformance.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
 import type { Check, ConfigLine } from '../server/services.ts';
 import type { LogTruncation, LostBatch } from './log-results.ts';
@@ -49,6 +50,8 @@ export interface CliHost {
   restore(options: RestoreCommand): Promise<Restored>;
   /** Ends the pause of a data folder that no service runs on. Throws `CliFailure`. */
   resume(dataDir: string | undefined): Promise<Resumed>;
+  /** Runs the cases of the contract with integrators against a server. */
+  checkIntegrator(url: string, secret: string): Promise<readonly CheckedCase[]>;
   /** Gives unused disk space back. Throws `CliFailure`. */
   compact(dataDir: string): Promise<Compacted>;
   /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */

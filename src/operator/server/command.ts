@@ -15,6 +15,8 @@ export interface OperatorCommand {
   readonly name: string;
   /** Whether it is written into the audit record. */
   readonly audited: boolean;
+  /** The parameter that holds secrets, which the audit record leaves out. */
+  readonly secrets?: string;
   /** Throws `OperatorFailure` of kind `usage` when `params` don't fit the schema. */
   run(params: unknown, services: OperatorServices, signal: AbortSignal): CommandAnswer;
 }
@@ -41,6 +43,17 @@ export function defineCommand<P extends TProperties>(
       return run(params as Static<TObject<P>>, services, signal);
     },
   };
+}
+
+/** A command with secrets in one of its parameters. */
+export function withSecrets(command: OperatorCommand, secrets: string): OperatorCommand {
+  return { ...command, secrets };
+}
+
+/** What the audit record has of a command's parameters. */
+export function recordedParams({ secrets }: OperatorCommand, params: unknown): unknown {
+  if (secrets === undefined || typeof params !== 'object' || params === null) return params;
+  return { ...params, [secrets]: null };
 }
 
 /** A command without rows in the audit record. It only reads, and works also when the record can't be written. */

@@ -18,14 +18,14 @@ const organizationCommands = [
     return { id: organization.id, name: organization.name, keys };
   }),
   defineCommand('org.list', {}, async (_, services) =>
-    services.directory.organizations().map((organization) => presentOrganization(organization, services)),
+    services.directory.organizations().map(presentOrganization),
   ),
   defineCommand('org.show', { org }, async (params, services) =>
-    presentOrganization(services.directory.organization(params.org), services),
+    presentOrganization(services.directory.organization(params.org)),
   ),
   ...(['activate', 'suspend', 'reinstate', 'close'] as const).map((change) =>
     defineCommand(`org.${change}`, { org }, async (params, services) =>
-      presentOrganization(await services.directory[change](params.org), services),
+      presentOrganization(await services.directory[change](params.org)),
     ),
   ),
   defineCommand(
@@ -36,7 +36,7 @@ const organizationCommands = [
       methods: Type.Partial(Type.Object({ card: Type.Boolean(), cash: Type.Boolean() })),
     },
     async ({ org, mode, methods }, services) =>
-      presentOrganization(await services.directory.setMethods(org, mode, methods), services),
+      presentOrganization(await services.directory.setMethods(org, mode, methods)),
   ),
 ];
 

@@ -5,7 +5,7 @@ import { type Mode, modeOf, type PaymentMethodType, paymentMethodTypes } from '.
 import { type ApiKey, type KeyKind, type KeyStatus, keyStatus } from '../../directory/api-key.ts';
 import type { Methods, Organization, OrganizationStatus } from '../../directory/organization.ts';
 import type { ReviewRecord } from '../../domain/record.ts';
-import type { Availability } from '../../shard/account.ts';
+import { availableIn } from '../../networks/connectors.ts';
 import { isoTime } from './iso-time.ts';
 import type { OperatorServices } from './services.ts';
 
@@ -22,18 +22,16 @@ export interface PresentedOrganization {
   readonly without_network: Readonly<Record<Mode, readonly PaymentMethodType[]>>;
 }
 
-export function presentOrganization(
-  organization: Organization,
-  { availability }: { readonly availability: Availability },
-): PresentedOrganization {
+export function presentOrganization(organization: Organization): PresentedOrganization {
   const { id, name, status, liveActivated, apiVersion, created, methods } = organization;
   const shown = { id, name, status, live_activated: liveActivated, api_version: apiVersion };
+  const available = (mode: Mode) => availableIn(organization.connectors, mode);
   const working = (mode: Mode): Methods => ({
-    card: methods[mode].card && availability[mode].card,
-    cash: methods[mode].cash && availability[mode].cash,
+    card: methods[mode].card && available(mode).card,
+    cash: methods[mode].cash && available(mode).cash,
   });
   const withoutNetwork = (mode: Mode) =>
-    paymentMethodTypes.filter((method) => methods[mode][method] && !availability[mode][method]);
+    paymentMethodTypes.filter((method) => methods[mode][method] && !available(mode)[method]);
   return {
     ...shown,
     created: isoTime(created * 1000),

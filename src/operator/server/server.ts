@@ -18,10 +18,11 @@ import {
   socketPathOf,
 } from '../protocol.ts';
 import type { Audit } from './audit.ts';
-import type { CommandAnswer, OperatorCommand } from './command.ts';
+import { type CommandAnswer, type OperatorCommand, recordedParams } from './command.ts';
 import { directoryCommands } from './directory-commands.ts';
 import { limitCommands } from './limit-commands.ts';
 import { memberCommands } from './member-commands.ts';
+import { networkCommands } from './network-commands.ts';
 import { processCommands } from './process-commands.ts';
 import { reviewCommands } from './review-commands.ts';
 import type { OperatorServices } from './services.ts';
@@ -31,6 +32,7 @@ const allCommands = [
   ...directoryCommands,
   ...limitCommands,
   ...memberCommands,
+  ...networkCommands,
   ...processCommands,
   ...reviewCommands,
   ...webhookCommands,
@@ -87,7 +89,7 @@ export async function openOperatorServer(options: {
             socket,
             signal,
           );
-        return command.audited ? audit.record(by, name, params, run) : run();
+        return command.audited ? audit.record(by, name, recordedParams(command, params), run) : run();
       },
       options.onFailure,
     );

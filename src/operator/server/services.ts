@@ -3,13 +3,13 @@
 
 import type { ErrorCode } from '../../contract/errors/table.ts';
 import type { Operation } from '../../contract/routes/table.ts';
-import type { Language } from '../../contract/vocabulary.ts';
+import type { Language, Mode, PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Directory } from '../../directory/directory.ts';
 import type { Cause } from '../../domain/cause.ts';
+import type { NetworkCallRecord } from '../../domain/record.ts';
 import type { SecretBox } from '../../journal/secret-box.ts';
 import type { AskLogs } from '../../request-logs/query.ts';
-import type { Availability } from '../../shard/account.ts';
 import type { InternalRequest } from '../../shard/protocol.ts';
 import type { Compacted } from '../cli/transferred.ts';
 
@@ -22,10 +22,14 @@ export interface OperatorServices {
   readonly baseUrl: string;
   readonly now: Clock;
   readonly directory: Directory;
-  /** The payment methods that have a network, in each mode. Other methods can't be used, even if they are switched on. */
-  readonly availability: Availability;
-  /** Opens and seals secrets. */
+  /** Seals and opens secrets. */
   readonly secrets: Pick<SecretBox, 'open' | 'seal'>;
+  /** Why an address can't be that of a payment network, in short; null when it can. */
+  networkAddressFault(url: string): string | null;
+  /** Asks the payment network of an organization whether it can be used. Rejects with an error that says why not. */
+  checkNetwork(org: string, mode: Mode, method: PaymentMethodType): Promise<void>;
+  /** The calls to payment networks that have no final outcome yet, at most so many of each shard. */
+  openNetworkCalls(limit: number): Promise<NetworkCallRecord[]>;
   /** The secret with which `listen` signs the forwarded events of an organization. */
   listenSecret(org: string): Promise<string>;
   /** The metrics of the whole process in the Prometheus text format. */

@@ -45,7 +45,12 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     timers,
   });
   const runner = createRunner({
-    networks: { test: simulator, live: { card: null, cash: null } },
+    networks: {
+      of: () => simulator,
+      available: () => ({ card: true, cash: true }),
+      onOutcome: simulator.onOutcome,
+    },
+    isOpen: (call) => shard.state.records.get('network_call', call) !== undefined,
     async settle(call, outcome) {
       const answer = await shard.ask(settlementOf(call, outcome));
       if (!answer.ok) throw new Error(answer.message);

@@ -85,9 +85,10 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     baseUrl: 'https://pay.example.ma',
     now: clock.now,
     directory,
-    secrets: { open: (sealed) => sealed, seal: (secret) => secret },
-    // As in the service: no network in live mode.
-    availability: { test: { card: true, cash: true }, live: { card: false, cash: false } },
+    secrets: { open: (sealed) => sealed, seal: (secret) => `sealed ${secret}` },
+    networkAddressFault: (url) => (url.startsWith('https:') ? null : 'must use https'),
+    checkNetwork: async () => {},
+    openNetworkCalls: async () => [],
     requestLogs: async () => null,
     listenSecret: async () => 'svc_whsec_fixture',
     metricsText: async () => '# TYPE up gauge\nup 1\n',

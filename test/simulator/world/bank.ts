@@ -4,7 +4,7 @@
 
 import type { NetworkCall } from '../../../src/domain/network-call.ts';
 import type { NetworkOutcome } from '../../../src/domain/network-outcomes.ts';
-import type { ModeNetworks, OutcomeListener } from '../../../src/networks/network.ts';
+import type { OutcomeListener, TellingNetworks } from '../../../src/networks/network.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { World } from './world.ts';
@@ -35,13 +35,13 @@ export class Bank {
   }
 
   /** The networks of live mode, for the thread that asks for them. */
-  connect(): ModeNetworks {
+  connect(): TellingNetworks {
     const lane = this.#world.simulation.current;
     const onOutcome = (listener: OutcomeListener) => {
       this.#listeners = this.#listeners.filter(({ lane }) => !lane.isCut);
       this.#listeners.push({ lane, listener });
     };
-    const lookup = async (id: string) => {
+    const lookup = async ({ id }: NetworkCall) => {
       this.#world.goesOut(`a question about ${id}`);
       await this.#underWay();
       const effect = this.effects.get(id);
@@ -55,9 +55,9 @@ export class Bank {
         authorize: take,
         refund: take,
         lookup,
-        onOutcome,
       },
-      cash: { agents: [], issue: take, lookup, onOutcome },
+      cash: { agents: [], issue: take, cancel: take, lookup },
+      onOutcome,
     };
   }
 
@@ -150,7 +150,7 @@ export class Bank {
   }
 
   /** Listens to the simulated networks of test mode. */
-  overhear(networks: ModeNetworks): ModeNetworks {
+  overhear(networks: TellingNetworks): TellingNetworks {
     const heard = (call: NetworkCall, final: NetworkOutcome) => {
       const { id, action, amount, livemode } = call;
       const effect = { call: id, action, amount, livemode, said: '', final, finalAtMs: 0 };
@@ -164,7 +164,7 @@ export class Bank {
       return final;
     };
     const calls = new Map<string, NetworkCall>();
-    const { card, cash } = networks as Required<ModeNetworks>;
+    const { card, cash } = networks;
     const listen =
       (listener: OutcomeListener): OutcomeListener =>
       (id, outcome) => {
@@ -178,13 +178,13 @@ export class Bank {
         openPage: (call) => hear(call, card.openPage(call)),
         authorize: (call, token) => hear(call, card.authorize(call, token)),
         refund: (call) => hear(call, card.refund(call)),
-        onOutcome: (listener) => card.onOutcome(listen(listener)),
       },
       cash: cash && {
         ...cash,
         issue: (call, code) => hear(call, cash.issue(call, code)),
-        onOutcome: (listener) => cash.onOutcome(listen(listener)),
+        cancel: (call, code) => hear(call, cash.cancel(call, code)),
       },
+      onOutcome: (listener) => networks.onOutcome(listen(listener)),
     };
   }
 }

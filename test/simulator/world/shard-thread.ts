@@ -5,6 +5,7 @@ import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { Change, StoredRecord } from '../../../src/domain/record.ts';
 import type { Journal, OwnJournal } from '../../../src/journal/journal.ts';
 import { openJournal } from '../../../src/journal/open-journal.ts';
+import type { Networks, TellingNetworks } from '../../../src/networks/network.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
 import type { DataFolder } from '../../../src/process/data-folder.ts';
 import { HostedShard } from '../../../src/process/hosted-shard.ts';
@@ -105,7 +106,7 @@ export class ShardThread {
       accounts,
       revision,
       paused: folder.paused !== null && world.isPaused,
-      networks: { test: world.bank.overhear(test), live: world.bank.connect() },
+      networks: networksOf(world.bank.overhear(test), world.bank.connect()),
       timers,
       settings: { baseUrl: 'https://pay.test', cardPageMs: 1_800_000, cashCodeMs: 3 * dayMs, webhookRetryMs },
       fillRandom: this.#random.fill,
@@ -237,4 +238,16 @@ export class ShardThread {
   stop(): Promise<void> {
     return this.#hosted!.stop();
   }
+}
+
+/** The same networks for every organization. */
+function networksOf(test: TellingNetworks, live: TellingNetworks): Networks {
+  return {
+    of: (_, mode) => (mode === 'test' ? test : live),
+    available: () => ({ card: true, cash: true }),
+    onOutcome(listener) {
+      test.onOutcome(listener);
+      live.onOutcome(listener);
+    },
+  };
 }

@@ -1,0 +1,58 @@
+// What payment networks post to the service: `POST /networks/<connector>/<organization>/<mode>`. The edge bounds the body and
+// hands it to the organization's shard, which verifies it; an answer is given when what the network reported is durable.
+
+import { type Refusal, unavailable } from '../contract/errors/table.ts';
+import { networkCallbackBytesMax } from '../contract/limits.ts';
+import { type Mode, modes } from '../contract/vocabulary.ts';
+import { type ConnectorName, connectors } from '../networks/connectors.ts';
+import type { Reply } from '../networks/network.ts';
+import type { ShardClient } from '../shard/client.ts';
+import type { CallbackRequest } from '../shard/protocol.ts';
+import { shardOfOrganization } from '../shard/shard-map.ts';
+import { type Exchange, headerLines } from './exchange.ts';
+import { bodyTooLarge, bodyTooSlow } from './request-body.ts';
+import type { RequestHead } from './request-head.ts';
+
+type Address = Pick<CallbackRequest, 'org' | 'mode' | 'method'>;
+
+/** Whom a network posts for; null when nothing has this address. */
+export function callbackAddressOf(path: string): Address | null {
+  const [, connector, org, mode] = /^\/networks\/(\w+)\/(org_\w{1,64})\/(\w+)$/.exec(path) ?? [];
+  if (connector === undefined || !Object.hasOwn(connectors, connector)) return null;
+  if (!modes.includes(mode as Mode)) return null;
+  const [method] = connectors[connector as ConnectorName].methods;
+  return { org: org!, mode: mode as Mode, method };
+}
+
+/** Takes a callback. `refuse` answers one of which nothing was stored, so that the network sends it again. */
+export function takeCallback(
+  shards: readonly Pick<ShardClient, 'handOver'>[],
+  address: Address,
+  exchange: Exchange,
+  head: RequestHead,
+  refuse: (refusal: Refusal, close: boolean) => void,
+): void {
+  const shard = shards[shardOfOrganization(address.org, shards.length)]!;
+  const give = (body: Buffer) => {
+    exchange.handler = { onTimeout: () => refuse(unavailable, true), onBody: () => {} };
+    exchange.guard(async () => {
+      const { signature } = head;
+      const text = body.toString('utf8');
+      const answer = await shard.handOver({ kind: 'network_callback', ...address, signature, body: text });
+      if (!answer.ok) return refuse(unavailable, false);
+      const reply = JSON.parse(answer.body) as Reply;
+      exchange.answer(reply.status, headerLines(['Content-Type', reply.contentType]), reply.body);
+    });
+  };
+  if (!head.hasBody) {
+    give(Buffer.alloc(0));
+  } else if (head.bodyBytes > networkCallbackBytesMax) {
+    refuse(bodyTooLarge(networkCallbackBytesMax), true);
+  } else {
+    exchange.handler = {
+      onTimeout: () => refuse(bodyTooSlow, true),
+      onBody: (body) => ('code' in body ? refuse(body, true) : give(body)),
+    };
+    exchange.readBody(networkCallbackBytesMax);
+  }
+}

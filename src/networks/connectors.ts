@@ -1,0 +1,112 @@
+// THE table of connectors: how an organization's payments of a method reach a network, in each mode. A row says for which
+// methods a connector is, and which settings it needs; the command line, the checks and the connections derive from it.
+// Settings that are secret are sealed before they are stored.
+
+import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
+import type { Clock } from '../core/clock.ts';
+import { createHttpConnector } from './http-connector.ts';
+import type { ModeNetworks } from './network.ts';
+import type { SendPost } from './post.ts';
+
+/** One setting of a connector. On the command line a secret is read from a file. */
+export interface ConnectorSetting {
+  readonly name: string;
+  readonly is: 'address' | 'text' | 'secret';
+  readonly required: boolean;
+  readonly description: string;
+}
+
+/** What a connector needs besides its settings. */
+export interface ConnectorWorld {
+  readonly send: SendPost;
+  readonly now: Clock;
+}
+
+export interface ConnectorRow {
+  readonly methods: readonly PaymentMethodType[];
+  readonly settings: readonly ConnectorSetting[];
+  /** Makes the networks of its methods. `settings` has its values, the secrets opened. */
+  readonly connect: (
+    settings: Readonly<Record<string, string>>,
+    world: ConnectorWorld,
+  ) => Partial<ModeNetworks>;
+}
+
+export const connectors = {
+  http: {
+    methods: ['cash'],
+    settings: [
+      {
+        name: 'address',
+        is: 'address',
+        required: true,
+        description: "where the integrator's server takes operations",
+      },
+      {
+        name: 'secret',
+        is: 'secret',
+        required: true,
+        description: 'the secret that signs in both directions',
+      },
+    ],
+    connect: ({ address, secret }, world) => ({
+      cash: createHttpConnector({ address: address!, secret: secret!, ...world }),
+    }),
+  },
+} as const satisfies Record<string, ConnectorRow>;
+
+export type ConnectorName = keyof typeof connectors;
+export const connectorNames = Object.keys(connectors) as ConnectorName[];
+
+/** A connector as it is configured for an organization, a mode and a method. */
+export interface ConnectorSettings {
+  readonly connector: ConnectorName;
+  /** Addresses and names. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Each secret, sealed. */
+  readonly sealed: Readonly<Record<string, string>>;
+}
+
+/** The connectors of an organization by mode and method. Null: the simulator in test mode, no network in live mode. */
+export type OrganizationConnectors = Readonly<
+  Record<Mode, Readonly<Record<PaymentMethodType, ConnectorSettings | null>>>
+>;
+
+const none = Object.fromEntries(paymentMethodTypes.map((method) => [method, null])) as Record<
+  PaymentMethodType,
+  null
+>;
+export const noConnectors: OrganizationConnectors = { test: none, live: none };
+
+/** The owner that a sealed setting is bound to. */
+export function ownerOfSetting(org: string, mode: Mode, connector: ConnectorName, setting: string) {
+  return { id: `network/${mode}/${connector}/${setting}`, org };
+}
+
+/** The methods that have a network: all in test mode, which has the simulator. */
+export function availableIn(
+  configured: OrganizationConnectors,
+  mode: Mode,
+): Readonly<Record<PaymentMethodType, boolean>> {
+  const { card, cash } = configured[mode];
+  return mode === 'test' ? { card: true, cash: true } : { card: card !== null, cash: cash !== null };
+}
+
+/** The connectors with each sealed secret replaced. */
+export function mapSealed(
+  configured: OrganizationConnectors,
+  replace: (sealed: string, mode: Mode, connector: ConnectorName, setting: string) => string,
+): OrganizationConnectors {
+  const inMode = (mode: Mode) =>
+    Object.fromEntries(
+      Object.entries(configured[mode]).map(([method, own]) => {
+        if (own === null) return [method, null];
+        const sealed = Object.entries(own.sealed).map(([name, secret]) => [
+          name,
+          replace(secret, mode, own.connector, name),
+        ]);
+        return [method, { ...own, sealed: Object.fromEntries(sealed) }];
+      }),
+    ) as OrganizationConnectors[Mode];
+  return { test: inMode('test'), live: inMode('live') };
+}

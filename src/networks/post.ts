@@ -1,0 +1,16 @@
+// How connectors reach their networks: a POST over HTTPS, with one answer. The rules for addresses are those of webhooks; the
+// process provides the function.
+
+export interface Post {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Posted {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Sends a request. Rejects when there is no whole answer in time, and when the address may not be used. */
+export type SendPost = (post: Post) => Promise<Posted>;

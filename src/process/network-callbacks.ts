@@ -1,0 +1,65 @@
+// What payment networks post to the service. A callback is verified with the organization's credentials, and becomes a command
+// that is journaled like any other; the network is answered when that is durable. Nothing in a callback is believed before.
+
+import { type Mode, modeOf } from '../contract/vocabulary.ts';
+import { causes } from '../domain/cause.ts';
+import { cashIndex } from '../domain/indexes.ts';
+import type { StoredRecord } from '../domain/record.ts';
+import type { Networks, Received, Reply, Report } from '../networks/network.ts';
+import type { CallbackRequest, InternalAnswer, InternalRequest } from '../shard/protocol.ts';
+
+export interface CallbackOptions {
+  readonly networks: Networks;
+  /** Queues a request of this thread; settles with its answer when that is durable. */
+  readonly ask: (request: InternalRequest) => Promise<InternalAnswer>;
+  /** Whether the shard knows an organization. */
+  readonly knows: (org: string) => boolean;
+}
+
+const nobody: Reply = {
+  status: 404,
+  contentType: 'text/plain; charset=utf-8',
+  body: 'no payment network is connected here\n',
+};
+
+/** The answer to a callback. */
+export async function takeCallback(request: CallbackRequest, options: CallbackOptions): Promise<Reply> {
+  const { org, mode, method, signature, body } = request;
+  const network = options.knows(org) ? options.networks.of(org, mode)[method] : null;
+  const report = network?.readCallback?.({ signature, body }) ?? nobody;
+  if ('status' in report) return report;
+  const holder = await holderOf(report, options);
+  if (holder === 'later' || holder === null) return report.reply(holder ?? 'unknown', null);
+  if (holder.kind === 'network_call') return report.reply('later', null);
+  if (!isOf(holder, org, mode)) return report.reply('unknown', null);
+  const answer = await options.ask({
+    kind: 'command',
+    operation: 'receive_money',
+    id: holder.id,
+    params: report.money,
+    language: 'en',
+    cause: causes.network,
+  });
+  return report.reply(receivedOf(answer), holder.id);
+}
+
+/** The charge that the report is about, or the call that issues its code. `later`: the shard can't say now. */
+async function holderOf(
+  { cashNumber }: Report,
+  { ask }: CallbackOptions,
+): Promise<StoredRecord | 'later' | null> {
+  const answer = await ask({ kind: 'records', index: cashIndex(cashNumber), limit: 1 });
+  if (!answer.ok) return 'later';
+  const [holder = null] = JSON.parse(answer.body) as StoredRecord[];
+  return holder;
+}
+
+function isOf(record: StoredRecord, org: string, mode: Mode): boolean {
+  return record.org === org && modeOf(record.livemode) === mode;
+}
+
+function receivedOf(answer: InternalAnswer): Received {
+  if (!answer.ok) return answer.code === 'resource_missing' ? 'unknown' : 'later';
+  const { credited } = JSON.parse(answer.body) as { credited: boolean };
+  return credited ? 'credited' : 'review';
+}

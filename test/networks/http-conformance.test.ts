@@ -1,0 +1,61 @@
+// The conformance cases: the reference integrator passes all of them, and each fault of an integrator is found.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { checkIntegrator } from '../../src/networks/http-conformance.ts';
+import type { SendPost } from '../../src/networks/post.ts';
+import { ReferenceIntegrator } from './reference-integrator.ts';
+
+const secret = 'shared-secret';
+const send: SendPost = async ({ url, headers, body }) => {
+  const response = await fetch(url, { method: 'POST', headers, body });
+  return { status: response.status, body: await response.text() };
+};
+const findings = async (url: string) => {
+  const checked = await checkIntegrator({ url, secret, send, now: Date.now });
+  return checked.flatMap(({ title, problem }) => (problem === null ? [] : [title]));
+};
+
+test('the reference integrator passes', async () => {
+  const integrator = await ReferenceIntegrator.start(secret);
+  assert.deepEqual(await findings(integrator.address), []);
+  await integrator.stop();
+});
+
+/** A server that answers every operation with what `answer` says of it. */
+async function faulty(answer: (operation: { operation: string; id: string }, times: number) => object) {
+  const times = new Map<string, number>();
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    try {
+      const operation = JSON.parse(body);
+      times.set(operation.id, (times.get(operation.id) ?? 0) + 1);
+      response.end(JSON.stringify({ id: operation.id, ...answer(operation, times.get(operation.id)!) }));
+    } catch {
+      response.writeHead(400).end();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+test('an integrator that verifies nothing, forgets operations or mixes them up is found out', async () => {
+  const careless = await findings(await faulty(() => ({ status: 'done' })));
+  assert.deepEqual(
+    careless.map((title) => title.split(' ').slice(0, 2).join(' ')),
+    ['status says', 'a signature', 'a signature'],
+  );
+  const forgetful = await findings(
+    await faulty(({ operation }, times) => ({
+      status: operation === 'status' ? 'unknown' : times > 1 ? 'refused' : 'done',
+    })),
+  );
+  assert(forgetful.includes('issue that is sent again has the same answer'));
+  assert(forgetful.includes('status knows an operation'));
+  const mixed = await findings(await faulty(() => ({ id: 'op_1', status: 'done' })));
+  assert(mixed.includes('issue is carried out'));
+});

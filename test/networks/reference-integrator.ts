@@ -1,0 +1,162 @@
+// A reference implementation of the contract in docs/networks/http.md: a server in front of a cash agents' network, in
+// memory. It is strict: what is not signed by the secret, or is older than five minutes, is refused. Tests tell it to
+// misbehave: each misbehaviour is used up by one operation.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Code {
+  readonly code: string;
+  readonly organization: string;
+  readonly livemode: boolean;
+  readonly amount: number;
+  readonly expires_at: number;
+  payable: boolean;
+}
+
+interface Operation {
+  readonly operation: 'issue' | 'cancel' | 'status';
+  readonly id: string;
+}
+
+interface OperationAnswer {
+  readonly id: string;
+  readonly status: 'done' | 'refused' | 'unknown';
+  readonly reason?: string;
+}
+
+/** What it does instead of answering; all but `refuse` and `down` carry the operation out. */
+export type Misbehaviour = 'down' | 'refuse' | 'drop' | 'error' | 'nonsense' | 'another' | 'hang';
+
+export interface Payment {
+  readonly reference: string;
+  readonly code: string;
+  readonly amount: number;
+  readonly agent?: string;
+}
+
+const secondsMax = 300;
+
+export class ReferenceIntegrator {
+  readonly secret: string;
+  readonly codes = new Map<string, Code>();
+  /** What each operation came to, by its id: one effect, however often it is sent. */
+  readonly #answers = new Map<string, OperationAnswer>();
+  /** Every operation that arrived, with those that were sent again. */
+  readonly seen: Operation[] = [];
+  readonly misbehaviours: Misbehaviour[] = [];
+  readonly #server: Server;
+
+  private constructor(secret: string) {
+    this.secret = secret;
+    this.#server = createServer((request, response) => void this.#take(request, response));
+  }
+
+  static async start(secret: string): Promise<ReferenceIntegrator> {
+    const integrator = new ReferenceIntegrator(secret);
+    integrator.#server.listen(0, '127.0.0.1');
+    await once(integrator.#server, 'listening');
+    return integrator;
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/operations`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const chunk of request.setEncoding('utf8')) body += chunk;
+    const answer = (status: number, json: object) => response.writeHead(status).end(JSON.stringify(json));
+    if (!this.#isGenuine(String(request.headers['x-service-signature']), body))
+      return void answer(401, { error: 'not_genuine' });
+    const operation = parse(body);
+    if (operation === null) return void answer(400, { error: 'invalid' });
+    this.seen.push(operation);
+    const misbehaviour = operation.operation === 'status' ? undefined : this.misbehaviours.shift();
+    if (misbehaviour === 'down') return void request.socket.destroy();
+    const outcome = this.#carryOut(operation, misbehaviour === 'refuse');
+    switch (misbehaviour) {
+      case 'drop':
+        return void request.socket.destroy();
+      case 'hang':
+        return;
+      case 'error':
+        return void answer(500, { error: 'oops' });
+      case 'nonsense':
+        return void response.writeHead(200).end('<html>OK</html>');
+      case 'another':
+        return void answer(200, { ...outcome, id: 'op_another' });
+      default:
+        return void answer(200, outcome);
+    }
+  }
+
+  #carryOut(operation: Operation, refuses: boolean): OperationAnswer {
+    const { id } = operation;
+    const known = this.#answers.get(id);
+    if (operation.operation === 'status') return known ?? { id, status: 'unknown' };
+    if (known !== undefined) return known;
+    const made: OperationAnswer = refuses
+      ? { id, status: 'refused', reason: 'no agents today' }
+      : { id, status: 'done' };
+    const code = operation as unknown as Code;
+    if (!refuses && operation.operation === 'issue') this.codes.set(code.code, { ...code, payable: true });
+    if (!refuses && operation.operation === 'cancel') {
+      const issued = this.codes.get(code.code);
+      if (issued !== undefined) issued.payable = false;
+    }
+    this.#answers.set(id, made);
+    return made;
+  }
+
+  /** How many operations of a kind had an effect. */
+  effects(operation: Operation['operation']): number {
+    const ids = new Set(this.seen.flatMap((each) => (each.operation === operation ? [each.id] : [])));
+    return [...ids].filter((id) => this.#answers.get(id)?.status === 'done').length;
+  }
+
+  #isGenuine(header: string, body: string): boolean {
+    const [, timestamp, digest] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
+    if (timestamp === undefined || digest === undefined) return false;
+    if (Math.abs(Date.now() / 1000 - Number(timestamp)) > secondsMax) return false;
+    return timingSafeEqual(Buffer.from(digest, 'hex'), this.#digest(timestamp, body));
+  }
+
+  #digest(timestamp: string, body: string): Buffer {
+    return createHmac('sha256', this.secret).update(`${timestamp}.${body}`).digest();
+  }
+
+  /** The header that signs a body now, or at another time. */
+  sign(body: string, timestamp = Math.floor(Date.now() / 1000)): string {
+    return `t=${timestamp},v1=${this.#digest(String(timestamp), body).toString('hex')}`;
+  }
+
+  /** Tells the service at `address` of a payment. */
+  report(address: string, { reference, code, amount, agent = 'Agence 12, Fès' }: Payment): Promise<Response> {
+    const paid = { type: 'paid', reference, code, amount, currency: 'mad', agent };
+    const body = JSON.stringify({ ...paid, paid_at: Math.floor(Date.now() / 1000) });
+    return this.post(address, body, this.sign(body));
+  }
+
+  post(address: string, body: string, signature: string): Promise<Response> {
+    const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': signature };
+    return fetch(address, { method: 'POST', headers, body });
+  }
+}
+
+function parse(body: string): Operation | null {
+  try {
+    const operation = JSON.parse(body) as Operation;
+    const isKnown = ['issue', 'cancel', 'status'].includes(operation.operation);
+    return isKnown && typeof operation.id === 'string' ? operation : null;
+  } catch {
+    return null;
+  }
+}
