@@ -124,6 +124,7 @@ browserTest('a double click pays back once, and the rest can be paid back afterw
     .locator('tbody tr')
     .allInnerTexts();
   assert.match(steps[0]!, /Payment created\s+API request req_/);
+  assert.match(steps.join('\n'), /Refund of MAD\s50.50 asked for\s+The owner/);
   assert.match(steps.join('\n'), /MAD\s50.50 refunded\s+The payment network/);
 });
 

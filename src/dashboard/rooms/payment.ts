@@ -30,6 +30,7 @@ import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 import { amountProblem, codeText, methodText, statusBadge } from './payment-parts.ts';
 import { askStory, perform } from './payment-questions.ts';
+import { createStepAuthors } from './step-authors.ts';
 
 export const paymentRows: readonly Row[] = [
   {
@@ -71,7 +72,7 @@ async function showPayment(
       payPart(visit, story),
       refundPart(visit, story, problems),
       detailsPart(visit, story),
-      timelinePart(visit, story),
+      timelinePart(visit, desk, story),
       attemptsPart(visit, story),
       refundsPart(visit, story),
       cancelPart(visit, story),
@@ -214,8 +215,9 @@ function detailsPart(visit: Visit, { intent, session, customer, reviews }: Payme
   );
 }
 
-function timelinePart(visit: Visit, { steps, charges }: PaymentStory): Html {
+function timelinePart(visit: Visit, desk: Desk, story: PaymentStory): Html {
   const { language } = visit;
+  const authorOf = createStepAuthors(visit, desk, story);
   return section(
     sayPayment('timeline', language),
     table<Step>(
@@ -223,15 +225,9 @@ function timelinePart(visit: Visit, { steps, charges }: PaymentStory): Html {
       [
         { heading: sayPayment('when', language), cell: ({ at_ms }) => time(language, at_ms) },
         { heading: sayPayment('what', language), cell: (step) => stepText(visit, step) },
-        {
-          heading: sayPayment('by', language),
-          cell: (step) => {
-            const code = charges.find(({ id }) => id === step.object)?.failure_code ?? null;
-            return authorText(visit, step, code);
-          },
-        },
+        { heading: sayPayment('by', language), cell: authorOf },
       ],
-      steps,
+      story.steps,
     ),
   );
 }
@@ -246,35 +242,6 @@ function stepText(visit: Visit, { type, amount, event }: Step): Html | string {
       : type;
   if (event === null || !rooms.includes('events')) return text;
   return html`<a href="${roomLink(visit, `events/${event}`)}">${text}</a>`;
-}
-
-/** Who or what made a step. The outcome of a call to a network is the network's, whoever had asked for the call. */
-function authorText(visit: Visit, { type, request }: Step, failure: string | null): Html | string | null {
-  const { language, rooms } = visit;
-  if (type === 'charge.succeeded' || type === 'refund.updated' || type === 'refund.failed')
-    return sayPayment('by_network', language);
-  if (request !== null) {
-    const id = html`<bdi class="muted">${request}</bdi>`;
-    return rooms.includes('requests')
-      ? html`${sayPayment('by_request', language)} <a href="${roomLink(visit, `requests/${request}`)}">${id}</a>`
-      : html`${sayPayment('by_request', language)} ${id}`;
-  }
-  switch (type) {
-    case 'payment_intent.requires_action':
-    case 'payment_intent.processing':
-      return sayPayment('by_customer', language);
-    case 'charge.failed':
-      if (failure === 'payment_attempt_expired') return sayPayment('by_time', language);
-      return sayPayment(failure === 'payment_attempt_canceled' ? 'by_customer' : 'by_network', language);
-    case 'payment_intent.canceled':
-      return sayPayment('by_time', language);
-    case 'review.opened':
-      return sayPayment('by_network', language);
-    case 'review.closed':
-      return sayPayment('by_operator', language);
-    default:
-      return null;
-  }
 }
 
 const tones: Readonly<Record<'pending' | 'succeeded' | 'failed', Tone>> = {
