@@ -130,6 +130,7 @@ footer{padding:1rem}
 .cards td{display:grid;grid-template-columns:minmax(6rem,2fr) 3fr;gap:.75rem;padding:.25rem 0;border:0;text-align:start}
 .cards td::before{content:attr(data-heading);color:var(--muted);font-size:.875rem}
 .cards td>div{min-inline-size:0;overflow-wrap:anywhere}
+.cards .badge,.cards .amount{white-space:normal}
 dl>div{grid-template-columns:1fr}
 }
 @media (min-width:60rem){
