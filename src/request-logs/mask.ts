@@ -113,20 +113,15 @@ function maskedRequest(entry: AnsweredRequest, flags: number): AnsweredRequest |
   const answerBody = maskedBody(entry.answerBody as Uint8Array, (flags & entryFlags.answerCut) !== 0);
   const { idempotencyKey } = entry;
   const texts = {
+    method: maskText(entry.method),
     path: maskedAddress(entry.path),
     query: maskedAddress(entry.query),
     objectId: maskedAddress(entry.objectId),
     idempotencyKey: idempotencyKey === undefined ? undefined : maskText(idempotencyKey),
     version: entry.version === undefined ? undefined : maskText(entry.version),
   };
-  const isSame =
-    requestBody === null &&
-    answerBody === null &&
-    texts.path === entry.path &&
-    texts.query === entry.query &&
-    texts.idempotencyKey === idempotencyKey &&
-    texts.version === entry.version;
-  if (isSame) return null;
+  const isSame = Object.entries(texts).every(([name, text]) => entry[name as keyof typeof texts] === text);
+  if (isSame && requestBody === null && answerBody === null) return null;
   return {
     ...entry,
     ...texts,

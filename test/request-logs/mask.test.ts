@@ -63,6 +63,7 @@ const places: readonly (readonly [name: string, change: Partial<AnsweredRequest>
   ['a query with plus signs', { method: 'GET', query: `x=${grouped.replaceAll(' ', '+')}` }],
   ['an idempotency key', { idempotencyKey: `order ${grouped}` }],
   ['a version', { version: card, status: 400 }],
+  ['a method', { method: card, status: 404 }],
 ];
 for (const [name, change] of places) {
   test(`${name} is stored without a card number`, () => {
