@@ -5,7 +5,6 @@ import { errorCodes } from '../../contract/errors/table.ts';
 import { negotiateLanguage } from '../../contract/language.ts';
 import type { Json } from '../../contract/openapi/schemas.ts';
 import { type Language, languages } from '../../contract/vocabulary.ts';
-import { assert } from '../../core/assert.ts';
 import { type Html, html } from '../pages/html.ts';
 import { StaticText } from '../static-text.ts';
 import { renderErrors } from './errors-page.ts';
@@ -194,8 +193,7 @@ function createLinks(link: (path: string) => string, reference: readonly Referen
   return {
     ofFile(file) {
       const path = byFile.get(file);
-      assert(path !== undefined, `the documentation links ${file}, which it does not show`);
-      return link(path);
+      return path === undefined ? null : link(path);
     },
     ofCode(code) {
       const path = byCode.get(code);

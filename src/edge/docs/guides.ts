@@ -120,6 +120,12 @@ export const guideGroups: readonly GuideGroup[] = [
         parts: ['docs/guide/typed-client.md'],
       },
       {
+        slug: 'cash-networks',
+        title: 'Connecting a cash network',
+        summary: 'For those who run agents: the signed HTTP contract between their server and this one.',
+        parts: ['docs/networks/http.md'],
+      },
+      {
         slug: 'changelog',
         title: 'Changelog',
         summary: 'What has changed.',

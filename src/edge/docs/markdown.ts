@@ -21,8 +21,8 @@ export interface Rendered {
 }
 
 export interface Links {
-  /** The address of what a relative link leads to; the file is named from the root of the project. */
-  readonly ofFile: (file: string) => string;
+  /** The address of what a relative link leads to, named from the root of the project; null if no page shows it. */
+  readonly ofFile: (file: string) => string | null;
   /** The address of what `code` names; null if it names nothing. */
   readonly ofCode: (code: string) => string | null;
 }
@@ -80,7 +80,7 @@ export function renderMarkdown(markdown: string, file: string, links: Links): Re
       link({ href, tokens }) {
         const inner = new Html(this.parser.parseInline(tokens));
         const to = /^(https?:|#)/.test(href) ? href : links.ofFile(targetOf(file, href));
-        return html`<a href="${to}">${inner}</a>`.markup;
+        return (to === null ? inner : html`<a href="${to}">${inner}</a>`).markup;
       },
     },
   });

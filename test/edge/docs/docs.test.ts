@@ -64,9 +64,22 @@ test('every section of docs/api.md and every guide is shown on one page', () => 
   const expected = [
     ...sections.map(([, heading]) => `docs/api.md#${anchorOf(heading!)}`),
     ...readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`),
+    'docs/networks/http.md',
     'CHANGELOG.md',
   ];
   assert.deepEqual(shown.toSorted(), expected.toSorted());
+});
+
+test('what a guide links is shown, but for files that are for tools', () => {
+  const parts = guideGroups.flatMap(({ guides }) => guides.flatMap((guide) => guide.parts));
+  const known = [...parts, 'docs/openapi.json', 'docs/errors.md', 'docs/networks/http-openapi.json'];
+  for (const file of new Set(parts.map((part) => part.split('#')[0]!))) {
+    const markdown = readFileSync(join(root, file), 'utf8');
+    for (const [, href] of markdown.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)) {
+      const { pathname, hash } = new URL(href!, `file:///${file}`);
+      assert.ok(known.includes(pathname.slice(1) + hash), `${file}: ${href}`);
+    }
+  }
 });
 
 test('the reference has every route, parameter, field and type of event', () => {
