@@ -1,9 +1,9 @@
-// The forms that were carried out lately, by their idempotency keys. A form whose answer shows a secret once can't be carried
-// out again by a double click or by a reload, and its answer is kept nowhere.
+// The forms that were carried out lately, by their idempotency keys, for what no command of the API does: a double click or a
+// reload makes no second key and no second secret. The answers, which may show a secret once, are kept nowhere.
 
 const keptMax = 1_000;
 
-export class RecentForms {
+class RecentForms {
   readonly #keys = new Set<string>();
 
   /**
@@ -27,3 +27,5 @@ export class RecentForms {
     }
   }
 }
+
+export const recentForms = new RecentForms();

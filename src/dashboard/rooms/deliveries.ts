@@ -31,6 +31,7 @@ import { page, redirect } from '../document.ts';
 import { errorPage } from '../errors.ts';
 import { roomLink } from '../links.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
+import { recentForms } from '../recent-forms.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 import { ownRecord } from './own-record.ts';
@@ -256,6 +257,8 @@ async function sample(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   }
   const { id } = endpoint;
   const send = () => sendSample(desk.services, id, type);
-  await desk.act(visit, 'webhooks.sample', { endpoint: id, type }, send);
+  await recentForms.once(visit.member.id, visit.form, () =>
+    desk.act(visit, 'webhooks.sample', { endpoint: id, type }, send),
+  );
   return redirect(roomLink(visit, `webhooks/${id}`, { done: 'sent' }));
 }

@@ -53,19 +53,18 @@ function filtersOf({ query }: Visit): Record<string, string> {
   };
 }
 
+/** Null when the shard is away, or the cursor names no event. */
 async function eventsOf(visit: Visit, desk: Desk, cursor: Readonly<Record<string, string>> = {}) {
   const listed = await desk.api(visit, 'list_events', {
     query: { limit: String(shownMax), ...filtersOf(visit), ...cursor },
   });
-  return {
-    events: listed.ok ? (listed.body.data as Event[]) : [],
-    hasMore: listed.ok && listed.body.has_more,
-  };
+  return listed.ok ? { events: listed.body.data as Event[], hasMore: listed.body.has_more } : null;
 }
 
 async function streamList(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { events } = await eventsOf(visit, desk);
-  return tailAnswer(visit, 'events', eventTable(visit, events));
+  const listed = await eventsOf(visit, desk);
+  if (listed === null) return errorPage(visit, 'trouble');
+  return tailAnswer(visit, 'events', eventTable(visit, listed.events));
 }
 
 async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
@@ -73,7 +72,9 @@ async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const cursors = ['starting_after', 'ending_before'].filter((name) => query.has(name)).slice(0, 1);
   const cursor = Object.fromEntries(cursors.map((name) => [name, query.get(name)!]));
   const isNewest = cursors.length === 0;
-  const { events, hasMore } = await eventsOf(visit, desk, cursor);
+  const listed = await eventsOf(visit, desk, cursor);
+  if (listed === null) return errorPage(visit, 'trouble');
+  const { events, hasMore } = listed;
   const isBack = 'ending_before' in cursor;
   const kept = Object.fromEntries(['type', 'from', 'to'].map((name) => [name, query.get(name) ?? '']));
   const [first, last] = [events[0], events.at(-1)];

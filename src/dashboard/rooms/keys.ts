@@ -25,13 +25,12 @@ import { errorPage } from '../errors.ts';
 import { roomLink } from '../links.ts';
 import { sayFrame } from '../messages/frame.ts';
 import { sayKeys } from '../messages/keys.ts';
-import { RecentForms } from '../recent-forms.ts';
+import { recentForms } from '../recent-forms.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 import { overlapField, overlapSecondsOf } from './overlap.ts';
 
 const active = 'keys';
-const forms = new RecentForms();
 
 export const keyRows: readonly Row[] = [
   {
@@ -236,7 +235,7 @@ async function shownOnce(
 ): Promise<DashboardAnswer> {
   const { language, member, form } = visit;
   try {
-    const made = await forms.once(member.id, form, make);
+    const made = await recentForms.once(member.id, form, make);
     if (made === null) return redirect(roomLink(visit, active, { done: 'again' }));
     const { key, text, old } = made;
     return page(visit, {

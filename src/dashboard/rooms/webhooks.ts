@@ -4,7 +4,7 @@
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { html } from '../../edge/pages/html.ts';
+import { type Html, html } from '../../edge/pages/html.ts';
 import { records } from '../../operator/server/shard-records.ts';
 import { rollSecret, secretsOf } from '../../operator/server/webhook-commands.ts';
 import {
@@ -26,6 +26,7 @@ import { errorPage } from '../errors.ts';
 import { roomLink } from '../links.ts';
 import { sayFrame } from '../messages/frame.ts';
 import { sayWebhooks } from '../messages/webhooks.ts';
+import { recentForms } from '../recent-forms.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, ResultOf, Row, Visit } from '../row.ts';
 import { deliveriesOf } from './deliveries.ts';
@@ -86,11 +87,12 @@ export const webhookRows: readonly Row[] = [
 
 type Handle = (visit: Visit, desk: Desk, endpoint: WebhookEndpointRecord) => Promise<DashboardAnswer>;
 
-/** Handles a visit to an endpoint of the visit's organization and mode. */
+/** Handles a visit to an endpoint of the visit's organization and mode. Of one that was deleted there is its page alone. */
 function inEndpoint(handle: Handle): Row['handle'] {
   return async (visit, desk) => {
     const endpoint = await ownRecord<WebhookEndpointRecord>(visit, desk, visit.id, 'webhook_endpoint');
-    return endpoint === null ? errorPage(visit, 'missing') : handle(visit, desk, endpoint);
+    const isThere = endpoint !== null && (endpoint.status !== 'deleted' || handle === show);
+    return isThere ? handle(visit, desk, endpoint) : errorPage(visit, 'missing');
   };
 }
 
@@ -115,7 +117,8 @@ export function endpointBadge({ language }: Visit, status: WebhookEndpointRecord
 async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const { language, role } = visit;
   const listed = await desk.api(visit, 'list_webhook_endpoints', { query: { limit: '100' } });
-  const endpoints: readonly Endpoint[] = listed.ok ? (listed.body.data as Endpoint[]) : [];
+  if (!listed.ok) return errorPage(visit, 'trouble');
+  const endpoints = listed.body.data as Endpoint[];
   const failing = await failingOf(visit, desk, endpoints);
   const columns = [
     {
@@ -125,7 +128,7 @@ async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
     },
     {
       heading: sayWebhooks('status', language),
-      cell: ({ status }: Endpoint) => endpointBadge(visit, status as 'enabled'),
+      cell: ({ status }: Endpoint) => endpointBadge(visit, status as WebhookEndpointRecord['status']),
     },
     {
       heading: sayWebhooks('events', language),
@@ -286,7 +289,11 @@ async function show(visit: Visit, desk: Desk, endpoint: WebhookEndpointRecord): 
   });
 }
 
-async function showSecret(visit: Visit, desk: Desk, { id }: WebhookEndpointRecord): Promise<DashboardAnswer> {
+async function showSecret(
+  visit: Visit,
+  desk: Desk,
+  { id }: Pick<WebhookEndpointRecord, 'id'>,
+): Promise<DashboardAnswer> {
   const { language } = visit;
   const { secrets } = await desk.act(visit, 'webhooks.show-secret', { endpoint: id }, () =>
     secretsOf(desk.services, id),
@@ -295,14 +302,12 @@ async function showSecret(visit: Visit, desk: Desk, { id }: WebhookEndpointRecor
     overlapField(language, sayWebhooks('old_secret', language)),
     submit(sayWebhooks('roll_secret', language)),
   ];
-  const items = secrets.map(
-    ({ secret, expires }): [string | ReturnType<typeof html>, ReturnType<typeof html>] => [
-      expires === null
-        ? sayWebhooks('in_force', language)
-        : html`${sayWebhooks('secret_until', language)} ${time(language, Date.parse(expires))}`,
-      copyable(visit, secret),
-    ],
-  );
+  const items = secrets.map(({ secret, expires }): [string | Html, Html] => [
+    expires === null
+      ? sayWebhooks('in_force', language)
+      : html`${sayWebhooks('secret_until', language)} ${time(language, Date.parse(expires))}`,
+    copyable(visit, secret),
+  ]);
   return page(visit, {
     active,
     title: sayWebhooks('secret', language),
@@ -317,11 +322,16 @@ async function showSecret(visit: Visit, desk: Desk, { id }: WebhookEndpointRecor
   });
 }
 
-async function roll(visit: Visit, desk: Desk, { id }: WebhookEndpointRecord): Promise<DashboardAnswer> {
+async function roll(
+  visit: Visit,
+  desk: Desk,
+  { id }: Pick<WebhookEndpointRecord, 'id'>,
+): Promise<DashboardAnswer> {
   const overlapSeconds = overlapSecondsOf(visit.form);
-  if (overlapSeconds === null) return showSecret(visit, desk, { id } as WebhookEndpointRecord);
-  await desk.act(visit, 'webhooks.roll-secret', { endpoint: id, overlapSeconds }, () =>
-    rollSecret(desk.services, id, overlapSeconds),
+  if (overlapSeconds === null) return showSecret(visit, desk, { id });
+  const params = { endpoint: id, overlapSeconds };
+  await recentForms.once(visit.member.id, visit.form, () =>
+    desk.act(visit, 'webhooks.roll-secret', params, () => rollSecret(desk.services, id, overlapSeconds)),
   );
   return redirect(roomLink(visit, `webhooks/${id}/secret`, { done: 'changed' }));
 }
