@@ -21,6 +21,7 @@ main:focus{outline:none}
 .skip{position:absolute;inset-inline-start:.5rem;inset-block-start:-10rem;padding:.5rem .75rem;background:var(--surface);z-index:2}
 .skip:focus{inset-block-start:.5rem}
 .stack>*+*{margin-block-start:1.25rem}
+.stack>[type=hidden]+*{margin-block-start:0}
 .muted{color:var(--muted);font-size:.9375rem}
 .test-banner{padding:.375rem 1rem;border-block-end:1px solid var(--warn);background:repeating-linear-gradient(135deg,var(--warn-soft) 0 1rem,var(--surface) 1rem 2rem);color:var(--warn);text-align:center;font-size:.875rem}
 .bar{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.5rem 1.5rem;padding:.625rem 1rem;border-block-end:1px solid var(--line);background:var(--surface)}
@@ -61,6 +62,7 @@ input[type=color]{padding:.25rem}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,14rem),1fr));gap:1rem;align-items:end}
 .filters{display:flex;flex-wrap:wrap;align-items:flex-end;gap:.75rem}
 .filters .field{flex:1 1 9rem;max-inline-size:16rem}
+.filters .field:has(.hint){flex:2 1 20rem;max-inline-size:28rem}
 .filters .field:has([type=search]){flex-basis:100%;max-inline-size:36rem}
 .inline{display:inline-block}
 button,.button{display:inline-block;min-block-size:2.75rem;padding:.5625rem 1rem;border:1px solid var(--accent);border-radius:.5rem;background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
@@ -123,6 +125,7 @@ footer{padding:1rem}
 .filters .field{flex-basis:100%;max-inline-size:none}
 .filters .field:has([type=date]){flex-basis:7rem}
 .filters button{flex:1}
+.badge{white-space:normal}
 .cards,.cards tbody,.cards tr,.cards td{display:block}
 .cards thead{position:absolute;inline-size:1px;block-size:1px;overflow:hidden;clip-path:inset(50%)}
 .cards tr{padding:.625rem .875rem;border:1px solid var(--line);border-radius:var(--radius);background:var(--surface)}

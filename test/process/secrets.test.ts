@@ -14,7 +14,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
 import { newSecretsKey } from '../../src/journal/secret-box.ts';
+import { hiddenFields, password, Visitor } from '../dashboard/fixture.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
 import { paymentsWith } from './payments-command.ts';
 
@@ -116,11 +118,38 @@ test('no signing secret lies in the data folder; only its own key opens what doe
   assert.equal(await service.stop(), 0);
 });
 
+const signInPath = '/dashboard/sign-in';
+/** The Sandbox's owner, as the link of the first start lets them in. */
+const email = 'owner@example.com';
+
+/** Has the owner choose a password and turn on an authenticator app. Returns the app's codes, by the steps from now. */
+async function ownerWithApp(service: Service): Promise<(steps: number) => string> {
+  const me = '/dashboard/me';
+  const visitor = new Visitor(service.url);
+  await visitor.submit(/\/dashboard\/invite\/[\w-]+/.exec(service.output())![0], {});
+  assert.equal((await visitor.submit(me, { password }, `${me}/password`)).status, 303);
+  const { body } = await visitor.get(`${me}/two-step`);
+  const totp = new TOTP({ secret: Secret.fromBase32(/data-copy="([A-Z2-7]{32})"/.exec(body)![1]!) });
+  const codeOf = (steps: number) => totp.generate({ timestamp: Date.now() + steps * 30_000 });
+  const form = hiddenFields(body, `${me}/two-step`);
+  assert.equal((await visitor.post(`${me}/two-step`, { ...form, code: codeOf(-1) })).status, 200);
+  return codeOf;
+}
+
+/** Whether the owner's password and the next code of the app sign in. */
+async function signsIn(service: Service, codeOf: (steps: number) => string): Promise<boolean> {
+  const visitor = new Visitor(service.url);
+  const { body } = await visitor.submit(signInPath, { email, password });
+  const form = hiddenFields(body, `${signInPath}/code`);
+  return (await visitor.post(`${signInPath}/code`, { ...form, code: codeOf(1) })).status === 303;
+}
+
 test('rolling the key: everything is sealed with the new one, and a crash on the way loses nothing', async () => {
   const dataDir = join(temporaryFolder(), 'data');
   const keyFile = `${dataDir}.secrets-key`;
   let service = await startService({ dataDir, env: { PAYMENTS_SHARDS: '2' } });
   const endpoints = [await createEndpoint(service), await createEndpoint(service)];
+  const owner = await ownerWithApp(service);
   const running = await payments(dataDir, ['secrets', 'roll-key']);
   assert.match(running.error, /the service runs on .*: stop it first/);
   // What no checkpoint holds yet is sealed anew, too.
@@ -132,12 +161,13 @@ test('rolling the key: everything is sealed with the new one, and a crash on the
   const { error, out } = await payments(dataDir, ['secrets', 'roll-key']);
   assert.equal(error, '');
   const { secrets, kept } = JSON.parse(out);
-  assert.equal(secrets, 2);
+  assert.equal(secrets, 3);
   const newKey = readFileSync(keyFile, 'utf8').trim();
   assert.notEqual(newKey, oldKey);
   assert.equal(readFileSync(kept, 'utf8').trim(), oldKey);
   service = await startService({ dataDir });
   for (const { id, secret } of endpoints) assert.deepEqual(await shownSecrets(service, id), [secret]);
+  assert.equal(await signsIn(service, owner), true);
   assert.equal(await service.stop(), 0);
 
   // The backup opens with the key of its time; ended on the way, the file has both keys, and anything may be sealed with either.

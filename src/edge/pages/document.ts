@@ -6,6 +6,7 @@ import { formatAmount } from '../../core/money.ts';
 import { type Asset, addressOf } from '../assets.ts';
 import { type Html, html } from './html.ts';
 import { watchScript } from './page-assets.ts';
+import { pageHeaders } from './page-headers.ts';
 import { languageNames, type PageMessage, say } from './page-messages.ts';
 import type { PageAnswer, ShownPayment } from './page-port.ts';
 import { brandStyle, pageStyle, type Style } from './style.ts';
@@ -58,40 +59,19 @@ export function sayOf(visit: Visit, payment: ShownPayment, key: PageMessage): st
   return say(key, visit.language, { merchant: payment.merchant, amount });
 }
 
-/** The Content-Security-Policy of a page with these style elements. */
-function policyWith(styles: readonly Style[]): string {
-  return [
-    `default-src 'none'`,
+/** The headers of a page with these style elements. */
+function headersWith(styles: readonly Style[]): PageAnswer['headers'] {
+  return pageHeaders([
     `style-src ${styles.map(({ source }) => source).join(' ')}`,
     `script-src 'self'`,
     `connect-src 'self'`,
     `img-src 'self' data:`,
-    // The redirect after a form must stay on this service, because Chromium applies `form-action` to redirects, too.
-    `form-action 'self'`,
-    `base-uri 'none'`,
-    `frame-ancestors 'none'`,
-  ].join('; ');
+  ]);
 }
-
-const fixedHeaders: readonly (readonly [string, string])[] = [
-  ['cache-control', 'no-store'],
-  ['x-frame-options', 'DENY'],
-  ['x-content-type-options', 'nosniff'],
-  // With `no-referrer` browsers would also hide the origin of the service's own forms.
-  ['referrer-policy', 'same-origin'],
-  ['cross-origin-opener-policy', 'same-origin'],
-  ['cross-origin-resource-policy', 'same-origin'],
-  ['permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()'],
-  ['x-robots-tag', 'noindex, nofollow'],
-];
 
 /** Redirects the browser with a GET. */
 export function redirect(location: string): PageAnswer {
-  const headers: PageAnswer['headers'] = [
-    ...fixedHeaders,
-    ['content-security-policy', policyWith([pageStyle])],
-    ['location', location],
-  ];
+  const headers: PageAnswer['headers'] = [...headersWith([pageStyle]), ['location', location]];
   return { status: 303, headers, body: '' };
 }
 
@@ -102,8 +82,7 @@ export function render(page: Page, visit: Visit, setCookie: string | null = null
   const colour = payment?.branding.colour ?? null;
   const styles = colour === null ? [pageStyle] : [pageStyle, brandStyle(colour)];
   const headers: (readonly [string, string])[] = [
-    ...fixedHeaders,
-    ['content-security-policy', policyWith(styles)],
+    ...headersWith(styles),
     ['content-type', 'text/html; charset=utf-8'],
     ['content-language', language],
     ...(page.headers ?? []),
