@@ -68,6 +68,8 @@ async function joinAsNew(incoming: Incoming, people: People, link: Invitation): 
   const hash = await hashPassword(password);
   if (!(await links.use(link))) return goneLink(incoming);
   const member = await members.create(link.email, name, hash, { [link.org]: link.role });
+  const joined = { org: link.org, role: link.role };
+  await people.act(member, 'member.join', joined, async () => member);
   return redirect(homeOf(incoming, link), [await people.signIn(member, incoming)]);
 }
 

@@ -1,4 +1,4 @@
-// Passwords: what is stored of them, and which are too weak. scrypt takes a third of a second and 32 MiB on purpose, off the main
+// Passwords: what is stored of them, and which are too weak. scrypt takes a fifth of a second and 32 MiB on purpose, off the main
 // thread; few run at a time, so that many sign-ins at once take neither all memory nor all threads.
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';

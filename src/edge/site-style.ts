@@ -62,7 +62,6 @@ input[type=color]{padding:.25rem}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,14rem),1fr));gap:1rem;align-items:end}
 .filters{display:flex;flex-wrap:wrap;align-items:flex-end;gap:.75rem}
 .filters .field{flex:1 1 9rem;max-inline-size:16rem}
-.filters .field:has(.hint){flex:2 1 20rem;max-inline-size:28rem}
 .filters .field:has([type=search]){flex-basis:100%;max-inline-size:36rem}
 .inline{display:inline-block}
 button,.button{display:inline-block;min-block-size:2.75rem;padding:.5625rem 1rem;border:1px solid var(--accent);border-radius:.5rem;background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}

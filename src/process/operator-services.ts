@@ -78,6 +78,10 @@ export function operatorServices(options: {
     config,
     requestLogs: supervisor.askRequestLogs,
     askShard,
-    callApi: createApiCaller(baseUrl, (org) => clients[supervisor.shardOf(org)]!),
+    callApi: createApiCaller(
+      baseUrl,
+      (org) => clients[supervisor.shardOf(org)]!,
+      (org) => directory.organization(org),
+    ),
   };
 }
