@@ -125,6 +125,37 @@ browserTest('name, colour and logo are changed, and the pages get them', async (
 });
 
 browserTest(
+  'a cash network is connected for live mode, its secret is not shown, and it is disconnected',
+  async () => {
+    const { org, service } = dashboard;
+    const secret = 'a-secret-that-nobody-sees';
+    await open('settings', 'live');
+    assert.equal(await page.getByText('No network is connected').count(), 1);
+    await page.getByLabel('Address of the agents’ server').fill('http://127.0.0.1/operations');
+    await page.getByLabel('Shared secret').fill('short');
+    await click('Connect');
+    assert.match((await alertText())!, /public https address.*at least 16 characters/s);
+    await page.getByLabel('Address of the agents’ server').fill('https://93.184.216.34/operations');
+    await page.getByLabel('Shared secret').fill(secret);
+    await click('Connect');
+    assert.equal(await notice(), 'The change is saved.');
+    assert.match((await page.getByRole('main').textContent())!, new RegExp(`/networks/http/${org}/live`));
+    const [shown] = await service
+      .operate<{ mode: string; settings: object }[]>('network.show', { org })
+      .then((all) => all.filter(({ mode }) => mode === 'live'));
+    assert.deepEqual(shown!.settings, { address: 'https://93.184.216.34/operations' });
+    await open('audit', 'live');
+    assert.match((await row('network.set').first().textContent())!, /owner@souk\.ma.*Done/s);
+    for (const text of [await page.content(), service.output()]) assert(!text.includes(secret));
+    await open('settings', 'live');
+    assert(!(await page.content()).includes(secret));
+    await click('Disconnect');
+    assert.equal(await page.getByText('No network is connected').count(), 1);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+browserTest(
   'the audit log has what members did and what operators did for the organization alone',
   async () => {
     const { service } = dashboard;

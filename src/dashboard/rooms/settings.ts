@@ -1,4 +1,5 @@
-// The room for settings: the organization's name, and the colour and logo of the pages where its customers pay.
+// The room for settings: the organization's name, the colour and logo of the pages where its customers pay, and the payment
+// networks.
 
 import { checkedColour, logoOf, logoPathOf, logoTypes } from '../../directory/branding.ts';
 import { type Organization, withBranding, withName } from '../../directory/organization.ts';
@@ -22,22 +23,36 @@ import {
 import { page, redirect } from '../document.ts';
 import { link, roomLink } from '../links.ts';
 import { sayFrame } from '../messages/frame.ts';
+import { sayNetworks } from '../messages/networks.ts';
 import { saySettings } from '../messages/settings.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
+import { networkSection, saveNetwork } from './networks.ts';
 
 const active = 'settings';
 
 export const settingsRows: readonly Row[] = [
-  { method: 'GET', path: 'settings', permission: 'settings.read', handle: async (visit) => show(visit, {}) },
+  {
+    method: 'GET',
+    path: 'settings',
+    permission: 'settings.read',
+    handle: async (visit, desk) => show(visit, desk, {}),
+  },
   { method: 'POST', path: 'settings', permission: 'settings.write', handle: saveShop },
+  {
+    method: 'POST',
+    path: 'settings/network',
+    permission: 'settings.write',
+    stepUp: true,
+    handle: connectNetwork,
+  },
   { method: 'POST', path: 'settings/logo', permission: 'settings.write', handle: saveLogo },
 ];
 
 /** What a colour input shows when the organization has no colour. */
 const presetColour = '#1b5cc4';
 
-function show(visit: Visit, problems: Problems): DashboardAnswer {
+function show(visit: Visit, desk: Desk, problems: Problems): DashboardAnswer {
   const { language, organization, query, role } = visit;
   const { id, liveActivated, apiVersion, created } = organization;
   const say = (key: Parameters<typeof saySettings>[0]) => saySettings(key, language);
@@ -58,6 +73,7 @@ function show(visit: Visit, problems: Problems): DashboardAnswer {
               [say('logo'), logo(visit)],
             ]),
           ]),
+      section(sayNetworks('networks', language), networkSection(visit, desk.services.baseUrl, problems)),
       section(
         say('organization'),
         definitions([
@@ -148,6 +164,12 @@ async function saveLogo(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   );
 }
 
+async function connectNetwork(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
+  const problems = await saveNetwork(visit, desk);
+  if (Object.keys(problems).length > 0) return show(visit, desk, problems);
+  return redirect(roomLink(visit, active, { done: 'saved' }));
+}
+
 /** The field that each refusal of the directory is about. */
 const fieldsOf = {
   name_invalid: 'name',
@@ -170,7 +192,7 @@ async function save(
   } catch (error) {
     const code = error instanceof DirectoryRefusal ? (error.code as keyof typeof fieldsOf | null) : null;
     if (code === null || !(code in fieldsOf)) throw error;
-    return show(visit, { [fieldsOf[code]]: saySettings(code, language) });
+    return show(visit, desk, { [fieldsOf[code]]: saySettings(code, language) });
   }
   return redirect(roomLink(visit, active, { done: 'saved' }));
 }

@@ -58,25 +58,7 @@ export const networkCommands: readonly OperatorCommand[] = [
     defineCommand(
       'network.set',
       { org, mode: modeSchema, network, settings: values, secrets: values },
-      async (params, services) => {
-        refuseSettings(params.network, params.settings, params.secrets, services);
-        const { directory } = services;
-        const { id } = directory.organization(params.org);
-        const sealed = Object.entries(params.secrets).map(([name, secret]) => {
-          const owner = ownerOfSetting(id, params.mode, params.network, name);
-          return [name, services.secrets.seal(secret, owner)];
-        });
-        const settings = {
-          connector: params.network,
-          settings: params.settings,
-          sealed: Object.fromEntries(sealed),
-        };
-        return presentConnectors(
-          await directory.changeOrganization(id, (organization) =>
-            withConnector(organization, params.mode, settings),
-          ),
-        );
-      },
+      async (params, services) => presentConnectors(await configureConnector(services, params)),
     ),
     'secrets',
   ),
@@ -102,6 +84,30 @@ export const networkCommands: readonly OperatorCommand[] = [
     ),
   ),
 ];
+
+/** The settings of a connector, with its secrets still open. */
+export interface NewConnector {
+  readonly org: string;
+  readonly mode: Mode;
+  readonly network: ConnectorName;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Checks the settings, seals the secrets, and puts them in force. Throws `OperatorFailure` or `DirectoryRefusal`. */
+export async function configureConnector(
+  services: OperatorServices,
+  { org, mode, network, settings, secrets }: NewConnector,
+): Promise<Organization> {
+  refuseSettings(network, settings, secrets, services);
+  const { directory } = services;
+  const { id } = directory.organization(org);
+  const sealed = Object.entries(secrets).map(([name, secret]) => {
+    return [name, services.secrets.seal(secret, ownerOfSetting(id, mode, network, name))];
+  });
+  const configured = { connector: network, settings, sealed: Object.fromEntries(sealed) };
+  return directory.changeOrganization(id, (organization) => withConnector(organization, mode, configured));
+}
 
 /** Throws when a setting is missing, unknown or no address that may be used. */
 function refuseSettings(
