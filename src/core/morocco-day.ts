@@ -50,9 +50,9 @@ export function moroccoDayAt(ms: number): string {
   return day;
 }
 
-/** The first Unix millisecond of a day in Morocco, and of the one after it; null when `day` is no date `YYYY-MM-DD`. */
+/** The first Unix millisecond of a day in Morocco, and of the one after it; null when `day` is no date `2YYY-MM-DD`. */
 export function moroccoDayBounds(day: string): { readonly fromMs: number; readonly toMs: number } | null {
-  const midnightMs = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
+  const midnightMs = /^2\d{3}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
   if (Number.isNaN(midnightMs) || new Date(midnightMs).toISOString().slice(0, 10) !== day) return null;
   const next = new Date(midnightMs + 24 * hourMs).toISOString().slice(0, 10);
   return { fromMs: firstHourOf(day, midnightMs), toMs: firstHourOf(next, midnightMs + 24 * hourMs) };

@@ -75,7 +75,9 @@ export function plainPage(context: PageContext, content: Content): DashboardAnsw
 /** Sends the browser on with a GET. `path` is an address of this service, such as `link` makes. */
 export function redirect(path: string, cookies: readonly string[] = []): DashboardAnswer {
   const set = cookies.map((cookie) => ['set-cookie', cookie] as const);
-  return { kind: 'page', status: 303, headers: [...headers, ['location', path], ...set], body: '' };
+  // A line break in an address would begin another header.
+  const location = path.replace(/[^!-~]/gu, encodeURIComponent);
+  return { kind: 'page', status: 303, headers: [...headers, ['location', location], ...set], body: '' };
 }
 
 interface Frame {

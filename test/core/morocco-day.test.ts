@@ -88,6 +88,10 @@ test('what is no day has no bounds', () => {
     '2026-1-1',
     'yesterday',
     '2026-01-01T00:00',
+    '0000-01-01',
+    '0999-01-01',
+    '1900-01-01',
+    '3000-01-01',
   ])
     assert.equal(moroccoDayBounds(text), null, text);
 });

@@ -79,6 +79,11 @@ browserTest('payments are listed, filtered and searched', async () => {
   assert.deepEqual(await listed(), ['Blue shoes']);
   await page.getByRole('link', { name: 'Clear the filters' }).click();
   assert.equal((await listed()).length, 4);
+  const path = `/dashboard/${dashboard.org}/test/payments`;
+  const split = await owner.get(`${path}?q=${encodeURIComponent('cus_1\r\nset-cookie: a=b')}`);
+  assert.deepEqual([split.status, split.headers.getSetCookie()], [200, []]);
+  const odd = await owner.get(`${path}?from=0000-01-01&to=tomorrow&before=pi_%00&status=x`);
+  assert.deepEqual([odd.status, /Give the day as YYYY-MM-DD/.test(odd.body)], [200, true]);
   await page.goto(dashboard.address('payments?from=2001-01-01&to=2001-01-02'));
   await page.getByText('Nothing found').waitFor();
 });

@@ -51,7 +51,7 @@ async function showPayments(visit: Visit, desk: Desk): Promise<DashboardAnswer> 
 /** The page of the one thing that a search names; null when the text is for the list. */
 async function placeOf(visit: Visit, desk: Desk, text: string): Promise<string | null> {
   const kind = kindOfId(text);
-  if (kind === 'customer') return `customers/${text}`;
+  if (kind === 'customer' && /^\w+$/.test(text)) return `customers/${text}`;
   const number = cashNumberIn(text);
   const isOfPayment =
     kind === 'payment_intent' ||
