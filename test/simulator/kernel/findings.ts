@@ -22,6 +22,7 @@ export const assertions = [
   'at most five flights to an endpoint',
   'a delivery is tried as often as its schedule says',
   'a network call has one effect',
+  'a network is called for what is durable',
   'a directory change that was acknowledged is kept',
   'a key that was revoked opens nothing',
   'a backup and the archive hold what was acknowledged',

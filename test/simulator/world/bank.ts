@@ -75,7 +75,7 @@ export class Bank {
   }
 
   async #take(call: NetworkCall): Promise<NetworkOutcome> {
-    this.#world.goesOut(`${call.action} ${call.id}`);
+    this.#world.calls(call);
     await this.#underWay();
     if (this.#isTroubled && this.#random.chance(0.3)) this.#isTakenLate(call);
     const effect = this.#effectOf(call);
@@ -157,7 +157,7 @@ export class Bank {
       if (final.result !== 'accepted') this.effects.set(id, effect);
     };
     const hear = async (call: NetworkCall, outcome: Promise<NetworkOutcome>) => {
-      this.#world.goesOut(`${call.action} ${call.id}`);
+      this.#world.calls(call);
       calls.set(call.id, call);
       const final = await outcome;
       heard(call, final);

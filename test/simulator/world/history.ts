@@ -17,6 +17,8 @@ export class History {
   #base: Records | null = null;
   #baseSequence = 0;
   #batches: Batch[] = [];
+  /** The last sequence that the shard has recovered. */
+  #recovered = 0;
   /** The last sequence that is durable for certain. */
   durable = 0;
 
@@ -28,6 +30,7 @@ export class History {
       this.durable = this.#baseSequence;
     }
     this.#batches = this.#batches.filter(({ firstSequence }) => firstSequence < nextSequence);
+    this.#recovered = nextSequence - 1;
   }
 
   appended({ firstSequence, wallMs, entries }: LogBatch): void {
@@ -38,6 +41,15 @@ export class History {
       wallMs,
       entries: entries.map(({ changes }) => changes),
     });
+  }
+
+  /** Whether a record lies in a batch that is not durable yet. */
+  isPending(id: string): boolean {
+    const durable = Math.max(this.durable, this.#recovered);
+    return this.#batches.some(
+      ({ lastSequence, entries }) =>
+        lastSequence > durable && entries.some((changes) => changes.some((change) => change.id === id)),
+    );
   }
 
   /** The last sequence of the batches up to a moment: those before the first one that is later. */

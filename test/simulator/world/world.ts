@@ -1,6 +1,7 @@
 // What outlives every process of the simulated service: the machine, its clocks, the networks and receivers outside, the
 // clients' view of it all, and the judge.
 
+import type { NetworkCall } from '../../../src/domain/network-call.ts';
 import { Machine, useMachine } from '../disk/machine.ts';
 import { MachineDown } from '../disk/volume.ts';
 import { Counts, Finding, Judge } from '../kernel/findings.ts';
@@ -74,6 +75,16 @@ export class World {
   /** Something goes out to the world. */
   goesOut(what: string): void {
     if (this.isPaused) this.sentInPause.push(what);
+  }
+
+  /** A network is called. */
+  calls({ id, action }: Pick<NetworkCall, 'id' | 'action'>): void {
+    this.goesOut(`${action} ${id}`);
+    this.judge.check(
+      'a network is called for what is durable',
+      ![...this.#histories.values()].some((history) => history.isPending(id)),
+      () => `the call ${id} could still be lost`,
+    );
   }
 
   note(text: string): void {
