@@ -91,6 +91,12 @@ export class Volume {
     return name !== undefined && folder instanceof Folder ? { folder, name } : undefined;
   }
 
+  /** What would not survive a power cut of what lies at a path: its name in its folder, or something in it. */
+  unsyncedAt(path: string): string | null {
+    const { folder, name } = this.parent(path)!;
+    return unsyncedIn(folder, name, path);
+  }
+
   put(path: string, node: Node): void {
     const place = this.parent(path);
     if (place === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
@@ -155,4 +161,16 @@ export class Volume {
 
 function namesIn(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
+}
+
+function unsyncedIn(folder: Folder, name: string, path: string): string | null {
+  const [durable] = folder.history;
+  const node = folder.history.at(-1)!.get(name);
+  if (node === undefined || durable!.get(name) !== node) return path;
+  if (!(node instanceof Folder)) return node.history.length === 1 ? null : path;
+  for (const each of node.history.at(-1)!.keys()) {
+    const unsynced = unsyncedIn(node, each, `${path}/${each}`);
+    if (unsynced !== null) return unsynced;
+  }
+  return null;
 }

@@ -81,6 +81,12 @@ export class Backups {
       this.#made.push({ path, manifest });
       this.#world.note(`${path} is made`);
       this.#world.happened.add('backup made');
+      const unsynced = this.#world.machine.volume.unsyncedAt(path);
+      this.#world.judge.check(
+        'a backup and the archive hold what was acknowledged',
+        unsynced === null || this.#world.happened.get('fault: lying sync') > 0,
+        () => `${path} is made, and ${unsynced} could still be lost`,
+      );
       for (const [shard, sequence] of durable.entries())
         this.#world.judge.check(
           'a backup and the archive hold what was acknowledged',
