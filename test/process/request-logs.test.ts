@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import type { LoggedRequest } from '../../src/request-logs/entry.ts';
+import { runCommandLine } from '../operator/cli/command-line.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
-import { pasteBlock, payments } from './payments-command.ts';
+import { pasteBlock } from './payments-command.ts';
 
 const card = '4242424242424242';
 const dataDir = temporaryFolder();
@@ -23,8 +24,9 @@ before(async () => {
 });
 after(() => service.stop());
 
+const run = (...args: string[]) => runCommandLine(['logs', ...args], { dataDir: () => dataDir });
 const logs = async (...args: string[]) => {
-  const { code, out, error } = await payments('logs', '--data-dir', dataDir, '--json', ...args);
+  const { code, out, error } = await run('--json', ...args);
   assert.equal(code, 0, error);
   return out
     .trim()
@@ -74,7 +76,7 @@ test('a request is in the log of its organization with its answer, and nothing o
   assert.deepEqual(await found('--key', 'order-1', '--mode', 'test'), both);
   assert.deepEqual(await found('--object', created.json.id, '--since', '1h'), both);
   assert.deepEqual(await found('--mode', 'live'), []);
-  const shown = await payments('logs', '--data-dir', dataDir, first!.request);
+  const shown = await run(first!.request);
   assert.match(shown.out, /^status +200$/m);
   assert.match(shown.out, /^ {2}"amount": 12000,$/m);
 });
@@ -168,7 +170,7 @@ test('wrong usage is refused with a word about it', async () => {
     [['req_nothing'], /no request log has req_nothing/],
   ];
   for (const [args, message] of cases) {
-    const { code, error } = await payments('logs', '--data-dir', dataDir, ...args);
+    const { code, error } = await run(...args);
     assert.notEqual(code, 0);
     assert.match(error, message);
   }
