@@ -101,6 +101,8 @@ const headBytes = 28;
 const noRoute = 255;
 /** Longer paths and query strings are cut, so that all texts together fit their length. */
 const textCharactersMax = 8 * 1024;
+/** What is longer is no id of an object. */
+const idCharactersMax = 64;
 const bytesPerUnitMax = 3;
 /** An id that the service made: `req_` and 25 characters. */
 const requestIdBytes = 29;
@@ -138,7 +140,8 @@ export class FrameWriter {
     const { requestBody, answerBody, path, query, code, key, version } = entry;
     const shownPath = path.length > textCharactersMax ? path.slice(0, textCharactersMax) : path;
     const shownQuery = query.length > textCharactersMax ? query.slice(0, textCharactersMax) : query;
-    const texts = `${entry.requestId}\n${entry.idempotencyKey ?? ''}\n${entry.objectId}\n${key ?? ''}\n${entry.address}\n${entry.method}\n${shownPath}\n${shownQuery}\n${version ?? ''}\n${code ?? ''}\n${entry.originalRequest}\n`;
+    const objectId = entry.objectId.length > idCharactersMax ? '' : entry.objectId;
+    const texts = `${entry.requestId}\n${entry.idempotencyKey ?? ''}\n${objectId}\n${key ?? ''}\n${entry.address}\n${entry.method}\n${shownPath}\n${shownQuery}\n${version ?? ''}\n${code ?? ''}\n${entry.originalRequest}\n`;
     const bytesMax = headBytes + texts.length * bytesPerUnitMax + bytesOf(requestBody) + bytesOf(answerBody);
     const start = this.#used;
     const buffer = this.#buffer;

@@ -94,3 +94,9 @@ for (const body of harmless) {
     }
   });
 }
+
+test('an address of nothing but replacement characters is stored, cut, and stops no other entry', () => {
+  const objectId = '\ufffd'.repeat(15_500);
+  const entry = stored({ path: `/v1/payment_intents/${objectId}`, objectId, status: 404 });
+  assert.equal(entry.path.length, 8 * 1024);
+});
