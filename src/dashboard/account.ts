@@ -10,7 +10,7 @@ import {
   code,
   copyable,
   definitions,
-  doneNotice,
+  doneOf,
   errorSummary,
   field,
   form,
@@ -32,12 +32,12 @@ import type { MemberContext } from './row.ts';
 import { newRecoveryCodes, newSecret, openSecret, stepOf } from './second-step.ts';
 
 const address = '/dashboard/me';
-const doneTexts: readonly PeopleMessage[] = [
-  'name_saved',
-  'password_saved',
-  'two_step_off',
-  'sessions_ended',
-];
+const doneTexts = {
+  name: 'name_saved',
+  password: 'password_saved',
+  two_step: 'two_step_off',
+  sessions: 'sessions_ended',
+} as const;
 
 export async function showAccount(context: MemberContext, people: People): Promise<DashboardAnswer> {
   return accountPage(context, people);
@@ -52,7 +52,7 @@ export async function saveName(
   const problems = nameProblems(incoming, name);
   if (Object.keys(problems).length > 0) return accountPage(context, people, 400, problems);
   await change(context, people, 'member.rename', (member) => ({ ...member, name: checkedPersonName(name) }));
-  return done(context, 'name_saved');
+  return done(context, 'name');
 }
 
 /** A new password ends all other sessions: whoever knew the old one is signed out. */
@@ -80,7 +80,7 @@ export async function savePassword(
   await change(context, people, 'member.change-password', (each) => ({ ...each, password: hash }));
   await people.directory.sessions.endAll(member.id, session.id);
   const token = await people.directory.sessions.confirm(session);
-  return done(context, 'password_saved', token === null ? [] : [people.cookies.setSession(token)]);
+  return done(context, 'password', token === null ? [] : [people.cookies.setSession(token)]);
 }
 
 export async function showTwoStep(context: MemberContext, people: People): Promise<DashboardAnswer> {
@@ -110,7 +110,7 @@ export async function turnTwoStepOff(context: MemberContext, people: People): Pr
     totp: null,
     recoveryCodes: [],
   }));
-  return done(context, 'two_step_off');
+  return done(context, 'two_step');
 }
 
 export async function renewRecoveryCodes(context: MemberContext, people: People): Promise<DashboardAnswer> {
@@ -128,7 +128,7 @@ export async function endSessions(context: MemberContext, people: People): Promi
     if (named === null) await sessions.endAll(member.id, session.id);
     else await sessions.end(member.id, named);
   });
-  return done(context, 'sessions_ended');
+  return done(context, 'sessions');
 }
 
 async function change(
@@ -140,7 +140,11 @@ async function change(
   await people.act(member, action, {}, () => people.directory.members.change(member.id, rule));
 }
 
-function done(context: MemberContext, what: PeopleMessage, cookies: readonly string[] = []): DashboardAnswer {
+function done(
+  context: MemberContext,
+  what: keyof typeof doneTexts,
+  cookies: readonly string[] = [],
+): DashboardAnswer {
   return redirect(link(context, address, { done: what }), cookies);
 }
 
@@ -150,14 +154,13 @@ function accountPage(
   status = 200,
   problems: Problems = {},
 ): DashboardAnswer {
-  const { language, query } = context;
-  const said = doneTexts.find((each) => each === query.get('done'));
+  const { language } = context;
   return memberPage(context, {
     status,
     title: sayPeople('account_title', language),
     alert: errorSummary(language, problems),
     body: [
-      said === undefined ? null : doneNotice(sayPeople(said, language)),
+      doneOf(context, doneTexts, sayPeople),
       nameSection(context, problems),
       passwordSection(context, problems),
       twoStepSection(context),

@@ -182,9 +182,19 @@ export function errorSummary(language: Language, problems: Problems): Html | nul
   return html`<div class="notice bad" role="alert" tabindex="-1" autofocus><strong>${sayFrame('problem', language)}</strong><ul>${lines}</ul></div>`;
 }
 
-/** Says that something was done, after a redirect. */
+/** Says that something was done. */
 export function doneNotice(text: string): Html {
   return html`<div class="notice good" role="status"><p>${text}</p></div>`;
+}
+
+/** Says what was done before a redirect led here, as `done` in the address names it. Anybody can write such an address. */
+export function doneOf<Message>(
+  { query, language }: Pick<PageContext, 'query' | 'language'>,
+  messages: Readonly<Record<string, Message>>,
+  say: (message: Message, language: Language) => string,
+): Html | null {
+  const done = query.get('done') ?? '';
+  return Object.hasOwn(messages, done) ? doneNotice(say(messages[done]!, language)) : null;
 }
 
 export function emptyState(title: string, body: Content = null): Html {

@@ -18,11 +18,13 @@ import {
   startDashboard,
   Visitor,
 } from './fixture.ts';
+import { api, openPayment } from './shop.ts';
 
 let dashboard: Dashboard;
 let owner: Visitor;
 before(async () => {
-  dashboard = await startDashboard();
+  // A test can come from another address with X-Forwarded-For.
+  dashboard = await startDashboard({ PAYMENTS_PAGES_TRUSTED_PROXIES: '127.0.0.1' });
   owner = await newMember(dashboard, 'owner');
 });
 after(() => dashboard?.stop());
@@ -295,6 +297,8 @@ test('the owner and operators change members; the audit record has who it was, a
   assert.equal((await member.get(room('members'))).status, 403, 'developers see no members');
   await owner.submit(room(`members/${id}`), {}, room(`members/${id}/remove`));
   assert.equal((await member.get(room('home'))).status, 303);
+  const audit = await owner.get(`${room('audit')}?action=member.join`);
+  assert.ok(audit.body.includes('<code dir="ltr">member.join</code>'), 'owners see who has joined');
   const rows = readFileSync(join(service.dataDir, 'audit', 'operators.ndjson'), 'utf8');
   const done = rows
     .trim()

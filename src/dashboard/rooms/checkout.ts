@@ -13,7 +13,7 @@ import {
   checkbox,
   copyable,
   definitions,
-  doneNotice,
+  doneOf,
   emptyState,
   errorSummary,
   field,
@@ -190,11 +190,10 @@ async function showSession(
   problems: Problems = {},
   status = 200,
 ): Promise<DashboardAnswer> {
-  const { language, id, query } = visit;
+  const { language, id } = visit;
   const found = await desk.api(visit, 'retrieve_checkout_session', { id });
   if (!found.ok) return errorPage(visit, 'missing');
   const session = found.body;
-  const done = doneTexts[(query.get('done') ?? '') as keyof typeof doneTexts];
   return page(visit, {
     active: 'checkout',
     title: formatAmount(session.amount, session.currency, language),
@@ -202,7 +201,7 @@ async function showSession(
     alert: errorSummary(language, problems),
     actions: sessionBadge(visit, session),
     body: [
-      done === undefined ? null : doneNotice(sayShop(done, language)),
+      doneOf(visit, doneTexts, sayShop),
       linkPart(visit, session),
       section(
         sayShop('details', language),

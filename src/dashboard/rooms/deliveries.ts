@@ -16,6 +16,7 @@ import {
   copyable,
   definitions,
   doneNotice,
+  doneOf,
   emptyState,
   errorSummary,
   form,
@@ -162,7 +163,7 @@ async function deliveryPage(
   delivery: DeliveryRecord,
   refusal: string | null,
 ): Promise<DashboardAnswer> {
-  const { language, query, role } = visit;
+  const { language, role } = visit;
   const { id, event, event_type: type, endpoint, status, due_at_ms: dueMs, created } = delivery;
   const say = (key: Parameters<typeof sayWebhooks>[0]) => sayWebhooks(key, language);
   // The index has the oldest attempt last.
@@ -197,7 +198,7 @@ async function deliveryPage(
     ...(refused !== null && { status: 400 }),
     alert: refused === null ? null : errorSummary(language, { '': refused }),
     body: [
-      query.get('done') === 'sent' ? doneNotice(say('done_sent')) : null,
+      doneOf(visit, { sent: 'done_sent' } as const, sayWebhooks),
       definitions([
         [say('event'), html`<a href="${roomLink(visit, `events/${event}`)}" dir="ltr">${type}</a>`],
         [say('status'), statusBadge(visit, status)],

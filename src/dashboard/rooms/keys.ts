@@ -10,7 +10,7 @@ import {
   button,
   copyable,
   definitions,
-  doneNotice,
+  doneOf,
   emptyState,
   errorSummary,
   form,
@@ -94,7 +94,7 @@ function withKey<A>(visit: Visit, desk: Desk, handle: (key: ApiKey) => A): A | D
 const tones = { active: 'good', revoked: 'plain', expired: 'plain' } as const satisfies Record<string, Tone>;
 
 function list(visit: Visit, desk: Desk): DashboardAnswer {
-  const { language, mode, organization, query, role } = visit;
+  const { language, mode, organization, role } = visit;
   const { directory, now } = desk.services;
   const say = (key: Parameters<typeof sayKeys>[0]) => sayKeys(key, language);
   const mayWrite = mayDo(role, 'keys.write');
@@ -132,14 +132,12 @@ function list(visit: Visit, desk: Desk): DashboardAnswer {
     },
     ...(mayWrite ? [{ heading: say('actions'), cell: actionsOf }] : []),
   ];
-  const done = query.get('done');
   return page(visit, {
     active,
     title: sayTitle(visit),
     actions: mayWrite ? button(say('create'), roomLink(visit, 'keys/new')) : null,
     body: [
-      done === 'revoked' ? doneNotice(say('done_revoked')) : null,
-      done === 'again' ? doneNotice(say('done_again')) : null,
+      doneOf(visit, { revoked: 'done_revoked', again: 'done_again' } as const, sayKeys),
       html`<p>${say('intro')}</p>`,
       mode === 'live' && !organization.liveActivated ? html`<p class="muted">${say('not_live')}</p>` : null,
       keys.length === 0 ? emptyState(say('none')) : table(say('list'), columns, keys),

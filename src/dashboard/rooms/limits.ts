@@ -23,7 +23,7 @@ import {
   badge,
   button,
   definitions,
-  doneNotice,
+  doneOf,
   emptyState,
   errorSummary,
   field,
@@ -82,7 +82,7 @@ async function levelsOf(
 }
 
 async function show(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
-  const { language, organization, role, query } = visit;
+  const { language, organization, role } = visit;
   const say = (key: Parameters<typeof sayLimits>[0]) => sayLimits(key, language);
   const levels = { test: await levelsOf(visit, desk, 'test'), live: await levelsOf(visit, desk, 'live') };
   // The visit's mode comes first.
@@ -101,7 +101,7 @@ async function show(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
     title: sayFrame(active, language),
     actions: mayDo(role, 'limits.request') ? ask : null,
     body: [
-      query.get('done') === 'requested' ? doneNotice(say('done')) : null,
+      doneOf(visit, { requested: 'done' } as const, sayLimits),
       html`<p>${say('intro')}</p>`,
       limitTable(visit, lines),
       today &&

@@ -10,7 +10,7 @@ import {
   badge,
   button,
   copyable,
-  doneNotice,
+  doneOf,
   errorSummary,
   field,
   form,
@@ -28,12 +28,12 @@ import { type PeopleMessage, peopleMessages, sayPeople } from '../messages/peopl
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 
-const doneTexts: readonly PeopleMessage[] = [
-  'role_saved',
-  'member_removed',
-  'sessions_ended',
-  'invitation_revoked',
-];
+const doneTexts = {
+  role: 'role_saved',
+  removed: 'member_removed',
+  sessions: 'sessions_ended',
+  revoked: 'invitation_revoked',
+} as const;
 
 export const memberRows: readonly Row[] = [
   {
@@ -89,7 +89,7 @@ async function changeRole(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   if (role === undefined || found(visit, desk) === null) return errorPage(visit, 'missing');
   const act = () => members.setRole(visit.id, organization.id, role);
   const changed = await refusable(desk.act(visit, 'member.role', { member: visit.id, role }, act));
-  return 'refused' in changed ? memberPage(visit, desk, changed.refused) : done(visit, 'role_saved');
+  return 'refused' in changed ? memberPage(visit, desk, changed.refused) : done(visit, 'role');
 }
 
 async function remove(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
@@ -98,7 +98,7 @@ async function remove(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const removed = await refusable(desk.act(visit, 'member.remove', { member: visit.id }, act));
   if ('refused' in removed) return memberPage(visit, desk, removed.refused);
   // One who has left sees nothing of the organization any more.
-  return visit.id === visit.member.id ? redirect(`${visit.prefix}/dashboard`) : done(visit, 'member_removed');
+  return visit.id === visit.member.id ? redirect(`${visit.prefix}/dashboard`) : done(visit, 'removed');
 }
 
 async function endSessions(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
@@ -106,13 +106,13 @@ async function endSessions(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const except = visit.id === visit.member.id ? visit.session.id : null;
   const act = () => desk.services.directory.sessions.endAll(visit.id, except);
   await desk.act(visit, 'member.end-sessions', { member: visit.id }, act);
-  return done(visit, 'sessions_ended');
+  return done(visit, 'sessions');
 }
 
 async function revoke(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const act = () => desk.services.directory.links.revoke(visit.organization.id, visit.id);
   const revoked = await refusable(desk.act(visit, 'member.revoke-invitation', { id: visit.id }, act));
-  return 'refused' in revoked ? errorPage(visit, 'missing') : done(visit, 'invitation_revoked');
+  return 'refused' in revoked ? errorPage(visit, 'missing') : done(visit, 'revoked');
 }
 
 /** The result of an action, or why the directory has refused it. */
@@ -137,14 +137,13 @@ function roleIn(sent: URLSearchParams): Role | undefined {
   return roles.find((each) => each === sent.get('role'));
 }
 
-function done(visit: Visit, what: PeopleMessage): DashboardAnswer {
+function done(visit: Visit, what: keyof typeof doneTexts): DashboardAnswer {
   return redirect(roomLink(visit, 'members', { done: what }));
 }
 
 function listPage(visit: Visit, desk: Desk, refused: PeopleMessage | null = null): DashboardAnswer {
-  const { language, organization, query } = visit;
+  const { language, organization } = visit;
   const { members, links } = desk.services.directory;
-  const said = doneTexts.find((each) => each === query.get('done'));
   const invitations = links.invitationsOf(organization.id);
   return page(visit, {
     active: 'members',
@@ -152,7 +151,7 @@ function listPage(visit: Visit, desk: Desk, refused: PeopleMessage | null = null
     title: sayFrame('members', language),
     alert: refused === null ? null : errorSummary(language, { email: sayPeople(refused, language) }),
     body: [
-      said === undefined ? null : doneNotice(sayPeople(said, language)),
+      doneOf(visit, doneTexts, sayPeople),
       memberTable(visit, members.of(organization.id)),
       invitations.length === 0
         ? null

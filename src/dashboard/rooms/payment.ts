@@ -10,7 +10,7 @@ import {
   button,
   copyable,
   definitions,
-  doneNotice,
+  doneOf,
   errorSummary,
   field,
   form,
@@ -51,11 +51,10 @@ async function showPayment(
   problems: Problems = {},
   status = 200,
 ): Promise<DashboardAnswer> {
-  const { language, query, id } = visit;
+  const { language, id } = visit;
   const story = await askStory(visit, desk, id);
   if (story?.intent.id !== id) return errorPage(visit, 'missing');
   const { intent } = story;
-  const done = doneTexts[(query.get('done') ?? '') as keyof typeof doneTexts];
   return page(visit, {
     active: 'payments',
     title: formatAmount(intent.amount, intent.currency, language),
@@ -66,9 +65,7 @@ async function showPayment(
       amount_refunded: story.charges.reduce((sum, charge) => sum + charge.amount_refunded, 0),
     }),
     body: [
-      done !== undefined && Object.keys(problems).length === 0
-        ? doneNotice(sayPayment(done, language))
-        : null,
+      Object.keys(problems).length === 0 ? doneOf(visit, doneTexts, sayPayment) : null,
       payPart(visit, story),
       refundPart(visit, story, problems),
       detailsPart(visit, story),

@@ -12,7 +12,7 @@ import {
   badge,
   copyable,
   definitions,
-  doneNotice,
+  doneOf,
   emptyState,
   errorSummary,
   filters,
@@ -132,7 +132,7 @@ function reviewBadge({ language }: Visit, { open, closed_reason: closed }: Revie
 }
 
 async function showReview(visit: Visit, desk: Desk, problem = '', status = 200): Promise<DashboardAnswer> {
-  const { language, id, query } = visit;
+  const { language, id } = visit;
   const found = await desk.api(visit, 'retrieve_review', { id });
   if (!found.ok) return errorPage(visit, 'missing');
   const review = found.body as Review;
@@ -144,7 +144,7 @@ async function showReview(visit: Visit, desk: Desk, problem = '', status = 200):
     alert: errorSummary(language, problem === '' ? {} : { '': problem }),
     actions: reviewBadge(visit, review),
     body: [
-      query.get('done') === 'settle' ? doneNotice(sayShop('settle_done', language)) : null,
+      doneOf(visit, { settle: 'settle_done' } as const, sayShop),
       section(
         sayShop('details', language),
         html`<p>${sayShop(`${reason}_text`, language)}</p>${definitions([

@@ -10,7 +10,7 @@ import {
   checkbox,
   copyable,
   definitions,
-  doneNotice,
+  doneOf,
   errorSummary,
   field,
   form,
@@ -53,7 +53,7 @@ export const settingsRows: readonly Row[] = [
 const presetColour = '#1b5cc4';
 
 function show(visit: Visit, desk: Desk, problems: Problems): DashboardAnswer {
-  const { language, organization, query, role } = visit;
+  const { language, organization, role } = visit;
   const { id, liveActivated, apiVersion, created } = organization;
   const say = (key: Parameters<typeof saySettings>[0]) => saySettings(key, language);
   return page(visit, {
@@ -62,7 +62,7 @@ function show(visit: Visit, desk: Desk, problems: Problems): DashboardAnswer {
     ...(Object.keys(problems).length > 0 && { status: 400 }),
     alert: errorSummary(language, problems),
     body: [
-      query.get('done') === 'saved' ? doneNotice(say('done')) : null,
+      doneOf(visit, { saved: 'done' } as const, saySettings),
       html`<p>${say('intro')}</p>`,
       ...(mayDo(role, 'settings.write')
         ? [section(say('shop'), shopForm(visit, problems)), section(say('logo'), logoForm(visit, problems))]

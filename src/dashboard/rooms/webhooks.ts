@@ -12,7 +12,7 @@ import {
   button,
   copyable,
   definitions,
-  doneNotice,
+  doneOf,
   emptyState,
   errorSummary,
   form,
@@ -104,12 +104,6 @@ const doneKeys = {
   resending: 'resending',
 } as const;
 
-/** What was just done, as the address says. */
-function doneOf({ query, language }: Visit) {
-  const key = doneKeys[query.get('done') as keyof typeof doneKeys];
-  return key === undefined ? null : doneNotice(sayWebhooks(key, language));
-}
-
 export function endpointBadge({ language }: Visit, status: WebhookEndpointRecord['status']) {
   return badge(sayWebhooks(status, language), status === 'enabled' ? 'good' : 'plain');
 }
@@ -149,7 +143,7 @@ async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
     title: sayFrame(active, language),
     actions: mayDo(role, 'webhooks.write') ? add : null,
     body: [
-      doneOf(visit),
+      doneOf(visit, doneKeys, sayWebhooks),
       html`<p>${sayWebhooks('intro', language)}</p>`,
       endpoints.length === 0
         ? emptyState(sayWebhooks('none', language))
@@ -274,7 +268,7 @@ async function show(visit: Visit, desk: Desk, endpoint: WebhookEndpointRecord): 
     active,
     title: say('endpoint'),
     body: [
-      doneOf(visit),
+      doneOf(visit, doneKeys, sayWebhooks),
       definitions([
         [say('url'), html`<span dir="ltr">${url}</span>`],
         [say('status'), endpointBadge(visit, status)],
@@ -312,7 +306,7 @@ async function showSecret(
     active,
     title: sayWebhooks('secret', language),
     body: [
-      doneOf(visit),
+      doneOf(visit, doneKeys, sayWebhooks),
       html`<p>${sayWebhooks('secret_intro', language)}</p>`,
       html`<dl>${items.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`,
       html`<section class="sheet stack"><h2>${sayWebhooks('roll_secret', language)}</h2>
