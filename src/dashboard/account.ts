@@ -66,7 +66,7 @@ export async function savePassword(
   const weak = passwordProblems(context, password, member);
   if (Object.keys(weak).length > 0) return accountPage(context, people, 400, weak);
   if (member.password !== null) {
-    const tried = await people.tryGuess(incoming, `password ${member.email}`, async () =>
+    const tried = await people.tryGuess(incoming, `password ${session.id}`, async () =>
       (await isPassword(sent.get('current') ?? '', member.password)) ? member : null,
     );
     if (tried === null)

@@ -4,6 +4,7 @@
 import { languages, type Mode, modes } from '../contract/vocabulary.ts';
 import { createClientAddressText } from '../edge/client-address.ts';
 import type { DashboardAnswer, DashboardRequest } from '../edge/dashboard-port.ts';
+import { createVisitorOf } from '../edge/pages/visitors.ts';
 import type { OperatorServices } from '../operator/server/services.ts';
 import { setLanguage } from './cookies.ts';
 import { createDesk } from './desk.ts';
@@ -38,6 +39,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
   const { directory, secrets } = services;
   const people = new People({ ...options, directory, secrets, secure: base.protocol === 'https:' });
   const addressOf = createClientAddressText(options.trustedProxies);
+  const visitorOf = createVisitorOf(options.trustedProxies);
 
   async function answer(incoming: Incoming): Promise<DashboardAnswer> {
     const { method, query, address } = incoming;
@@ -82,7 +84,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
   }
 
   return async (request) => {
-    const incoming = await readIncoming(request, prefix, addressOf);
+    const incoming = await readIncoming(request, prefix, addressOf, visitorOf);
     try {
       return await answer(incoming);
     } catch (error) {

@@ -1,4 +1,4 @@
-// A visit as it came from an edge, read: its query, form and files, the language, and the client's address.
+// A visit as it came from an edge, read: its query, form and files, the language, and who the client is.
 
 import { negotiateLanguage } from '../contract/language.ts';
 import type { DashboardRequest } from '../edge/dashboard-port.ts';
@@ -13,6 +13,8 @@ export interface Incoming extends PageContext {
   readonly secFetchSite: string;
   /** The client's address. */
   readonly client: string;
+  /** Whose attempts count together: the client's address, or its network where that is IPv6. */
+  readonly visitor: string;
   /** A stream asks again, which is no use of the session. */
   readonly isRepeated: boolean;
 }
@@ -21,6 +23,7 @@ export async function readIncoming(
   request: DashboardRequest,
   prefix: string,
   addressOf: (remoteAddress: string, forwardedFor: string) => string,
+  visitorOf: (remoteAddress: string, forwardedFor: string) => string,
 ): Promise<Incoming> {
   const { method, path, query, headers, remoteAddress, isRepeated } = request;
   const { acceptLanguage, cookie, forwardedFor, secFetchSite } = headers;
@@ -34,6 +37,7 @@ export async function readIncoming(
     secFetchSite,
     isRepeated,
     client: addressOf(remoteAddress, forwardedFor),
+    visitor: visitorOf(remoteAddress, forwardedFor),
     ...(await readForm(request)),
   };
 }

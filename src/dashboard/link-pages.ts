@@ -69,7 +69,7 @@ async function joinAsNew(incoming: Incoming, people: People, link: Invitation): 
   if (!(await links.use(link))) return goneLink(incoming);
   const member = await members.create(link.email, name, hash, { [link.org]: link.role });
   const joined = { org: link.org, role: link.role };
-  await people.act(member, 'member.join', joined, async () => member);
+  await people.act(member, 'member.join', joined, async () => member, link.org);
   return redirect(homeOf(incoming, link), [await people.signIn(member, incoming)]);
 }
 
@@ -83,9 +83,9 @@ async function join(
   if (people.memberOf(incoming)?.member.id !== invited.id) return linkPage(incoming, people, link);
   const { members, links } = people.directory;
   if (!(await links.use(link))) return goneLink(incoming);
-  await people.act(invited, 'member.join', { org: link.org, role: link.role }, () =>
-    members.setRole(invited.id, link.org, link.role),
-  );
+  const joined = { org: link.org, role: link.role };
+  const act = () => members.setRole(invited.id, link.org, link.role);
+  await people.act(invited, 'member.join', joined, act, link.org);
   return redirect(homeOf(incoming, link));
 }
 

@@ -4,6 +4,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { MonotonicClock } from '../core/clock.ts';
 import { KeyedBuckets } from '../core/keyed-buckets.ts';
+import { digestOf } from '../directory/api-key.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { Member } from '../directory/members.ts';
 import type { Session, SessionLimits } from '../directory/sessions.ts';
@@ -37,7 +38,7 @@ export class People {
   readonly cookies: Cookies;
   readonly guard: FormGuard;
   readonly #options: PeopleOptions;
-  readonly #byAddress = new KeyedBuckets(guesses);
+  readonly #byVisitor = new KeyedBuckets(guesses);
   readonly #byAccount = new KeyedBuckets(guesses);
 
   constructor(options: PeopleOptions) {
@@ -90,15 +91,24 @@ export class People {
     return this.cookies.setSession(token);
   }
 
-  /** Carries out what a member does with the own account, between two rows of the audit record. */
-  act<T>(member: Member, action: string, params: object, run: () => Promise<T>): Promise<T> {
-    const by = { member: member.id, organization: null };
+  /**
+   * Carries out what a member does with the own account, between two rows of the audit record. When it concerns an
+   * organization, the organization's owners see it.
+   */
+  act<T>(
+    member: Member,
+    action: string,
+    params: object,
+    run: () => Promise<T>,
+    organization: string | null = null,
+  ): Promise<T> {
+    const by = { member: member.id, organization };
     return this.#options.audit.record(by, action, params, run);
   }
 
   /**
    * Tries a guess at the credentials of an account, unless there were too many: then it answers the minutes to wait. The account
-   * may not exist. Null when the guess was wrong.
+   * is a text of any length, and may not exist. Null when the guess was wrong.
    */
   async tryGuess<T>(
     incoming: Incoming,
@@ -106,17 +116,18 @@ export class People {
     guess: () => Promise<T | null>,
   ): Promise<{ readonly right: T } | { readonly waitMinutes: number } | null> {
     const nowMs = this.#options.monotonic();
-    const { client } = incoming;
-    const waits = [this.#byAddress.spend(client, nowMs), this.#byAccount.spend(account, nowMs)];
-    const wait = Math.max(...waits.map((seconds) => seconds ?? 0));
-    if (wait > 0) return { waitMinutes: Math.ceil(wait / 60) };
+    const { client, visitor } = incoming;
+    const key = digestOf(account);
+    // A visitor who has to wait anyway doesn't keep the account waiting, too.
+    const wait = this.#byVisitor.spend(visitor, nowMs) ?? this.#byAccount.spend(key, nowMs);
+    if (wait !== null) return { waitMinutes: Math.ceil(wait / 60) };
     const right = await guess();
     if (right === null) {
       this.#options.onRefusedSignIn(client);
       return null;
     }
-    this.#byAddress.giveBack(client);
-    this.#byAccount.giveBack(account);
+    this.#byVisitor.giveBack(visitor);
+    this.#byAccount.giveBack(key);
     return { right };
   }
 }

@@ -31,7 +31,7 @@ export async function confirm(
   const { member, session, language } = context;
   const next = nextAddress(context.form.get('next'));
   const password = context.form.get('password') ?? '';
-  const tried = await people.tryGuess(incoming, `password ${member.email}`, async () =>
+  const tried = await people.tryGuess(incoming, `password ${session.id}`, async () =>
     (await isPassword(password, member.password)) ? member : null,
   );
   if (tried === null)

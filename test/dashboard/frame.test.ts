@@ -126,6 +126,39 @@ test('after too many wrong passwords the right one is refused, too, for a while'
   // The other tests come from this address, too, so they use sessions that are open.
 });
 
+/** Signs in with a wrong password from an address, `count` times. Returns the last status. */
+async function guessFrom(addressOf: (i: number) => string, email: string, count: number): Promise<number> {
+  const visitor = new Visitor(dashboard.service.url);
+  const fields = hiddenFields((await visitor.get(signIn)).body, signIn);
+  let status = 0;
+  for (let i = 0; i < count; i++) {
+    const headers = { 'x-forwarded-for': addressOf(i) };
+    ({ status } = await visitor.post(signIn, { ...fields, email, password: `wrong ${i}` }, headers));
+  }
+  return status;
+}
+
+test('the addresses of an IPv6 network count together, and one that has to wait keeps no account waiting', async () => {
+  const addressOf = (i: number) => `2001:db8:1:2::${(i + 1).toString(16)}`;
+  assert.equal(await guessFrom(addressOf, 'nobody-there@souk.ma', 30), 429);
+  await newMember(dashboard, 'viewer', 'untouched@souk.ma');
+  assert.equal(await guessFrom(addressOf, 'untouched@souk.ma', 30), 429);
+  assert.equal(await guessFrom(() => '2001:db8:1:3::1', 'untouched@souk.ma', 1), 400);
+});
+
+test('a stranger’s wrong passwords don’t keep a member with a session from giving the password', async () => {
+  const member = await newMember(dashboard, 'viewer', 'disturbed@souk.ma');
+  assert.equal(await guessFrom(() => '198.51.100.1', 'disturbed@souk.ma', 30), 429);
+  const give = async (page: string, action: string, fields: Readonly<Record<string, string>>) => {
+    const key = hiddenFields((await member.get(page)).body, action);
+    return member.post(action, { ...key, ...fields }, { 'x-forwarded-for': '198.51.100.2' });
+  };
+  const confirm = '/dashboard/confirm';
+  assert.equal((await give(confirm, confirm, { password })).status, 303);
+  const change = { current: password, password: 'seven quiet lemons under the bridge' };
+  assert.equal((await give('/dashboard/me', '/dashboard/me/password', change)).status, 303);
+});
+
 describe('roles', () => {
   const members = new Map<string, Visitor>();
   before(async () => {
@@ -228,6 +261,30 @@ describe('attacks', () => {
     const { location } = await new Visitor(dashboard.service.url).get(path);
     const { body } = await new Visitor(dashboard.service.url).get(location);
     assert.equal(hiddenFields(body, signIn).next, path);
+  });
+
+  test('an address that claims that something was done, but nothing that we say, says nothing', async () => {
+    const { id: payment } = await openPayment(dashboard);
+    const { id: session } = await api(dashboard, '/v1/checkout/sessions', {
+      amount: 20_000,
+      currency: 'mad',
+      success_url: 'https://shop.example/thanks',
+    });
+    const rooms = [
+      'webhooks',
+      'keys',
+      'limits',
+      'settings',
+      'members',
+      `payments/${payment}`,
+      `checkout/${session}`,
+    ];
+    for (const page of ['/dashboard/me', ...rooms.map((path) => room(path))])
+      for (const done of ['constructor', '__proto__', 'nothing']) {
+        const { status, body } = await owner.get(`${page}?done=${done}`);
+        assert.equal(status, 200, `${page} ${done}`);
+        assert.doesNotMatch(body, /role="status"/, page);
+      }
   });
 
   test('markup in names stays text', async () => {

@@ -20,13 +20,12 @@ export interface VisitorOptions {
   readonly monotonic: MonotonicClock;
 }
 
-/** Throws when a trusted proxy is neither an address nor a network. */
-export function createVisitors(options: VisitorOptions): Visitors {
-  const { visitsPerMinute, visitorsMax, monotonic } = options;
-  const buckets = new KeyedBuckets({ count: visitsPerMinute, windowMs: 60_000, keysMax: visitorsMax });
-  const clientAddress = createClientAddress(options.trustedProxies);
-
-  function visitorOf(remoteAddress: string, forwardedFor: string): string {
+/** Whose visits count together. Throws when a trusted proxy is neither an address nor a network. */
+export function createVisitorOf(
+  trustedProxies: readonly string[],
+): (remoteAddress: string, forwardedFor: string) => string {
+  const clientAddress = createClientAddress(trustedProxies);
+  return (remoteAddress, forwardedFor) => {
     const visitor = clientAddress(remoteAddress, forwardedFor);
     if (visitor === null) return remoteAddress;
     if (visitor.kind() === 'ipv4') return visitor.toString();
@@ -34,7 +33,14 @@ export function createVisitors(options: VisitorOptions): Visitors {
       .slice(0, 4)
       .map((part) => part.toString(16))
       .join(':')}::/64`;
-  }
+  };
+}
+
+/** Throws when a trusted proxy is neither an address nor a network. */
+export function createVisitors(options: VisitorOptions): Visitors {
+  const { visitsPerMinute, visitorsMax, monotonic } = options;
+  const buckets = new KeyedBuckets({ count: visitsPerMinute, windowMs: 60_000, keysMax: visitorsMax });
+  const visitorOf = createVisitorOf(options.trustedProxies);
 
   return {
     admit(remoteAddress, forwardedFor) {
