@@ -212,6 +212,10 @@ test('what the container file builds runs as its user, is healthy, writes into i
   await Promise.race([listening.promise, ended.then(() => assert.fail(output))]);
   if (isRoot) assert.equal(statSync(join(image.dir, 'data', 'operator.sock')).uid, uid);
   assert.equal(await health(), 0);
+  const url = /listening on (http:[^"\s]+)/.exec(output)![1]!;
+  for (const page of ['/', '/docs', '/docs/quick-start', '/docs/changelog']) {
+    assert.equal((await fetch(url + page)).status, 200, page);
+  }
   service.kill('SIGTERM');
   assert.deepEqual(await ended, [0, null], output);
   assert.deepEqual(contentsOf(image), before);
