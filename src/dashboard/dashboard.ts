@@ -12,7 +12,7 @@ import { redirect } from './document.ts';
 import { entranceOf, toSignIn } from './entrance.ts';
 import { errorPage, forbiddenPage } from './errors.ts';
 import { type Incoming, readIncoming } from './incoming.ts';
-import { link } from './links.ts';
+import { link, roomLink } from './links.ts';
 import { logoAt } from './logos.ts';
 import { People, type PeopleOptions } from './people.ts';
 import { mayDo } from './roles.ts';
@@ -69,6 +69,8 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
     const method = incoming.method === 'POST' ? 'POST' : 'GET';
     const match = matchRow(method, path);
     if (match === 'missing') return errorPage(context, 'missing');
+    // The language links on the answer to a form lead to the form's address, which answers no GET.
+    if (match === 'otherMethod' && method === 'GET') return redirect(roomLink(context, pageOfForm(path)));
     if (match === 'otherMethod') return errorPage(context, 'method');
     const { row, id } = match;
     if (!mayDo(role, row.permission)) return forbiddenPage(context, role);

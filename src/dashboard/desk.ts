@@ -67,7 +67,7 @@ type OutcomeOf<O extends Parameters<Desk['api']>[1]> =
  * Whether the refusal is the answer to this form for good. It may be stored for the form's key, so the form gets another key when it
  * is shown again. After any other refusal it keeps its key, because the command may have run.
  */
-function isFinal({ status }: { readonly status: number }): boolean {
+export function isFinal({ status }: { readonly status: number }): boolean {
   return status < 500 && status !== 409 && status !== 429;
 }
 

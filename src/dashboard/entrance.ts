@@ -65,7 +65,11 @@ export function entranceOf(incoming: Incoming, people: People): Promise<Dashboar
   const fitting = entrances.filter((each) => fits(each.path, path));
   if (fitting.length === 0) return null;
   const entrance = fitting.find((each) => each.method === method);
-  if (entrance === undefined) return Promise.resolve(errorPage(incoming, 'method'));
+  if (entrance === undefined) {
+    // The language links on the answer to a form lead to the form's address, which answers no GET.
+    const page = link(incoming, fitting[0]!.own ? '/dashboard/me' : '/dashboard/sign-in');
+    return Promise.resolve(method === 'GET' ? redirect(page) : errorPage(incoming, 'method'));
+  }
   if (entrance.open !== undefined) return entrance.open(incoming, people, path.split('/').at(-1)!);
   return enter(entrance, incoming, people);
 }

@@ -31,7 +31,7 @@ export function openReview(
   draft.emit('review.opened', presentReview(review));
 }
 
-/** An operator settled the money outside of the service: gave it to the merchant (approved) or back (refunded). */
+/** A member or an operator settled the money outside of the service: gave it to the merchant (approved) or back (refunded). */
 export function closeReview(draft: Draft, params: { as: 'approved' | 'refunded' }, id: string): Outcome {
   const review = draft.get('review', id);
   if (review === undefined) return refused(missing(id, null));

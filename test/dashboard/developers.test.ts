@@ -143,6 +143,12 @@ browserTest('failed deliveries are listed with their attempts, and resent: one, 
     return page.getByRole('link', { name: 'payment_intent.created' }).count();
   };
   await eventually(async () => (await failed()) === 3);
+  const viewer = await newMember(dashboard, 'viewer');
+  const home = new URL(dashboard.address('home')).pathname;
+  assert.ok((await developer.get(home)).body.includes(`${receiver.origin}/hooks`));
+  const { body } = await viewer.get(home);
+  assert.match(body, /Webhook endpoints to which deliveries have failed: 1/);
+  assert.ok(!body.includes(receiver.origin), 'an address may hold a token');
   await follow('payment_intent.created');
   const attempt = row('500');
   assert.match((await attempt.textContent())!, /\d+ ms.*answered 500.*<script>alert\("no"\)<\/script>/s);

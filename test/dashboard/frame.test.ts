@@ -208,6 +208,22 @@ test('the account’s own forms need the session and its key', async () => {
   }
 });
 
+test('a language link on the answer to any form leads to a page', async () => {
+  const forms = [
+    ...dashboardRows.map(({ method, path }) => ({ method, path: room(path.replace('{id}', 'x_1')) })),
+    ...entrances.map(({ method, path }) => ({ method, path: `/dashboard${path}` })),
+  ];
+  const pages = forms.filter(({ method }) => method === 'GET').map(({ path }) => path);
+  for (const { method, path } of forms) {
+    if (method === 'GET' || pages.includes(path)) continue;
+    const changed = await owner.get(`${path}?lang=en`);
+    assert.deepEqual([changed.status, changed.location], [303, path]);
+    const { status, location } = await owner.get(path);
+    assert.equal(status, 303, path);
+    assert.ok(pages.includes(location), `${path}: ${location}`);
+  }
+});
+
 describe('attacks', () => {
   test('a session that was planted before the sign-in is not the one after it', async () => {
     const victim = new Visitor(dashboard.service.url);

@@ -53,6 +53,7 @@ browserTest(
       [data[0].amount, data[0].description, data[0].client_reference_id, data[0].payment_method_types],
       [35_000, 'A lamp & <i>shade</i>', 'order-12', ['card']],
     );
+    assert.equal(data[0].success_url, `${dashboard.service.url}/checkout/{CHECKOUT_SESSION_ID}`);
     await page.getByText(data[0].url, { exact: true }).waitFor();
     assert.equal((await fetch(data[0].url)).status, 200);
     await page.goto(dashboard.address('checkout'));

@@ -189,3 +189,21 @@ browserTest('a cash payment is made, its voucher opened, its code found, and it 
   await page.reload();
   await page.locator('.heading').getByText('Paid').waitFor();
 });
+
+browserTest('a cash payment whose code is refused for good is shown, to be canceled', async () => {
+  const path = `/dashboard/${dashboard.org}/test/cash`;
+  const hidden = hiddenFields((await owner.get(path)).body, path);
+  // The key with which the code is asked for was used for something else.
+  const { status } = await dashboard.service.call('/v1/customers', {
+    key: dashboard.key,
+    idempotencyKey: `${hidden.idempotency_key}-confirm`,
+    body: {},
+  });
+  assert.equal(status, 200);
+  const shown = await owner.post(path, { ...hidden, amount: '175' });
+  const { data } = await api(dashboard, '/v1/payment_intents?limit=1');
+  assert.deepEqual([data[0].amount, data[0].status], [17_500, 'requires_payment_method']);
+  assert.equal(shown.status, 400);
+  assert.match(shown.body, /role="alert".*idempotency/is);
+  assert.ok(shown.body.includes(`payments/${data[0].id}/cancel"`), 'it can be canceled');
+});

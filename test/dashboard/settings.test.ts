@@ -4,7 +4,14 @@ import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { browserTest, launchBrowser } from '../edge/pages/browser.ts';
-import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
+import {
+  type Dashboard,
+  hiddenFields,
+  newMember,
+  signedIn,
+  startDashboard,
+  type Visitor,
+} from './fixture.ts';
 
 let browser: Browser | null;
 let dashboard: Dashboard;
@@ -59,6 +66,15 @@ browserTest('a higher limit is asked for, approved by an operator, and in force 
 
   const [asked] = await service.operate<{ id: string; by: string }[]>('limits.requests', { org });
   assert.equal(asked!.by, 'owner@souk.ma');
+  const path = new URL(dashboard.address('limits/request')).pathname;
+  const wish = { bucket: 'search', mode: 'live', value: '9000', until: '', reason: 'A sale' };
+  const fields = { ...hiddenFields((await owner.get(path)).body, path), ...wish };
+  const clicks = await Promise.all([1, 2].map(() => owner.post(path, fields)));
+  assert.deepEqual(
+    clicks.map(({ status }) => status),
+    [303, 303],
+    'a double click asks once',
+  );
   const decision = { request: asked!.id, perMinute: 240, note: 'Until we see more' };
   await service.operate('limits.approve', decision);
   await page.reload();
@@ -144,6 +160,9 @@ browserTest(
       .operate<{ mode: string; settings: object }[]>('network.show', { org })
       .then((all) => all.filter(({ mode }) => mode === 'live'));
     assert.deepEqual(shown!.settings, { address: 'https://93.184.216.34/operations' });
+    const viewer = await newMember(dashboard, 'viewer');
+    const seen = await viewer.get(new URL(dashboard.address('settings', 'live')).pathname);
+    assert.deepEqual([seen.status, seen.body.includes('93.184.216.34')], [200, false]);
     await open('audit', 'live');
     assert.match((await row('network.set').first().textContent())!, /owner@souk\.ma.*Done/s);
     for (const text of [await page.content(), service.output()]) assert(!text.includes(secret));

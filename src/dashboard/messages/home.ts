@@ -49,6 +49,11 @@ const homeMessages = {
     fr: 'Des envois vers {url} ont échoué',
     ar: 'فشل التسليم إلى {url}',
   },
+  failing_endpoints: {
+    en: 'Webhook endpoints to which deliveries have failed: {count}',
+    fr: 'Webhooks dont des envois ont échoué : {count}',
+    ar: 'نقاط استقبال إشعارات الويب التي فشل التسليم إليها: {count}',
+  },
   first_steps: { en: 'First steps', fr: 'Premiers pas', ar: 'الخطوات الأولى' },
   step_link: {
     en: 'Make a payment link and pay it with a test card',

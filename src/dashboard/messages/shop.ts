@@ -83,7 +83,11 @@ const shopMessages = {
     fr: 'Où va le client après le paiement',
     ar: 'إلى أين يذهب العميل بعد الدفع',
   },
-  success_url_hint: { en: 'A page of your shop', fr: 'Une page de votre boutique', ar: 'صفحة من متجرك' },
+  success_url_hint: {
+    en: 'A page of your shop. Leave it as it is to show the receipt.',
+    fr: 'Une page de votre boutique. Laissez-la telle quelle pour afficher le reçu.',
+    ar: 'صفحة من متجرك. اتركها كما هي لعرض الإيصال.',
+  },
   expire: { en: 'End the link now', fr: 'Mettre fin au lien', ar: 'أنهِ الرابط الآن' },
   expire_text: {
     en: 'Nobody can pay with it after that.',

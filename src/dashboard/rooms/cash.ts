@@ -18,12 +18,14 @@ import {
   table,
   time,
 } from '../components.ts';
+import { isFinal } from '../desk.ts';
 import { page, redirect } from '../document.ts';
 import { roomLink } from '../links.ts';
 import { sayFrame } from '../messages/frame.ts';
 import { sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
+import { showPayment } from './payment.ts';
 import { amountProblem, codeText, paymentLink } from './payment-parts.ts';
 import {
   askStory,
@@ -123,8 +125,11 @@ async function makeCashPayment(visit: Visit, desk: Desk): Promise<DashboardAnswe
     params: {},
     idempotencyKey: `${key}-confirm`,
   });
-  // The payment exists: its page shows the code, or lets the payment be canceled.
-  if (!confirmed.ok) return refused(visit, desk, confirmed);
+  // A form that may be sent again goes on with the same payment.
+  if (!confirmed.ok && !isFinal(confirmed)) return refused(visit, desk, confirmed);
+  // The payment exists: its page says why it has no code, and lets it be canceled.
+  if (!confirmed.ok)
+    return showPayment({ ...visit, id }, desk, { '': confirmed.error.message }, confirmed.status);
   return redirect(roomLink(visit, `payments/${id}`, { done: 'cash' }));
 }
 

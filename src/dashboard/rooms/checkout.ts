@@ -1,5 +1,6 @@
 // The room with the checkout sessions, and the form that makes a payment link by hand: a session whose page the customer opens.
 
+import { checkoutPath } from '../../contract/page-paths.ts';
 import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { formatAmount, parseAmount } from '../../core/money.ts';
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
@@ -102,6 +103,11 @@ function availableMethods({ organization, mode }: Visit): PaymentMethodType[] {
   return paymentMethodTypes.filter((method) => available[method] && organization.methods[mode][method]);
 }
 
+/** The page where the customer pays shows the receipt afterwards. */
+function receiptPage({ services }: Desk): string {
+  return services.baseUrl + checkoutPath('{CHECKOUT_SESSION_ID}');
+}
+
 function showForm(visit: Visit, desk: Desk, problems: Problems = {}, status = 200): DashboardAnswer {
   const { language, form: sent } = visit;
   const given = (name: string, otherwise = '') => ({ name, value: sent.get(name) ?? otherwise, problems });
@@ -139,7 +145,7 @@ ${wrong && html`<span class="wrong">${wrong}</span>`}${choices}</fieldset>${fiel
         label: sayShop('reference', language),
         hint: sayShop('reference_hint', language),
       })}${field({
-        ...given('success_url', `${desk.services.baseUrl}/`),
+        ...given('success_url', receiptPage(desk)),
         label: sayShop('success_url', language),
         hint: sayShop('success_url_hint', language),
         type: 'url',
@@ -172,7 +178,7 @@ async function makeLink(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
       amount: centimes,
       currency: 'mad',
       payment_method_types: methods,
-      success_url: text('success_url') ?? `${desk.services.baseUrl}/`,
+      success_url: text('success_url') ?? receiptPage(desk),
       description: text('description'),
       client_reference_id: text('reference'),
     },

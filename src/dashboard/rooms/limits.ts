@@ -42,6 +42,7 @@ import { page, redirect } from '../document.ts';
 import { roomLink } from '../links.ts';
 import { sayFrame } from '../messages/frame.ts';
 import { sayLimits } from '../messages/limits.ts';
+import { recentForms } from '../recent-forms.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 
@@ -254,13 +255,15 @@ async function request(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   if ('problems' in wish) return requestForm(visit, wish.problems);
   const id = `lrq_${randomText(24)}`;
   try {
-    await desk.act(visit, 'limits.request', { org: organization.id, ...wish }, async () => {
-      const asked = { id, by: member.email };
-      await desk.services.directory.changeOrganization(organization.id, (each, nowMs) =>
-        withLimitRequest(each, wish, asked, nowMs),
-      );
-      return { id };
-    });
+    await recentForms.once(member.id, visit.form, () =>
+      desk.act(visit, 'limits.request', { org: organization.id, ...wish }, async () => {
+        const asked = { id, by: member.email };
+        await desk.services.directory.changeOrganization(organization.id, (each, nowMs) =>
+          withLimitRequest(each, wish, asked, nowMs),
+        );
+        return { id };
+      }),
+    );
   } catch (error) {
     const code = error instanceof DirectoryRefusal ? (error.code as keyof typeof fieldsOf | null) : null;
     if (code === null || !(code in fieldsOf)) throw error;

@@ -19,18 +19,20 @@ const textCharactersMax = 2_048;
 export function networkSection(visit: Visit, baseUrl: string, problems: Problems): Html[] {
   const { organization, mode, language, role } = visit;
   const configured = organization.connectors[mode];
+  const mayChange = mayDo(role, 'settings.write');
   const shown = paymentMethodTypes.flatMap((method) => {
     const own = configured[method];
     const name = sayNetworks(method, language);
     if (own === null) return mode === 'test' ? [[name, sayNetworks('simulator', language)] as const] : [];
-    const address = html`<code dir="ltr">${own.settings.address ?? own.connector}</code>`;
+    // The address may hold a token.
+    const address = (mayChange && own.settings.address) || own.connector;
     return [
-      [name, address] as const,
+      [name, html`<code dir="ltr">${address}</code>`] as const,
       [sayNetworks('secret', language), sayNetworks('sealed', language)] as const,
     ];
   });
   const list = shown.length === 0 ? html`<p>${sayNetworks('none', language)}</p>` : definitions(shown);
-  if (!mayDo(role, 'settings.write')) return [list];
+  if (!mayChange) return [list];
   return configured.cash === null
     ? [list, connectForm(visit, problems)]
     : [list, reportAddress(visit, baseUrl), disconnectForm(visit)];

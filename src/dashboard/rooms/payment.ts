@@ -45,7 +45,7 @@ export const paymentRows: readonly Row[] = [
 
 const doneTexts = { refund: 'refund_done', cancel: 'cancel_done', cash: 'cash_done' } as const;
 
-async function showPayment(
+export async function showPayment(
   visit: Visit,
   desk: Desk,
   problems: Problems = {},

@@ -8,7 +8,7 @@ import { buttonsScript } from './page-assets.ts';
 import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 import { printButton, receipt } from './receipt.ts';
-import { afterGivingUp, afterPayment } from './return-links.ts';
+import { afterGivingUp } from './return-links.ts';
 
 /** How often a page that waits for the network looks for news. */
 const watchSeconds = 5;
@@ -30,8 +30,7 @@ export function waitingPage(payment: ShownPayment, visit: Visit, name: 'opening'
 }
 
 /** `leaves`: the customer has just paid and goes back to the merchant without another click. */
-export function paidPage(payment: ShownPayment, visit: Visit, leaves: boolean): Page {
-  const back = afterPayment(payment);
+export function paidPage(payment: ShownPayment, visit: Visit, back: string | null, leaves: boolean): Page {
   const goesBack = leaves && back !== null;
   return {
     title: say('paid_title', visit.language),

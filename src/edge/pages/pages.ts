@@ -12,6 +12,7 @@ import { createFormGuard } from './form-guard.ts';
 import type { Html } from './html.ts';
 import * as outcomes from './outcome-pages.ts';
 import type { PageAnswer, PagePort, PageRequest, PageVisit, ShownPayment } from './page-port.ts';
+import { afterPayment } from './return-links.ts';
 import { formStages, isPagePath, type PageRoute, routeOf } from './routes.ts';
 import { type Stage, stageOf } from './stage.ts';
 import { createSubmits } from './submissions.ts';
@@ -96,6 +97,7 @@ export function createPages(options: PagesOptions): Pages {
       field,
       justActed,
       agents: agents[modeOf(payment.livemode)],
+      back: afterPayment(payment, options.baseUrl),
     });
     return render({ ...page, stage: stage.name }, visit, holdsForm ? setCookie : null);
   }
@@ -153,13 +155,15 @@ interface Showing {
   readonly justActed: boolean;
   /** The names of the agents that take cash codes. */
   readonly agents: readonly string[];
+  /** Where the customer goes after paying. */
+  readonly back: string | null;
 }
 
 function pageAt(
   stage: Stage,
   payment: ShownPayment,
   visit: Visit,
-  { field, justActed, agents }: Showing,
+  { field, justActed, agents, back }: Showing,
 ): Page {
   switch (stage.name) {
     case 'choose':
@@ -168,12 +172,12 @@ function pageAt(
     case 'challenge':
       return challengePage(payment, visit, field);
     case 'voucher':
-      return voucherPage(payment, visit, field, agents);
+      return voucherPage(payment, visit, field, { agents, back });
     case 'opening':
     case 'processing':
       return outcomes.waitingPage(payment, visit, stage.name);
     case 'paid':
-      return outcomes.paidPage(payment, visit, justActed);
+      return outcomes.paidPage(payment, visit, back, justActed);
     case 'failed':
       return outcomes.failedPage(payment, visit);
     case 'canceled':

@@ -1,11 +1,16 @@
 // The links back to the merchant. Merchants choose the addresses; only http and https ones become links.
 
+import { checkoutPath } from '../../contract/page-paths.ts';
 import type { ShownPayment } from './page-port.ts';
 
-/** The address to which a customer returns after paying or with a cash code; null when the merchant named none. */
-export function afterPayment({ session, intent }: ShownPayment): string | null {
+/**
+ * The address to which a customer returns after paying or with a cash code; null when the merchant named none, or the page where
+ * the customer pays, which shows the receipt.
+ */
+export function afterPayment({ session, intent }: ShownPayment, baseUrl: string): string | null {
   if (session === null) return webAddress(intent.return_url);
-  return webAddress(withSession(session.success_url, session.id));
+  const back = webAddress(withSession(session.success_url, session.id));
+  return back === webAddress(baseUrl + checkoutPath(session.id)) ? null : back;
 }
 
 /** The address to which a customer returns without paying. */

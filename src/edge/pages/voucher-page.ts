@@ -11,7 +11,6 @@ import { say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
 import { qrCode } from './qr-code.ts';
 import { facts, moroccoTime, printButton } from './receipt.ts';
-import { afterPayment } from './return-links.ts';
 
 /** A page that nobody has to touch until the agent has taken the money. */
 const watchSeconds = 15;
@@ -39,12 +38,11 @@ export function voucherPage(
   payment: ShownPayment,
   visit: Visit,
   field: Html,
-  agents: readonly string[],
+  { agents, back }: { readonly agents: readonly string[]; readonly back: string | null },
 ): Page {
   const { language } = visit;
   const charge = payment.charge!;
   const number = charge.cash_number!;
-  const back = afterPayment(payment);
   const change = changing(payment, visit, field);
   return {
     title: say('pay_cash', language),
