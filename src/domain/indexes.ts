@@ -123,6 +123,11 @@ export function cashIndex(number: string): string {
   return `cash=${number}`;
 }
 
+/** The charges in a scope for which a network has reported money under this reference. */
+export function receiptIndex(scope: string, reference: string): string {
+  return fieldIndex('charge', scope, 'reference', reference);
+}
+
 /** The deliveries of an endpoint that wait for an attempt, by due time. */
 export function endpointDueIndex(endpoint: string): string {
   return `due/endpoint=${endpoint}`;
@@ -150,7 +155,7 @@ export function idOfSortKey(index: string, sortKey: string): string {
  */
 export const indexedFields = {
   payment_intent: ['customer', 'status'],
-  charge: ['payment_intent', 'status', 'cash_number', 'due_at_ms'],
+  charge: ['payment_intent', 'status', 'cash_number', 'due_at_ms', 'receipts'],
   checkout_session: ['status', 'due_at_ms'],
   customer: ['email', 'deleted'],
   refund: ['payment_intent', 'status'],
@@ -193,6 +198,8 @@ export function indexRowsOf(record: IndexedRecord): readonly IndexRow[] {
   if (kind === 'charge') {
     if (record.cash_number !== null) rows.push({ index: cashIndex(record.cash_number), sortKey: id });
     if (record.status === 'pending') rows.push(timeRow(dueIndex, record.due_at_ms, id));
+    for (const { reference } of record.receipts)
+      rows.push({ index: receiptIndex(names.scope, reference), sortKey: id });
   } else if (kind === 'checkout_session') {
     if (record.status === 'open') rows.push(timeRow(dueIndex, record.due_at_ms, id));
   } else if (kind === 'webhook_endpoint') {

@@ -1,11 +1,13 @@
 // Money that arrives for a charge, by the report of a network or of a test helper. The right amount in time pays the charge,
-// once. Anything else opens a review and credits nothing. Reports can arrive more than once, so a charge remembers each.
+// once. Anything else opens a review and credits nothing. Reports can arrive more than once, so a charge remembers each. A
+// network's reference names one payment, so it counts for one charge only.
 
 import type { ParamsOf } from '../contract/routes/table.ts';
 import { failOverdue, holderOf, succeedCharge } from './charges.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing } from './find.ts';
+import { receiptIndex, scopeOf } from './indexes.ts';
 import { presentCharge } from './present.ts';
 import type { ChargeRecord } from './record.ts';
 import { openReview } from './reviews.ts';
@@ -27,7 +29,7 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   if (holder?.kind !== 'charge' || holder.org !== org || holder.livemode !== livemode) {
     return refused(missing(params.number, holder?.org === org ? holder.livemode : null, 'number'));
   }
-  const [charge] = takeMoney(draft, holder, { amount: params.amount, agent: 'test agent' });
+  const [charge] = takeMoney(draft, holder, { amount: params.amount, agent: 'test agent' }, false);
   return answered(presentCharge(charge));
 }
 
@@ -38,21 +40,29 @@ export function receiveMoney(draft: Draft, money: ReportedMoney, id: string): Ou
   if (before === undefined) return refused(missing(id, null));
   const known = before.receipts.find((each) => each.reference === reference && each.amount === amount);
   if (known !== undefined) return { body: JSON.stringify({ credited: known.credited }) };
-  const [charge, credited] = takeMoney(draft, before, money);
+  const [charge, credited] = takeMoney(draft, before, money, isOfAnother(draft, before, reference));
   draft.put<ChargeRecord>({ ...charge, receipts: [...charge.receipts, { reference, amount, credited }] });
   return { body: JSON.stringify({ credited }) };
 }
 
-/** The right amount in time pays the charge, once; anything else opens a review. */
+/** Whether the network has reported money for another charge under this reference. */
+function isOfAnother(draft: Draft, { id, org, livemode }: ChargeRecord, reference: string): boolean {
+  const charges = draft.view.scan(receiptIndex(scopeOf(org, livemode), reference), { descending: false });
+  for (const charge of charges) if (charge.id !== id) return true;
+  return false;
+}
+
+/** The right amount in time pays the charge, once; anything else, or money that `isCounted` already, opens a review. */
 function takeMoney(
   draft: Draft,
   before: ChargeRecord,
   { amount, agent }: Pick<ReportedMoney, 'amount' | 'agent'>,
+  isCounted: boolean,
 ): readonly [charge: ChargeRecord, credited: boolean] {
   const charge = failOverdue(draft, before);
   const isOpen = charge.status === 'pending';
-  if (isOpen && amount === charge.amount)
-    return [succeedCharge(draft, { ...charge, cash_agent: agent }), true];
-  openReview(draft, charge, isOpen ? 'amount_mismatch' : 'late_payment', amount);
+  const isRight = amount === charge.amount;
+  if (isOpen && isRight && !isCounted) return [succeedCharge(draft, { ...charge, cash_agent: agent }), true];
+  openReview(draft, charge, isOpen && !isRight ? 'amount_mismatch' : 'late_payment', amount);
   return [charge, false];
 }

@@ -131,7 +131,6 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       expires_at_ms: true,
       deadline_ms: true,
       settled_at_ms: true,
-      receipts: true,
     },
     words: ['currency', 'status', 'method', 'failure_code', 'decline_code'],
     upcasters: [],

@@ -74,7 +74,7 @@ export type Paid = Static<typeof Paid>;
 export const PaidAnswer = Type.Object({
   status: Type.Enum(['credited', 'review'], {
     description:
-      '`credited`: the payment succeeded. `review`: the amount differs, the code was not valid any more, or it was paid before; nothing is credited, and a person decides.',
+      '`credited`: the payment succeeded. `review`: the amount differs, the code was not valid any more, it was paid before, or the reference belongs to the payment of another code; nothing is credited, and a person decides.',
   }),
   charge: text('The charge that the code belongs to, `ch_…`.'),
 });

@@ -16,22 +16,31 @@ export interface CallbackOptions {
   readonly knows: (org: string) => boolean;
 }
 
-const nobody: Reply = {
+const noOrganization: Reply = {
   status: 404,
   contentType: 'text/plain; charset=utf-8',
-  body: 'no payment network is connected here\n',
+  body: 'there is no such organization\n',
+};
+/**
+ * The report can't be verified now. It may be about money that was taken while the network was connected, so it must not be
+ * refused for good.
+ */
+const notConnected: Reply = {
+  status: 503,
+  contentType: 'text/plain; charset=utf-8',
+  body: 'no payment network is connected here now: nothing is stored, send the same message again later\n',
 };
 
 /** The answer to a callback. */
 export async function takeCallback(request: CallbackRequest, options: CallbackOptions): Promise<Reply> {
   const { org, mode, method, signature, body } = request;
-  const network = options.knows(org) ? options.networks.of(org, mode)[method] : null;
-  const report = network?.readCallback?.({ signature, body }) ?? nobody;
+  if (!options.knows(org)) return noOrganization;
+  const report = options.networks.of(org, mode)[method]?.readCallback?.({ signature, body }) ?? notConnected;
   if ('status' in report) return report;
   const holder = await holderOf(report, options);
   if (holder === 'later' || holder === null) return report.reply(holder ?? 'unknown', null);
-  if (holder.kind === 'network_call') return report.reply('later', null);
   if (!isOf(holder, org, mode)) return report.reply('unknown', null);
+  if (holder.kind === 'network_call') return report.reply('later', null);
   const answer = await options.ask({
     kind: 'command',
     operation: 'receive_money',

@@ -153,7 +153,7 @@ for (const { what, paid, before: first, review, status } of rows) {
     const { id, code } = await issued();
     await first?.(id, code);
     const received = (await intentOf(id)).amount_received;
-    const payment = { reference: 'odd', code, amount: paid };
+    const payment = { reference: `odd-${id}`, code, amount: paid };
     for (let times = 0; times < 2; times++)
       assert.deepEqual(await pay(payment).then(({ status, json }) => [status, json.status]), [200, 'review']);
     const intent = await intentOf(id);
@@ -164,6 +164,21 @@ for (const { what, paid, before: first, review, status } of rows) {
     );
   });
 }
+
+test('a reference that was counted for one payment credits no other one', async () => {
+  const [first, second] = [await issued(), await issued()];
+  const reference = 'R-twice';
+  assert.equal((await pay({ reference, code: first.code, amount })).json.status, 'credited');
+  for (let times = 0; times < 2; times++)
+    assert.equal((await pay({ reference, code: second.code, amount })).json.status, 'review');
+  const intent = await intentOf(second.id);
+  assert.deepEqual([intent.status, intent.amount_received], ['requires_action', 0]);
+  assert.deepEqual(
+    (await reviewsOf(second.id)).map(({ reason, amount_received }) => [reason, amount_received]),
+    [['late_payment', amount]],
+  );
+  assert.equal((await pay({ reference: 'R-own', code: second.code, amount })).json.status, 'credited');
+});
 
 test('a canceled code is taken back from the agents', async () => {
   const { id, code } = await issued();
@@ -192,8 +207,12 @@ test('nothing is believed that is not genuine, recent, complete and about a code
   ];
   for (const [error, answer] of answers)
     assert.equal(((await (await answer).json()) as { error: string }).error, error);
-  for (const address of [callbackAddress(org, 'test'), callbackAddress('org_000000000000000000000000')])
-    assert.equal((await integrator.report(address, { reference: 'F', code, amount })).status, 404);
+  const elsewhere: [string, number][] = [
+    [callbackAddress('org_000000000000000000000000'), 404],
+    [callbackAddress(org, 'test'), 503],
+  ];
+  for (const [address, status] of elsewhere)
+    assert.equal((await integrator.report(address, { reference: 'F', code, amount })).status, status);
   await forger.stop();
   assert.equal((await intentOf(id)).status, 'requires_action');
   assert.deepEqual(await reviewsOf(id), []);
@@ -264,11 +283,21 @@ test('after the secrets key was rolled, the network can still be used', async ()
   assert.equal((await pay({ reference: 'rolled', code, amount })).json.status, 'credited');
 });
 
-test('a removed network takes no new payment, and its reports are refused', async () => {
-  const { code } = await issued();
+test('a removed network takes no new payment, and what it reports is asked for again: it is counted once the network is back', async () => {
+  const { id, code } = await issued();
+  const payment = { reference: 'X', code, amount };
   await service.operate('network.remove', { org, mode: 'live', network: 'http' });
   assert.equal((await create()).json.error.code, 'payment_method_unavailable');
-  assert.equal((await integrator.report(callbackAddress(), { reference: 'X', code, amount })).status, 404);
+  assert.equal((await integrator.report(callbackAddress(), payment)).status, 503);
+  assert.equal((await intentOf(id)).status, 'requires_action');
+  await service.operate('network.set', {
+    org,
+    mode: 'live',
+    network: 'http',
+    settings: { address: integrator.address },
+    secrets: { secret: integrator.secret },
+  });
+  assert.equal((await pay(payment)).json.status, 'credited');
   await integrator.stop();
   await service.stop();
 });

@@ -121,9 +121,9 @@ const shopMessages = {
     ar: 'دفع العميل مبلغًا غير المطلوب. لم يُقيَّد شيء في الدفعة.',
   },
   late_payment_text: {
-    en: 'The money arrived after the attempt to pay had ended. Nothing was credited to the payment.',
-    fr: 'L’argent est arrivé après la fin de la tentative. Rien n’a été crédité au paiement.',
-    ar: 'وصل المال بعد انتهاء المحاولة. لم يُقيَّد شيء في الدفعة.',
+    en: 'The money arrived after the attempt to pay had ended, or its network had reported it for another payment before. Nothing was credited to the payment.',
+    fr: 'L’argent est arrivé après la fin de la tentative, ou son réseau l’avait déjà signalé pour un autre paiement. Rien n’a été crédité au paiement.',
+    ar: 'وصل المال بعد انتهاء المحاولة، أو سبق أن أبلغت الشبكة عنه لدفعة أخرى. لم يُقيَّد شيء في الدفعة.',
   },
   settled: { en: 'Settled', fr: 'Réglée', ar: 'مسوّاة' },
   approved: { en: 'You keep the money', fr: 'Vous gardez l’argent', ar: 'تحتفظ بالمال' },
