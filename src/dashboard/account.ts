@@ -13,6 +13,7 @@ import {
   doneOf,
   errorSummary,
   field,
+  finalSubmit,
   form,
   hidden,
   type Problems,
@@ -214,7 +215,7 @@ function twoStepSection(context: MemberContext): Html {
   return section(say('two_step'), [
     html`<p>${badge(say('two_step_is_on'), 'good')} ${say('recovery_codes_left', { count: member.recoveryCodes.length })}</p>`,
     form(context, link(context, `${address}/recovery-codes`), submit(say('recovery_codes_new'), 'quiet')),
-    form(context, link(context, `${address}/two-step/off`), submit(say('two_step_turn_off'), 'danger')),
+    form(context, link(context, `${address}/two-step/off`), finalSubmit(context, say('two_step_turn_off'))),
   ]);
 }
 

@@ -3,7 +3,7 @@
 import { type Asset, scriptAsset } from '../edge/assets.ts';
 import { siteStyle } from '../edge/site-style.ts';
 
-/** The script of every page: buttons that copy. */
+/** The script of every page: buttons that copy, and buttons that ask once more. */
 export const buttonsScript = scriptAsset('buttons.js');
 
 /** The script of lists that are kept up to date. */

@@ -168,6 +168,21 @@ export function submit(text: string, kind: 'main' | 'quiet' | 'danger' = 'main')
   return html`<button class="${kind}">${text}</button>`;
 }
 
+/**
+ * The button of a form that can't be taken back, or not easily. Where scripts run, it asks once more. `answer` is what it sends
+ * when a form has several of them.
+ */
+export function finalSubmit(
+  { language }: Pick<PageContext, 'language'>,
+  text: string,
+  kind: 'main' | 'quiet' | 'danger' = 'danger',
+  answer: { readonly name: string; readonly value: string } | null = null,
+): Html {
+  const question = sayFrame('are_you_sure', language, { action: text });
+  const sent = answer && html` name="${answer.name}" value="${answer.value}"`;
+  return html`<button class="${kind}"${sent} data-confirm="${question}">${text}</button>`;
+}
+
 /** A link that looks like a button. */
 export function button(text: string, href: string, kind: 'main' | 'quiet' = 'main'): Html {
   return html`<a class="button ${kind}" href="${href}">${text}</a>`;

@@ -139,6 +139,8 @@ export async function signedIn(
   context.setDefaultTimeout(15_000);
   await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url: service.url })));
   const page = await context.newPage();
+  // A question before what can't be taken back.
+  page.on('dialog', (dialog) => dialog.accept());
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))

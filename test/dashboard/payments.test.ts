@@ -133,13 +133,26 @@ browserTest('a double click pays back once, and the rest can be paid back afterw
   assert.match(steps.join('\n'), /MAD\s50.50 refunded\s+The payment network/);
 });
 
-browserTest('a payment that waits is canceled', async () => {
+browserTest('a payment that waits is canceled, but not before the question is answered', async () => {
   const { id } = await openPayment(dashboard);
   await page.goto(dashboard.address(`payments/${id}`));
-  await page.getByRole('button', { name: 'Cancel the payment' }).click();
+  const cancel = { name: 'Cancel the payment' };
+  const careful = await page.context().newPage();
+  let question = '';
+  careful.once('dialog', async (dialog) => {
+    question = dialog.message();
+    await dialog.dismiss();
+  });
+  await careful.goto(dashboard.address(`payments/${id}`));
+  await careful.getByRole('button', cancel).click();
+  assert.equal(question, 'Cancel the payment: are you sure?');
+  assert.equal(await careful.getByRole('button', cancel).count(), 1);
+  await careful.close();
+  assert.equal((await api(dashboard, `/v1/payment_intents/${id}`)).status, 'requires_action');
+  await page.getByRole('button', cancel).click();
   await page.getByText('The payment is canceled.').waitFor();
   assert.equal((await api(dashboard, `/v1/payment_intents/${id}`)).status, 'canceled');
-  assert.equal(await page.getByRole('button', { name: 'Cancel the payment' }).count(), 0);
+  assert.equal(await page.getByRole('button', cancel).count(), 0);
 });
 
 browserTest('payments are exported', async () => {

@@ -45,6 +45,11 @@ export const frameMessages = {
   clear_filters: { en: 'Clear the filters', fr: 'Effacer les filtres', ar: 'إزالة التصفية' },
   copy: { en: 'Copy', fr: 'Copier', ar: 'نسخ' },
   copied: { en: 'Copied', fr: 'Copié', ar: 'نُسخ' },
+  are_you_sure: {
+    en: '{action}: are you sure?',
+    fr: '{action} : confirmez-vous ?',
+    ar: '{action}: هل أنت متأكد؟',
+  },
   optional: { en: 'optional', fr: 'facultatif', ar: 'اختياري' },
   missing_title: { en: 'Page not found', fr: 'Page introuvable', ar: 'الصفحة غير موجودة' },
   missing_text: {

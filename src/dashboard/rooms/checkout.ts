@@ -18,6 +18,7 @@ import {
   emptyState,
   errorSummary,
   field,
+  finalSubmit,
   form,
   type Problems,
   pager,
@@ -247,7 +248,7 @@ function expirePart(visit: Visit, { id, status }: Session): Html | null {
     form(
       visit,
       roomLink(visit, `checkout/${id}/expire`),
-      html`<p class="muted">${sayShop('expire_text', language)}</p>${submit(sayShop('expire', language), 'danger')}`,
+      html`<p class="muted">${sayShop('expire_text', language)}</p>${finalSubmit(visit, sayShop('expire', language))}`,
     ),
   );
 }

@@ -13,6 +13,7 @@ import {
   doneOf,
   errorSummary,
   field,
+  finalSubmit,
   form,
   section,
   select,
@@ -273,7 +274,7 @@ function changes(visit: Visit, role: Role, sessions: number): Html[] {
   const removal = form(
     visit,
     roomLink(visit, `members/${id}/remove`),
-    submit(say('member_remove'), 'danger'),
+    finalSubmit(visit, say('member_remove')),
   );
   return [
     section(say('role'), roleForm(visit, role)),

@@ -5,7 +5,16 @@ import { paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { withoutConnector } from '../../directory/network-credentials.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
 import { configureConnector } from '../../operator/server/network-commands.ts';
-import { copyable, definitions, field, form, hidden, type Problems, submit } from '../components.ts';
+import {
+  copyable,
+  definitions,
+  field,
+  finalSubmit,
+  form,
+  hidden,
+  type Problems,
+  submit,
+} from '../components.ts';
 import { roomLink } from '../links.ts';
 import { sayNetworks } from '../messages/networks.ts';
 import { mayDo } from '../roles.ts';
@@ -73,7 +82,7 @@ ${form(visit, roomLink(visit, 'settings/network'), [
 }
 
 function disconnectForm(visit: Visit): Html {
-  const body = [hidden('disconnect', '1'), submit(sayNetworks('disconnect', visit.language), 'danger')];
+  const body = [hidden('disconnect', '1'), finalSubmit(visit, sayNetworks('disconnect', visit.language))];
   return form(visit, roomLink(visit, 'settings/network'), body);
 }
 

@@ -13,11 +13,11 @@ import {
   doneOf,
   errorSummary,
   field,
+  finalSubmit,
   form,
   type Problems,
   section,
   select,
-  submit,
   type Tone,
   table,
   time,
@@ -114,7 +114,7 @@ function refundPart(visit: Visit, { intent, refundable }: PaymentStory, problems
         label: sayPayment('reason', language),
         value: sent.get('reason') ?? '',
         choices: reasonChoices(visit, refundReasons),
-      })}</div>${submit(sayPayment('refund', language))}`,
+      })}</div>${finalSubmit(visit, sayPayment('refund', language), 'main')}`,
     ),
   );
 }
@@ -164,7 +164,7 @@ function cancelPart(visit: Visit, { intent, cancelable }: PaymentStory): Html | 
         name: 'cancellation_reason',
         label: sayPayment('reason', language),
         choices: reasonChoices(visit, cancelReasons),
-      })}${submit(sayPayment('cancel', language), 'danger')}`,
+      })}${finalSubmit(visit, sayPayment('cancel', language))}`,
     ),
   );
 }

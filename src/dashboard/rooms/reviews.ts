@@ -16,6 +16,7 @@ import {
   emptyState,
   errorSummary,
   filters,
+  finalSubmit,
   form,
   pager,
   section,
@@ -172,8 +173,8 @@ const outcomes = ['approved', 'refunded'] as const;
 function settlePart(visit: Visit, { id, open }: Review): Html | null {
   const { language, role } = visit;
   if (!open || !mayDo(role, 'reviews.write')) return null;
-  const buttons = outcomes.map(
-    (as) => html`<button class="quiet" name="as" value="${as}">${sayShop(`settle_${as}`, language)}</button>`,
+  const buttons = outcomes.map((as) =>
+    finalSubmit(visit, sayShop(`settle_${as}`, language), 'quiet', { name: 'as', value: as }),
   );
   return section(
     sayShop('settle', language),

@@ -1,5 +1,6 @@
 // Buttons that need a script, and are hidden without one: `data-copy` copies its text, or when it is empty that of the element
-// before the button; `data-print` prints the page.
+// before the button; `data-print` prints the page. A button with `data-confirm` asks its question before it sends
+// its form.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   if (!(button instanceof HTMLButtonElement) || !navigator.clipboard) continue;
@@ -21,3 +22,8 @@ for (const button of document.querySelectorAll('button[data-print]')) {
   button.hidden = false;
   button.addEventListener('click', () => window.print());
 }
+
+document.addEventListener('submit', (event) => {
+  const question = event.submitter?.dataset.confirm;
+  if (question !== undefined && !window.confirm(question)) event.preventDefault();
+});
