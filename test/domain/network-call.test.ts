@@ -8,8 +8,8 @@ const card = { brand: 'visa', last4: '4242', exp_month: 9, exp_year: 2032 };
 const common = { org: 'org_1', livemode: false };
 const records = [
   { ...common, kind: 'payment_intent', id: 'pi_1', amount: 5000, currency: 'mad' },
-  { ...common, kind: 'charge', id: 'ch_1', amount: 5000, card, authorization: 'op_0' },
-  { ...common, kind: 'charge', id: 'ch_2', cash_number: '000000000001', expires_at_ms: 9_000 },
+  { ...common, kind: 'charge', id: 'ch_1', amount: 5000, card, authorization: 'op_0', receipts: [] },
+  { ...common, kind: 'charge', id: 'ch_2', cash_number: '000000000001', expires_at_ms: 9_000, receipts: [] },
   { ...common, kind: 'refund', id: 're_1', amount: 1200 },
 ] as unknown as StoredRecord[];
 

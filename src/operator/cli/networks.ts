@@ -50,7 +50,9 @@ export function addNetworkCommands(program: Command, context: CliContext): void 
     .action((org, _, command) => run(command, 'network.show', { org }, list));
   network
     .command('remove <ORG>')
-    .description('stop using a network; calls that are under way are asked about until they have ended')
+    .description(
+      'stop using a network; calls that are under way wait until it is set again (see `payments networks`)',
+    )
     .addOption(modeOption())
     .addOption(networkOption())
     .action((org, { mode, network: name }, command) =>
