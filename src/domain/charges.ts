@@ -14,7 +14,7 @@ import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { type Found, find, missing } from './find.ts';
 import { cashIndex } from './indexes.ts';
-import { newNetworkCall } from './network-call.ts';
+import { cashCodeEndMs, newNetworkCall } from './network-call.ts';
 import { presentCharge, presentPaymentIntent } from './present.ts';
 import type {
   CardDetails,
@@ -76,7 +76,8 @@ export function chargeOpened(draft: Draft, call: NetworkCallRecord): Outcome {
   const { settings, nowMs } = context;
   const intent = draft.get('payment_intent', call.payment_intent)!;
   const method = call.action === 'open_card_page' ? 'card' : 'cash';
-  const lifeMs = method === 'card' ? settings.cardPageMs : settings.cashCodeMs;
+  const expiresAtMs =
+    method === 'card' ? nowMs + settings.cardPageMs : cashCodeEndMs(call, settings.cashCodeMs);
   const charge = draft.put<ChargeRecord>({
     kind: 'charge',
     id: context.newId('charge'),
@@ -100,7 +101,7 @@ export function chargeOpened(draft: Draft, call: NetworkCallRecord): Outcome {
     challenge_token: null,
     authorization: null,
     settled_at_ms: null,
-    ...deadlineAt(nowMs + lifeMs, context),
+    ...deadlineAt(expiresAtMs, context),
     metadata: {},
   });
   const opened = draft.put<PaymentIntentRecord>({

@@ -48,6 +48,11 @@ export function newNetworkCall(context: Context, action: NetworkCallRecord['acti
   };
 }
 
+/** When the cash code that a call issues can no longer be paid. Its network is told this time, and its charge has the same. */
+export function cashCodeEndMs({ created }: Pick<NetworkCallRecord, 'created'>, cashCodeMs: number): number {
+  return created * 1000 + cashCodeMs;
+}
+
 /** What the network is told of the call `record`. `cashCodeMs` is how long a cash code can be paid. */
 export function networkCallOf(view: View, record: NetworkCallRecord, cashCodeMs: number): NetworkCall {
   const intent = view.get('payment_intent', record.payment_intent);
@@ -57,7 +62,7 @@ export function networkCallOf(view: View, record: NetworkCallRecord, cashCodeMs:
   const refunded = record.action === 'refund_charge' ? charge : null;
   const canceled = record.action === 'cancel_cash_code' ? charge : null;
   const number = canceled?.cash_number ?? record.cash_number;
-  const expiresAtMs = canceled?.expires_at_ms ?? startedAtMs + cashCodeMs;
+  const expiresAtMs = canceled?.expires_at_ms ?? cashCodeEndMs(record, cashCodeMs);
   return {
     id: record.id,
     org: record.org,

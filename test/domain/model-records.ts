@@ -46,6 +46,7 @@ export interface Refund {
 export interface Call {
   readonly id: string;
   readonly action: string;
+  readonly startedMs: number;
   readonly payment: Payment;
   readonly charge: string | null;
   readonly number: string | null;
@@ -66,7 +67,12 @@ export interface Made {
   readonly refund: string;
   readonly charge: string;
   readonly call:
-    | { readonly id: string; readonly charge: string | null; readonly number: string | null }
+    | {
+        readonly id: string;
+        readonly startedMs: number;
+        readonly charge: string | null;
+        readonly number: string | null;
+      }
     | undefined;
 }
 

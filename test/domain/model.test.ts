@@ -334,7 +334,12 @@ function madeBy(step: Step): Made {
     session: idOf('checkout_session'),
     refund: idOf('refund'),
     charge: idOf('charge'),
-    call: call && { id: call.id, charge: call.charge, number: call.cash_number },
+    call: call && {
+      id: call.id,
+      startedMs: call.created * 1000,
+      charge: call.charge,
+      number: call.cash_number,
+    },
   };
 }
 

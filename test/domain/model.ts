@@ -149,8 +149,8 @@ export class Model {
   }
 
   #call(action: string, payment: Payment, made: Made, refund: string | null = null): void {
-    const { id, charge, number } = made.call!;
-    this.calls.set(id, { id, action, payment, charge, number, refund, over: false });
+    const { id, startedMs, charge, number } = made.call!;
+    this.calls.set(id, { id, action, startedMs, payment, charge, number, refund, over: false });
   }
 
   #cancel(id: string, made: Made): Expected {
@@ -280,7 +280,7 @@ export class Model {
   #opened(call: Call, made: Made, nowMs: number): Expected {
     const { payment } = call;
     const method = call.action === 'open_card_page' ? 'card' : 'cash';
-    const endsMs = nowMs + (method === 'card' ? cardMs : cashMs);
+    const endsMs = method === 'card' ? nowMs + cardMs : call.startedMs + cashMs;
     const charge: Charge = {
       ...{ id: made.charge, payment, method, number: call.number, status: 'pending', endsMs, dueMs: endsMs },
       ...{ challenged: false, tried: false, refunded: 0, held: 0 },

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusOf } from '../../src/contract/errors/table.ts';
+import { networkCallOf } from '../../src/domain/network-call.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import { amount, createIntent, openCharge, payByCard, type SceneName, scenes, typedCard } from './scenes.ts';
 import { minuteMs, Stage, settings } from './stage.ts';
@@ -112,6 +113,20 @@ test('a charge is made when the network has opened it: nobody who pages through 
   assert.deepEqual(ids({ ending_before: cursor }), [id]);
   assert.deepEqual(ids({ 'created[gte]': openedAt }), [id, cursor]);
   assert.deepEqual(ids({ 'created[lt]': openedAt }), []);
+});
+
+test('a cash code ends when its network was told, however long it took to answer', () => {
+  const stage = new Stage();
+  const intent = createIntent(stage, { payment_method_types: ['cash'] });
+  const call = stage.calls('confirm_payment_intent', {}, intent);
+  const { cash } = networkCallOf(stage.world.state, call, settings.cashCodeMs);
+  stage.advance(5 * minuteMs);
+  stage.settle(call);
+  const charge = stage.get('charge', stage.get('payment_intent', intent).latest_charge!);
+  assert.equal(charge.expires_at_ms, cash!.expiresAtMs);
+  stage.advance(settings.cashCodeMs - 5 * minuteMs);
+  const { number } = cash!;
+  assert.equal(stage.given('pay_cash', { number, amount }).status, 'failed', 'its time is up');
 });
 
 test('money for a charge whose time was up meanwhile opens a review', () => {
