@@ -70,7 +70,18 @@ export function partsOf(record: StoredRecord): { readonly counted: Part[]; reado
   return { counted: [], told: [] };
 }
 
-function parts({ org, livemode }: StoredRecord, day: string, totals: Partial<Totals>): Part[] {
-  const scope = scopeOf(org, livemode);
-  return totalNames.flatMap((name) => (totals[name] ? [[`${scope} ${day} ${name}`, totals[name]]] : []));
+function parts(record: StoredRecord, day: string, totals: Partial<Totals>): Part[] {
+  const prefix = dayNameOf(record, day);
+  return totalNames.flatMap((name) => (totals[name] ? [[`${prefix} ${name}`, totals[name]]] : []));
+}
+
+/** A day of an organization and mode, with which the names of its parts begin. */
+function dayNameOf({ org, livemode }: StoredRecord, day: string): string {
+  return `${scopeOf(org, livemode)} ${day}`;
+}
+
+/** The names of all parts of a day's total, those that are zero, too. */
+export function partNamesOf(record: DayTotalRecord): string[] {
+  const prefix = dayNameOf(record, record.day);
+  return totalNames.map((name) => `${prefix} ${name}`);
 }

@@ -8,7 +8,7 @@ import { AssertionFailure } from '../core/assert.ts';
 import { slotOfId, timeOfId } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
 import { StreamDifference } from '../core/stream-difference.ts';
-import { partsOf } from '../domain/day-totals.ts';
+import { partNamesOf, partsOf } from '../domain/day-totals.ts';
 import { expectedEvents } from '../domain/expected-events.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { faultsOf, subjectOf } from '../domain/invariants.ts';
@@ -210,8 +210,8 @@ class ShardVerifier {
     const totals = new Map<string, string>();
     for (const record of this.#shard.all(() => {})) {
       this.#takeParts(record);
-      for (const [name] of partsOf(record).told)
-        if (this.#dayTotals.gathers(name)) totals.set(name, record.id);
+      if (record.kind !== 'day_total') continue;
+      for (const name of partNamesOf(record)) if (this.#dayTotals.gathers(name)) totals.set(name, record.id);
     }
     for (const [name, surplus] of this.#dayTotals.differences())
       this.#found(

@@ -132,13 +132,17 @@ test('a day’s total that is not the sum of its charges and refunds is found', 
   const folder = copyOf(stopped);
   let id = '';
   await spoil(folder, (records) => {
-    const total = oneOf(records, 'day_total', ({ card_received }) => card_received > 0);
+    const total = oneOf(records, 'day_total', (each) => each.card_received > 0 && each.refunds > 0);
     id = total.id;
     return [{ ...total, card_received: total.card_received - 1, refunded: 0, refunds: 0 }];
   });
-  const { object, what } = await finding(folder, 'day_total.sums');
-  assert.equal(object, id);
-  assert.match(what, /come to \d+ more than the day's total says: org_\w+\/[tl] \d{4}-\d\d-\d\d \w+$/);
+  const { findings } = await verify(folder);
+  assert.equal(findings.length, 3, 'one for each number, those that are zero now, too');
+  for (const { check, object } of findings) assert.deepEqual([check, object], ['day_total.sums', id]);
+  assert.match(
+    findings[0]!.what,
+    /come to \d+ more than the day's total says: org_\w+\/[tl] \d{4}-\d\d-\d\d \w+$/,
+  );
 });
 
 test('a record that is gone is found by those that name it, an event by its object', async () => {
