@@ -8,6 +8,7 @@ import { type Language, languages } from '../../contract/vocabulary.ts';
 import { type Html, html } from '../pages/html.ts';
 import { StaticText } from '../static-text.ts';
 import { renderErrors } from './errors-page.ts';
+import { prose } from './fields.ts';
 import { type Guide, guideGroups, renderGuide } from './guides.ts';
 import { documentOf, type Frame, type PageGroup, tableOfContents } from './layout.ts';
 import type { Links, Rendered } from './markdown.ts';
@@ -220,7 +221,7 @@ function guidePage(guide: Guide, baseUrl: string, links: Links): Source {
 /** A list of pages with what they are about. */
 function cards(pages: PageGroup['pages'], link: (path: string) => string): Html {
   return html`<ul class="cards">${pages.map(
-    ({ path, title, summary }) => html`<li><a href="${link(path)}">${title}</a><p>${summary}</p></li>`,
+    ({ path, title, summary }) => html`<li><a href="${link(path)}">${title}</a><p>${prose(summary)}</p></li>`,
   )}</ul>`;
 }
 
