@@ -98,6 +98,7 @@ export class Service {
       note: (text: string) => this.#world.note(text),
     };
     this.#folder = await openDataFolder(dataDir, 0, settings.shards);
+    this.#world.folderInUse = this.#folder;
     this.#pause = new Pause(this.#folder);
     this.#world.isPaused = this.#pause.paused !== null;
     const { directory: folder, directoryPart: part, shards } = this.#folder;

@@ -2,6 +2,7 @@
 // clients' view of it all, and the judge.
 
 import type { NetworkCall } from '../../../src/domain/network-call.ts';
+import type { DataFolder } from '../../../src/process/data-folder.ts';
 import { Machine, useMachine } from '../disk/machine.ts';
 import { MachineDown } from '../disk/volume.ts';
 import { Counts, Finding, Judge } from '../kernel/findings.ts';
@@ -37,6 +38,8 @@ export class World {
   /** What was sent to a network or a receiver while the service was paused. */
   readonly sentInPause: string[] = [];
   readonly #histories = new Map<string, History>();
+  /** The data folder that the service has opened last. What another one held can't be lost any more. */
+  folderInUse: Pick<DataFolder, 'id' | 'generation'> | null = null;
   /** The run injects nothing any more. */
   isHealed = false;
 
@@ -62,11 +65,8 @@ export class World {
   }
 
   /** What a shard has appended to its log. */
-  historyOf(
-    { id, generation }: { readonly id: string; readonly generation: number },
-    shard: number,
-  ): History {
-    const name = `${id} ${generation} ${shard}`;
+  historyOf(folder: Pick<DataFolder, 'id' | 'generation'>, shard: number): History {
+    const name = prefixOf(folder) + shard;
     const history = this.#histories.get(name) ?? new History();
     this.#histories.set(name, history);
     return history;
@@ -80,9 +80,10 @@ export class World {
   /** A network is called. */
   calls({ id, action }: Pick<NetworkCall, 'id' | 'action'>): void {
     this.goesOut(`${action} ${id}`);
+    const inUse = [...this.#histories].filter(([name]) => name.startsWith(prefixOf(this.folderInUse!)));
     this.judge.check(
       'a network is called for what is durable',
-      ![...this.#histories.values()].some((history) => history.isPending(id)),
+      !inUse.some(([, history]) => history.isPending(id)),
       () => `the call ${id} could still be lost`,
     );
   }
@@ -90,4 +91,8 @@ export class World {
   note(text: string): void {
     this.trace.note(text);
   }
+}
+
+function prefixOf({ id, generation }: Pick<DataFolder, 'id' | 'generation'>): string {
+  return `${id} ${generation} `;
 }
