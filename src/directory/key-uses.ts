@@ -2,13 +2,8 @@
 // late at most, and without a change of the directory's revision: a crash may lose a minute of it, which nobody depends on.
 
 import { pack } from 'msgpackr';
+import type { UsedKey } from '../edge/used-keys.ts';
 import type { DirectoryStore } from './directory-store.ts';
-
-/** A key, by its id, and when it was used, Unix milliseconds. */
-export interface KeyUse {
-  readonly key: string;
-  readonly atMs: number;
-}
 
 const prefix = 'used/';
 const writtenAfterMs = 60_000;
@@ -23,17 +18,17 @@ export class KeyUses {
   constructor(store: DirectoryStore) {
     this.#store = store;
     store.keep(() => {
-      for (const use of store.values<KeyUse>(prefix)) this.#keep(use);
+      for (const use of store.values<UsedKey>(prefix)) this.#keep(use);
     });
   }
 
-  note(uses: readonly KeyUse[]): void {
+  note(uses: readonly UsedKey[]): void {
     for (const use of uses) if (this.#keep(use)) this.#unwritten.add(use.key);
     this.#timer ??= setTimeout(() => void this.write(), writtenAfterMs).unref();
   }
 
   /** Whether it is later than what is known. */
-  #keep({ key, atMs }: KeyUse): boolean {
+  #keep({ key, atMs }: UsedKey): boolean {
     if (atMs <= (this.#lastMs.get(key) ?? 0)) return false;
     this.#lastMs.set(key, atMs);
     return true;

@@ -42,7 +42,6 @@ export const limitMessages = {
     fr: 'Dernier jour (vide : sans fin)',
     ar: 'اليوم الأخير (اتركه فارغاً إن لم تكن نهاية)',
   },
-  reason: { en: 'Reason', fr: 'Motif', ar: 'السبب' },
   reason_hint: {
     en: 'What happens, and how many requests you expect.',
     fr: 'Ce qui est prévu, et combien de requêtes vous attendez.',
@@ -58,7 +57,6 @@ export const limitMessages = {
   open: { en: 'Open', fr: 'En cours', ar: 'مفتوح' },
   approved: { en: 'Approved', fr: 'Accordée', ar: 'مقبول' },
   denied: { en: 'Denied', fr: 'Refusée', ar: 'مرفوض' },
-  by: { en: 'By', fr: 'Par', ar: 'بواسطة' },
   asked: { en: 'Sent', fr: 'Envoyée', ar: 'أُرسل' },
   answer: { en: 'Answer', fr: 'Réponse', ar: 'الرد' },
   granted: {

@@ -4,7 +4,6 @@ import { sayFrom } from './say.ts';
 
 export const peopleMessages = {
   sign_in: { en: 'Sign in', fr: 'Se connecter', ar: 'تسجيل الدخول' },
-  email: { en: 'E-mail address', fr: 'Adresse e-mail', ar: 'البريد الإلكتروني' },
   password: { en: 'Password', fr: 'Mot de passe', ar: 'كلمة المرور' },
   no_account: {
     en: 'You get an account by an invitation from an owner of your organization.',
@@ -128,7 +127,6 @@ export const peopleMessages = {
     fr: 'Connectez-vous en tant que {email} avec ce lien. Il sert une seule fois.',
     ar: 'سجّل الدخول بصفة {email} بهذا الرابط. يعمل مرة واحدة.',
   },
-  save: { en: 'Save', fr: 'Enregistrer', ar: 'حفظ' },
   no_organization_title: { en: 'No organization', fr: 'Aucune organisation', ar: 'لا مؤسسة' },
   no_organization: {
     en: 'Your account belongs to no organization. An owner can invite you.',
@@ -286,6 +284,6 @@ export const peopleMessages = {
   },
 } as const;
 
-export type PeopleMessage = keyof typeof peopleMessages;
-
 export const sayPeople = sayFrom(peopleMessages);
+
+export type PeopleMessage = Parameters<typeof sayPeople>[0];

@@ -14,8 +14,6 @@ export const sayRequests = sayFrom({
   refused: { en: 'Refused (4xx)', fr: 'Refusées (4xx)', ar: 'مرفوضة (4xx)' },
   failed: { en: 'Failed on our side (5xx)', fr: 'Échec de notre côté (5xx)', ar: 'فشل من جهتنا (5xx)' },
   path: { en: 'Path begins with', fr: 'Chemin commençant par', ar: 'يبدأ المسار بـ' },
-  from: { en: 'From', fr: 'Du', ar: 'من' },
-  to: { en: 'To', fr: 'Au', ar: 'إلى' },
   time: { en: 'Time', fr: 'Heure', ar: 'الوقت' },
   request: { en: 'Request', fr: 'Requête', ar: 'الطلب' },
   answer: { en: 'Answer', fr: 'Réponse', ar: 'الجواب' },
@@ -28,7 +26,6 @@ export const sayRequests = sayFrom({
   api_version: { en: 'API version', fr: 'Version de l’API', ar: 'إصدار API' },
   key: { en: 'API key', fr: 'Clé d’API', ar: 'مفتاح API' },
   address: { en: 'Sent from', fr: 'Envoyée depuis', ar: 'أُرسل من' },
-  object: { en: 'Object', fr: 'Objet', ar: 'الكائن' },
   events: { en: 'Events that it caused', fr: 'Événements qu’elle a causés', ar: 'الأحداث التي سبّبها' },
   body_cut: {
     en: 'Only the beginning is kept.',

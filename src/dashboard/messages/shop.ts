@@ -3,16 +3,9 @@
 import { sayFrom } from './say.ts';
 
 const shopMessages = {
-  customer: { en: 'Customer', fr: 'Client', ar: 'العميل' },
   name: { en: 'Name', fr: 'Nom', ar: 'الاسم' },
-  email: { en: 'E-mail address', fr: 'Adresse e-mail', ar: 'البريد الإلكتروني' },
   phone: { en: 'Telephone', fr: 'Téléphone', ar: 'الهاتف' },
   since: { en: 'Since', fr: 'Depuis', ar: 'منذ' },
-  details: { en: 'Details', fr: 'Détails', ar: 'التفاصيل' },
-  description: { en: 'Description', fr: 'Description', ar: 'الوصف' },
-  metadata: { en: 'Metadata', fr: 'Métadonnées', ar: 'البيانات الوصفية' },
-  payments: { en: 'Payments', fr: 'Paiements', ar: 'المدفوعات' },
-  payment: { en: 'Payment', fr: 'Paiement', ar: 'الدفعة' },
   no_customers: { en: 'No customers yet', fr: 'Aucun client pour le moment', ar: 'لا يوجد عملاء بعد' },
   no_customers_text: {
     en: 'Customers come by the API, or with the e-mail address of a payment that you make here.',
@@ -27,7 +20,6 @@ const shopMessages = {
   },
   deleted: { en: 'Deleted customer', fr: 'Client supprimé', ar: 'عميل محذوف' },
   session: { en: 'Session', fr: 'Session', ar: 'الجلسة' },
-  amount: { en: 'Amount', fr: 'Montant', ar: 'المبلغ' },
   status: { en: 'Status', fr: 'Statut', ar: 'الحالة' },
   created: { en: 'Created', fr: 'Créé le', ar: 'أُنشئ في' },
   ends: { en: 'Ends', fr: 'Expire le', ar: 'ينتهي في' },
@@ -52,12 +44,6 @@ const shopMessages = {
     ar: 'رابط الدفع كرمز QR',
   },
   open_page: { en: 'Open the page', fr: 'Ouvrir la page', ar: 'افتح الصفحة' },
-  amount_dirhams: { en: 'Amount in dirhams', fr: 'Montant en dirhams', ar: 'المبلغ بالدرهم' },
-  amount_invalid: {
-    en: 'Give the amount in dirhams, for example 1,250.50.',
-    fr: 'Indiquez le montant en dirhams, par exemple 1 250,50.',
-    ar: 'اكتب المبلغ بالدرهم، مثل 1250,50.',
-  },
   what_for: { en: 'What it is for', fr: 'Objet', ar: 'الغرض' },
   what_for_hint: {
     en: 'The customer sees it on the page.',
@@ -105,14 +91,11 @@ const shopMessages = {
     ar: 'تُفتح مراجعة عندما يصل مبلغ مختلف أو يصل المال متأخرًا.',
   },
   review: { en: 'Review', fr: 'Vérification', ar: 'المراجعة' },
-  reason: { en: 'Reason', fr: 'Motif', ar: 'السبب' },
   expected: { en: 'Expected', fr: 'Attendu', ar: 'المتوقع' },
-  received: { en: 'Received', fr: 'Reçu', ar: 'المستلَم' },
   difference: { en: 'Difference', fr: 'Écart', ar: 'الفرق' },
   too_much: { en: '{amount} too much', fr: '{amount} en trop', ar: '{amount} زيادة' },
   too_little: { en: '{amount} too little', fr: '{amount} manquants', ar: '{amount} نقص' },
   no_difference: { en: 'None', fr: 'Aucun', ar: 'لا يوجد' },
-  attempt: { en: 'Attempt', fr: 'Tentative', ar: 'المحاولة' },
   amount_mismatch: { en: 'Another amount', fr: 'Autre montant', ar: 'مبلغ مختلف' },
   late_payment: { en: 'Too late', fr: 'Trop tard', ar: 'متأخر' },
   amount_mismatch_text: {

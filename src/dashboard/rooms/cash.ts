@@ -26,7 +26,7 @@ import { sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 import { showPayment } from './payment.ts';
-import { amountProblem, codeText, paymentLink } from './payment-parts.ts';
+import { amountField, amountProblem, codeText, paymentLink } from './payment-parts.ts';
 import {
   askStory,
   customersWith,
@@ -79,12 +79,7 @@ function makeForm(visit: Visit, problems: Problems): Html {
     form(
       visit,
       roomLink(visit, 'cash'),
-      html`${field({
-        ...given('amount'),
-        label: sayPayment('amount_dirhams', language),
-        required: true,
-        attributes: html`inputmode="decimal" autocomplete="off"`,
-      })}${field({
+      html`${amountField(visit, problems)}${field({
         ...given('description'),
         label: sayPayment('description', language),
         hint: sayPayment('description_hint', language),

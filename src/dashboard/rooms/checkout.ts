@@ -35,7 +35,7 @@ import { sayShop } from '../messages/shop.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, ResultOf, Row, Visit } from '../row.ts';
 import { listPage } from './list-page.ts';
-import { amountProblem, paymentLink } from './payment-parts.ts';
+import { amountField, amountProblem, paymentLink } from './payment-parts.ts';
 import { perform } from './payment-questions.ts';
 
 export const checkoutRows: readonly Row[] = [
@@ -131,12 +131,7 @@ function showForm(visit: Visit, desk: Desk, problems: Problems = {}, status = 20
     body: html`<div class="sheet">${form(
       visit,
       roomLink(visit, 'checkout/new'),
-      html`${field({
-        ...given('amount'),
-        label: sayShop('amount_dirhams', language),
-        required: true,
-        attributes: html`inputmode="decimal" autocomplete="off"`,
-      })}${field({
+      html`${amountField(visit, problems)}${field({
         ...given('description'),
         label: sayShop('what_for', language),
         hint: sayShop('what_for_hint', language),

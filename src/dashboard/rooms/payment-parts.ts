@@ -8,7 +8,17 @@ import type { FoundPayment, FoundPayments } from '../../domain/payment-search.ts
 import { type Html, html } from '../../edge/pages/html.ts';
 import { brandName } from '../../edge/pages/marks.ts';
 import type { ApiError } from '../../operator/server/services.ts';
-import { amount, badge, emptyState, pager, type Tone, table, time } from '../components.ts';
+import {
+  amount,
+  badge,
+  emptyState,
+  field,
+  type Problems,
+  pager,
+  type Tone,
+  table,
+  time,
+} from '../components.ts';
 import { roomLink } from '../links.ts';
 import { sayPayment } from '../messages/payments.ts';
 import type { Visit } from '../row.ts';
@@ -28,6 +38,18 @@ export function statusBadge(
 ): Html {
   if (amount_refunded === 0) return badge(sayPayment(status, language), tones[status]);
   return badge(sayPayment(amount_refunded === amount ? 'refunded' : 'partly_refunded', language));
+}
+
+/** The field for an amount in dirhams, as people type it, with what was typed. Without a hint it has to be filled in. */
+export function amountField({ language, form: sent }: Visit, problems: Problems, hint?: string): Html {
+  return field({
+    name: 'amount',
+    label: sayPayment('amount_dirhams', language),
+    value: sent.get('amount') ?? '',
+    problems,
+    attributes: html`inputmode="decimal" autocomplete="off"`,
+    ...(hint === undefined ? { required: true } : { hint }),
+  });
 }
 
 /** Why an amount was refused, in dirhams: messages of the API are for programs and count in centimes. */

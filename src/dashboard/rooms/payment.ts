@@ -12,7 +12,6 @@ import {
   definitions,
   doneOf,
   errorSummary,
-  field,
   finalSubmit,
   form,
   type Problems,
@@ -28,7 +27,7 @@ import { roomLink } from '../links.ts';
 import { paymentMessages, sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
-import { amountProblem, codeText, methodText, statusBadge } from './payment-parts.ts';
+import { amountField, amountProblem, codeText, methodText, statusBadge } from './payment-parts.ts';
 import { askStory, perform } from './payment-questions.ts';
 import { createStepAuthors } from './step-authors.ts';
 
@@ -102,19 +101,14 @@ function refundPart(visit: Visit, { intent, refundable }: PaymentStory, problems
     form(
       visit,
       roomLink(visit, `payments/${intent.id}/refund`),
-      html`<div class="pair">${field({
-        name: 'amount',
-        label: sayPayment('amount_dirhams', language),
-        hint: sayPayment('refund_hint', language, { amount: most }),
-        value: sent.get('amount') ?? '',
-        problems,
-        attributes: html`inputmode="decimal" autocomplete="off"`,
-      })}${select({
-        name: 'reason',
-        label: sayPayment('reason', language),
-        value: sent.get('reason') ?? '',
-        choices: reasonChoices(visit, refundReasons),
-      })}</div>${finalSubmit(visit, sayPayment('refund', language), 'main')}`,
+      html`<div class="pair">${amountField(visit, problems, sayPayment('refund_hint', language, { amount: most }))}${select(
+        {
+          name: 'reason',
+          label: sayPayment('reason', language),
+          value: sent.get('reason') ?? '',
+          choices: reasonChoices(visit, refundReasons),
+        },
+      )}</div>${finalSubmit(visit, sayPayment('refund', language), 'main')}`,
     ),
   );
 }

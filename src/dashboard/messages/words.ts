@@ -1,0 +1,31 @@
+// Words that several parts of the dashboard say. A part that says one of them otherwise has it in its own table.
+
+export const words = {
+  amount: { en: 'Amount', fr: 'Montant', ar: 'المبلغ' },
+  amount_dirhams: { en: 'Amount in dirhams', fr: 'Montant en dirhams', ar: 'المبلغ بالدرهم' },
+  amount_invalid: {
+    en: 'Give the amount in dirhams, for example 1,250.50.',
+    fr: 'Indiquez le montant en dirhams, par exemple 1 250,50.',
+    ar: 'اكتب المبلغ بالدرهم، مثل 1250,50.',
+  },
+  at: { en: 'Time', fr: 'Heure', ar: 'الوقت' },
+  attempt: { en: 'Attempt', fr: 'Tentative', ar: 'المحاولة' },
+  by: { en: 'By', fr: 'Par', ar: 'بواسطة' },
+  customer: { en: 'Customer', fr: 'Client', ar: 'العميل' },
+  description: { en: 'Description', fr: 'Description', ar: 'الوصف' },
+  details: { en: 'Details', fr: 'Détails', ar: 'التفاصيل' },
+  email: { en: 'E-mail address', fr: 'Adresse e-mail', ar: 'البريد الإلكتروني' },
+  from: { en: 'From', fr: 'Du', ar: 'من' },
+  id: { en: 'ID', fr: 'Identifiant', ar: 'المعرّف' },
+  metadata: { en: 'Metadata', fr: 'Métadonnées', ar: 'البيانات الوصفية' },
+  object: { en: 'Object', fr: 'Objet', ar: 'الكائن' },
+  outcome: { en: 'Outcome', fr: 'Résultat', ar: 'النتيجة' },
+  payment: { en: 'Payment', fr: 'Paiement', ar: 'الدفعة' },
+  payments: { en: 'Payments', fr: 'Paiements', ar: 'المدفوعات' },
+  reason: { en: 'Reason', fr: 'Motif', ar: 'السبب' },
+  received: { en: 'Received', fr: 'Reçu', ar: 'المستلَم' },
+  reviews: { en: 'Reviews', fr: 'Vérifications', ar: 'المراجعات' },
+  save: { en: 'Save', fr: 'Enregistrer', ar: 'حفظ' },
+  to: { en: 'To', fr: 'Au', ar: 'إلى' },
+  version: { en: 'API version', fr: 'Version de l’API', ar: 'إصدار API' },
+} as const;
