@@ -36,6 +36,8 @@ export interface Runner {
   stop(): void;
 }
 
+const noNetwork: NetworkOutcome = { result: 'failed', reason: 'no_network' };
+
 const retryMsMin = 500;
 const retryMsMax = 60_000;
 /** Waits until an accepted call is asked about. */
@@ -77,7 +79,10 @@ export function createRunner(options: RunnerOptions): Runner {
   }
 
   function start(call: NetworkCall): void {
-    within(timeoutMs, timers, () => send(networks, call)).then(
+    within(timeoutMs, timers, async () => {
+      // Without a network the call can't have been made, and there is nobody to ask.
+      return networkOf(networks, call) === null ? noNetwork : await send(networks, call);
+    }).then(
       (outcome) => answered(call, outcome, 0),
       (error) => again(call.id, 0, error, (tries) => ask(call, tries)),
     );
@@ -104,10 +109,7 @@ export function createRunner(options: RunnerOptions): Runner {
 
   return {
     run(call) {
-      if (!take(call)) return;
-      // Without a network the call can't have been made, and there is nobody to ask.
-      if (networkOf(networks, call) === null) report(call.id, { result: 'failed', reason: 'no_network' });
-      else start(call);
+      if (take(call)) start(call);
     },
     recover(calls) {
       for (const call of calls) if (take(call)) ask(call, 0);

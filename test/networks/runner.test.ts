@@ -32,7 +32,7 @@ function fakeNetwork(script: { sends?: Script<NetworkOutcome>; lookups?: Script<
       return (lookups.shift() ?? (() => done))();
     },
   };
-  const networks: Networks = {
+  const networks: { -readonly [name in keyof Networks]: Networks[name] } = {
     of: (_, mode) => ({ card: mode === 'test' ? card : null, cash: null }),
     available: () => ({ card: true, cash: false }),
     onOutcome: (listener) => void listeners.push(listener),
@@ -185,6 +185,24 @@ test('without a network a new call fails, and a recovered one stays open', async
     ['op_2', failed],
   ]);
   assert.match(troubles[0]!, /no network/);
+});
+
+test('a call whose networks can not be had is tried again: first it is asked about, and it is sent once', async () => {
+  const network = fakeNetwork({ lookups: [() => 'unknown'] });
+  const { of } = network.networks;
+  let throws = true;
+  network.networks.of = (org, mode) => {
+    if (throws) throw new Error('a secret can not be opened');
+    return of(org, mode);
+  };
+  const { runner, timers, settled, troubles, counts } = setUp(network);
+  runner.run(call());
+  await timers.advance(500);
+  throws = false;
+  await timers.advance(60_000);
+  assert.deepEqual(settled, [['op_1', done]]);
+  assert.deepEqual(troubles, ['a secret can not be opened', 'a secret can not be opened']);
+  assert.deepEqual(counts, { sends: 1, lookups: 1 });
 });
 
 test('a stopped runner starts and settles nothing', async () => {
