@@ -1,15 +1,17 @@
 // What payment networks post to the service: `POST /networks/<connector>/<organization>/<mode>`. The edge bounds the body and
-// hands it to the organization's shard, which verifies it; an answer is given when what the network reported is durable.
+// hands it to the organization's shard, which verifies it; an answer is given when what the network reported is durable. Anybody
+// can post here, and verifying takes time, so a visitor may send only so much that is not genuine.
 
 import { type Refusal, unavailable } from '../contract/errors/table.ts';
 import { networkCallbackBytesMax } from '../contract/limits.ts';
 import { type Mode, modes } from '../contract/vocabulary.ts';
 import { type ConnectorName, connectors } from '../networks/connectors.ts';
-import type { Reply } from '../networks/network.ts';
+import type { TakenCallback } from '../networks/network.ts';
 import type { ShardClient } from '../shard/client.ts';
 import type { CallbackRequest } from '../shard/protocol.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import { type Exchange, headerLines } from './exchange.ts';
+import type { Visitors } from './pages/visitors.ts';
 import { bodyTooLarge, bodyTooSlow } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -24,14 +26,31 @@ export function callbackAddressOf(path: string): Address | null {
   return { org: org!, mode: mode as Mode, method };
 }
 
+export interface CallbackOptions {
+  readonly shards: readonly Pick<ShardClient, 'handOver'>[];
+  /** Limits what is not genuine. */
+  readonly callers: Visitors;
+}
+
+const heldBack = 'too much that is not genuine came from this address; nothing is stored';
+const plainText = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
+
 /** Takes a callback. `refuse` answers one of which nothing was stored, so that the network sends it again. */
 export function takeCallback(
-  shards: readonly Pick<ShardClient, 'handOver'>[],
+  { shards, callers }: CallbackOptions,
   address: Address,
   exchange: Exchange,
   head: RequestHead,
   refuse: (refusal: Refusal, close: boolean) => void,
 ): void {
+  const { remoteAddress } = exchange;
+  const { forwardedFor } = head;
+  const waitSeconds = callers.admit(remoteAddress, forwardedFor);
+  if (waitSeconds !== null) {
+    const headers = plainText + headerLines(['Retry-After', String(waitSeconds)]);
+    exchange.answer(429, headers, `${heldBack}: send it again in ${waitSeconds} s\n`);
+    return;
+  }
   const shard = shards[shardOfOrganization(address.org, shards.length)]!;
   const give = (body: Buffer) => {
     exchange.handler = { onTimeout: () => refuse(unavailable, true), onBody: () => {} };
@@ -40,7 +59,8 @@ export function takeCallback(
       const text = body.toString('utf8');
       const answer = await shard.handOver({ kind: 'network_callback', ...address, signature, body: text });
       if (!answer.ok) return refuse(unavailable, false);
-      const reply = JSON.parse(answer.body) as Reply;
+      const { reply, isGenuine } = JSON.parse(answer.body) as TakenCallback;
+      if (isGenuine) callers.giveBack(remoteAddress, forwardedFor);
       exchange.answer(reply.status, headerLines(['Content-Type', reply.contentType]), reply.body);
     });
   };

@@ -31,6 +31,8 @@ export interface SiteOptions {
   readonly visitDashboard: VisitDashboard;
   /** Limits how often a visitor may search the documentation. */
   readonly visitors: Visitors;
+  /** Limits what is posted for payment networks and is not genuine. */
+  readonly callers: Visitors;
   /** The scripts and style sheets of all pages. */
   readonly assets: readonly Asset[];
 }
@@ -60,7 +62,7 @@ function whyNotReady({ shards, isStopping, stalledMsMax }: SiteOptions): string 
 
 /** Answers the requests that are not for the API. */
 export function createSite(options: SiteOptions): Handler {
-  const { baseUrl, isPaused, pages, shards, visitDashboard, visitors } = options;
+  const { baseUrl, isPaused, pages, visitDashboard, visitors } = options;
   const description = openapiDocument(baseUrl);
   const openapi = new StaticText(JSON.stringify(description));
   const visitDocs = createDocsVisits({ baseUrl, description, visitors });
@@ -91,7 +93,7 @@ export function createSite(options: SiteOptions): Handler {
     else if (isDashboardPath(path))
       visitDashboard(exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
     else if (network !== null)
-      takeCallback(shards, network, exchange, head, (fault, close) =>
+      takeCallback(options, network, exchange, head, (fault, close) =>
         refuseVisit(exchange, head, fault, close),
       );
     else if (pages.matches(path))

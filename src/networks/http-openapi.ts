@@ -56,6 +56,10 @@ export function httpContractDocument(): object {
               description: 'Not accepted: sending it again can not help.',
               content: json(PaidRefused),
             },
+            '429': {
+              description:
+                'Too much that was not genuine came from this address. Nothing is stored: send it again after `Retry-After`.',
+            },
             '5XX': { description: 'Nothing is stored: send it again, with growing waits.' },
           },
         },

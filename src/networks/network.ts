@@ -71,6 +71,13 @@ export interface Report {
   reply(received: Received, charge: string | null): Reply;
 }
 
+/** What is known of a callback when it is answered. */
+export interface TakenCallback {
+  readonly reply: Reply;
+  /** The organization's network has posted it. */
+  readonly isGenuine: boolean;
+}
+
 /** When a call rejects it may have had an effect or not; `lookup` tells which. */
 interface Network {
   lookup(call: NetworkCall): Promise<LookedUp>;

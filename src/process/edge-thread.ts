@@ -139,7 +139,7 @@ const pages = createPages({
   onError: (error) => logger.error({ err: error }, 'a page failed'),
 });
 const dashboard = new DashboardPort();
-/** The most addresses whose visits to the dashboard, and searches in the documentation, are counted at a time. */
+/** The most addresses whose visits of a kind are counted at a time. */
 const visitorsMax = 10_000;
 const visitors = createVisitors({ ...config.pages, visitorsMax, monotonic });
 let isPaused = paused;
@@ -157,6 +157,7 @@ const site = createSite({
     shardOf: (org) => api.shardOf(org),
   }),
   visitors,
+  callers: createVisitors({ ...config.pages, visitorsMax, monotonic }),
   assets: [...pageAssets, ...dashboardAssets, docsStyle],
 });
 

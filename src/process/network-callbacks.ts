@@ -5,7 +5,7 @@ import { type Mode, modeOf } from '../contract/vocabulary.ts';
 import { causes } from '../domain/cause.ts';
 import { cashIndex } from '../domain/indexes.ts';
 import type { StoredRecord } from '../domain/record.ts';
-import type { Networks, Received, Reply, Report } from '../networks/network.ts';
+import type { Networks, Received, Reply, Report, TakenCallback } from '../networks/network.ts';
 import type { CallbackRequest, InternalAnswer, InternalRequest } from '../shard/protocol.ts';
 
 export interface CallbackOptions {
@@ -31,12 +31,23 @@ const notConnected: Reply = {
   body: 'no payment network is connected here now: nothing is stored, send the same message again later\n',
 };
 
-/** The answer to a callback. */
-export async function takeCallback(request: CallbackRequest, options: CallbackOptions): Promise<Reply> {
+export async function takeCallback(
+  request: CallbackRequest,
+  options: CallbackOptions,
+): Promise<TakenCallback> {
   const { org, mode, method, signature, body } = request;
-  if (!options.knows(org)) return noOrganization;
+  if (!options.knows(org)) return { reply: noOrganization, isGenuine: false };
   const report = options.networks.of(org, mode)[method]?.readCallback?.({ signature, body }) ?? notConnected;
-  if ('status' in report) return report;
+  if ('status' in report) return { reply: report, isGenuine: false };
+  return { reply: await replyTo(report, request, options), isGenuine: true };
+}
+
+/** Has what is reported stored, and says what to answer then. */
+async function replyTo(
+  report: Report,
+  { org, mode }: CallbackRequest,
+  options: CallbackOptions,
+): Promise<Reply> {
   const holder = await holderOf(report, options);
   if (holder === 'later' || holder === null) return report.reply(holder ?? 'unknown', null);
   if (!isOf(holder, org, mode)) return report.reply('unknown', null);

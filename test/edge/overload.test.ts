@@ -35,6 +35,7 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
   actor.onStall = (stalledMs) => peer.post({ stalledMs }, []);
   client.connect(port1 as Port & typeof port1);
   const api = trustingApi(client);
+  const unlimitedVisitors = { admit: () => null, giveBack: () => {} };
   const site = createSite({
     shards: [client],
     baseUrl: 'https://pay.test',
@@ -43,7 +44,8 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
     stalledMsMax: 5_000,
     pages: { matches: () => false } as unknown as Pages,
     visitDashboard: () => {},
-    visitors: { admit: () => null },
+    visitors: unlimitedVisitors,
+    callers: unlimitedVisitors,
     assets: [],
   });
   let requests = 0;

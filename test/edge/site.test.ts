@@ -4,12 +4,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { takesGzip } from '../../src/edge/static-text.ts';
+import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
 import { type Service, startService } from '../service.ts';
 import { requestText, sendRaw } from './raw.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService({ env: { PAYMENTS_PAGES_VISITS_PER_MINUTE: '5' } });
+  const allowed = { PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true', PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true' };
+  service = await startService({ env: { PAYMENTS_PAGES_VISITS_PER_MINUTE: '5', ...allowed } });
 });
 after(() => service?.stop());
 
@@ -60,4 +62,27 @@ test('a visitor may search only so often, and reads all pages meanwhile', async 
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
   assert.match(await refused.text(), /Too many searches/);
   assert.equal((await ask('/docs/refunds')).status, 200);
+});
+
+test('who posts what is not from the network is held back, and a network that reports a lot is not', async () => {
+  const integrator = await ReferenceIntegrator.start('integrators-secret-0123456789');
+  const { id: org } = await service.operate<{ id: string }>('org.create', { name: 'Épicerie' });
+  await service.operate('network.set', {
+    org,
+    mode: 'test',
+    network: 'http',
+    settings: { address: integrator.address },
+    secrets: { secret: integrator.secret },
+  });
+  const address = `${service.url}/networks/http/${org}/test`;
+  const report = () => integrator.report(address, { reference: 'R', code: '000000000000', amount: 10_000 });
+  for (let i = 0; i < 12; i++) assert.equal((await report()).status, 404, 'the code is unknown');
+  const forged: number[] = [];
+  for (let i = 0; i < 12; i++) forged.push((await integrator.post(address, '{}', 't=1,v1=0')).status);
+  assert.deepEqual(forged.slice(0, 5), [401, 401, 401, 401, 401]);
+  assert.equal(forged.at(-1), 429);
+  const refused = await report();
+  assert.equal(refused.status, 429);
+  assert.ok(Number(refused.headers.get('retry-after')) > 0);
+  await integrator.stop();
 });

@@ -9,6 +9,8 @@ import { createClientAddress } from '../client-address.ts';
 export interface Visitors {
   /** Counts a visit. Null when it is admitted, else the seconds to wait. */
   admit(remoteAddress: string, forwardedFor: string): number | null;
+  /** A visit that was admitted does not count after all. */
+  giveBack(remoteAddress: string, forwardedFor: string): void;
 }
 
 export interface VisitorOptions {
@@ -45,6 +47,9 @@ export function createVisitors(options: VisitorOptions): Visitors {
   return {
     admit(remoteAddress, forwardedFor) {
       return buckets.spend(visitorOf(remoteAddress, forwardedFor), monotonic());
+    },
+    giveBack(remoteAddress, forwardedFor) {
+      buckets.giveBack(visitorOf(remoteAddress, forwardedFor));
     },
   };
 }
