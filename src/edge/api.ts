@@ -20,7 +20,7 @@ import { type ApiVersion, apiVersions, languages } from '../contract/vocabulary.
 import type { Clock } from '../core/clock.ts';
 import { slotOf } from '../core/slot.ts';
 import type { AnsweredRequest } from '../request-logs/entry.ts';
-import type { ShardClient } from '../shard/client.ts';
+import type { NoAnswer, ShardClient } from '../shard/client.ts';
 import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../shard/frames.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import { type KeyRing, type KnownKey, type RefusedKey, type RingKey, refuseKey } from './authenticate.ts';
@@ -41,6 +41,8 @@ export interface Answered extends AnsweredRequest {
   readonly org: string | null;
   /** The method and path of the route; null when there is none. */
   readonly route: string | null;
+  /** It is to be logged, besides being counted. */
+  readonly isLogged: boolean;
 }
 
 export interface ApiOptions {
@@ -55,6 +57,8 @@ export interface ApiOptions {
   readonly onAnswered: (answered: Answered) => void;
   /** Whether anybody reads the addresses of requests. Asking a connection for its address costs more than this question. */
   readonly wantsAddress: () => boolean;
+  /** Whether another request is logged that its shard does not answer. In a flood of these, logging would cost most. */
+  readonly logsUnanswered: () => boolean;
   /** Called with a key that was sent and refused. */
   readonly onRefusedKey: (
     refused: RefusedKey,
@@ -114,9 +118,15 @@ const routeNames = routeTable.map(({ method, path }) => `${method} ${path}`);
 
 export class Api {
   readonly #options: ApiOptions;
+  readonly #unanswered: Readonly<Record<NoAnswer, FixedRefusal>>;
 
   constructor(options: ApiOptions) {
     this.#options = options;
+    const { baseUrl } = options;
+    this.#unanswered = {
+      away: fixedRefusal(unavailable, baseUrl),
+      overloaded: fixedRefusal(overloaded, baseUrl),
+    };
   }
 
   handle(exchange: Exchange, head: RequestHead): void {
@@ -130,7 +140,11 @@ export class Api {
     if (refusal !== null) {
       this.refuse(call, refusal);
     } else if (head.hasBody) {
-      exchange.readBody(bodyBytesMax);
+      // The body of a request for which there is no room is not even read.
+      const { org } = call.key!;
+      const noAnswer = this.shardOf(org).refusal(call.match!.route, org, head.bodyBytes);
+      if (noAnswer === null) exchange.readBody(bodyBytesMax);
+      else this.#refuseUnanswered(call, noAnswer);
     } else {
       this.dispatch(call, noBody);
     }
@@ -197,7 +211,7 @@ export class Api {
         const isExport = typeof answer === 'object' && (answer.flags & answerFlags.more) !== 0;
         if (!call.exchange.isOpen && !isExport) return;
         if (typeof answer === 'object') this.#answer(call, answer);
-        else this.refuse(call, answer === 'overloaded' ? overloaded : unavailable);
+        else this.#refuseUnanswered(call, answer);
       },
     );
   }
@@ -243,7 +257,7 @@ export class Api {
     if (answer.retryAfterSeconds > 0) lines += retryAfter(answer.retryAfterSeconds);
     const { errorNumber } = answer;
     const code = errorNumber === 0 ? null : errorCodes[errorNumber - 1]!;
-    this.#finished(call, answer.status, code, answer.body, replayed, answer.originalRequest);
+    this.#finished(call, answer.status, code, answer.body, true, replayed, answer.originalRequest);
     exchange.answer(answer.status, lines, answer.body);
   }
 
@@ -263,18 +277,28 @@ export class Api {
 
   /** Refuses a request at the edge. */
   refuse(call: ApiCall, refusal: Refusal, close = false): void {
-    const { exchange, language } = call;
-    const { baseUrl } = this.#options;
+    const { requestId } = call.exchange;
+    const language = languages[call.language]!;
+    const body = errorBody(refusal, { language, requestId, baseUrl: this.#options.baseUrl });
     const status = statusOf(refusal);
+    this.#finished(call, status, refusal.code, body);
+    this.#writeRefusal(call, refusal, status, body, close);
+  }
+
+  /** Refuses a request that its shard does not answer. There may be floods of these, so this is as short as it can be. */
+  #refuseUnanswered(call: ApiCall, why: NoAnswer): void {
+    const { refusal, status, bodies } = this.#unanswered[why];
+    const [before, after] = bodies[call.language]!;
+    const body = before + call.exchange.requestId + after;
+    this.#finished(call, status, refusal.code, body, this.#options.logsUnanswered());
+    this.#writeRefusal(call, refusal, status, body, false);
+  }
+
+  #writeRefusal(call: ApiCall, refusal: Refusal, status: number, body: string, close: boolean): void {
+    const { exchange } = call;
     let headers = json + notStored;
     if (refusal.retryAfterSeconds !== undefined) headers += retryAfter(refusal.retryAfterSeconds);
     if (errors[refusal.code].type === 'authentication_error') headers += wanted;
-    const body = errorBody(refusal, {
-      language: languages[language]!,
-      requestId: exchange.requestId,
-      baseUrl,
-    });
-    this.#finished(call, status, refusal.code, body);
     if (close || exchange.isChunked) exchange.refuse(status, headers, body);
     else exchange.answer(status, headers, body);
   }
@@ -289,6 +313,7 @@ export class Api {
     status: number,
     code: ErrorCode | null,
     answerBody: Uint8Array | string,
+    isLogged = true,
     replayed = false,
     originalRequest = '',
   ): void {
@@ -300,7 +325,7 @@ export class Api {
     this.#options.onAnswered({
       answeredAtMs,
       requestId: call.exchange.requestId,
-      address: this.#options.wantsAddress() ? this.#addressOf(call) : '',
+      address: isLogged && this.#options.wantsAddress() ? this.#addressOf(call) : '',
       org: key?.org ?? null,
       livemode: key?.livemode ?? false,
       key: key?.id ?? null,
@@ -319,8 +344,26 @@ export class Api {
       originalRequest,
       requestBody: call.body,
       answerBody,
+      isLogged,
     });
   }
+}
+
+/** A refusal that is always the same but for the id of its request. */
+interface FixedRefusal {
+  readonly refusal: Refusal;
+  readonly status: number;
+  /** What stands before the id and behind it, in each language. */
+  readonly bodies: readonly (readonly [before: string, after: string])[];
+}
+
+function fixedRefusal(refusal: Refusal, baseUrl: string): FixedRefusal {
+  const requestId = '\u0000';
+  const bodies = languages.map((language) => {
+    const [before = '', after = ''] = errorBody(refusal, { language, requestId, baseUrl }).split('\\u0000');
+    return [before, after] as const;
+  });
+  return { refusal, status: statusOf(refusal), bodies };
 }
 
 /** The headers of the answer to a request that was counted in the rate limits. */

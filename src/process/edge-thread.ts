@@ -29,6 +29,7 @@ import { clientBounds, memoryShares } from '../shard/memory.ts';
 import type { Config } from './config-schema.ts';
 import { createEdgeConnections } from './edge-connections.ts';
 import { createEdgeRequestLogs } from './edge-request-logs.ts';
+import { LoggedRefusals } from './logged-refusals.ts';
 import { createLogger } from './logger.ts';
 import { countAdmission, countLostEntries, createEdgeMetrics } from './metrics.ts';
 import { simulatorOf } from './networks.ts';
@@ -96,11 +97,25 @@ process.on('uncaughtException', fail);
 const requestLogs = createEdgeRequestLogs(config, logger, countLostEntries(registry));
 
 function onAnswered(answered: Answered): void {
+  const { org, livemode, isLogged } = answered;
   metrics.answered(answered);
-  logLine(answered);
+  if (isLogged) logLine(answered);
   // A request whose key does not exist belongs to nobody.
-  if (requestLogs !== null && answered.org !== null) requestLogs.put(answered.org, answered);
+  if (requestLogs === null || org === null) return;
+  if (isLogged) requestLogs.put(org, answered);
+  else requestLogs.leaveOut(org, livemode);
 }
+
+const loggedRefusals = new LoggedRefusals({
+  perSecondMax: 100,
+  monotonic: () => performance.now(),
+  onLeftOut: (requests) =>
+    logger.warn(
+      { requests },
+      `${requests} more requests were refused with 503; they are not logged one by one`,
+    ),
+});
+setInterval(() => loggedRefusals.tell(), 10_000).unref();
 
 const api = new Api({
   keyRing,
@@ -111,6 +126,7 @@ const api = new Api({
   usedKeys,
   addressOf: createClientAddressText(config.pages.trustedProxies),
   onAnswered,
+  logsUnanswered: loggedRefusals.admit,
   wantsAddress: () => requestLogs !== null || logger.isLevelEnabled('info'),
   onRefusedKey: ({ refusal: { code }, key, prefix, digest }, { address, path }) =>
     refusedKeys.add({

@@ -166,6 +166,11 @@ export class RequestLogClient {
     return number;
   }
 
+  /** A request of this organization is not to have an entry. */
+  leaveOut(org: string, livemode: boolean): void {
+    this.#drop(org, livemode, 1);
+  }
+
   #drop(org: string, livemode: boolean, entries: number): void {
     if (entries === 0) return;
     const name = `${org} ${livemode}`;

@@ -96,6 +96,11 @@ class Lane {
     const { sentMax, sentBytesMax } = this.#bounds;
     return this.sent === 0 || (this.sent < sentMax && this.largeBytes < sentBytesMax);
   }
+
+  /** A new request is sent at once, because none waits. */
+  get isFree(): boolean {
+    return this.queue.length === 0 && this.isOpen;
+  }
 }
 
 export class ShardClient {
@@ -200,7 +205,7 @@ export class ShardClient {
     const side = laneOf[frame.route]!;
     const lane = this.#lanes[side]!;
     const correlation = this.#nextCorrelation(side);
-    if (!lane.isOpen || lane.queue.length > 0) {
+    if (!lane.isFree) {
       this.#enqueue(lane, { correlation, frame, onAnswer });
       return correlation;
     }
@@ -208,6 +213,17 @@ export class ShardClient {
     if (this.#unsentWork >= workForFreeShard && this.#isShardFree) this.#flush();
     else this.#flushSoon();
     return correlation;
+  }
+
+  /** Why a request with a body of so many bytes, which was not read yet, would be refused now; null when it may be sent. */
+  refusal(route: number, org: string, bodyBytes: number): NoAnswer | null {
+    if (this.#port === null) return 'away';
+    const lane = this.#lanes[laneOf[route]!]!;
+    if (lane.isFree) return null;
+    const reason = lane.queue.noRoomFor(org, requestBytes + bodyBytes);
+    if (reason === null) return null;
+    this.refused[reason]++;
+    return 'overloaded';
   }
 
   #enqueue({ queue }: Lane, waiting: Waiting): void {

@@ -73,6 +73,8 @@ export class FairQueue<T> {
   /** The one whose turn it is. */
   #current: Owner<T> | null = null;
   #bytes = 0;
+  /** No organization uses a larger share. It is exact when it was just looked for, and then what is put only raises it. */
+  #largestShare = 0;
 
   /** `onEvicted` gets what goes because others, who use less, need its room. */
   constructor(bounds: QueueBounds, onEvicted: (value: T) => void) {
@@ -90,18 +92,39 @@ export class FairQueue<T> {
 
   /** Adds a value of an organization under an id that no other has. Returns null, or why there is no room for it. */
   put(id: number, organization: string, bytes: number, value: T): NoRoom | null {
-    const { organizationShare } = this.#bounds;
     const known = this.#owners.get(organization);
-    const used = this.#share((known?.length ?? 0) + 1, (known?.bytes ?? 0) + bytes);
-    if (used > organizationShare && organizationShare < 1) return 'organization';
-    if (this.#share(this.#items.size + 1, this.#bytes + bytes) > 1 && !this.#makeRoom(bytes, used))
-      return 'full';
+    const used = this.#shareWith(known, bytes);
+    const noRoom = this.#noRoomFor(used, bytes);
+    if (noRoom !== null) return noRoom;
+    if (this.#isFullWith(bytes) && !this.#makeRoom(bytes, used)) return 'full';
     const owner = known ?? this.#add(organization);
     const item: Item<T> = { id, bytes, value, owner, before: null, after: null };
     owner.append(item);
     this.#items.set(id, item);
     this.#bytes += bytes;
+    this.#largestShare = Math.max(this.#largestShare, used);
     return null;
+  }
+
+  /** Why `put` would certainly find no room for so many bytes of an organization now; null when it may. */
+  noRoomFor(organization: string, bytes: number): NoRoom | null {
+    return this.#noRoomFor(this.#shareWith(this.#owners.get(organization), bytes), bytes);
+  }
+
+  /** `used` is what the organization would use with these bytes. In a flood this is asked most, so it looks at few numbers. */
+  #noRoomFor(used: number, bytes: number): NoRoom | null {
+    const { organizationShare } = this.#bounds;
+    if (used > organizationShare && organizationShare < 1) return 'organization';
+    return used >= this.#largestShare && this.#isFullWith(bytes) ? 'full' : null;
+  }
+
+  /** What an organization uses of the bounds with so many bytes more. */
+  #shareWith(owner: Owner<T> | undefined, bytes: number): number {
+    return this.#share((owner?.length ?? 0) + 1, (owner?.bytes ?? 0) + bytes);
+  }
+
+  #isFullWith(bytes: number): boolean {
+    return this.#share(this.#items.size + 1, this.#bytes + bytes) > 1;
   }
 
   /** The part of the bounds that so much takes. */
@@ -146,6 +169,7 @@ export class FairQueue<T> {
       largest = owner;
       most = share;
     }
+    this.#largestShare = most;
     return largest;
   }
 

@@ -14,6 +14,7 @@ import { type Port, ShardClient } from '../../src/shard/client.ts';
 import type { ToShard } from '../../src/shard/protocol.ts';
 import type { Peer } from '../../src/shard/turn.ts';
 import { Actor, account, org, settled } from '../shard/actor.ts';
+import { RawConnection, requestText } from './raw.ts';
 import { trustingApi } from './trusting-api.ts';
 import { unlimited } from './unlimited.ts';
 
@@ -120,6 +121,30 @@ test('beyond what may wait, requests are refused at once, did not run, and their
   assert.deepEqual((await made()).sort(), names(44, 'taken ').sort());
   const again = await create('refused');
   assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, null]);
+});
+
+test('a request for which there is no room is refused before its body comes, and its connection goes on', async (context) => {
+  const { actor, client, create, url, until } = await start(context);
+  actor.holdDisk();
+  const taken = names(44, 'taken ').map((key) => create(key));
+  await until(() => client.waitingCount === 44);
+  const connection = new RawConnection(url);
+  const headers = [
+    ['Authorization', org],
+    ['Content-Length', '20'],
+  ] as const;
+  await connection.send(requestText('POST /v1/payment_intents', headers));
+  const [refused] = await connection.answers();
+  assert.equal(refused?.status, 503);
+  const { error } = JSON.parse(refused.text) as { error: { request_id: string } };
+  assert.equal(error.request_id, refused.headers.get('request-id'));
+  await actor.releaseDisk();
+  await Promise.all(taken);
+  await connection.send('{"amount":', '"twelve"} ');
+  await connection.send(requestText('GET /v1/account', [['Authorization', org]]));
+  const [, answered] = await connection.answers(2);
+  assert.equal(answered?.status, 200);
+  connection.end();
 });
 
 test('an organization with little to do is answered while another floods', async (context) => {

@@ -18,6 +18,7 @@ export function trustingApi(shard: ShardClient): Api {
     onAnswered: () => {},
     usedKeys: new UsedKeys(),
     wantsAddress: () => false,
+    logsUnanswered: () => true,
     addressOf: () => '',
     onRefusedKey: () => {},
     eventStreams: new EventStreams({ keyRing, clock: Date.now, listenKey: Buffer.alloc(32) }),

@@ -119,8 +119,11 @@ test('whatever comes and goes, bounds hold, sums are right, and each organizatio
       for (const each of steps) {
         if ('put' in each) {
           const id = ++ids;
-          if (queue.put(id, each.put, each.bytes, id) === null)
-            held.set(id, { owner: each.put, bytes: each.bytes });
+          const told = queue.noRoomFor(each.put, each.bytes);
+          const refused = queue.put(id, each.put, each.bytes, id);
+          if (told !== null) assert.equal(refused, told);
+          if (refused === null) held.set(id, { owner: each.put, bytes: each.bytes });
+          else assert.equal(queue.noRoomFor(each.put, each.bytes), refused, 'it is known from now on');
         } else if ('remove' in each) {
           assert.equal(queue.remove(each.remove), held.delete(each.remove));
         } else {

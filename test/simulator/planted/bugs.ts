@@ -301,8 +301,8 @@ const admission = [
   ]),
   bug('a full queue takes more', [
     'shard/fair-queue.ts',
-    '+ bytes) > 1 && !this.#makeRoom',
-    '+ bytes) > 9 && !this.#makeRoom',
+    'this.#share(this.#items.size + 1, this.#bytes + bytes) > 1;',
+    'this.#share(this.#items.size + 1, this.#bytes + bytes) > 9;',
   ]),
   bug('the bytes that wait are not counted', [
     'shard/fair-queue.ts',
