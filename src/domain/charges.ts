@@ -14,7 +14,7 @@ import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { type Found, find, missing } from './find.ts';
 import { cashIndex } from './indexes.ts';
-import { cashCodeEndMs, newNetworkCall } from './network-call.ts';
+import { callAbout, cashCodeEndMs, newNetworkCall } from './network-call.ts';
 import { presentCharge, presentPaymentIntent } from './present.ts';
 import type {
   CardDetails,
@@ -70,17 +70,23 @@ export function holderOf(draft: Draft, number: string): StoredRecord | undefined
   return holder;
 }
 
-/** The network has opened a card page or issued a cash code: the customer can pay now. */
-export function chargeOpened(draft: Draft, call: NetworkCallRecord): Outcome {
+/**
+ * The network has opened a card page or issued a cash code: the customer can pay now. `isAwaited`: the network is asked from time
+ * to time what became of its page.
+ */
+export function chargeOpened(draft: Draft, call: NetworkCallRecord, isAwaited: boolean): Outcome {
   const { context } = draft;
   const { settings, nowMs } = context;
   const intent = draft.get('payment_intent', call.payment_intent)!;
   const method = call.action === 'open_card_page' ? 'card' : 'cash';
   const expiresAtMs =
     method === 'card' ? nowMs + settings.cardPageMs : cashCodeEndMs(call, settings.cashCodeMs);
+  const id = context.newId('charge');
+  const about = { id, payment_intent: intent.id };
+  const awaited = isAwaited ? callAbout(draft, about, 'await_card_payment', true) : null;
   const charge = draft.put<ChargeRecord>({
     kind: 'charge',
-    id: context.newId('charge'),
+    id,
     org: intent.org,
     livemode: intent.livemode,
     created: Math.floor(nowMs / 1000),
@@ -99,7 +105,7 @@ export function chargeOpened(draft: Draft, call: NetworkCallRecord): Outcome {
     cash_agent: null,
     receipts: [],
     challenge_token: null,
-    authorization: null,
+    authorization: awaited?.id ?? null,
     settled_at_ms: null,
     ...deadlineAt(expiresAtMs, context),
     metadata: {},
@@ -156,13 +162,7 @@ export function succeedCharge(draft: Draft, charge: ChargeRecord): ChargeRecord 
 /** The charge is given up before it was paid, and the network is told that its cash code is not valid any more. */
 export function giveUpCharge(draft: Draft, charge: ChargeRecord): void {
   closeCharge(draft, charge, canceledBeforePaid(draft.context.language));
-  if (charge.method !== 'cash') return;
-  draft.call({
-    ...newNetworkCall(draft.context, 'cancel_cash_code'),
-    payment_intent: charge.payment_intent,
-    charge: charge.id,
-    request: null,
-  });
+  if (charge.method === 'cash') callAbout(draft, charge, 'cancel_cash_code');
 }
 
 /** The charge fails. The caller changes its payment intent afterwards, because this event comes before the intent's. */
@@ -329,8 +329,8 @@ function pendingCharge(draft: Draft, id: string): Found<'charge'> {
   return intent.network_call === null ? { record: charge } : { refusal: refuse('payment_intent_busy') };
 }
 
-/** The test helper decides the charge instead of the network, so the network's later answer must not change anything. */
-function dropAuthorization(draft: Draft, { authorization }: ChargeRecord): void {
+/** The charge is decided, so a later answer to the call that charges its card must not change anything. */
+export function dropAuthorization(draft: Draft, { authorization }: ChargeRecord): void {
   const call = authorization === null ? undefined : draft.get('network_call', authorization);
   if (call !== undefined) draft.remove(call);
 }

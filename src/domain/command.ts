@@ -7,7 +7,7 @@ import type { SubmittedCard } from './charges.ts';
 import type { Answer } from './decision.ts';
 import type { AttemptReport } from './deliveries.ts';
 import type { NetworkOutcome } from './network-outcomes.ts';
-import type { ReportedMoney } from './received-money.ts';
+import type { ReportedDecline, ReportedMoney } from './received-money.ts';
 import type { DeliveryRecord } from './record.ts';
 
 /** The parameters of the internal commands. `id` names the record that each is about. */
@@ -24,6 +24,8 @@ export interface InternalParams {
   settle_network_call: { readonly call: string; readonly outcome: NetworkOutcome };
   /** A payment network reports money for a charge. */
   receive_money: ReportedMoney;
+  /** A payment network reports that the customer's card was declined on its page. */
+  receive_decline: ReportedDecline;
   /** A charge or a session is due to expire. */
   expire_due: object;
   /** An operator settled a review. */

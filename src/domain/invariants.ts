@@ -6,6 +6,7 @@ import { kindOfId } from '../contract/id-prefixes.ts';
 import { attemptIndex, cashIndex, fieldIndex, scopeOf } from './indexes.ts';
 import type {
   ChargeRecord,
+  NetworkCallRecord,
   PaymentIntentRecord,
   RecordKind,
   RecordOf,
@@ -245,12 +246,19 @@ export const invariants: { readonly [K in RecordKind]: Readonly<Record<string, C
       return exists(view, call, 'charge', call.charge) ?? exists(view, call, 'refund', call.refund);
     },
     waited_for: (call, view) => {
-      if (call.accepted || call.action === 'refund_charge' || call.action === 'cancel_cash_code') return null;
+      if (call.accepted || !waitedFor.has(call.action)) return null;
       const waiting = related(view, call, 'payment_intent', call.payment_intent)?.network_call;
       return unless(waiting === call.id, `is under way, and its payment intent waits for ${waiting}`);
     },
   },
 };
+
+/** The actions that the customer or the merchant waits for. */
+const waitedFor: ReadonlySet<NetworkCallRecord['action']> = new Set([
+  'open_card_page',
+  'issue_cash_code',
+  'authorize_card',
+]);
 
 /** What is wrong with a record, in the state that `view` shows. */
 export function faultsOf(record: StoredRecord, view: View): Fault[] {

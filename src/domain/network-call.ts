@@ -4,7 +4,8 @@
 
 import { assert } from '../core/assert.ts';
 import type { Context } from './decision.ts';
-import type { CardDetails, NetworkCallRecord } from './record.ts';
+import type { Draft } from './draft.ts';
+import type { CardDetails, ChargeRecord, NetworkCallRecord } from './record.ts';
 import type { View } from './view.ts';
 
 export interface NetworkCall {
@@ -13,6 +14,8 @@ export interface NetworkCall {
   readonly org: string;
   readonly action: NetworkCallRecord['action'];
   readonly paymentIntent: string;
+  /** Null before the charge is opened. */
+  readonly charge: string | null;
   readonly livemode: boolean;
   /** When the call was decided: Unix milliseconds, rounded to a second. */
   readonly startedAtMs: number;
@@ -21,6 +24,8 @@ export interface NetworkCall {
   readonly currency: string;
   /** The network's token for the card to charge. `authorize_card` only. */
   readonly token: string | null;
+  /** Until when its charge can be paid, Unix milliseconds. */
+  readonly chargeEndsAtMs: number | null;
   /** The id of the call that charged the card (null when a test helper did), and the card. `refund_charge` only. */
   readonly authorization: string | null;
   readonly card: CardDetails | null;
@@ -48,6 +53,22 @@ export function newNetworkCall(context: Context, action: NetworkCallRecord['acti
   };
 }
 
+/** Records a call about a charge that no request waits for. */
+export function callAbout(
+  draft: Draft,
+  charge: Pick<ChargeRecord, 'id' | 'payment_intent'>,
+  action: NetworkCallRecord['action'],
+  accepted = false,
+): NetworkCallRecord {
+  return draft.call({
+    ...newNetworkCall(draft.context, action),
+    payment_intent: charge.payment_intent,
+    charge: charge.id,
+    accepted,
+    request: null,
+  });
+}
+
 /** When the cash code that a call issues can no longer be paid. Its network is told this time, and its charge has the same. */
 export function cashCodeEndMs({ created }: Pick<NetworkCallRecord, 'created'>, cashCodeMs: number): number {
   return created * 1000 + cashCodeMs;
@@ -68,11 +89,13 @@ export function networkCallOf(view: View, record: NetworkCallRecord, cashCodeMs:
     org: record.org,
     action: record.action,
     paymentIntent: record.payment_intent,
+    charge: record.charge,
     livemode: record.livemode,
     startedAtMs,
     amount: record.refund === null ? intent.amount : view.get('refund', record.refund)!.amount,
     currency: intent.currency,
     token: record.card_token,
+    chargeEndsAtMs: charge?.expires_at_ms ?? null,
     authorization: refunded?.authorization ?? null,
     card: refunded?.card ?? null,
     cash: number === null ? null : { number, expiresAtMs },

@@ -6,6 +6,7 @@ import type { DeclineCode } from '../contract/vocabulary.ts';
 import { chargeOpened, declined, failCharge, succeedCharge } from './charges.ts';
 import type { Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
+import { type ReportedMoney, receiveDecline, receiveMoney } from './received-money.ts';
 import type { NetworkCallRecord, PaymentIntentRecord } from './record.ts';
 import { failRefund, succeedRefund } from './refunds.ts';
 import { openReview } from './reviews.ts';
@@ -14,6 +15,10 @@ import { openReview } from './reviews.ts';
 export type NetworkOutcome =
   /** The card page is open, the cash code is issued, the card is charged, or the refund is made. */
   | { readonly result: 'done' }
+  /** The network's own page is open, and the network can be asked what became of it. */
+  | { readonly result: 'awaited' }
+  /** The customer has paid on the network's page. */
+  | { readonly result: 'paid'; readonly money: ReportedMoney }
   /** The network has taken the order; `done`, `declined` or `failed` follows by notification. */
   | { readonly result: 'accepted' }
   | { readonly result: 'declined'; readonly decline_code: DeclineCode }
@@ -26,7 +31,8 @@ export function settleNetworkCall(draft: Draft, params: { call: string; outcome:
   const call = draft.get('network_call', params.call);
   if (call === undefined) return nothing;
   const { outcome } = params;
-  if (outcome.result === 'accepted' && !isOpening(call)) return acceptNetworkCall(draft, call);
+  if (outcome.result === 'accepted' && !isOpening(call))
+    return call.accepted ? nothing : acceptNetworkCall(draft, call);
   draft.remove(call);
   switch (call.action) {
     case 'open_card_page':
@@ -34,8 +40,15 @@ export function settleNetworkCall(draft: Draft, params: { call: string; outcome:
       return settleOpening(draft, call, outcome);
     case 'authorize_card':
       return settleAuthorization(draft, call, outcome);
+    case 'await_card_payment':
+      return settleAwaited(draft, call, outcome);
+    case 'capture_charge':
+      return settleCapture(draft, call, outcome);
     case 'refund_charge':
       return settleRefund(draft, call, outcome);
+    case 'release_charge':
+      // What can be released no longer was taken, or has ended by itself: the network's statement shows it.
+      return nothing;
     case 'cancel_cash_code':
       // Whether the code could still be canceled or not: money that was paid with it is reported, and opens a review.
       return nothing;
@@ -65,7 +78,8 @@ const networkUnavailable = refuse('api_error', {
 
 /** A charge exists only once its network has opened it. Until then there is nothing for the customer to do. */
 function settleOpening(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
-  if (outcome.result === 'done') return chargeOpened(draft, call);
+  const { result } = outcome;
+  if (result === 'done' || result === 'awaited') return chargeOpened(draft, call, result === 'awaited');
   freeIntent(draft, call);
   return { waiterRefused: networkUnavailable };
 }
@@ -83,6 +97,18 @@ function settleAuthorization(draft: Draft, call: NetworkCallRecord, outcome: Net
   const code = outcome.result === 'declined' ? outcome.decline_code : 'processing_error';
   failCharge(draft, charge, declined(code, draft.context.language));
   return { body: JSON.stringify({ status: 'failed' }) };
+}
+
+/** The network was asked what became of its page. When the customer can pay there no longer, the charge fails by itself. */
+function settleAwaited(draft: Draft, { charge }: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
+  if (outcome.result === 'paid') return receiveMoney(draft, outcome.money, charge!);
+  return outcome.result === 'declined' ? receiveDecline(draft, outcome, charge!) : nothing;
+}
+
+/** Money that was credited and that the network does not hand out: a person has to look at it. */
+function settleCapture(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
+  if (outcome.result !== 'done') openReview(draft, draft.get('charge', call.charge!)!, 'amount_mismatch', 0);
+  return nothing;
 }
 
 function settleRefund(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {

@@ -3,22 +3,34 @@
 // network's reference names one payment, so it counts for one charge only.
 
 import type { ParamsOf } from '../contract/routes/table.ts';
-import { failOverdue, holderOf, succeedCharge } from './charges.ts';
+import type { DeclineCode } from '../contract/vocabulary.ts';
+import { declined, dropAuthorization, failCharge, failOverdue, holderOf, succeedCharge } from './charges.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing } from './find.ts';
 import { receiptIndex, scopeOf } from './indexes.ts';
+import { callAbout } from './network-call.ts';
 import { presentCharge } from './present.ts';
-import type { ChargeRecord } from './record.ts';
+import type { CardDetails, ChargeRecord } from './record.ts';
 import { openReview } from './reviews.ts';
 
 /** Money that a network reports, with the network's own reference for it. */
 export interface ReportedMoney {
   readonly reference: string;
-  /** Centimes. */
+  /** Hundredths of the currency. */
   readonly amount: number;
+  readonly currency: string;
   /** Who took the cash. */
   readonly agent: string | null;
+  /** The card that paid, as far as the network tells. */
+  readonly card: CardDetails | null;
+  /** The network holds the money, and has to be asked whether it has taken it. */
+  readonly isHeld: boolean;
+}
+
+/** A payment that a network has declined on its page. */
+export interface ReportedDecline {
+  readonly decline_code: DeclineCode;
 }
 
 /** An agent took cash for a code, as a test helper says. */
@@ -29,7 +41,10 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   if (holder?.kind !== 'charge' || holder.org !== org || holder.livemode !== livemode) {
     return refused(missing(params.number, holder?.org === org ? holder.livemode : null, 'number'));
   }
-  const [charge] = takeMoney(draft, holder, { amount: params.amount, agent: 'test agent' }, false);
+  const { amount } = params;
+  const { currency } = holder;
+  const money = { amount, currency, agent: 'test agent', card: null };
+  const [charge] = takeMoney(draft, holder, money, false);
   return answered(presentCharge(charge));
 }
 
@@ -39,10 +54,25 @@ export function receiveMoney(draft: Draft, money: ReportedMoney, id: string): Ou
   const before = draft.get('charge', id);
   if (before === undefined) return refused(missing(id, null));
   const known = before.receipts.find((each) => each.reference === reference && each.amount === amount);
-  if (known !== undefined) return { body: JSON.stringify({ credited: known.credited }) };
+  if (known !== undefined) return became(known.credited ? 'repeated' : 'review');
   const [charge, credited] = takeMoney(draft, before, money, isOfAnother(draft, before, reference));
   draft.put<ChargeRecord>({ ...charge, receipts: [...charge.receipts, { reference, amount, credited }] });
-  return { body: JSON.stringify({ credited }) };
+  if (credited && money.isHeld) callAbout(draft, charge, 'capture_charge');
+  return became(credited ? 'credited' : 'review');
+}
+
+/** A network reports that the customer's card was declined on its page. */
+export function receiveDecline(draft: Draft, { decline_code }: ReportedDecline, id: string): Outcome {
+  const charge = draft.get('charge', id);
+  if (charge === undefined) return refused(missing(id, null));
+  if (charge.status !== 'pending') return became('declined');
+  dropAuthorization(draft, charge);
+  failCharge(draft, charge, declined(decline_code, draft.context.language));
+  return became('declined');
+}
+
+function became(received: 'credited' | 'repeated' | 'review' | 'declined'): Outcome {
+  return { body: JSON.stringify({ received }) };
 }
 
 /** Whether the network has reported money for another charge under this reference. */
@@ -56,13 +86,16 @@ function isOfAnother(draft: Draft, { id, org, livemode }: ChargeRecord, referenc
 function takeMoney(
   draft: Draft,
   before: ChargeRecord,
-  { amount, agent }: Pick<ReportedMoney, 'amount' | 'agent'>,
+  { amount, currency, agent, card }: Omit<ReportedMoney, 'reference' | 'isHeld'>,
   isCounted: boolean,
 ): readonly [charge: ChargeRecord, credited: boolean] {
   const charge = failOverdue(draft, before);
   const isOpen = charge.status === 'pending';
-  const isRight = amount === charge.amount;
-  if (isOpen && isRight && !isCounted) return [succeedCharge(draft, { ...charge, cash_agent: agent }), true];
+  const isRight = amount === charge.amount && currency === charge.currency;
+  if (isOpen && isRight && !isCounted) {
+    dropAuthorization(draft, charge);
+    return [succeedCharge(draft, { ...charge, cash_agent: agent, card: card ?? charge.card }), true];
+  }
   openReview(draft, charge, isOpen && !isRight ? 'amount_mismatch' : 'late_payment', amount);
   return [charge, false];
 }

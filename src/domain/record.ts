@@ -58,8 +58,9 @@ export interface PaymentIntentRecord extends Common {
 export interface CardDetails {
   readonly brand: string;
   readonly last4: string;
-  readonly exp_month: number;
-  readonly exp_year: number;
+  /** Null when the network does not tell. */
+  readonly exp_month: number | null;
+  readonly exp_year: number | null;
 }
 
 /** A network's report of money: its own reference for it, and whether the charge succeeded by it. */
@@ -239,6 +240,11 @@ export interface NetworkCallRecord extends Common {
     | 'issue_cash_code'
     | 'cancel_cash_code'
     | 'authorize_card'
+    /** The customer pays on the network's own page. */
+    | 'await_card_payment'
+    /** The network holds the money of a charge until it is told to take it or to give it up. */
+    | 'capture_charge'
+    | 'release_charge'
     | 'refund_charge';
   readonly payment_intent: string;
   /** Null while the network opens a card page or issues a cash code, because there is no charge yet. */

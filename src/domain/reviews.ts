@@ -4,6 +4,7 @@ import { refuse } from '../contract/errors/table.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { missing } from './find.ts';
+import { callAbout } from './network-call.ts';
 import { presentReview } from './present.ts';
 import type { ChargeRecord, ReviewRecord } from './record.ts';
 
@@ -37,6 +38,13 @@ export function closeReview(draft: Draft, params: { as: 'approved' | 'refunded' 
   if (review === undefined) return refused(missing(id, null));
   if (!review.open) return refused(refuse('invalid_request', { message: 'invalid_request.review_state' }));
   const closed = draft.put<ReviewRecord>({ ...review, open: false, closed_reason: params.as });
+  if (params.as === 'refunded') releaseHeld(draft, draft.get('charge', review.charge)!);
   draft.emit('review.closed', presentReview(closed));
   return answered(presentReview(closed));
+}
+
+/** Money that a card network holds for a charge that nothing is credited of goes back to the customer. */
+function releaseHeld(draft: Draft, charge: ChargeRecord): void {
+  const isHeld = charge.method === 'card' && charge.status !== 'succeeded' && charge.receipts.length > 0;
+  if (isHeld) callAbout(draft, charge, 'release_charge');
 }

@@ -5,7 +5,7 @@
 import { type Refusal, unavailable } from '../contract/errors/table.ts';
 import { networkCallbackBytesMax } from '../contract/limits.ts';
 import { type Mode, modes } from '../contract/vocabulary.ts';
-import { type ConnectorName, connectors } from '../networks/connectors.ts';
+import { connectors } from '../networks/connectors.ts';
 import type { TakenCallback } from '../networks/network.ts';
 import type { ShardClient } from '../shard/client.ts';
 import type { CallbackRequest } from '../shard/protocol.ts';
@@ -15,15 +15,14 @@ import type { Visitors } from './pages/visitors.ts';
 import { bodyTooLarge, bodyTooSlow } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
 
-type Address = Pick<CallbackRequest, 'org' | 'mode' | 'method'>;
+type Address = Pick<CallbackRequest, 'org' | 'mode' | 'connector'>;
 
 /** Whom a network posts for; null when nothing has this address. */
 export function callbackAddressOf(path: string): Address | null {
   const [, connector, org, mode] = /^\/networks\/(\w+)\/(org_\w{1,64})\/(\w+)$/.exec(path) ?? [];
   if (connector === undefined || !Object.hasOwn(connectors, connector)) return null;
   if (!modes.includes(mode as Mode)) return null;
-  const [method] = connectors[connector as ConnectorName].methods;
-  return { org: org!, mode: mode as Mode, method };
+  return { org: org!, mode: mode as Mode, connector };
 }
 
 export interface CallbackOptions {

@@ -4,6 +4,7 @@
 
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
 import type { Clock } from '../core/clock.ts';
+import type { AvailableNetworks } from '../shard/account.ts';
 import { createHttpConnector } from './http-connector.ts';
 import type { ModeNetworks } from './network.ts';
 import type { SendPost } from './post.ts';
@@ -83,13 +84,14 @@ export function ownerOfSetting(org: string, mode: Mode, connector: ConnectorName
   return { id: `network/${mode}/${connector}/${setting}`, org };
 }
 
-/** The methods that have a network: all in test mode, which has the simulator. */
-export function availableIn(
-  configured: OrganizationConnectors,
-  mode: Mode,
-): Readonly<Record<PaymentMethodType, boolean>> {
+/**
+ * The methods that have a network: all in test mode, which has the simulator. Cards are typed on the service's own page for the
+ * simulator only.
+ */
+export function availableIn(configured: OrganizationConnectors, mode: Mode): AvailableNetworks {
   const { card, cash } = configured[mode];
-  return mode === 'test' ? { card: true, cash: true } : { card: card !== null, cash: cash !== null };
+  if (mode === 'test') return { card: true, cash: true, cardPage: card === null ? 'own' : 'hosted' };
+  return { card: card !== null, cash: cash !== null, cardPage: 'hosted' };
 }
 
 /** The connectors with each sealed secret replaced. */

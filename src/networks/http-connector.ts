@@ -110,14 +110,18 @@ function readPaid({ signature, body }: Callback, { secret, now }: HttpConnectorO
     const where = first?.instancePath ? first.instancePath.slice(1) : 'the body';
     return refuse('invalid', `${where} ${first?.message ?? 'is invalid'}`);
   }
-  const { reference, amount, agent, code } = paid;
-  return { cashNumber: code, money: { reference, amount, agent }, reply: replyTo };
+  const { reference, amount, currency, agent, code } = paid;
+  const money = { reference, amount, currency, agent, card: null, isHeld: false };
+  return { about: { cashNumber: code }, says: { result: 'paid', money }, reply: replyTo };
 }
 
 function replyTo(received: Received, charge: string | null): Reply {
   switch (received) {
     case 'credited':
+    case 'repeated':
+      return jsonReply(200, { status: 'credited', charge });
     case 'review':
+    case 'declined':
       return jsonReply(200, { status: received, charge });
     case 'unknown':
       return refuse('unknown_code', 'there is no payment with this code: give the money back');

@@ -1,12 +1,13 @@
 // The ports to the payment networks: one for cards, one for cash codes. Every call carries its id, and a network has one
 // effect for each id, however often the call is sent, so a call that is made again can't charge twice. The runner makes
-// the calls; the card page asks for a token. What a network posts to the service is a callback.
+// the calls. The service's card page asks for a token; a network with a page of its own is given a form for it. What a
+// network posts to the service is a callback.
 
-import type { Mode, PaymentMethodType } from '../contract/vocabulary.ts';
+import type { Language, Mode } from '../contract/vocabulary.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
-import type { ReportedMoney } from '../domain/received-money.ts';
 import type { CardDetails } from '../domain/record.ts';
+import type { AvailableNetworks } from '../shard/account.ts';
 
 /** A card as the customer typed it, ASCII digits only. It lives in the memory of one call to `tokenize`. */
 export interface TypedCard {
@@ -53,20 +54,24 @@ export interface Reply {
   readonly body: string;
 }
 
-/** What became of the money that a callback reports. */
+/** What became of what a callback reports. */
 export type Received =
   | 'credited'
+  /** The money was credited before, by the same report. */
+  | 'repeated'
   | 'review'
+  /** The charge has failed, now or before. */
+  | 'declined'
   /** There is no such charge. */
   | 'unknown'
   /** Nothing is stored: the network should send it again. */
   | 'later';
 
-/** A genuine callback. */
+/** What a genuine callback says. */
 export interface Report {
-  /** The cash code that was paid. */
-  readonly cashNumber: string;
-  readonly money: ReportedMoney;
+  /** The payment that it is about: the cash code, or the id of the charge. */
+  readonly about: { readonly cashNumber: string } | { readonly charge: string };
+  readonly says: Extract<NetworkOutcome, { result: 'paid' | 'declined' }>;
   /** The answer, to be given when what is received is durable. */
   reply(received: Received, charge: string | null): Reply;
 }
@@ -80,6 +85,11 @@ export interface TakenCallback {
 
 /** When a call rejects it may have had an effect or not; `lookup` tells which. */
 interface Network {
+  /**
+   * For `await_card_payment` it is what became of the network's page: `paid`, `declined`, `accepted` while the customer can pay,
+   * and `failed` when the customer can do so no longer. For the calls that capture or release money that is held: `done` when
+   * that is so, `unknown` when the money is still held, `failed` when it can't be done any more.
+   */
   lookup(call: NetworkCall): Promise<LookedUp>;
   /** Verifies a callback. Returns the answer to one that is not genuine. Absent: the network posts none. */
   readCallback?(callback: Callback): Report | Reply;
@@ -87,15 +97,51 @@ interface Network {
   check?(): Promise<void>;
 }
 
+/** A payment that its customer pays on the network's own page. */
+export interface HostedPayment {
+  /** The id of the charge. */
+  readonly charge: string;
+  /** Centimes. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly language: Language;
+  readonly customer: { readonly name: string | null; readonly email: string | null };
+  readonly description: string | null;
+  /** Where the network sends the browser after a payment, and after none was made. What it sends along is not believed. */
+  readonly paidUrl: string;
+  readonly unpaidUrl: string;
+  /** Where the network posts what became of the payment. */
+  readonly callbackUrl: string;
+}
+
+/** How the customer's browser gets to the network's page: by a form that is posted to `url`, or by a link when there are no fields. */
+export interface PageStart {
+  readonly url: string;
+  readonly fields: readonly (readonly [name: string, value: string])[] | null;
+}
+
+/**
+ * Cards are typed either on the service's page, which needs `tokenize` and `authorize`, or on the network's own page, which needs
+ * `startPage`. What is absent, the network can't do.
+ */
 export interface CardNetwork extends Network {
-  readonly tokenize: Tokenize;
-  /** Lets the customer pay on the card page. */
+  readonly tokenize?: Tokenize;
+  /** Lets the customer pay. `awaited` when the network can be asked later what became of its page. */
   openPage(call: NetworkCall): Promise<NetworkOutcome>;
   /** Charges the card behind `token`. */
-  authorize(call: NetworkCall, token: string): Promise<NetworkOutcome>;
-  /** Refunds `call.amount` of what `call.authorization` charged. */
+  authorize?(call: NetworkCall, token: string): Promise<NetworkOutcome>;
+  /** It may be asked for any number of times for one charge, which is paid once. */
+  startPage?(payment: HostedPayment): PageStart | Promise<PageStart>;
+  /** Takes the money of `call.charge` that the network only holds. */
+  capture?(call: NetworkCall): Promise<NetworkOutcome>;
+  /** Gives up the money of `call.charge` that the network only holds. */
+  release?(call: NetworkCall): Promise<NetworkOutcome>;
+  /** Refunds `call.amount` of what was paid for `call.charge`. */
   refund(call: NetworkCall): Promise<NetworkOutcome>;
 }
+
+/** A card network whose cards are typed on the service's page. */
+export type TypedCardNetwork = CardNetwork & Required<Pick<CardNetwork, 'tokenize' | 'authorize'>>;
 
 export interface CashNetwork extends Network {
   /** The names of the agents that take its codes, as customers know them. */
@@ -122,8 +168,10 @@ export interface TellingNetworks extends ModeNetworks {
 /** The networks of all organizations, as they are configured now. */
 export interface Networks {
   of(org: string, mode: Mode): ModeNetworks;
-  /** The methods for which there is a network, without making it. */
-  available(org: string, mode: Mode): Readonly<Record<PaymentMethodType, boolean>>;
+  /** The network that posts to the address of `connector`; null when the organization does not use it. */
+  posting(org: string, mode: Mode, connector: string): CardNetwork | CashNetwork | null;
+  /** What there is, without making it. */
+  available(org: string, mode: Mode): AvailableNetworks;
   /** Outcomes that are told without being asked for. */
   onOutcome(listener: OutcomeListener): void;
 }

@@ -3,7 +3,8 @@
 // when the network says that it never saw it; after any failure it asks the network before it sends again.
 //
 // A call leaves the runner when `settle` has taken its final outcome. After an `accepted` the network tells the final outcome,
-// or the runner learns it by asking again and again. What the network says that makes no sense is an error, not an outcome.
+// or the runner learns it by asking again and again. A call about money that the customer or the network may have moved
+// meanwhile begins with the question. What the network says that makes no sense is an error, not an outcome.
 
 import { modeOf } from '../contract/vocabulary.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
@@ -44,6 +45,13 @@ const retryMsMax = 60_000;
 const acceptedMsMin = 30_000;
 const acceptedMsMax = 900_000;
 
+/** The calls that begin with the question what became of them, after a while. */
+const beginsWithQuestion: ReadonlySet<NetworkCall['action']> = new Set([
+  'await_card_payment',
+  'capture_charge',
+  'release_charge',
+]);
+
 export function createRunner(options: RunnerOptions): Runner {
   const { networks, settle, isOpen, timers, timeoutMs, onTrouble } = options;
   /** Ids of the calls under way: one that is given again meanwhile is ignored. */
@@ -70,11 +78,13 @@ export function createRunner(options: RunnerOptions): Runner {
   /** Reports what a network has answered, and asks again later when that is not the end. */
   function answered(call: NetworkCall, outcome: NetworkOutcome, times: number): void {
     if (times === 0 || outcome.result !== 'accepted') report(call.id, outcome);
-    if (outcome.result !== 'accepted') return;
+    if (outcome.result === 'accepted') askLater(call, times);
+  }
+
+  /** Asks about a call after a while, the longer the more often that was done before. */
+  function askLater(call: NetworkCall, times: number): void {
     timers.after(Math.min(acceptedMsMax, acceptedMsMin * 2 ** times), () => {
-      if (stopped) return;
-      if (isOpen(call.id)) ask(call, 0, times + 1);
-      else underWay.delete(call.id);
+      if (!stopped) ask(call, 0, times + 1);
     });
   }
 
@@ -88,8 +98,12 @@ export function createRunner(options: RunnerOptions): Runner {
     );
   }
 
-  /** Asks about a call. `accepted`: how often the network has said that it is under way. */
+  /** Asks about a call, unless it has ended meanwhile. `accepted`: how often the network has said that it is under way. */
   function ask(call: NetworkCall, tries: number, accepted = 0): void {
+    if (!isOpen(call.id)) {
+      underWay.delete(call.id);
+      return;
+    }
     within(timeoutMs, timers, async () => {
       const known = await lookUp(networks, call);
       return known === 'unknown' ? await send(networks, call) : known;
@@ -109,7 +123,9 @@ export function createRunner(options: RunnerOptions): Runner {
 
   return {
     run(call) {
-      if (take(call)) start(call);
+      if (!take(call)) return;
+      if (beginsWithQuestion.has(call.action)) askLater(call, 0);
+      else start(call);
     },
     recover(calls) {
       for (const call of calls) if (take(call)) ask(call, 0);
@@ -140,13 +156,21 @@ async function lookUp(networks: Networks, call: NetworkCall): Promise<LookedUp> 
   return network.lookup(call);
 }
 
-function send(networks: Networks, call: NetworkCall): Promise<NetworkOutcome> {
+const unsupported: NetworkOutcome = { result: 'failed', reason: 'unsupported' };
+
+async function send(networks: Networks, call: NetworkCall): Promise<NetworkOutcome> {
   const { card, cash } = networks.of(call.org, modeOf(call.livemode));
   switch (call.action) {
     case 'open_card_page':
       return card!.openPage(call);
     case 'authorize_card':
-      return card!.authorize(call, call.token!);
+      return card!.authorize?.(call, call.token!) ?? unsupported;
+    case 'await_card_payment':
+      throw new Error('the network does not know whether the customer can still pay');
+    case 'capture_charge':
+      return card!.capture?.(call) ?? unsupported;
+    case 'release_charge':
+      return card!.release?.(call) ?? unsupported;
     case 'refund_charge':
       return card!.refund(call);
     case 'issue_cash_code':

@@ -10,13 +10,13 @@ import type { Clock } from '../core/clock.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type {
-  CardNetwork,
   CardProblem,
   CashNetwork,
   OutcomeListener,
   TellingNetworks,
   TokenizedCard,
   TypedCard,
+  TypedCardNetwork,
 } from './network.ts';
 import { type CardBehavior, testCards } from './test-cards.ts';
 import type { Timers } from './timers.ts';
@@ -42,7 +42,7 @@ const accepted: NetworkOutcome = { result: 'accepted' };
 export function createSimulator(
   mode: Mode,
   options: SimulatorOptions,
-): TellingNetworks & { readonly card: CardNetwork; readonly cash: CashNetwork } {
+): TellingNetworks & { readonly card: TypedCardNetwork; readonly cash: CashNetwork } {
   if (mode !== 'test') throw new Error('the simulated networks are for test mode only');
   const { now, timers } = options;
   const answers = new Map<string, NetworkOutcome>();

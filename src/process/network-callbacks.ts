@@ -1,8 +1,10 @@
 // What payment networks post to the service. A callback is verified with the organization's credentials, and becomes a command
 // that is journaled like any other; the network is answered when that is durable. Nothing in a callback is believed before.
 
+import { kindOfId } from '../contract/id-prefixes.ts';
 import { type Mode, modeOf } from '../contract/vocabulary.ts';
 import { causes } from '../domain/cause.ts';
+import type { InternalOperation } from '../domain/command.ts';
 import { cashIndex } from '../domain/indexes.ts';
 import type { StoredRecord } from '../domain/record.ts';
 import type { Networks, Received, Reply, Report, TakenCallback } from '../networks/network.ts';
@@ -35,9 +37,10 @@ export async function takeCallback(
   request: CallbackRequest,
   options: CallbackOptions,
 ): Promise<TakenCallback> {
-  const { org, mode, method, signature, body } = request;
+  const { org, mode, connector, signature, body } = request;
   if (!options.knows(org)) return { reply: noOrganization, isGenuine: false };
-  const report = options.networks.of(org, mode)[method]?.readCallback?.({ signature, body }) ?? notConnected;
+  const network = options.networks.posting(org, mode, connector);
+  const report = network?.readCallback?.({ signature, body }) ?? notConnected;
   if ('status' in report) return { reply: report, isGenuine: false };
   return { reply: await replyTo(report, request, options), isGenuine: true };
 }
@@ -54,24 +57,29 @@ async function replyTo(
   if (holder.kind === 'network_call') return report.reply('later', null);
   const answer = await options.ask({
     kind: 'command',
-    operation: 'receive_money',
+    ...commandOf(report),
     id: holder.id,
-    params: report.money,
     language: 'en',
     cause: causes.network,
   });
   return report.reply(receivedOf(answer), holder.id);
 }
 
+function commandOf({ says }: Report): { operation: InternalOperation; params: object } {
+  if (says.result === 'paid') return { operation: 'receive_money', params: says.money };
+  return { operation: 'receive_decline', params: { decline_code: says.decline_code } };
+}
+
 /** The charge that the report is about, or the call that issues its code. `later`: the shard can't say now. */
-async function holderOf(
-  { cashNumber }: Report,
-  { ask }: CallbackOptions,
-): Promise<StoredRecord | 'later' | null> {
-  const answer = await ask({ kind: 'records', index: cashIndex(cashNumber), limit: 1 });
-  if (!answer.ok) return 'later';
-  const [holder = null] = JSON.parse(answer.body) as StoredRecord[];
-  return holder;
+async function holderOf({ about }: Report, { ask }: CallbackOptions): Promise<StoredRecord | 'later' | null> {
+  if ('cashNumber' in about) {
+    const answer = await ask({ kind: 'records', index: cashIndex(about.cashNumber), limit: 1 });
+    return answer.ok ? ((JSON.parse(answer.body) as StoredRecord[])[0] ?? null) : 'later';
+  }
+  if (kindOfId(about.charge) !== 'charge') return null;
+  const answer = await ask({ kind: 'record', id: about.charge });
+  if (answer.ok) return JSON.parse(answer.body) as StoredRecord;
+  return answer.code === 'resource_missing' ? null : 'later';
 }
 
 function isOf(record: StoredRecord, org: string, mode: Mode): boolean {
@@ -80,6 +88,5 @@ function isOf(record: StoredRecord, org: string, mode: Mode): boolean {
 
 function receivedOf(answer: InternalAnswer): Received {
   if (!answer.ok) return answer.code === 'resource_missing' ? 'unknown' : 'later';
-  const { credited } = JSON.parse(answer.body) as { credited: boolean };
-  return credited ? 'credited' : 'review';
+  return (JSON.parse(answer.body) as { received: Received }).received;
 }

@@ -2,7 +2,7 @@
 // connector there; in live mode its connectors alone. A connection is made when it is first used, and again after a change.
 
 import { readFileSync } from 'node:fs';
-import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
+import { type Mode, paymentMethodTypes } from '../contract/vocabulary.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
 import {
   availableIn,
@@ -14,10 +14,18 @@ import {
   type OrganizationConnectors,
   ownerOfSetting,
 } from '../networks/connectors.ts';
-import type { ModeNetworks, Networks, OutcomeListener, TellingNetworks } from '../networks/network.ts';
+import type {
+  CardNetwork,
+  CashNetwork,
+  ModeNetworks,
+  Networks,
+  OutcomeListener,
+  TellingNetworks,
+} from '../networks/network.ts';
 import type { SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
 import { systemTimers } from '../networks/timers.ts';
+import type { AvailableNetworks } from '../shard/account.ts';
 import { Posts } from '../webhooks/posts.ts';
 import { createResolver } from '../webhooks/resolver.ts';
 import type { Config } from './config-schema.ts';
@@ -88,7 +96,7 @@ export class ConfiguredNetworks implements Networks {
     this.#made.delete(org);
   }
 
-  available(org: string, mode: Mode): Readonly<Record<PaymentMethodType, boolean>> {
+  available(org: string, mode: Mode): AvailableNetworks {
     return availableIn(this.#configured.get(org) ?? noConnectors, mode);
   }
 
@@ -97,6 +105,12 @@ export class ConfiguredNetworks implements Networks {
     const networks = made[mode] ?? this.#make(org, mode);
     this.#made.set(org, { ...made, [mode]: networks });
     return networks;
+  }
+
+  posting(org: string, mode: Mode, connector: string): CardNetwork | CashNetwork | null {
+    const configured = (this.#configured.get(org) ?? noConnectors)[mode];
+    const method = paymentMethodTypes.find((each) => configured[each]?.connector === connector);
+    return method === undefined ? null : this.of(org, mode)[method];
   }
 
   #make(org: string, mode: Mode): ModeNetworks {

@@ -23,5 +23,10 @@ export interface AccountBranding {
   readonly logoUrl: string | null;
 }
 
-/** The payment methods for which an organization has a network now, in a mode. */
-export type Availability = (org: string, mode: Mode) => Readonly<Record<PaymentMethodType, boolean>>;
+/** The payment methods that have a network, and where a card is typed: on the service's page or on the network's. */
+export interface AvailableNetworks extends Readonly<Record<PaymentMethodType, boolean>> {
+  readonly cardPage: 'own' | 'hosted';
+}
+
+/** The networks that an organization has now, in a mode. */
+export type Availability = (org: string, mode: Mode) => AvailableNetworks;

@@ -3,7 +3,7 @@
 // object.
 
 import type { ErrorCode } from '../contract/errors/table.ts';
-import type { Language, Mode, PaymentMethodType } from '../contract/vocabulary.ts';
+import type { Language, Mode } from '../contract/vocabulary.ts';
 import type { Cause } from '../domain/cause.ts';
 import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
@@ -81,7 +81,8 @@ export interface CallbackRequest {
   readonly kind: 'network_callback';
   readonly org: string;
   readonly mode: Mode;
-  readonly method: PaymentMethodType;
+  /** Whose address was posted to. */
+  readonly connector: string;
   readonly signature: string;
   readonly body: string;
 }

@@ -8,7 +8,16 @@ const card = { brand: 'visa', last4: '4242', exp_month: 9, exp_year: 2032 };
 const common = { org: 'org_1', livemode: false };
 const records = [
   { ...common, kind: 'payment_intent', id: 'pi_1', amount: 5000, currency: 'mad' },
-  { ...common, kind: 'charge', id: 'ch_1', amount: 5000, card, authorization: 'op_0', receipts: [] },
+  {
+    ...common,
+    kind: 'charge',
+    id: 'ch_1',
+    amount: 5000,
+    card,
+    authorization: 'op_0',
+    expires_at_ms: 8_000,
+    receipts: [],
+  },
   { ...common, kind: 'charge', id: 'ch_2', cash_number: '000000000001', expires_at_ms: 9_000, receipts: [] },
   { ...common, kind: 'refund', id: 're_1', amount: 1200 },
 ] as unknown as StoredRecord[];
@@ -36,6 +45,8 @@ const call = {
   id: 'op_1',
   org: 'org_1',
   paymentIntent: 'pi_1',
+  charge: 'ch_1',
+  chargeEndsAtMs: 8_000,
   action: 'authorize_card',
   livemode: false,
   startedAtMs: 1_700_000_000_000,
@@ -49,12 +60,22 @@ const call = {
 
 const rows: readonly [Partial<NetworkCallRecord>, object][] = [
   [{ card_token: 'tok' }, { token: 'tok' }],
-  [{ action: 'open_card_page', charge: null }, {}],
+  [
+    { action: 'open_card_page', charge: null },
+    { charge: null, chargeEndsAtMs: null },
+  ],
   [
     { action: 'issue_cash_code', charge: null, cash_number: '000000000000' },
-    { cash: { number: '000000000000', expiresAtMs: 1_700_000_060_000 } },
+    {
+      charge: null,
+      chargeEndsAtMs: null,
+      cash: { number: '000000000000', expiresAtMs: 1_700_000_060_000 },
+    },
   ],
-  [{ action: 'cancel_cash_code', charge: 'ch_2' }, { cash: { number: '000000000001', expiresAtMs: 9_000 } }],
+  [
+    { action: 'cancel_cash_code', charge: 'ch_2' },
+    { charge: 'ch_2', chargeEndsAtMs: 9_000, cash: { number: '000000000001', expiresAtMs: 9_000 } },
+  ],
   [
     { action: 'refund_charge', refund: 're_1' },
     { amount: 1200, authorization: 'op_0', card },

@@ -105,7 +105,7 @@ export class World {
           log: { readResponse: () => undefined },
         },
         settings,
-        availability: () => bothMethods,
+        availability: () => ({ ...bothMethods, cardPage: 'own' }),
         fillRandom: (bytes) => this.#fillRandom(bytes),
         secrets: { seal: (secret, { id }) => `${id} ${secret}` },
         memory: { ...memoryShares(shardMibMin), cacheBytesMax: 8 },

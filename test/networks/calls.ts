@@ -9,6 +9,8 @@ export function call(changes: Partial<NetworkCall> = {}): NetworkCall {
     id: 'op_1',
     org: 'org_1',
     paymentIntent: 'pi_1',
+    charge: null,
+    chargeEndsAtMs: null,
     action: 'authorize_card',
     livemode: false,
     startedAtMs: startMs,

@@ -34,7 +34,8 @@ function fakeNetwork(script: { sends?: Script<NetworkOutcome>; lookups?: Script<
   };
   const networks: { -readonly [name in keyof Networks]: Networks[name] } = {
     of: (_, mode) => ({ card: mode === 'test' ? card : null, cash: null }),
-    available: () => ({ card: true, cash: false }),
+    posting: () => null,
+    available: () => ({ card: true, cash: false, cardPage: 'own' }),
     onOutcome: (listener) => void listeners.push(listener),
   };
   return {
@@ -214,4 +215,48 @@ test('a stopped runner starts and settles nothing', async () => {
   await timers.advance(120_000);
   assert.deepEqual(counts, { sends: 1, lookups: 0 });
   assert.deepEqual(settled, []);
+});
+
+test('a call about a page of the network is asked about with growing waits until it ends, and never sent', async () => {
+  const refused: NetworkOutcome = { result: 'declined', decline_code: 'do_not_honor' };
+  const network = fakeNetwork({ lookups: [() => accepted, fails('down'), () => accepted, () => refused] });
+  const { runner, timers, settled, counts } = setUp(network);
+  runner.run(call({ action: 'await_card_payment' }));
+  const seen: number[] = [];
+  for (const ms of [29_999, 1, 60_000, 500, 120_000]) {
+    await timers.advance(ms);
+    seen.push(counts.lookups);
+  }
+  assert.deepEqual(seen, [0, 1, 2, 3, 4]);
+  assert.deepEqual(settled, [['op_1', refused]]);
+  assert.equal(counts.sends, 0);
+  assert.equal(timers.waiting(), 0);
+});
+
+test('money that is held is asked about after a while, and taken only when it is still held', async () => {
+  for (const [known, captures] of [
+    ['unknown', 1],
+    [done, 0],
+  ] as const) {
+    const network = fakeNetwork({ lookups: [() => known] });
+    let captured = 0;
+    network.card.capture = async () => {
+      captured++;
+      return done;
+    };
+    const { runner, timers, settled, counts } = setUp(network);
+    runner.run(call({ action: 'capture_charge' }));
+    await timers.advance(29_999);
+    assert.equal(counts.lookups, 0);
+    await timers.advance(1);
+    assert.deepEqual([counts.lookups, captured], [1, captures]);
+    assert.deepEqual(settled, [['op_1', done]]);
+  }
+});
+
+test('what a network can not do fails', async () => {
+  const { runner, timers, settled } = setUp(fakeNetwork({ lookups: [() => 'unknown'] }));
+  runner.recover([call({ action: 'release_charge' })]);
+  await timers.advance(0);
+  assert.deepEqual(settled, [['op_1', { result: 'failed', reason: 'unsupported' }]]);
 });

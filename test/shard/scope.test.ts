@@ -67,7 +67,7 @@ function scopeOf(setting: Setting = {}, nowMs = noonMs, counts: ScopeCounts | nu
     name,
     livemode,
     account,
-    (_, mode) => available[mode],
+    (_, mode) => ({ ...available[mode], cardPage: 'own' }),
     createMoroccoCalendar(),
     at(nowMs),
     counts,

@@ -172,8 +172,14 @@ const Card = Type.Object(
   {
     brand: text('The brand, such as `visa`.'),
     last4: text('The last four digits of the number.'),
-    exp_month: Type.Integer({ description: 'The month in which the card expires, 1 to 12.' }),
-    exp_year: Type.Integer({ description: 'The year in which the card expires, four digits.' }),
+    exp_month: nullable(
+      Type.Integer(),
+      'The month in which the card expires, 1 to 12, if the network tells it.',
+    ),
+    exp_year: nullable(
+      Type.Integer(),
+      'The year in which the card expires, four digits, if the network tells it.',
+    ),
   },
   { description: 'The card, without its number.' },
 );

@@ -47,7 +47,8 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
   const runner = createRunner({
     networks: {
       of: () => simulator,
-      available: () => ({ card: true, cash: true }),
+      posting: () => null,
+      available: () => ({ card: true, cash: true, cardPage: 'own' }),
       onOutcome: simulator.onOutcome,
     },
     isOpen: (call) => shard.state.records.get('network_call', call) !== undefined,

@@ -176,7 +176,7 @@ export class Bank {
       card: card && {
         ...card,
         openPage: (call) => hear(call, card.openPage(call)),
-        authorize: (call, token) => hear(call, card.authorize(call, token)),
+        authorize: (call, token) => hear(call, card.authorize!(call, token)),
         refund: (call) => hear(call, card.refund(call)),
       },
       cash: cash && {

@@ -244,7 +244,8 @@ export class ShardThread {
 function networksOf(test: TellingNetworks, live: TellingNetworks): Networks {
   return {
     of: (_, mode) => (mode === 'test' ? test : live),
-    available: () => ({ card: true, cash: true }),
+    posting: () => null,
+    available: () => ({ card: true, cash: true, cardPage: 'own' }),
     onOutcome(listener) {
       test.onOutcome(listener);
       live.onOutcome(listener);
