@@ -263,6 +263,7 @@ class Database {
     return new Promise((resolve, reject) => {
       const pending = {
         lane,
+        file: handle.file,
         rows: puts.length,
         finish(isSynced: boolean) {
           handle.file.write(write().finish());
@@ -283,6 +284,7 @@ class Database {
         }
         settle(() => {
           machine.sync(handle.file);
+          machine.committed(handle.file);
           resolve(true);
         });
       });

@@ -4,7 +4,7 @@
 import { Counts } from '../kernel/findings.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane, Simulation } from '../kernel/simulation.ts';
-import { type DiskFault, MachineDown, Volume } from './volume.ts';
+import { type DiskFault, type EnvironmentFile, MachineDown, Volume } from './volume.ts';
 
 /** How a commit fails that the run has asked to fail: before anything was written, or when all was. */
 export interface CommitFault {
@@ -19,6 +19,7 @@ export interface CommitFault {
 /** A commit that the library writes in a thread of its own. */
 export interface PendingCommit {
   readonly lane: Lane;
+  readonly file: EnvironmentFile;
   /** The rows in it. */
   readonly rows: number;
   /** Writes it, synced or not. */
@@ -51,6 +52,8 @@ export class Machine {
   /** What befell which part of the data, and whom. */
   readonly struck = new Counts();
   readonly pending = new Set<PendingCommit>();
+  /** Those of them that arrive when somebody else has written to their file. */
+  readonly #overtaken = new Set<PendingCommit>();
   readonly #open = new Set<Open>();
   /** Lanes of processes beside the service's own. */
   readonly #apart = new WeakSet<Lane>();
@@ -122,12 +125,16 @@ export class Machine {
     };
   }
 
-  /** A thread has ended: what it had open is closed, and what the library was writing for it may be written or not. */
-  released(lanes: readonly Lane[]): void {
+  /**
+   * A thread has ended: what it had open is closed, and what the library was writing for it may be written or not. Or that is
+   * overtaken by what its successor writes.
+   */
+  released(lanes: readonly Lane[], isOvertaken: boolean): void {
     for (const pending of [...this.pending]) {
       if (!lanes.includes(pending.lane)) continue;
       this.pending.delete(pending);
-      if (this.random.chance(0.5)) pending.finish(true);
+      if (isOvertaken && pending.rows === 1) this.#finishOvertaken(pending);
+      else if (this.random.chance(0.5)) pending.finish(true);
       else if (pending.rows === 1 && this.random.chance(0.4)) this.#finishLate(pending);
     }
     for (const handle of [...this.#open]) {
@@ -140,7 +147,7 @@ export class Machine {
   /** A write that is on its way when its owner ends may arrive when the next owner is at work. */
   #finishLate(pending: PendingCommit): void {
     const lane = this.simulation.lane('late write');
-    const late = { ...pending, lane, finish: (isSynced: boolean) => pending.finish(isSynced) };
+    const late = { ...pending, lane };
     this.pending.add(late);
     this.simulation.after(lane, this.random.skewed(10, 2_000), () => {
       this.simulation.cut(lane);
@@ -148,6 +155,29 @@ export class Machine {
       this.struck.add('late write of an owner that has ended');
       late.finish(true);
     });
+  }
+
+  #finishOvertaken(pending: PendingCommit): void {
+    const late = { ...pending, lane: this.simulation.lane('late write') };
+    this.pending.add(late);
+    this.#overtaken.add(late);
+  }
+
+  /** Something of an owner that has ended is to arrive behind its successor's writes. */
+  get isOvertaking(): boolean {
+    return this.#overtaken.size > 0;
+  }
+
+  /** A commit to a file is on disk. */
+  committed(file: EnvironmentFile): void {
+    for (const late of this.#overtaken) {
+      if (late.file !== file) continue;
+      this.#overtaken.delete(late);
+      this.simulation.cut(late.lane);
+      if (!this.pending.delete(late)) continue;
+      this.struck.add('late write behind that of a successor');
+      late.finish(true);
+    }
   }
 
   /**
@@ -158,6 +188,7 @@ export class Machine {
     for (const pending of this.pending)
       if (this.random.chance(0.5)) pending.finish(!withPower && this.random.chance(0.5));
     this.pending.clear();
+    this.#overtaken.clear();
     this.#open.clear();
     this.faults.length = 0;
     this.volume.release();

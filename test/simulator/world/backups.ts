@@ -199,7 +199,6 @@ export class Backups {
     same(restored.findings.length === 0, () => JSON.stringify(restored.findings[0]));
     const folder = lookAtDataFolder(path);
     for (const { shard, sequence } of restored.shards) {
-      const wanted = this.#world.historyOf(of, shard).at(sequence);
       const [dir, identity] = [folder.shardDir(shard), folder.shardIdentity(shard)];
       const found = await readStoppedJournal({ dir, identity, indexRowsOf }, async (journal) => {
         const records = new Map<string, StoredRecord>();
@@ -209,6 +208,9 @@ export class Backups {
             records.set(change.id, change as StoredRecord);
         return records;
       });
+      const history = this.#world.historyOf(of, shard);
+      if (sequence > history.end) history.found(sequence, found);
+      const wanted = history.at(sequence);
       for (const [id, record] of wanted)
         same(
           isDeepStrictEqual(found.get(id), record),

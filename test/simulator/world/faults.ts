@@ -32,6 +32,59 @@ function later(world: World, ms: number, action: () => void): void {
   });
 }
 
+/** Does something when it is so, at the latest after some milliseconds. */
+function when(world: World, isSo: () => boolean, withinMs: number, action: () => void): void {
+  const untilMs = world.simulation.nowMs + withinMs;
+  const look = () => {
+    if (!isSo() && world.simulation.nowMs < untilMs) later(world, 0.5, look);
+    else action();
+  };
+  look();
+}
+
+/** A shard's thread ends, mostly while a write is on its way. */
+function endShard({ world, host, random }: Fault): void {
+  const { machine } = world;
+  const { service } = host;
+  const number = random.below(service?.shards.length || 1);
+  const thread = service?.shards[number];
+  if (!thread) {
+    world.happened.add('no shard to end');
+    return;
+  }
+  const isWriting = () => [...machine.pending].some(({ lane }) => lane === thread.lane);
+  when(world, isWriting, random.chance(0.7) ? 1_500 : 0, () =>
+    service!.shardEnded(number, thread, new Error('the thread ends')),
+  );
+}
+
+/**
+ * A shard's thread ends while it writes a batch, which arrives behind the first one of its successor. Then that one ends, too, and
+ * the next one has to do with what is on the disk.
+ */
+function overtakeShard({ world, host, random }: Fault): void {
+  const { machine } = world;
+  const { service } = host;
+  const number = random.below(service?.shards.length || 1);
+  const thread = service?.shards[number];
+  if (!thread) {
+    world.happened.add('no shard to end');
+    return;
+  }
+  const ends = new Error('the thread ends');
+  const isWriting = () => [...machine.pending].some(({ lane, rows }) => lane === thread.lane && rows === 1);
+  when(world, isWriting, 3_000, () => {
+    service!.shardEnded(number, thread, ends, true);
+    const hasArrived = () => !machine.isOvertaking;
+    when(world, hasArrived, 5_000, () =>
+      later(world, random.skewed(0.1, 300), () => {
+        const successor = service!.shards[number];
+        if (successor) service!.shardEnded(number, successor, ends);
+      }),
+    );
+  });
+}
+
 const downMs = (random: Random) => Math.floor(random.skewed(20, 20_000));
 
 const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
@@ -59,20 +112,8 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
       world.machine.slowness = 1;
     });
   },
-  'dead shard thread'({ world, host, random }) {
-    const { service } = host;
-    const number = random.below(service?.shards.length || 1);
-    const thread = service?.shards[number];
-    if (!thread) return world.happened.add('no shard to end');
-    // Mostly while a write is on its way.
-    const waitUntilMs = world.simulation.nowMs + (random.chance(0.7) ? 1_500 : 0);
-    const end = () => {
-      const isWriting = [...world.machine.pending].some(({ lane }) => lane === thread.lane);
-      if (!isWriting && world.simulation.nowMs < waitUntilMs) later(world, 0.5, end);
-      else service!.shardEnded(number, thread, new Error('the thread ends'));
-    };
-    end();
-  },
+  'dead shard thread': endShard,
+  'overtaken owner': overtakeShard,
   stop: ({ host }) => host.stop(),
   reshard({ host, random }) {
     host.reshard(random.between(1, 4));

@@ -1,6 +1,7 @@
 // What a shard has appended to its log since its journal was laid out: the model that a restore is compared with. It is kept
 // outside of every process, and says what the records were at each sequence, and which sequence belongs to a moment.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Change, StoredRecord } from '../../../src/domain/record.ts';
 import type { LogBatch } from '../../../src/journal/journal.ts';
 
@@ -17,6 +18,8 @@ export class History {
   #base: Records | null = null;
   #baseSequence = 0;
   #batches: Batch[] = [];
+  /** What was appended and was not there when the shard recovered. The disk may write it later, if nothing is in its place. */
+  #lost: Batch[] = [];
   /** The last sequence that the shard has recovered. */
   #recovered = 0;
   /** The last sequence that is durable for certain. */
@@ -29,8 +32,28 @@ export class History {
       this.#baseSequence = nextSequence - 1;
       this.durable = this.#baseSequence;
     }
+    this.#lost.push(...this.#batches.filter(({ firstSequence }) => firstSequence >= nextSequence));
     this.#batches = this.#batches.filter(({ firstSequence }) => firstSequence < nextSequence);
+    this.found(nextSequence - 1, records);
     this.#recovered = nextSequence - 1;
+  }
+
+  /** The log ends with this sequence, and these are the records there: what had been lost may have arrived. */
+  found(sequence: number, records: Records): void {
+    const newest = this.#batches.at(-1);
+    // A batch may have found the place taken by one that had been lost.
+    if (newest !== undefined && newest.lastSequence > this.durable && !isIn(newest, records)) {
+      const taken = this.#lost.findLast((batch) => batch.firstSequence === newest.firstSequence);
+      if (taken !== undefined && isIn(taken, records)) this.#batches[this.#batches.length - 1] = taken;
+    }
+    while (this.end < sequence) {
+      const next = this.end + 1;
+      const arrived = this.#lost.findLast(
+        (batch) => batch.firstSequence === next && batch.lastSequence <= sequence && isIn(batch, records),
+      );
+      if (arrived === undefined) return;
+      this.#batches.push(arrived);
+    }
   }
 
   appended({ firstSequence, wallMs, entries }: LogBatch): void {
@@ -81,4 +104,12 @@ export class History {
     }
     return records;
   }
+}
+
+/** Whether the records are as they were right after a batch, as far as the batch has changed them. */
+function isIn({ entries }: Batch, records: Records): boolean {
+  const last = new Map(entries.flat().map((change) => [change.id, change]));
+  return [...last].every(([id, change]) =>
+    change.removed ? !records.has(id) : isDeepStrictEqual(records.get(id), change),
+  );
 }

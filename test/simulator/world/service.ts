@@ -185,14 +185,17 @@ export class Service {
     );
   }
 
-  /** A shard's thread has ended: another one is started on what is on disk, unless that can't help. */
-  shardEnded(number: number, thread: ShardThread, error: unknown): void {
+  /**
+   * A shard's thread has ended: another one is started on what is on disk, unless that can't help. What it was writing may arrive
+   * behind what that one writes.
+   */
+  shardEnded(number: number, thread: ShardThread, error: unknown, isOvertaken = false): void {
     if (this.shards[number] !== thread || this.#isStopping || this.#world.machine.isDown) return;
     const { simulation, machine } = this.#world;
     this.#world.note(`shard ${number} ends: ${error instanceof Error ? error.message : error}`);
     this.#judgeFailure(error);
     for (const lane of thread.lanes) simulation.cut(lane);
-    machine.released(thread.lanes);
+    machine.released(thread.lanes, isOvertaken);
     this.shards[number] = null;
     simulation.soon(this.#edge, () => this.#clients[number]!.disconnect());
     if (error instanceof JournalDamaged) {
