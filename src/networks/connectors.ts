@@ -5,6 +5,7 @@
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
 import type { Clock } from '../core/clock.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
+import { createCmiConnector } from './cmi/connector.ts';
 import { createHttpConnector } from './http-connector.ts';
 import type { ModeNetworks } from './network.ts';
 import type { SendPost } from './post.ts';
@@ -14,6 +15,8 @@ export interface ConnectorSetting {
   readonly name: string;
   readonly is: 'address' | 'text' | 'secret';
   readonly required: boolean;
+  /** The setting that has to be given too when this one is. */
+  readonly with?: string;
   readonly description: string;
 }
 
@@ -52,6 +55,47 @@ export const connectors = {
     ],
     connect: ({ address, secret }, world) => ({
       cash: createHttpConnector({ address: address!, secret: secret!, ...world }),
+    }),
+  },
+  cmi: {
+    methods: ['card'],
+    settings: [
+      {
+        name: 'gateway',
+        is: 'address',
+        required: true,
+        description: "CMI's gateway, such as https://payment.cmi.co.ma",
+      },
+      { name: 'client_id', is: 'text', required: true, description: 'the number of the merchant at CMI' },
+      {
+        name: 'store_key',
+        is: 'secret',
+        required: true,
+        description: 'the key that signs in both directions',
+      },
+      {
+        name: 'api_user',
+        is: 'text',
+        required: false,
+        with: 'api_password',
+        description: "a user of CMI's interface for merchants, without whom nothing can be asked or refunded",
+      },
+      {
+        name: 'api_password',
+        is: 'secret',
+        required: false,
+        with: 'api_user',
+        description: "this user's password",
+      },
+    ],
+    connect: ({ gateway, client_id, store_key, api_user, api_password }, world) => ({
+      card: createCmiConnector({
+        gateway: gateway!,
+        clientId: client_id!,
+        storeKey: store_key!,
+        api: api_user === undefined ? null : { name: api_user, password: api_password! },
+        ...world,
+      }),
     }),
   },
 } as const satisfies Record<string, ConnectorRow>;

@@ -123,6 +123,8 @@ function refuseSettings(
     const value = (isSecret(setting) ? secrets : settings)[setting.name];
     if (value === undefined && setting.required)
       throw new OperatorFailure('usage', `${network} needs ${setting.name}: ${setting.description}`);
+    if (value !== undefined && setting.with !== undefined && given[setting.with] === undefined)
+      throw new OperatorFailure('usage', `${network} needs ${setting.with} when ${setting.name} is given`);
     const fault = setting.is === 'address' && value !== undefined ? networkAddressFault(value) : null;
     if (fault !== null) throw new OperatorFailure('refused', `${setting.name} can't be used: ${fault}`);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -278,6 +278,52 @@ describe('limits', () => {
     assert.match(denied.out, /^Denied lrq_2: the limit of org_\w+ is as it was\.\n$/);
     assert.match((await run('limits', 'deny', 'lrq_3', '--reason', 'x')).error, /there is no such request/);
   });
+});
+
+test('cards go through CMI once its settings are whole; its secrets are sealed and not shown', async () => {
+  const { id } = await json('org', 'create', '--name', 'Cards');
+  const folder = mkdtempSync(join(tmpdir(), 'operator-'));
+  const [key, password] = ['store-key', 'password'].map((name) => join(folder, name)) as [string, string];
+  writeFileSync(key, 'K-5ecret\n');
+  writeFileSync(password, 'P-5ecret\n');
+  const set = (...settings: string[]) =>
+    run('network', 'set', id, '--mode', 'live', '--network', 'cmi', ...settings);
+  const needed = ['--client-id', '600000001', '--store-key-file', key];
+  const gateway = ['--gateway', 'https://payment.cmi.example'];
+  const refusals: readonly (readonly [settings: string[], error: RegExp])[] = [
+    [needed, /cmi needs gateway/],
+    [[...gateway, '--client-id', '600000001'], /cmi needs store_key/],
+    [['--gateway', 'http://payment.cmi.example', ...needed], /gateway can't be used: must use https/],
+    [[...gateway, ...needed, '--api-user', 'shop_api'], /cmi needs api_password when api_user is given/],
+    [
+      [...gateway, ...needed, '--api-password-file', password],
+      /cmi needs api_user when api_password is given/,
+    ],
+    [[...gateway, ...needed, '--address', 'https://a.example'], /--address is an option of http/],
+  ];
+  for (const [settings, error] of refusals) {
+    const refused = await set(...settings);
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.error, error);
+  }
+  assert.deepEqual((await json('org', 'show', id)).without_network.live, []);
+  const withUser = await set(
+    ...gateway,
+    ...needed,
+    '--api-user',
+    'shop_api',
+    '--api-password-file',
+    password,
+  );
+  rmSync(folder, { recursive: true });
+  assert.match(
+    withUser.out,
+    /live +card +cmi +gateway=\S+ client_id=600000001 api_user=shop_api store_key=\(sealed\) api_password=\(sealed\)/,
+  );
+  const said = [withUser.out, JSON.stringify(await json('network', 'show', id))];
+  assert(!said.some((text) => text.includes('5ecret')));
+  await run('org', 'methods', id, '--mode', 'live', '--card', 'on');
+  assert.equal((await json('org', 'show', id)).methods.live.card, true);
 });
 
 test('review list and close', async () => {

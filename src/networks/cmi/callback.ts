@@ -1,0 +1,106 @@
+// What CMI posts after each attempt to pay on its page: a form with the fields that the payment was started with, the outcome,
+// and the hash. Only one that is signed is read any further. CMI's own sample hashes a value without a line break at its
+// end and with its HTML entities decoded; other clients also trim it, or take it as it is posted. All three are accepted: each
+// is a text that only the holder of the store key can sign.
+
+import { parse } from 'node:querystring';
+import { decode } from 'html-entities';
+import type { DeclineCode } from '../../contract/vocabulary.ts';
+import type { CardDetails } from '../../domain/record.ts';
+import { declineCodeOf } from './decline-codes.ts';
+import { centimesOf } from './dirhams.ts';
+import { bytesOf, type Field, isSigned } from './hash.ts';
+
+/** The number of the dirham in ISO 4217. */
+export const dirham = '504';
+
+/** One attempt to pay, as CMI reports it. */
+export interface CmiAttempt {
+  readonly clientId: string;
+  /** Our name for what was paid. */
+  readonly order: string;
+  /** Null when the amount is missing or isn't one. */
+  readonly centimes: number | null;
+  readonly currency: string;
+  /** CMI's name for the attempt. */
+  readonly transaction: string;
+  /** Why it was declined; null: the card's bank has authorized it. */
+  readonly decline: DeclineCode | null;
+  /** What CMI tells of the card; null when that is not all of it. */
+  readonly card: CardDetails | null;
+}
+
+/** Fields that a message has. CMI's have about 60. */
+const fieldsMax = 200;
+
+/** The attempt that a genuine callback reports; otherwise what is wrong with it, in words for an operator. */
+export function readAttempt(body: string, storeKey: string): CmiAttempt | string {
+  const posted = fieldsOf(body);
+  if (typeof posted === 'string') return posted;
+  const hash = posted.find(([name]) => /^hash$/i.test(name))?.[1] ?? '';
+  const decoded = withValues(posted, decodedValue);
+  const trimmed = withValues(decoded, (value) => value.replace(/^[ \t-\r]+|[ \t-\r]+$/g, ''));
+  const fields = [decoded, trimmed, posted].find((fields) => isSigned(fields, hash, storeKey));
+  if (fields === undefined) return 'the hash is not that of the fields: is the store key the right one?';
+  return attemptOf(new Map(fields));
+}
+
+function fieldsOf(body: string): Field[] | string {
+  const posted = parse(bytesOf(body), '&', '=', {
+    maxKeys: fieldsMax + 1,
+    decodeURIComponent: (text) =>
+      text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+        String.fromCharCode(Number.parseInt(digits, 16)),
+      ),
+  });
+  const fields = Object.entries(posted);
+  if (fields.length > fieldsMax) return `it has more than ${fieldsMax} fields`;
+  const repeated = fields.find(([, value]) => typeof value !== 'string');
+  return repeated === undefined ? (fields as [string, string][]) : 'a field is there more than once';
+}
+
+function withValues(fields: readonly Field[], change: (value: string) => string): Field[] {
+  return fields.map(([name, value]) => [name, change(value)]);
+}
+
+function decodedValue(value: string): string {
+  return value
+    .replace(/\n$/, '')
+    .replace(/&#?\w{1,10};/g, (entity) => bytesOf(decode(entity, { level: 'html4', scope: 'strict' })));
+}
+
+function attemptOf(fields: ReadonlyMap<string, string>): CmiAttempt | string {
+  const field = (name: string) => fields.get(name) ?? '';
+  const order = field('oid');
+  if (order === '') return 'it names no order';
+  // There is no code when the customer did not pass the bank's challenge, so that no bank was asked.
+  const returnCode = field('ProcReturnCode');
+  const isAuthorized = returnCode === '00';
+  if (isAuthorized !== /^approved$/i.test(field('Response')))
+    return 'its return code and its response disagree';
+  return {
+    clientId: field('clientid'),
+    order,
+    centimes: centimesOf(field('amount')),
+    currency: field('currency'),
+    transaction: field('TransId'),
+    decline: isAuthorized ? null : declineCodeOf(returnCode),
+    card: cardOf(field),
+  };
+}
+
+/** The card without the end of its validity, unless CMI tells all of that. */
+function cardOf(field: (name: string) => string): CardDetails | null {
+  const [last4] = /\d{4}$/.exec(field('maskedCreditCard') || field('MaskedPan')) ?? [];
+  const brand = field('EXTRA.CARDBRAND') || field('EXTRA_CARDBRAND');
+  if (last4 === undefined || !/^\w{1,20}$/.test(brand)) return null;
+  const month = Number(field('Ecom_Payment_Card_ExpDate_Month'));
+  const year = Number(field('Ecom_Payment_Card_ExpDate_Year'));
+  const isWhole = month >= 1 && month <= 12 && year >= 1 && year <= 99;
+  return {
+    brand: brand.toLowerCase(),
+    last4,
+    exp_month: isWhole ? month : null,
+    exp_year: isWhole ? 2000 + year : null,
+  };
+}

@@ -1,0 +1,256 @@
+// The connector to CMI (Centre Monétique Interbancaire), where customers pay on CMI's own page: this service never sees a card
+// number. CMI posts the outcome, and holds the money until the answer to that, or a call, takes it. docs/networks/cmi.md has the
+// protocol and its sources. Without a user of CMI's interface for merchants nothing can be asked, taken or refunded by a call.
+
+import { kindOfId } from '../../contract/id-prefixes.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { NetworkCall } from '../../domain/network-call.ts';
+import type { NetworkOutcome } from '../../domain/network-outcomes.ts';
+import type { Callback, CardNetwork, LookedUp, Received, Reply, Report } from '../network.ts';
+import type { SendPost } from '../post.ts';
+import { dirham, readAttempt } from './callback.ts';
+import { formFields, pageSeconds } from './form.ts';
+import { type ApiUser, type CmiOperation, type CmiResponse, requestOf, responseOf } from './messages.ts';
+import {
+  historyOf,
+  latestOf,
+  type RefundFound,
+  refundIn,
+  saleOf,
+  type Transaction,
+  type TransactionState,
+} from './order.ts';
+
+export interface CmiConnectorOptions {
+  /** The address of the gateway, such as `https://payment.cmi.co.ma`. */
+  readonly gateway: string;
+  readonly clientId: string;
+  readonly storeKey: string;
+  readonly api: ApiUser | null;
+  readonly send: SendPost;
+  readonly now: Clock;
+}
+
+export function createCmiConnector(options: CmiConnectorOptions): CardNetwork {
+  const { gateway, clientId, storeKey, api } = options;
+  const calls = new CmiCalls(options);
+  return {
+    // CMI hears of a payment when the customer's browser posts the form.
+    openPage: async () => ({ result: api === null ? 'done' : 'awaited' }),
+    startPage: (payment) => ({
+      url: new URL('/fim/est3Dgate', gateway).href,
+      fields: formFields(payment, { clientId, storeKey }),
+    }),
+    readCallback: (callback) => readCallback(callback, options),
+    lookup: (call) => calls.lookup(call),
+    capture: (call) => calls.capture(call),
+    release: (call) => calls.release(call),
+    refund: (call) => calls.refund(call),
+    ...(api !== null && { check: () => calls.check() }),
+  };
+}
+
+/** An order that never was. */
+const unknownOrder = 'ch_check';
+
+/** Refusals of a refund that may be accepted later: the payment isn't settled yet, or something about it is under way. */
+const refusedForNow: ReadonlySet<string> = new Set(['CORE-2508', 'CORE-2304', 'CORE-2311', 'CORE-2314']);
+
+/** Errors of the gateway itself, after which nobody knows what it has done. */
+const gatewayErrors = /^(CORE-(2400|2500|2501|2700|2800|2900|3000)|96|91)$/;
+
+class CmiCalls {
+  readonly #options: CmiConnectorOptions;
+
+  constructor(options: CmiConnectorOptions) {
+    this.#options = options;
+  }
+
+  async lookup(call: NetworkCall): Promise<LookedUp> {
+    switch (call.action) {
+      case 'await_card_payment':
+        return pageOutcome(await this.#sale(call.charge!), call, this.#options.now());
+      case 'capture_charge':
+        return captured(await this.#sales(call.charge!), call);
+      case 'release_charge':
+        return released(await this.#sales(call.charge!));
+      case 'refund_charge':
+        return refunded(refundIn(await this.#history(call.charge!), call.id, call.amount, isOurs));
+      default:
+        return 'unknown';
+    }
+  }
+
+  async capture({ charge, amount }: NetworkCall): Promise<NetworkOutcome> {
+    return mustBeDone(await this.#ask({ type: 'PostAuth', centimes: amount }, charge!));
+  }
+
+  async release({ charge }: NetworkCall): Promise<NetworkOutcome> {
+    return mustBeDone(await this.#ask({ type: 'Void' }, charge!));
+  }
+
+  async refund({ id, charge, amount }: NetworkCall): Promise<NetworkOutcome> {
+    if (this.#options.api === null) return { result: 'failed', reason: 'no_api_user' };
+    const operation = { type: 'Credit', centimes: amount, transaction: id } as const;
+    const { isDone, fault } = await this.#ask(operation, charge!);
+    if (isDone) return { result: 'done' };
+    if (refusedForNow.has(fault)) return { result: 'accepted' };
+    if (gatewayErrors.test(fault)) throw new Error(`the network had an error (${fault})`);
+    return { result: 'failed', reason: fault };
+  }
+
+  async check(): Promise<void> {
+    if ((await this.#latest(unknownOrder)) !== null)
+      throw new Error('asked about an order that never was, the network told of a payment');
+  }
+
+  /** What became of the customer's attempts to pay an order: the one that was accepted, if there is one. */
+  async #sale(order: string): Promise<Transaction | null> {
+    const latest = await this.#latest(order);
+    const tellsAll = latest === null || (latest.kind === 'sale' && latest.state !== 'declined');
+    return tellsAll ? latest : saleOf(await this.#history(order));
+  }
+
+  /** The payments of an order that were accepted. There may be two: `PostAuth` must not take the second after the first. */
+  async #sales(order: string): Promise<Transaction[]> {
+    const latest = await this.#latest(order);
+    if (latest === null) return [];
+    if (latest.kind === 'sale' && latest.state === 'taken') return [latest];
+    return (await this.#history(order)).filter(({ kind, state }) => kind === 'sale' && state !== 'declined');
+  }
+
+  async #latest(order: string): Promise<Transaction | null> {
+    return latestOf(await this.#ask({ query: 'ORDERSTATUS' }, order), order);
+  }
+
+  async #history(order: string): Promise<Transaction[]> {
+    return historyOf(await this.#ask({ query: 'ORDERHISTORY' }, order), order);
+  }
+
+  async #ask(operation: CmiOperation, order: string): Promise<CmiResponse> {
+    const { gateway, clientId, api, send } = this.#options;
+    if (api === null) throw new Error('CMI can be asked only with api_user and api_password');
+    const { status, body } = await send({
+      url: new URL('/fim/api', gateway).href,
+      headers: { 'Content-Type': 'application/xml; charset=utf-8' },
+      body: requestOf(operation, order, clientId, api),
+    });
+    if (status !== 200) throw new Error(`the network answered ${status}`);
+    return responseOf(body);
+  }
+}
+
+/** We name a refund as its call. */
+function isOurs(name: string): boolean {
+  return kindOfId(name) === 'network_call';
+}
+
+/** A refusal doesn't end a call about money that is held: it is tried again, and operators see that it waits. */
+function mustBeDone({ isDone, fault }: CmiResponse): NetworkOutcome {
+  if (!isDone) throw new Error(`the network refused it (${fault})`);
+  return { result: 'done' };
+}
+
+/** A page that was opened at the last moment may have been left open for so long, and its outcome takes a while. */
+const pageOverMs = 2 * pageSeconds * 1000;
+
+/** What became of CMI's page. After a refusal the customer may try another card there. */
+function pageOutcome(
+  sale: Transaction | null,
+  { currency, chargeEndsAtMs }: NetworkCall,
+  nowMs: number,
+): NetworkOutcome {
+  switch (sale?.state) {
+    case 'held':
+    case 'taken': {
+      const { name: reference, centimes: amount } = sale;
+      return {
+        result: 'paid',
+        money: { reference, amount, currency, agent: null, card: null, isHeld: true },
+      };
+    }
+    case 'voided':
+      return { result: 'failed', reason: 'voided' };
+    case 'pending':
+      return { result: 'accepted' };
+    default:
+      return nowMs < chargeEndsAtMs! + pageOverMs
+        ? { result: 'accepted' }
+        : { result: 'failed', reason: 'not_paid' };
+  }
+}
+
+function captured(sales: readonly Transaction[], { amount }: NetworkCall): LookedUp {
+  const inState = (state: TransactionState) => sales.filter((sale) => sale.state === state);
+  const [money = null] = [...inState('taken'), ...inState('held')];
+  if (money !== null) {
+    if (money.centimes !== amount) return { result: 'failed', reason: 'another_amount' };
+    return money.state === 'taken' ? { result: 'done' } : 'unknown';
+  }
+  if (sales.some(({ state }) => state === 'voided')) return { result: 'failed', reason: 'voided' };
+  throw new Error('the network does not know of the payment');
+}
+
+function released(sales: readonly Transaction[]): LookedUp {
+  const isAny = (state: TransactionState) => sales.some((sale) => sale.state === state);
+  if (isAny('taken')) return { result: 'failed', reason: 'captured' };
+  if (isAny('held')) return 'unknown';
+  if (isAny('pending')) throw new Error('the payment is still under way at the network');
+  return { result: 'done' };
+}
+
+function refunded(found: RefundFound): LookedUp {
+  switch (found) {
+    case 'made':
+      return { result: 'done' };
+    case 'pending':
+      return { result: 'accepted' };
+    case 'voided':
+      return { result: 'failed', reason: 'voided' };
+    case 'not_there':
+      return 'unknown';
+    case 'cannot_tell':
+      throw new Error('the network has made a refund that may be this one, under another name');
+  }
+}
+
+function readCallback({ body }: Callback, { clientId, storeKey, api }: CmiConnectorOptions): Report | Reply {
+  const attempt = readAttempt(body, storeKey);
+  if (typeof attempt === 'string' || attempt.clientId !== clientId) return say('FAILURE');
+  const { order, centimes, currency, transaction, decline, card } = attempt;
+  const about = { charge: order };
+  const reply = (received: Received) => replyTo(received, api !== null);
+  if (decline !== null) return { about, says: { result: 'declined', decline_code: decline }, reply };
+  if (centimes === null || transaction === '') return say('FAILURE');
+  const money = {
+    reference: transaction,
+    amount: centimes,
+    currency: currency === dirham ? 'mad' : currency,
+    agent: null,
+    card,
+    isHeld: api !== null,
+  };
+  return { about, says: { result: 'paid', money }, reply };
+}
+
+/** `ACTION=POSTAUTH` takes the money; `APPROVED` takes note of the outcome; `FAILURE` takes note that something is wrong. */
+function replyTo(received: Received, isCaptured: boolean): Reply {
+  switch (received) {
+    case 'credited':
+      return say('ACTION=POSTAUTH');
+    case 'repeated':
+      // The first answer may have been lost. If no call takes the money, this answer has to.
+      return say(isCaptured ? 'APPROVED' : 'ACTION=POSTAUTH');
+    case 'review':
+    case 'declined':
+      return say('APPROVED');
+    case 'unknown':
+      return say('FAILURE');
+    case 'later':
+      return say('FAILURE', 503);
+  }
+}
+
+function say(body: 'ACTION=POSTAUTH' | 'APPROVED' | 'FAILURE', status = 200): Reply {
+  return { status, contentType: 'text/plain; charset=utf-8', body };
+}

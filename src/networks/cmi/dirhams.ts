@@ -1,0 +1,20 @@
+// Amounts as CMI writes them. Forms and callbacks have dirhams with a point (`1234.50`); the status and the history of an order
+// have centimes without one (`123450`). Here they are digits all the way, never fractions.
+
+/** Dirhams with two decimals. `centimes` is a whole number, 0 or more. */
+export function dirhamsOf(centimes: number): string {
+  const digits = String(centimes).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** The centimes of dirhams: `1234.50`, `1234.5` or `1234`. Null when it is no such amount. */
+export function centimesOf(dirhams: string): number | null {
+  const [, whole, decimals = ''] = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(dirhams) ?? [];
+  return whole === undefined ? null : Number(whole + decimals.padEnd(2, '0'));
+}
+
+/** The centimes of an amount in the status or history of an order. Null when it is no such amount. */
+export function centimesInHistory(text: string): number | null {
+  if (text.includes('.')) return centimesOf(text);
+  return /^\d{1,14}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,52 @@
+// The form that starts a payment on CMI's page. The customer's browser posts it, so the hash is what keeps its values as they
+// are. Because the hash does not cover the names, no value may be a text of the customer's that could pass for an amount.
+
+import { randomUUID } from 'node:crypto';
+import type { HostedPayment } from '../network.ts';
+import { dirham } from './callback.ts';
+import { dirhamsOf } from './dirhams.ts';
+import { bytesOf, hashOf } from './hash.ts';
+
+/** How long the customer can pay after the form was posted. CMI takes 30 to 2,700. */
+export const pageSeconds = 1_800;
+
+/** What a text about the customer may have in characters. */
+const charactersMax = 255;
+
+export function formFields(
+  { charge, amount, language, customer, paidUrl, unpaidUrl, callbackUrl }: HostedPayment,
+  { clientId, storeKey }: { readonly clientId: string; readonly storeKey: string },
+): [name: string, value: string][] {
+  const fields: [string, string][] = [
+    ['clientid', clientId],
+    ['storetype', '3D_PAY_HOSTING'],
+    ['trantype', 'PreAuth'],
+    ['amount', dirhamsOf(amount)],
+    ['currency', dirham],
+    ['oid', charge],
+    ['okUrl', paidUrl],
+    ['failUrl', unpaidUrl],
+    ['shopurl', unpaidUrl],
+    ['callbackUrl', callbackUrl],
+    ['lang', language],
+    ['rnd', randomUUID()],
+    ['sessiontimeout', String(pageSeconds)],
+    ['hashAlgorithm', 'ver3'],
+    ['encoding', 'UTF-8'],
+    ...fieldAbout('BillToName', customer.name, /^\p{L}/u),
+    ...fieldAbout('email', customer.email, /^[^@]+@[^@]+$/),
+  ];
+  const bytes = fields.map(([name, value]) => [name, bytesOf(value)] as const);
+  return [...fields, ['HASH', hashOf(bytes, storeKey).toString('base64')]];
+}
+
+/** A text about the customer, when it is known and can't pass for something else. CMI's clients send no spaces at its ends. */
+function fieldAbout(name: string, text: string | null, pattern: RegExp): [string, string][] {
+  const value = (text ?? '')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, charactersMax)
+    .trim()
+    .toWellFormed();
+  return pattern.test(value) ? [[name, value]] : [];
+}

@@ -1,0 +1,99 @@
+// What CMI knows of an order: its status tells the latest transaction, its history all of them. An answer that makes no sense is
+// an error. A refund is found by our name for it; one under another name may be ours too, if CMI has not kept ours.
+
+import { centimesInHistory } from './dirhams.ts';
+import type { CmiResponse } from './messages.ts';
+
+const states = {
+  A: 'held',
+  C: 'taken',
+  S: 'taken',
+  PN: 'pending',
+  V: 'voided',
+  CNCL: 'voided',
+  D: 'declined',
+  ERR: 'declined',
+} as const;
+
+/** `held`: the card's bank holds the money. `taken`: it was captured, or is settled. */
+export type TransactionState = (typeof states)[keyof typeof states];
+
+export interface Transaction {
+  readonly kind: 'sale' | 'refund';
+  readonly state: TransactionState;
+  readonly centimes: number;
+  /** CMI's name for it; of a refund, ours. */
+  readonly name: string;
+}
+
+/** The latest transaction of an order; null when CMI does not know the order. */
+export function latestOf(response: CmiResponse, order: string): Transaction | null {
+  const { isDone, extra, fault, message } = response;
+  if (!isDone) {
+    // The summary of an order that is not there has all its names, and no value.
+    if (/^ORD_ID:(\t|$)/.test(extra('ORDERSTATUS')) || /^No record found/.test(message)) return null;
+    throw new Error(`the network did not tell the status of the order (${fault})`);
+  }
+  if (response.order !== order) throw new Error("the network's answer is about another order");
+  return transactionOf(
+    extra('CHARGE_TYPE_CD'),
+    extra('TRANS_STAT'),
+    extra('ORIG_TRANS_AMT'),
+    extra('TRANS_ID'),
+  );
+}
+
+const historyMax = 1_000;
+
+/** The transactions of an order, newest first; none when CMI does not know the order. */
+export function historyOf(response: CmiResponse, order: string): Transaction[] {
+  const count = response.extra('TRXCOUNT');
+  if (count === '0') return [];
+  if (!response.isDone) throw new Error(`the network did not tell the order's history (${response.fault})`);
+  if (response.order !== order) throw new Error("the network's answer is about another order");
+  if (!/^\d{1,4}$/.test(count) || Number(count) > historyMax) throw new Error('the history has no count');
+  return Array.from({ length: Number(count) }, (_, at) => {
+    const [kind = '', state = '', amount = '', , , , , , , , name = ''] = response
+      .extra(`TRX${at + 1}`)
+      .split('\t');
+    return transactionOf(kind, state, amount, name);
+  });
+}
+
+function transactionOf(kind: string, state: string, amount: string, name: string): Transaction {
+  const centimes = centimesInHistory(amount);
+  if (!/^[SC]$/.test(kind) || !Object.hasOwn(states, state) || centimes === null)
+    throw new Error('the network tells of a transaction that makes no sense');
+  return {
+    kind: kind === 'S' ? 'sale' : 'refund',
+    state: states[state as keyof typeof states],
+    centimes,
+    name,
+  };
+}
+
+/** The sale that counts: the newest one that was not declined, if there is one. */
+export function saleOf(history: readonly Transaction[]): Transaction | null {
+  const sales = history.filter(({ kind }) => kind === 'sale');
+  return sales.find(({ state }) => state !== 'declined') ?? sales[0] ?? null;
+}
+
+export type RefundFound = 'made' | 'pending' | 'voided' | 'not_there' | 'cannot_tell';
+
+/** What became of a refund. `isOurs`: whether a transaction's name is one that we gave. */
+export function refundIn(
+  history: readonly Transaction[],
+  name: string,
+  centimes: number,
+  isOurs: (name: string) => boolean,
+): RefundFound {
+  const refunds = history.filter(({ kind, state }) => kind === 'refund' && state !== 'declined');
+  const found = refunds.find((refund) => refund.name === name);
+  if (found !== undefined) {
+    if (found.centimes !== centimes) return 'cannot_tell';
+    if (found.state === 'voided' || found.state === 'pending') return found.state;
+    return 'made';
+  }
+  const mayBeIt = refunds.some((refund) => refund.centimes === centimes && !isOurs(refund.name));
+  return mayBeIt ? 'cannot_tell' : 'not_there';
+}

@@ -1,0 +1,92 @@
+// The connector against the stand-in for CMI, which was written without it: each takes what the other makes. No process and no
+// socket is needed here; live-card.test.ts has the whole service with the stand-in as a process.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCmiConnector } from '../../../src/networks/cmi/connector.ts';
+import type { Report } from '../../../src/networks/network.ts';
+import { call, startMs } from '../calls.ts';
+import { callbackBody, callbackFields } from '../cmi-stand-in/callback.ts';
+import { Gateway } from '../cmi-stand-in/gateway.ts';
+
+const options = {
+  clientId: '600000001',
+  storeKey: 'store|key\\é',
+  apiUser: 'shop & co',
+  apiPassword: `<"p'w">`,
+};
+const gateway = new Gateway(options);
+const network = createCmiConnector({
+  gateway: 'https://payment.cmi.test',
+  clientId: options.clientId,
+  storeKey: options.storeKey,
+  api: { name: options.apiUser, password: options.apiPassword },
+  now: () => startMs,
+  async send({ body }) {
+    const answer = await gateway.request(body);
+    assert(answer.status !== null);
+    return { status: answer.status, body: answer.body };
+  },
+});
+const about = { charge: 'ch_1', amount: 25_000, chargeEndsAtMs: startMs + 60_000 };
+
+test('a payment from its form to its refund', async () => {
+  await network.check!();
+  const { fields } = await network.startPage!({
+    charge: 'ch_1',
+    amount: 25_000,
+    currency: 'mad',
+    language: 'fr',
+    customer: { name: 'Zoé | محمد \\ <"\'>', email: 'zoe@example.ma' },
+    description: null,
+    paidUrl: 'https://pay.test/paid?a=1&b=2',
+    unpaidUrl: 'https://pay.test/unpaid',
+    callbackUrl: 'https://pay.test/networks/cmi/org_1/live',
+  });
+  const form = new URLSearchParams(Object.fromEntries(fields!));
+  assert.equal(gateway.start(form.toString()).status, 200);
+  form.set('amount', '1.00');
+  assert.equal(gateway.start(form.toString()).status, 400);
+
+  const order = gateway.ledger.orders.get('ch_1')!;
+  const lookup = (action: Parameters<typeof call>[0] & object) =>
+    network.lookup(call({ ...about, ...action }));
+  assert.deepEqual(await lookup({ action: 'await_card_payment' }), { result: 'accepted' });
+  const told = (transaction: ReturnType<typeof gateway.ledger.authorize>) =>
+    network.readCallback!({
+      signature: '',
+      body: callbackBody(callbackFields(order, transaction), options.storeKey, null),
+    }) as Report;
+  const declined = told(gateway.ledger.decline(order, '51'));
+  assert.deepEqual(declined.says, { result: 'declined', decline_code: 'insufficient_funds' });
+  assert.deepEqual(await lookup({ action: 'await_card_payment' }), { result: 'accepted' });
+
+  const paid = told(gateway.ledger.authorize(order));
+  assert.deepEqual(paid.about, { charge: 'ch_1' });
+  assert(paid.says.result === 'paid');
+  const { card, ...money } = paid.says.money;
+  assert.deepEqual(card, { brand: 'visa', last4: '4358', exp_month: null, exp_year: null });
+  // Asked, CMI tells the same payment by the same reference.
+  assert.deepEqual(await lookup({ action: 'await_card_payment' }), {
+    result: 'paid',
+    money: { ...money, card: null },
+  });
+
+  assert.equal(await lookup({ action: 'capture_charge' }), 'unknown');
+  const capture = call({ ...about, action: 'capture_charge' });
+  assert.deepEqual(await network.capture!(capture), { result: 'done' });
+  assert.deepEqual(await lookup({ action: 'capture_charge' }), { result: 'done' });
+  await assert.rejects(network.capture!(capture), /CORE/);
+
+  const refund = call({ ...about, action: 'refund_charge', id: 'op_2', amount: 10_000 });
+  assert.equal(await network.lookup(refund), 'unknown');
+  gateway.ledger.settled = false;
+  assert.deepEqual(await network.refund(refund), { result: 'accepted' });
+  assert.equal(await network.lookup(refund), 'unknown');
+  gateway.ledger.settled = true;
+  assert.deepEqual(await network.refund(refund), { result: 'done' });
+  assert.deepEqual(await network.lookup(refund), { result: 'done' });
+  const tooMuch = await network.refund({ ...refund, id: 'op_3', amount: 20_000 });
+  assert.deepEqual(tooMuch, { result: 'failed', reason: 'CORE-2509' });
+  assert.equal(gateway.orders()[0]!.refunded, 10_000);
+});
