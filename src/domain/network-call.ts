@@ -2,6 +2,7 @@
 // data that may cross a thread, made from the records as they are when the call is durable, so a call that is made again
 // after a restart says the same.
 
+import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { assert } from '../core/assert.ts';
 import type { Context } from './decision.ts';
 import type { Draft } from './draft.ts';
@@ -31,6 +32,11 @@ export interface NetworkCall {
   readonly card: CardDetails | null;
   /** The code to issue or to cancel, and the time until which it can be paid. */
   readonly cash: { readonly number: string; readonly expiresAtMs: number } | null;
+}
+
+/** The method of the payment that a call is about. */
+export function methodOfCall({ action }: Pick<NetworkCallRecord, 'action'>): PaymentMethodType {
+  return action === 'issue_cash_code' || action === 'cancel_cash_code' ? 'cash' : 'card';
 }
 
 /** The record of a new call, without what it is about. */

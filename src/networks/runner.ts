@@ -31,6 +31,8 @@ export interface RunnerOptions {
 export interface Runner {
   /** Makes a call that was never made before. */
   run(call: NetworkCall): void;
+  /** Why a call has no outcome yet: what went wrong when it was last made or asked about; null when nothing did. */
+  lastError(callId: string): string | null;
   /** Continues calls that may have been made before a restart. */
   recover(calls: readonly NetworkCall[]): void;
   /** Starts no more calls. Those under way are found again by `recover`. */
@@ -54,13 +56,14 @@ const beginsWithQuestion: ReadonlySet<NetworkCall['action']> = new Set([
 
 export function createRunner(options: RunnerOptions): Runner {
   const { networks, settle, isOpen, timers, timeoutMs, onTrouble } = options;
-  /** Ids of the calls under way: one that is given again meanwhile is ignored. */
-  const underWay = new Set<string>();
+  /** The calls under way, with the last error of each: one that is given again meanwhile is ignored. */
+  const underWay = new Map<string, string | null>();
   let stopped = false;
 
   function again(callId: string, tries: number, error: unknown, action: (tries: number) => void): void {
     if (stopped) return;
     onTrouble({ callId, error });
+    if (underWay.has(callId)) underWay.set(callId, error instanceof Error ? error.message : String(error));
     const delayMs = Math.min(retryMsMax, retryMsMin * 2 ** tries);
     timers.after(delayMs, () => {
       if (!stopped) action(tries + 1);
@@ -77,6 +80,7 @@ export function createRunner(options: RunnerOptions): Runner {
 
   /** Reports what a network has answered, and asks again later when that is not the end. */
   function answered(call: NetworkCall, outcome: NetworkOutcome, times: number): void {
+    underWay.set(call.id, null);
     if (times === 0 || outcome.result !== 'accepted') report(call.id, outcome);
     if (outcome.result === 'accepted') askLater(call, times);
   }
@@ -115,7 +119,7 @@ export function createRunner(options: RunnerOptions): Runner {
 
   function take(call: NetworkCall): boolean {
     if (stopped || underWay.has(call.id)) return false;
-    underWay.add(call.id);
+    underWay.set(call.id, null);
     return true;
   }
 
@@ -130,6 +134,7 @@ export function createRunner(options: RunnerOptions): Runner {
     recover(calls) {
       for (const call of calls) if (take(call)) ask(call, 0);
     },
+    lastError: (callId) => underWay.get(callId) ?? null,
     stop() {
       stopped = true;
     },

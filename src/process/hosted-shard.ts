@@ -8,7 +8,13 @@ import type { Networks } from '../networks/network.ts';
 import { createRunner, type Runner, type RunnerOptions } from '../networks/runner.ts';
 import type { Timers } from '../networks/timers.ts';
 import type { Availability, ShardAccount } from '../shard/account.ts';
-import type { CallbackMessage, InternalRequest, ToShardThread } from '../shard/protocol.ts';
+import type {
+  InternalRequest,
+  NetworksMessage,
+  OpenCall,
+  OpenCallsRequest,
+  ToShardThread,
+} from '../shard/protocol.ts';
 import { settlementOf } from '../shard/settlement.ts';
 import { Shard } from '../shard/shard.ts';
 import type { ShardOptions } from '../shard/shard-options.ts';
@@ -36,8 +42,10 @@ export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 
   readonly onDisk: (isFull: boolean, wasFull: boolean) => void;
 }
 
-function isCallback(message: ToShardThread): message is CallbackMessage {
-  return 'request' in message && message.request.kind === 'network_callback';
+function isAboutNetworks(message: ToShardThread): message is NetworksMessage {
+  if (!('request' in message)) return false;
+  const { kind } = message.request;
+  return kind === 'network_callback' || kind === 'open_network_calls';
 }
 
 export class HostedShard {
@@ -103,23 +111,34 @@ export class HostedShard {
 
   /** Takes a message of a peer, which may bring something that is due soon. */
   receive(message: ToShardThread, peer: Peer): void {
-    if (isCallback(message)) void this.#takeCallback(message, peer);
+    if (isAboutNetworks(message)) void this.#answerAboutNetworks(message, peer);
     else this.shard.receive(message, peer);
     if (this.#isIdle) this.#wake();
   }
 
-  async #takeCallback({ correlation, request }: CallbackMessage, peer: Peer): Promise<void> {
+  async #answerAboutNetworks({ correlation, request }: NetworksMessage, peer: Peer): Promise<void> {
     const { networks, onNetworkTrouble } = this.#options;
     const ask = (asked: InternalRequest) => this.shard.ask(asked);
     const knows = (org: string) => this.shard.state.knows(org);
     try {
-      const body = JSON.stringify(await takeCallback(request, { networks, ask, knows }));
-      peer.post({ correlation, answer: { ok: true, body } }, []);
+      const answered =
+        request.kind === 'open_network_calls'
+          ? this.#openCalls(request)
+          : await takeCallback(request, { networks, ask, knows });
+      peer.post({ correlation, answer: { ok: true, body: JSON.stringify(answered) } }, []);
     } catch (error) {
       // A secret can't be opened: nothing was stored, so the network is told to send it again.
-      onNetworkTrouble({ callId: 'callback', error });
+      onNetworkTrouble({ callId: request.kind, error });
       peer.post({ correlation, answer: { ok: false, code: 'api_error', message: 'try again later' } }, []);
     }
+  }
+
+  #openCalls({ org, limit }: OpenCallsRequest): OpenCall[] {
+    const open = this.shard.openNetworkCalls().filter((call) => org === null || call.org === org);
+    return open
+      .slice(-limit)
+      .reverse()
+      .map((record) => ({ record, lastError: this.#runner.lastError(record.id) }));
   }
 
   #wake(): void {

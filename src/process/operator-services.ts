@@ -5,13 +5,11 @@ import { kindOfId } from '../contract/id-prefixes.ts';
 import { slotOfId } from '../core/ids.ts';
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
-import { networkCallIndex } from '../domain/indexes.ts';
-import type { NetworkCallRecord } from '../domain/record.ts';
 import { listenSecret } from '../edge/listen-secret.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
 import { OperatorFailure } from '../operator/protocol.ts';
 import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/server/services.ts';
-import type { InternalRequest } from '../shard/protocol.ts';
+import type { InternalRequest, OpenCall } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import { checkWebhookUrl } from '../webhooks/address-guard.ts';
 import { createApiCaller } from './api-caller.ts';
@@ -64,10 +62,12 @@ export function operatorServices(options: {
       networks.put(org, directory.organization(org).connectors);
       await networks.of(org, mode)[method]?.check?.();
     },
-    async openNetworkCalls(limit) {
-      const asked = clients.map((client) => client.ask({ kind: 'records', index: networkCallIndex, limit }));
-      const answers = await Promise.all(asked);
-      return answers.flatMap((answer) => (answer.ok ? (JSON.parse(answer.body) as NetworkCallRecord[]) : []));
+    async openNetworkCalls(org, limit) {
+      const asked = org === null ? clients : [clients[supervisor.shardOf(org)]!];
+      const answers = await Promise.all(
+        asked.map((client) => client.handOver({ kind: 'open_network_calls', org, limit })),
+      );
+      return answers.flatMap((answer) => (answer.ok ? (JSON.parse(answer.body) as OpenCall[]) : []));
     },
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
     metricsText,

@@ -20,10 +20,10 @@ import {
   SpareBuffers,
 } from './frames.ts';
 import type {
-  CallbackRequest,
   FromShard,
   InternalAnswer,
   InternalRequest,
+  NetworksMessage,
   ToShardThread,
 } from './protocol.ts';
 
@@ -277,8 +277,8 @@ export class ShardClient {
     return this.#ask((correlation) => ({ correlation, request }), request.kind.startsWith('export_'));
   }
 
-  /** Hands over what a payment network has posted. The answer is as that of `ask`. */
-  handOver(request: CallbackRequest): Promise<InternalAnswer> {
+  /** Hands over what concerns payment networks. The answer is as that of `ask`. */
+  handOver(request: NetworksMessage['request']): Promise<InternalAnswer> {
     return this.#ask((correlation) => ({ correlation, request }), false);
   }
 

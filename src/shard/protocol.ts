@@ -8,7 +8,7 @@ import type { Cause } from '../domain/cause.ts';
 import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
 import type { PaymentSearch } from '../domain/payment-search.ts';
-import type { WebhookEndpointRecord } from '../domain/record.ts';
+import type { NetworkCallRecord, WebhookEndpointRecord } from '../domain/record.ts';
 
 /** A message that is not on the hot path. */
 export type InternalRequest =
@@ -87,6 +87,21 @@ export interface CallbackRequest {
   readonly body: string;
 }
 
+/** Asks for the calls to payment networks that have no final outcome yet. The body of the answer is `OpenCall[]` as JSON text. */
+export interface OpenCallsRequest {
+  readonly kind: 'open_network_calls';
+  /** Null: of all organizations. */
+  readonly org: string | null;
+  /** The newest, so many at most. */
+  readonly limit: number;
+}
+
+export interface OpenCall {
+  readonly record: NetworkCallRecord;
+  /** What went wrong when it was last made or asked about; null when nothing did. */
+  readonly lastError: string | null;
+}
+
 export type InternalAnswer =
   | { readonly ok: true; readonly body: string; readonly cursor?: string | null }
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
@@ -138,11 +153,11 @@ export type ToShard =
   | { readonly withdrawn: readonly number[] }
   | { readonly correlation: number; readonly request: InternalRequest }
   | { readonly outbox: OutboxMessage };
-/** To the thread of a shard, which takes the callbacks itself. */
-export type ToShardThread = ToShard | CallbackMessage;
-export interface CallbackMessage {
+/** To the thread of a shard, which makes the calls to payment networks and takes what they post. */
+export type ToShardThread = ToShard | NetworksMessage;
+export interface NetworksMessage {
   readonly correlation: number;
-  readonly request: CallbackRequest;
+  readonly request: CallbackRequest | OpenCallsRequest;
 }
 export type FromShard =
   | ArrayBuffer

@@ -91,7 +91,7 @@ test('without a network there is no live cash, and with one there is', async () 
     file,
   );
   assert.equal(set.code, 0, set.error);
-  assert.match(set.out, /live +cash +http +address=http:\S+ secret=\(sealed\)/);
+  assert.match(set.out, /live +cash +http +0 +address=http:\S+ secret=\(sealed\)/);
   const said = [set.out, service.output(), JSON.stringify(await service.operate('network.show', { org }))];
   assert(!said.some((text) => text.includes(integrator.secret)), 'the secret is not shown');
   const checked = await payments('--data-dir', dataDir, '--json', 'network', 'check', org);
@@ -236,6 +236,38 @@ test('an issue that is refused is told, and the payment can be tried again', asy
   const refused = await confirm(json.id);
   assert.deepEqual([refused.status, refused.json.error.code], [503, 'api_error']);
   assert.equal((await confirm(json.id)).status, 200);
+});
+
+interface Waiting {
+  readonly payment_intent: string;
+  readonly last_error: string | null;
+}
+
+test('a network that is removed or gets another address while a call is open: what waits says why, and goes on there', async () => {
+  const use = (address: string) =>
+    service.operate<{ open_calls: number }[]>('network.set', {
+      org,
+      mode: 'live',
+      network: 'http',
+      settings: { address },
+      secrets: { secret: integrator.secret },
+    });
+  await use('http://127.0.0.1:9/operations');
+  const { json } = await create();
+  const confirmed = confirm(json.id);
+  const error = await service.until(async () => {
+    const waiting = await service.operate<Waiting[]>('network.waiting', {});
+    return waiting.find((call) => call.payment_intent === json.id)?.last_error ?? undefined;
+  });
+  assert.equal(error, 'connection refused');
+  const left = await service.operate<object[]>('network.remove', { org, mode: 'live', network: 'http' });
+  const none = { mode: 'live', method: 'cash', network: 'none', settings: {}, secrets: [], open_calls: 1 };
+  assert.deepEqual(left.at(-1), none);
+  assert.equal((await use(integrator.address)).at(-1)!.open_calls, 1);
+  const { status, json: opened } = await confirmed;
+  assert.equal(status, 200);
+  const code = opened.next_action.cash_display_details.number;
+  assert.equal((await pay({ reference: 'moved', code, amount })).json.status, 'credited');
 });
 
 test('killed while an issue is under way: it is asked about, and the code can be paid', async () => {

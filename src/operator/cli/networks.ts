@@ -149,17 +149,24 @@ function secretIn(file: string): string {
   return text;
 }
 
+const openCallsHint =
+  'Calls that are open (payments networks) go on with the network in force: it is asked what became of each, also when\n' +
+  'another one was set since, and is sent those that it does not know. While there is none, they wait.';
+
 function list(networks: readonly PresentedConnector[]): string {
-  const lines = networks.map(({ mode, method, network, settings, secrets }) => [
+  const lines = networks.map(({ mode, method, network, settings, secrets, open_calls }) => [
     mode,
     method,
     network,
+    String(open_calls),
     [
       ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
       ...secrets.map((name) => `${name}=(sealed)`),
     ].join(' '),
   ]);
-  return formatTable(['mode', 'method', 'network', 'settings'], lines);
+  const table = formatTable(['mode', 'method', 'network', 'open calls', 'settings'], lines);
+  const isOpen = networks.some(({ network, open_calls }) => network !== 'simulator' && open_calls > 0);
+  return isOpen ? `${table}\n\n${openCallsHint}` : table;
 }
 
 function checks(checked: readonly CheckedConnector[]): string {
@@ -177,11 +184,23 @@ function calls(waiting: readonly PresentedNetworkCall[]): string {
     call.id,
     call.organization,
     call.mode,
+    call.network,
     call.action,
     call.accepted ? 'accepted' : 'sent',
     call.payment_intent,
     formatTime(call.since),
+    plain(call.last_error ?? '-'),
   ]);
-  const headings = ['id', 'organization', 'mode', 'action', 'state', 'payment', 'since'];
+  const headings = [
+    'id',
+    'organization',
+    'mode',
+    'network',
+    'action',
+    'state',
+    'payment',
+    'since',
+    'last error',
+  ];
   return formatTable(headings, lines, listedMax);
 }

@@ -10,6 +10,7 @@ import {
 } from '../../contract/vocabulary.ts';
 import { withConnector, withoutConnector } from '../../directory/network-credentials.ts';
 import type { Organization } from '../../directory/organization.ts';
+import { methodOfCall } from '../../domain/network-call.ts';
 import type { NetworkCallRecord } from '../../domain/record.ts';
 import {
   type ConnectorName,
@@ -19,6 +20,7 @@ import {
   connectors,
   ownerOfSetting,
 } from '../../networks/connectors.ts';
+import type { OpenCall } from '../../shard/protocol.ts';
 import { listedMax, OperatorFailure } from '../protocol.ts';
 import { defineCommand, modeSchema, type OperatorCommand, unaudited, withSecrets } from './command.ts';
 import type { OperatorServices } from './services.ts';
@@ -27,10 +29,12 @@ import type { OperatorServices } from './services.ts';
 export interface PresentedConnector {
   readonly mode: Mode;
   readonly method: PaymentMethodType;
-  /** `simulator` in test mode, when the organization has none of its own. */
-  readonly network: ConnectorName | 'simulator';
+  /** `simulator` in test mode, when the organization has none of its own; `none` when only calls are left of one. */
+  readonly network: ConnectorName | 'simulator' | 'none';
   readonly settings: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
+  /** Its calls that have no final outcome yet: the network in force is asked about them. */
+  readonly open_calls: number;
 }
 
 export interface CheckedConnector extends Pick<PresentedConnector, 'mode' | 'method' | 'network'> {
@@ -44,6 +48,10 @@ export interface PresentedNetworkCall {
   readonly mode: Mode;
   readonly action: NetworkCallRecord['action'];
   readonly payment_intent: string;
+  /** The network that is asked about it. */
+  readonly network: PresentedConnector['network'];
+  /** What went wrong when it was last made or asked about; null when nothing did. */
+  readonly last_error: string | null;
   /** The network has taken the order, and has not said yet how it ended. */
   readonly accepted: boolean;
   readonly since: string;
@@ -58,29 +66,26 @@ export const networkCommands: readonly OperatorCommand[] = [
     defineCommand(
       'network.set',
       { org, mode: modeSchema, network, settings: values, secrets: values },
-      async (params, services) => presentConnectors(await configureConnector(services, params)),
+      async (params, services) => presentConnectors(await configureConnector(services, params), services),
     ),
     'secrets',
   ),
-  defineCommand('network.show', { org }, async (params, { directory }) =>
-    presentConnectors(directory.organization(params.org)),
+  defineCommand('network.show', { org }, async (params, services) =>
+    presentConnectors(services.directory.organization(params.org), services),
   ),
-  defineCommand('network.remove', { org, mode: modeSchema, network }, async (params, { directory }) =>
-    presentConnectors(
-      await directory.changeOrganization(params.org, (organization) =>
-        withoutConnector(organization, params.mode, params.network),
-      ),
-    ),
-  ),
+  defineCommand('network.remove', { org, mode: modeSchema, network }, async (params, services) => {
+    const changed = await services.directory.changeOrganization(params.org, (organization) =>
+      withoutConnector(organization, params.mode, params.network),
+    );
+    return presentConnectors(changed, services);
+  }),
   defineCommand('network.check', { org }, async (params, services) => {
     const organization = services.directory.organization(params.org);
-    return Promise.all(
-      presentConnectors(organization).map((each) => checked(each, organization.id, services)),
-    );
+    return Promise.all(connectorsOf(organization).map((each) => checked(each, organization.id, services)));
   }),
   unaudited(
     defineCommand('network.waiting', {}, async (_, services) =>
-      (await services.openNetworkCalls(listedMax)).map(presentCall),
+      (await services.openNetworkCalls(null, listedMax)).map((call) => presentCall(call, services)),
     ),
   ),
 ];
@@ -132,22 +137,48 @@ function refuseSettings(
   if (unknown !== undefined) throw new OperatorFailure('usage', `${network} has no setting ${unknown}`);
 }
 
-function presentConnectors(organization: Organization): PresentedConnector[] {
-  const configured = organization.connectors;
+type ConfiguredConnector = Omit<PresentedConnector, 'open_calls'>;
+
+/** The network of a method, as it is configured; null when there is none. */
+function connectorOf(
+  { connectors: configured }: Organization,
+  mode: Mode,
+  method: PaymentMethodType,
+): ConfiguredConnector | null {
+  const own = configured[mode][method];
+  if (own !== null)
+    return { mode, method, network: own.connector, settings: own.settings, secrets: Object.keys(own.sealed) };
+  return mode === 'test' ? { mode, method, network: 'simulator', settings: {}, secrets: [] } : null;
+}
+
+function connectorsOf(organization: Organization): ConfiguredConnector[] {
+  return modes.flatMap((mode) =>
+    paymentMethodTypes.flatMap((method) => connectorOf(organization, mode, method) ?? []),
+  );
+}
+
+/** The networks of an organization, and the methods that have open calls and no network. */
+async function presentConnectors(
+  organization: Organization,
+  services: OperatorServices,
+): Promise<PresentedConnector[]> {
+  const open = await services.openNetworkCalls(organization.id, listedMax);
   return modes.flatMap((mode) =>
     paymentMethodTypes.flatMap((method): PresentedConnector[] => {
-      const own = configured[mode][method];
-      if (own !== null)
-        return [
-          { mode, method, network: own.connector, settings: own.settings, secrets: Object.keys(own.sealed) },
-        ];
-      return mode === 'test' ? [{ mode, method, network: 'simulator', settings: {}, secrets: [] }] : [];
+      const { length } = open.filter(
+        ({ record }) => modeOf(record.livemode) === mode && methodOfCall(record) === method,
+      );
+      const configured = connectorOf(organization, mode, method);
+      if (configured !== null) return [{ ...configured, open_calls: length }];
+      return length === 0
+        ? []
+        : [{ mode, method, network: 'none', settings: {}, secrets: [], open_calls: length }];
     }),
   );
 }
 
 async function checked(
-  { mode, method, network }: PresentedConnector,
+  { mode, method, network }: ConfiguredConnector,
   org: string,
   { checkNetwork }: OperatorServices,
 ): Promise<CheckedConnector> {
@@ -158,14 +189,18 @@ async function checked(
   return { mode, method, network, problem };
 }
 
-function presentCall(call: NetworkCallRecord): PresentedNetworkCall {
+function presentCall({ record, lastError }: OpenCall, { directory }: OperatorServices): PresentedNetworkCall {
+  const mode = modeOf(record.livemode);
+  const configured = connectorOf(directory.organization(record.org), mode, methodOfCall(record));
   return {
-    id: call.id,
-    organization: call.org,
-    mode: modeOf(call.livemode),
-    action: call.action,
-    payment_intent: call.payment_intent,
-    accepted: call.accepted,
-    since: new Date(call.created * 1000).toISOString(),
+    id: record.id,
+    organization: record.org,
+    mode,
+    network: configured?.network ?? 'none',
+    action: record.action,
+    payment_intent: record.payment_intent,
+    accepted: record.accepted,
+    since: new Date(record.created * 1000).toISOString(),
+    last_error: lastError,
   };
 }

@@ -7,10 +7,9 @@ import type { Language, Mode, PaymentMethodType } from '../../contract/vocabular
 import type { Clock } from '../../core/clock.ts';
 import type { Directory } from '../../directory/directory.ts';
 import type { Cause } from '../../domain/cause.ts';
-import type { NetworkCallRecord } from '../../domain/record.ts';
 import type { SecretBox } from '../../journal/secret-box.ts';
 import type { AskLogs } from '../../request-logs/query.ts';
-import type { InternalRequest } from '../../shard/protocol.ts';
+import type { InternalRequest, OpenCall } from '../../shard/protocol.ts';
 import type { Compacted } from '../cli/transferred.ts';
 
 export interface OperatorServices {
@@ -28,8 +27,8 @@ export interface OperatorServices {
   networkAddressFault(url: string): string | null;
   /** Asks the payment network of an organization whether it can be used. Rejects with an error that says why not. */
   checkNetwork(org: string, mode: Mode, method: PaymentMethodType): Promise<void>;
-  /** The calls to payment networks that have no final outcome yet, at most so many of each shard. */
-  openNetworkCalls(limit: number): Promise<NetworkCallRecord[]>;
+  /** The calls to payment networks that have no final outcome yet, of one organization or (null) of all, so many of each shard. */
+  openNetworkCalls(org: string | null, limit: number): Promise<OpenCall[]>;
   /** The secret with which `listen` signs the forwarded events of an organization. */
   listenSecret(org: string): Promise<string>;
   /** The metrics of the whole process in the Prometheus text format. */

@@ -13,6 +13,7 @@ import { CliFailure } from '../../../src/operator/cli/context.ts';
 import { listedMax } from '../../../src/operator/protocol.ts';
 import { defineCommand } from '../../../src/operator/server/command.ts';
 import type { PresentedDelivery } from '../../../src/operator/server/present-webhooks.ts';
+import { goldenRecords } from '../../journal/golden-records.ts';
 import {
   type Fixture,
   fixtureChecks,
@@ -121,6 +122,27 @@ describe('org', () => {
     assert.match(out, /^live methods +none \(switched on, without a network: card\)$/m);
     assert.match(out, /no payment can be taken in live mode/);
     assert.match((await run('org', 'show', id)).out, /no payment can be taken in live mode/);
+  });
+
+  test('who removes a network is told which calls are open, and what waits is listed with its last error', async () => {
+    const { id } = await json('org', 'create', '--name', 'Calls');
+    const file = join(fixture.dataDir, 'agents.secret');
+    writeFileSync(file, 'secret');
+    const network = ['--mode', 'live', '--network', 'http'];
+    const settings = ['--address', 'https://agents.example/', '--secret-file', file];
+    assert.doesNotMatch((await run('network', 'set', id, ...network, ...settings)).out, /payments networks/);
+    const record = {
+      ...goldenRecords.network_call,
+      org: id,
+      action: 'issue_cash_code',
+      accepted: false,
+    } as const;
+    fixture.openCalls.push({ record: { ...record, livemode: true }, lastError: 'connection\nrefused' });
+    const { out } = await run('networks');
+    assert.match(out, /live +http +issue_cash_code +sent +pi_\w+ +\S+ +connection.refused$/m);
+    const removed = await run('network', 'remove', id, ...network);
+    assert.match(removed.out, /^live +cash +none +1$[\s\S]*While there is none, they wait/m);
+    fixture.openCalls.pop();
   });
 
   test('human output is aligned', async () => {

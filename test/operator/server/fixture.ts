@@ -14,6 +14,7 @@ import { Audit } from '../../../src/operator/server/audit.ts';
 import type { OperatorCommand } from '../../../src/operator/server/command.ts';
 import { openOperatorServer } from '../../../src/operator/server/server.ts';
 import type { Check, OperatorServices, Status } from '../../../src/operator/server/services.ts';
+import type { OpenCall } from '../../../src/shard/protocol.ts';
 import { createManualClock } from '../../manual-clock.ts';
 
 export const startMs = Date.UTC(2026, 10, 1, 10);
@@ -22,6 +23,8 @@ export interface Fixture {
   readonly dataDir: string;
   readonly directory: Directory;
   readonly reviews: Map<string, ReviewRecord>;
+  /** The calls to payment networks that wait. */
+  readonly openCalls: OpenCall[];
   /** Faults of the server's that it reported. */
   readonly failures: { command: string; error: unknown }[];
   close(): Promise<void>;
@@ -80,6 +83,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
   await createDirectory(folder, part);
   const directory = new Directory({ folder, part, now: clock.now });
   const reviews = new Map<string, ReviewRecord>();
+  const openCalls: OpenCall[] = [];
   const failures: Fixture['failures'] = [];
   const services: Omit<OperatorServices, 'author' | 'language'> = {
     baseUrl: 'https://pay.example.ma',
@@ -88,7 +92,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     secrets: { open: (sealed) => sealed, seal: (secret) => `sealed ${secret}` },
     networkAddressFault: (url) => (url.startsWith('https:') ? null : 'must use https'),
     checkNetwork: async () => {},
-    openNetworkCalls: async () => [],
+    openNetworkCalls: async () => openCalls,
     requestLogs: async () => null,
     listenSecret: async () => 'svc_whsec_fixture',
     metricsText: async () => '# TYPE up gauge\nup 1\n',
@@ -133,6 +137,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
     dataDir,
     directory,
     reviews,
+    openCalls,
     failures,
     async close() {
       await server.close();
