@@ -6,6 +6,7 @@ import type { IdKind } from '../contract/id-prefixes.ts';
 import type { Bucket } from '../contract/limits.ts';
 import type { Language, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { Now } from '../core/clock.ts';
+import type { Cause } from './cause.ts';
 import type { ApiRequest, Change, NetworkCallRecord, WebhookEndpointRecord } from './record.ts';
 
 /** The organization in this mode, as the directory has it. */
@@ -44,6 +45,7 @@ export interface Context extends Now {
   readonly apiVersion: string;
   /** The API request, or null when the customer or time caused the command. */
   readonly request: ApiRequest | null;
+  readonly cause: Cause;
   /** The webhook endpoints of the organization in this mode. */
   readonly endpoints: readonly WebhookEndpointRecord[];
   /** Another change to the endpoints of this organization and mode is waiting for its address check. */

@@ -18,6 +18,8 @@ export function happened(context: Context, type: EventType, object: object | str
     object_json: typeof object === 'string' ? object : JSON.stringify(object),
     request_id: context.request?.request_id ?? null,
     idempotency_key: context.request?.idempotency_key ?? null,
+    by: context.cause.by,
+    by_name: context.cause.name ?? context.request?.member ?? null,
   };
 }
 

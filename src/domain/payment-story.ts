@@ -1,6 +1,6 @@
 // All that is known of one payment, for the people of its organization: its objects as the API shows them, and its steps in the
-// order of time. The records themselves say when each step was. The event about it adds the request that caused it, if there
-// was one; once retention has removed the event, the step stays.
+// order of time. The records themselves say when each step was. The event about it adds who or what caused it; once retention has
+// removed the event, the step stays.
 
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import type {
@@ -12,6 +12,7 @@ import type {
 } from '../contract/routes/resources.ts';
 import type { EventType } from '../contract/vocabulary.ts';
 import { idFloor, timeOfId } from '../core/ids.ts';
+import type { Cause } from './cause.ts';
 import type { Caller } from './find.ts';
 import { cashIndex, fieldIndex, kindIndex, scopeOf } from './indexes.ts';
 import { cancelableStatuses } from './payment-intents.ts';
@@ -40,6 +41,10 @@ export interface Step {
   readonly event: string | null;
   /** The API request that caused it; null when it was something else, or is not known any more. */
   readonly request: string | null;
+  /** Who or what caused it; null when that is not known any more. */
+  readonly by: Cause['by'] | null;
+  /** The id of the member, or the name of the operator, who asked for it. */
+  readonly by_name: string | null;
 }
 
 export interface PaymentStory {
@@ -145,6 +150,8 @@ function stepsOf(view: View, context: QueryContext, records: Records): Step[] {
           amount: subject.kind === 'review' ? subject.amount_received : subject.amount,
           event: event?.id ?? null,
           request: event?.request_id ?? null,
+          by: event?.by ?? null,
+          by_name: event?.by_name ?? null,
         },
       ];
     })

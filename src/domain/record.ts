@@ -12,6 +12,7 @@ import type {
   FailureCode,
   PaymentMethodType,
 } from '../contract/vocabulary.ts';
+import type { Cause } from './cause.ts';
 import type { Deadline } from './deadline.ts';
 
 interface Common {
@@ -180,6 +181,10 @@ export interface EventRecord extends Common {
   /** The API request that caused the event; null when the customer's own payment, or time, did. */
   readonly request_id: string | null;
   readonly idempotency_key: string | null;
+  /** Who or what gave the command that made the event; null in one that version 0.1.0 wrote. */
+  readonly by: Cause['by'] | null;
+  /** The id of the member or the name of the operator who asked for it, also where the outcome is the network's. */
+  readonly by_name: string | null;
 }
 
 export interface WebhookEndpointRecord extends Common {
@@ -278,6 +283,8 @@ export interface ApiRequest {
   readonly resolved_defaults: ResolvedDefaults | null;
   readonly language: 'en' | 'fr' | 'ar';
   readonly api_version: string;
+  /** The id of the member who made it in the dashboard; null when it came with a key. */
+  readonly member: string | null;
 }
 
 export type StoredRecord =

@@ -84,10 +84,21 @@ const words: readonly string[] = [
   'payment_attempt_canceled',
   'generic_decline',
   'insufficient_funds',
+  'request',
+  'customer',
+  'operator',
+  'network',
+  'webhook',
+  'time',
+  'member',
 ];
 const wordNumbers = new Map<unknown, number>(words.map((word, number) => [word, number]));
 
 const common = { created: true } as const;
+
+function withMember(request: unknown): unknown {
+  return request === null ? null : { ...(request as object), member: null };
+}
 
 const layouts: { readonly [K in RecordKind]: Layout<K> } = {
   payment_intent: {
@@ -202,11 +213,14 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       api_version: true,
       request_id: true,
       idempotency_key: true,
+      by: true,
+      by_name: true,
       // This comes last, because a stored response with the same text may stand in its place (see codec.ts).
       object_json: true,
     },
-    words: ['type', 'api_version'],
-    upcasters: [],
+    words: ['type', 'api_version', 'by'],
+    // 2: `by` and `by_name`, before the object.
+    upcasters: [(values) => [...values.slice(0, -1), null, null, values.at(-1)]],
   },
   webhook_endpoint: {
     number: 8,
@@ -257,7 +271,8 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       accepted: true,
       request: true,
     },
-    upcasters: [],
+    // 2: the request names its member.
+    upcasters: [(values) => [...values.slice(0, -1), withMember(values.at(-1))]],
   },
   day_total: {
     number: 12,

@@ -35,7 +35,6 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
   const scope = state.scope(frame.org, (frame.flags & requestFlags.livemode) !== 0, turn);
   const language = languages[frame.language]!;
   const counted = scope.bucketsOf(route, isFiltered(frame.query));
-  const limitRefusal = isByMember(frame) ? null : admit(state, turn, scope, route, counted, language);
   const request: ApiRequest = {
     request_id: frame.requestId,
     idempotency_key: null,
@@ -44,7 +43,10 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     resolved_defaults: null,
     language,
     api_version: apiVersions[frame.version] ?? scope.settings.apiVersion,
+    member: (frame.flags & requestFlags.byMember) === 0 ? null : frame.member,
   };
+  // A member uses the dashboard, which spends no limits.
+  const limitRefusal = request.member !== null ? null : admit(state, turn, scope, route, counted, language);
   const limits = scope.headers(counted, turn);
   const waiter: RequestWaiter = { kind: 'request', to, limits, request };
   if (limitRefusal !== null) {
@@ -87,7 +89,7 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     params,
     scope,
     request: keyed,
-    cause: isByMember(frame) ? { by: 'member', name: frame.member } : causes.request,
+    cause: request.member === null ? causes.request : { by: 'member', name: request.member },
     addressAllowed: null,
   } as IssuedCommand;
   run(
@@ -97,11 +99,6 @@ export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: Reque
     asked,
     keyed === request ? waiter : { kind: 'request', to, limits, request: keyed },
   );
-}
-
-/** A member uses the dashboard, which spends no limits. */
-function isByMember({ flags }: RequestFrame): boolean {
-  return (flags & requestFlags.byMember) !== 0;
 }
 
 /** Counts a request in the limits, or refuses it. */
@@ -220,6 +217,7 @@ function withKey(
     resolved_defaults: defaults,
     language: request.language,
     api_version: request.api_version,
+    member: request.member,
   };
 }
 

@@ -216,7 +216,7 @@ export class ShardState {
     );
   }
 
-  #context({ scope, request, addressAllowed }: Issue, now: Now): Context {
+  #context({ scope, request, cause, addressAllowed }: Issue, now: Now): Context {
     const { nowMs, serviceMs } = now;
     return {
       nowMs,
@@ -228,6 +228,7 @@ export class ShardState {
       language: request?.language ?? 'en',
       apiVersion: request?.api_version ?? scope.settings.apiVersion,
       request,
+      cause,
       endpoints: this.#endpointsOf(scope),
       endpointsBusy: scope.endpointsBusy,
       addressAllowed,

@@ -129,8 +129,8 @@ browserTest('a double click pays back once, and the rest can be paid back afterw
     .locator('tbody tr')
     .allInnerTexts();
   assert.match(steps[0]!, /Payment created\s+API request req_/);
-  assert.match(steps.join('\n'), /Refund of MAD\s50.50 asked for\s+The owner/);
-  assert.match(steps.join('\n'), /MAD\s50.50 refunded\s+The payment network/);
+  assert.match(steps.join('\n'), /Refund of MAD\s50.50 asked for\s+The owner req_/);
+  assert.match(steps.join('\n'), /MAD\s50.50 refunded\s+API request req_/);
 });
 
 browserTest('a payment that waits is canceled, but not before the question is answered', async () => {

@@ -82,7 +82,7 @@ test('a search stops after some payments and goes on from there, and finds each 
   assert.equal(questions, 3);
 });
 
-test('the steps of a payment are told in order, with the request that caused each', () => {
+test('the steps of a payment are told in order, with who or what caused each', () => {
   const stage = new Stage();
   const request = { ...stage.newRequest(), request_id: `req_${'q'.repeat(24)}` };
   const scene = scenes.declined(stage);
@@ -94,9 +94,12 @@ test('the steps of a payment are told in order, with the request that caused eac
   const review = stage.read('list_reviews').data[0].id;
   stage.given('complete_charge', {}, charge);
   stage.advance(1);
-  stage.given('close_review', { as: 'refunded' }, review);
+  stage.given('close_review', { as: 'refunded' }, review, { cause: { by: 'operator', name: 'fatima' } });
   stage.advance(minuteMs);
-  const { id: refund } = stage.given('create_refund', { charge, amount: 700 }, '', { request });
+  const { id: refund } = stage.given('create_refund', { charge, amount: 700 }, '', {
+    request,
+    cause: { by: 'member', name: 'mem_1' },
+  });
   stage.given('succeed_refund', {}, refund);
   const story = storyOf(stage.world.state, stage.queryContext, refund)!;
   assert.deepEqual(
@@ -115,6 +118,20 @@ test('the steps of a payment are told in order, with the request that caused eac
       ['refund.updated', refund],
     ],
   );
+  const authors = story.steps.map(({ by, by_name }) => `${by} ${by_name ?? ''}`.trim());
+  assert.deepEqual(authors, [
+    'request',
+    'network',
+    'customer',
+    'network',
+    'network',
+    'request',
+    'request',
+    'request',
+    'operator fatima',
+    'member mem_1',
+    'request',
+  ]);
   for (const step of story.steps) assert.match(step.event ?? '', /^evt_/, step.type);
   assert.equal(story.steps.find(({ type }) => type === 'refund.created')!.request, request.request_id);
   assert.deepEqual(

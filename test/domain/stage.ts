@@ -21,6 +21,7 @@ import {
   type PaymentMethodType,
 } from '../../src/contract/vocabulary.ts';
 import type { Now } from '../../src/core/clock.ts';
+import { type Cause, causes } from '../../src/domain/cause.ts';
 import type { AnyCommand, Done } from '../../src/domain/command.ts';
 import type { Decision, Outcome, Settings } from '../../src/domain/decision.ts';
 import { eventJson } from '../../src/domain/events.ts';
@@ -177,6 +178,7 @@ export interface Circumstances {
   readonly endpointsBusy?: boolean;
   readonly addressAllowed?: boolean;
   readonly request?: ApiRequest | null;
+  readonly cause?: Cause;
   /** The language of the request. */
   readonly language?: Language;
 }
@@ -240,6 +242,7 @@ export class Stage {
   settle(call: NetworkCallRecord, outcome: NetworkOutcome = { result: 'done' }): Step {
     return this.when('settle_network_call', { call: call.id, outcome }, '', {
       request: call.request,
+      cause: causes.network,
     });
   }
 
@@ -249,7 +252,8 @@ export class Stage {
     const route = routes.get(operation);
     const valid = route === undefined ? params : this.#admit(route, params);
     const { request = route === undefined ? null : this.newRequest(language) } = circumstances;
-    const command = { operation, id, params: valid, scope, request, addressAllowed } as IssuedCommand;
+    const { cause = route === undefined ? causes.customer : causes.request } = circumstances;
+    const command = { operation, id, params: valid, scope, request, cause, addressAllowed } as IssuedCommand;
     scope.endpointsBusy = endpointsBusy;
     const turn = new Turn(world.now);
     const outcome = executeCommand(world.shard, turn, command, null);
@@ -286,6 +290,7 @@ export class Stage {
       resolved_defaults: null,
       language,
       api_version: newestApiVersion,
+      member: null,
     };
   }
 

@@ -206,6 +206,7 @@ test('the digests in a network call outlive the bytes that they were read from',
       resolved_defaults: { payment_method_type: 'card' },
       language: 'en',
       api_version: '2026-11-01',
+      member: null,
     },
   };
   const entries = [{ changes: [call], idempotency: null, cause: null }];

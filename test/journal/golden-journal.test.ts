@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import {
   goldenCheckpointed,
-  goldenEntries,
+  goldenEntriesOf,
   goldenFolder,
   goldenSmallValue,
   openGolden,
@@ -20,6 +20,7 @@ test('there is a golden journal', () => assert.notEqual(folders.length, 0));
 
 for (const { name } of folders) {
   test(`the journal of ${name} is recovered, and everything in it is read as it was written`, async (context) => {
+    const goldenEntries = goldenEntriesOf(name);
     const dir = join(temporaryFolder(context), name);
     cpSync(join(goldenFolder, name), dir, { recursive: true });
     const journal = await openGolden(dir);

@@ -8,27 +8,28 @@ import { causes } from '../../src/domain/cause.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { Entry } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { goldenRecords } from './golden-records.ts';
+import { goldenRecordsOf } from './golden-records.ts';
 import { digest, failOnWarning, identity, startMs } from './journal-fixtures.ts';
 
 export const goldenFolder = join(import.meta.dirname, 'golden');
 
-/** The entry that each golden record comes with. The event is about the very object that was answered. */
-export const goldenEntries = Object.values(goldenRecords).map(
-  (record, i): Entry => ({
-    changes: [record],
-    cause: i % 2 === 0 ? causes.request : { by: 'operator', name: 'فاطمة' },
-    idempotency: {
-      keyDigest: digest(i + 1),
-      fingerprint: digest(-i - 1),
-      slot: 7,
-      status: 200,
-      requestId: `req_${i + 1}`,
-      body: record.kind === 'event' ? record.object_json : JSON.stringify({ id: record.id, note: 'شكرا' }),
-      defaults: i % 2 === 0 ? '' : JSON.stringify({ amount: i }),
-    },
-  }),
-);
+/** The entries of the journal of a date, one with each golden record. The event is about the very object that was answered. */
+export const goldenEntriesOf = (date: string) =>
+  Object.values(goldenRecordsOf(date)).map(
+    (record, i): Entry => ({
+      changes: [record],
+      cause: i % 2 === 0 ? causes.request : { by: 'operator', name: 'فاطمة' },
+      idempotency: {
+        keyDigest: digest(i + 1),
+        fingerprint: digest(-i - 1),
+        slot: 7,
+        status: 200,
+        requestId: `req_${i + 1}`,
+        body: record.kind === 'event' ? record.object_json : JSON.stringify({ id: record.id, note: 'شكرا' }),
+        defaults: i % 2 === 0 ? '' : JSON.stringify({ amount: i }),
+      },
+    }),
+  );
 /** So many entries are in the checkpoint. */
 export const goldenCheckpointed = 6;
 export const goldenSmallValue = ['org_000000000000000000000001/t', Uint8Array.of(1, 2, 3)] as const;
@@ -40,6 +41,7 @@ export function openGolden(dir: string) {
 
 export async function writeGoldenJournal(name: string): Promise<void> {
   const dir = join(goldenFolder, name);
+  const goldenEntries = goldenEntriesOf(name);
   rmSync(dir, { recursive: true, force: true });
   const journal = await openGolden(dir);
   const append = (firstSequence: number, entries: readonly Entry[]) =>

@@ -138,6 +138,8 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     object_json: '{"id":"pi_1"}',
     request_id: 'req_1',
     idempotency_key: 'order-1042',
+    by: 'member',
+    by_name: 'mem_1',
   },
   webhook_endpoint: {
     ...common,
@@ -195,6 +197,18 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
       resolved_defaults: { payment_method_type: 'card' },
       language: 'fr',
       api_version: '2026-11-01',
+      member: 'mem_1',
     },
   },
 };
+
+/** The golden records as the version of this date has written them: later versions have added fields. */
+export function goldenRecordsOf(date: string): typeof goldenRecords {
+  if (date >= '2026-11-23') return goldenRecords;
+  const { event, network_call: call } = goldenRecords;
+  return {
+    ...goldenRecords,
+    event: { ...event, by: null, by_name: null },
+    network_call: { ...call, request: { ...call.request!, member: null } },
+  };
+}

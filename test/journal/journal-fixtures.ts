@@ -60,6 +60,8 @@ export function paymentIntentCreated(intent: PaymentIntentRecord): EventRecord {
     object_json: JSON.stringify(intent),
     request_id: intent.id.replace('pi_', 'req_'),
     idempotency_key: `key of ${intent.id}`,
+    by: 'request',
+    by_name: null,
   };
 }
 

@@ -35,6 +35,8 @@ const event: EventRecord = {
   object_json: '{}',
   request_id: null,
   idempotency_key: null,
+  by: 'time',
+  by_name: null,
 };
 
 class Bench {

@@ -208,7 +208,7 @@ function detailsPart(visit: Visit, { intent, session, customer, reviews }: Payme
 
 function timelinePart(visit: Visit, desk: Desk, story: PaymentStory): Html {
   const { language } = visit;
-  const authorOf = createStepAuthors(visit, desk, story);
+  const authorOf = createStepAuthors(visit, desk);
   return section(
     sayPayment('timeline', language),
     table<Step>(

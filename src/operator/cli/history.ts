@@ -155,13 +155,13 @@ function stepsOf(entries: readonly FoundEntry[], id: string, known: Change | nul
   return steps;
 }
 
-function stepOfEvent({ created, type, request_id, idempotency_key }: EventRecord): Step {
+function stepOfEvent({ created, type, request_id, idempotency_key, by, by_name }: EventRecord): Step {
   return {
     time: new Date(created * 1000).toISOString(),
     place: null,
     what: 'event',
-    by: request_id === null ? null : 'request',
-    name: null,
+    by: by ?? (request_id === null ? null : 'request'),
+    name: by_name,
     requests: request_id === null ? [] : [request_id],
     idempotency_key,
     events: [type],
