@@ -18,6 +18,9 @@ export const idPrefixes = {
   day_total: 'day',
 } as const;
 
+/** What the ids of members begin with, which are in no shard. */
+export const memberPrefix = 'mem_';
+
 export type IdKind = keyof typeof idPrefixes;
 
 const kinds: ReadonlyMap<string, IdKind> = new Map(

@@ -81,7 +81,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
       const asked = method === 'POST' ? pageOfForm(path) : path;
       return askToConfirm(context, `/dashboard/${organization.id}/${mode}/${asked}`);
     }
-    const desk = createDesk(services, audit, context);
+    const desk = createDesk(services, audit, context, incoming.client);
     return row.handle({ ...context, id }, desk);
   }
 

@@ -15,10 +15,12 @@ class Refused extends OperatorFailure {
   }
 }
 
+/** `client`: the address of the member's browser. */
 export function createDesk(
   services: Omit<OperatorServices, 'author' | 'language'>,
   audit: Pick<Audit, 'record' | 'newestActions'>,
   { member: { id: member }, language: spoken }: Pick<Visit, 'member' | 'language'>,
+  client: string,
 ): Desk {
   const act: Desk['act'] = ({ organization }, action, params, run) =>
     audit.record({ member, organization: organization.id }, action, params, run);
@@ -38,6 +40,7 @@ export function createDesk(
           operation,
           language,
           member,
+          address: client,
           ...call,
           ...(isCommand && keyOf(visit, call)),
         });

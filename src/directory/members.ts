@@ -3,6 +3,7 @@
 
 import { randomFillSync } from 'node:crypto';
 import { pack } from 'msgpackr';
+import { memberPrefix } from '../contract/id-prefixes.ts';
 import { createRandomText } from '../core/ids.ts';
 import type { SecretOwner } from '../journal/secret-box.ts';
 import type { DirectoryStore } from './directory-store.ts';
@@ -37,7 +38,6 @@ export interface Member {
   readonly roles: Readonly<Record<string, Role>>;
 }
 
-const prefix = 'mem_';
 const emailCharactersMax = 254;
 const nameCharactersMax = 100;
 
@@ -75,7 +75,7 @@ export class Members {
     store.keep(() => {
       this.#byId.clear();
       this.#byEmail.clear();
-      for (const member of store.values<Member>(prefix)) this.#remember(member);
+      for (const member of store.values<Member>(memberPrefix)) this.#remember(member);
     });
   }
 
@@ -111,7 +111,7 @@ export class Members {
     password: PasswordHash | null,
     roles: Readonly<Record<string, Role>>,
   ): Promise<Member> {
-    const id = prefix + this.#randomText(24);
+    const id = memberPrefix + this.#randomText(24);
     return this.#put(() => {
       if (this.#byEmail.has(email))
         throw new DirectoryRefusal('this e-mail address has an account', 'email_taken');

@@ -1,6 +1,7 @@
 // Sends requests of the API to the shards for those who have no key: a member in the dashboard, and an operator in test mode
 // (`payments trigger`). They are the same frames that an edge sends, so they pass the same gates in the shard; only a
-// member's spend no limits. What an edge refuses because of the organization is refused here.
+// member's spend no limits. What an edge refuses because of the organization is refused here. Commands are in the request logs,
+// like those that came with a key.
 
 import { randomFillSync } from 'node:crypto';
 import {
@@ -19,55 +20,111 @@ import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
 import type { Organization } from '../directory/organization.ts';
 import type { ApiCall, ApiOutcome, OperatorServices } from '../operator/server/services.ts';
+import type { AnsweredRequest } from '../request-logs/entry.ts';
 import type { ShardClient } from '../shard/client.ts';
-import { noVersion, requestFlags } from '../shard/frames.ts';
+import { answerFlags, noVersion, requestFlags } from '../shard/frames.ts';
 
 const noBody = Buffer.alloc(0);
 
-export function createApiCaller(
-  baseUrl: string,
-  shardOf: (org: string) => ShardClient,
-  organizationOf: (org: string) => Pick<Organization, 'status' | 'liveActivated'>,
-): OperatorServices['callApi'] {
+export interface ApiCallerOptions {
+  readonly baseUrl: string;
+  readonly shardOf: (org: string) => ShardClient;
+  readonly organizationOf: (org: string) => Pick<Organization, 'status' | 'liveActivated'>;
+  /** Called with each command that was answered. */
+  readonly onAnswered: (org: string, answered: AnsweredRequest) => void;
+}
+
+/** The answer to a call, with what only the request logs tell of it. */
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly replayed: boolean;
+  readonly originalRequest: string;
+}
+
+export function createApiCaller(options: ApiCallerOptions): OperatorServices['callApi'] {
+  const { baseUrl, shardOf, organizationOf, onAnswered } = options;
   const ids = createIdFactory(createRandomText(randomFillSync));
 
-  return (call: ApiCall): Promise<ApiOutcome> => {
-    const { org, livemode, operation, id = '', query = {}, params, idempotencyKey, language, member } = call;
-    const requestId = ids.next(idPrefixes.request, slotOf(org), Date.now());
-    const route = routeTable.findIndex((each) => each.operation === operation);
-    const flags =
-      (livemode ? requestFlags.livemode : 0) |
-      (idempotencyKey === undefined ? 0 : requestFlags.hasIdempotencyKey) |
-      (member === null ? 0 : requestFlags.byMember);
-    const frame = {
-      route,
-      flags,
-      language: languages.indexOf(language),
-      version: noVersion,
-      org,
-      requestId,
-      id,
-      query: new URLSearchParams(query).toString(),
-      idempotencyKey: idempotencyKey ?? '',
-      member: member ?? '',
-      body: params === undefined ? noBody : Buffer.from(JSON.stringify(params)),
-    };
-    const refused = (refusal: Refusal): ApiOutcome => {
-      const body = JSON.parse(errorBody(refusal, { language, requestId, baseUrl }));
-      return { ok: false, status: statusOf(refusal), error: body.error };
-    };
-    const refusal = refusalFor(routeTable[route]!, organizationOf(org), livemode);
-    if (refusal !== null) return Promise.resolve(refused(refusal));
-    return new Promise((resolve) => {
-      shardOf(org).send(frame, (answer) => {
-        if (typeof answer === 'string')
-          return resolve(refused(answer === 'overloaded' ? overloaded : unavailable));
-        const body = JSON.parse(answer.body.toString());
-        if (answer.status === 200) resolve({ ok: true, body });
-        else resolve({ ok: false, status: answer.status, error: body.error });
-      });
+  return async (call: ApiCall): Promise<ApiOutcome> => {
+    const { org, livemode, operation, language } = call;
+    const atMs = Date.now();
+    const requestId = ids.next(idPrefixes.request, slotOf(org), atMs);
+    const number = routeTable.findIndex((each) => each.operation === operation);
+    const route = routeTable[number]!;
+    const frame = frameOf(call, number, requestId);
+    const refused = (refusal: Refusal): Answer => ({
+      status: statusOf(refusal),
+      body: errorBody(refusal, { language, requestId, baseUrl }),
+      replayed: false,
+      originalRequest: '',
     });
+    const refusal = refusalFor(route, organizationOf(org), livemode);
+    const answer = refusal === null ? await send(shardOf(org), frame, refused) : refused(refusal);
+    const body = JSON.parse(answer.body);
+    const outcome: ApiOutcome =
+      answer.status === 200 ? { ok: true, body } : { ok: false, status: answer.status, error: body.error };
+    if (route.kind === 'command') {
+      onAnswered(org, {
+        ...answer,
+        answeredAtMs: Date.now(),
+        durationMs: Date.now() - atMs,
+        requestId,
+        livemode,
+        address: call.address,
+        key: call.member,
+        routeNumber: number,
+        method: route.method,
+        path: route.path.replace('{id}', frame.id),
+        query: frame.query,
+        objectId: frame.id,
+        idempotencyKey: call.idempotencyKey,
+        version: undefined,
+        code: outcome.ok ? null : outcome.error.code,
+        requestBody: frame.body,
+        answerBody: answer.body,
+      });
+    }
+    return outcome;
   };
+}
+
+function frameOf(call: ApiCall, route: number, requestId: string) {
+  const { org, livemode, id = '', query = {}, params, idempotencyKey, language, member } = call;
+  const flags =
+    (livemode ? requestFlags.livemode : 0) |
+    (idempotencyKey === undefined ? 0 : requestFlags.hasIdempotencyKey) |
+    (member === null ? 0 : requestFlags.byMember);
+  return {
+    route,
+    flags,
+    language: languages.indexOf(language),
+    version: noVersion,
+    org,
+    requestId,
+    id,
+    query: new URLSearchParams(query).toString(),
+    idempotencyKey: idempotencyKey ?? '',
+    member: member ?? '',
+    body: params === undefined ? noBody : Buffer.from(JSON.stringify(params)),
+  };
+}
+
+function send(
+  shard: ShardClient,
+  frame: ReturnType<typeof frameOf>,
+  refused: (refusal: Refusal) => Answer,
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    shard.send(frame, (answer) => {
+      if (typeof answer === 'string')
+        return resolve(refused(answer === 'overloaded' ? overloaded : unavailable));
+      const { status, flags, originalRequest } = answer;
+      const replayed = (flags & answerFlags.replayed) !== 0;
+      // The body is a view of a buffer that is used again.
+      resolve({ status, body: answer.body.toString(), replayed, originalRequest });
+    });
+  });
 }
 
 /** Why a request is refused before it is sent. An organization that is not active can still be looked at. */

@@ -28,12 +28,12 @@ import { type Port, ShardClient } from '../shard/client.ts';
 import { clientBounds, memoryShares } from '../shard/memory.ts';
 import type { Config } from './config-schema.ts';
 import { createEdgeConnections } from './edge-connections.ts';
-import { createEdgeRequestLogs } from './edge-request-logs.ts';
 import { LoggedRefusals } from './logged-refusals.ts';
 import { createLogger } from './logger.ts';
 import { countAdmission, countLostEntries, createEdgeMetrics } from './metrics.ts';
 import { simulatorOf } from './networks.ts';
 import { createRequestLine } from './request-line.ts';
+import { createRequestLogClient } from './request-log-client.ts';
 import { systemClocks } from './system-clocks.ts';
 import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
@@ -94,7 +94,7 @@ function fail(error: Error): void {
 }
 process.on('uncaughtException', fail);
 
-const requestLogs = createEdgeRequestLogs(config, logger, countLostEntries(registry));
+const requestLogs = createRequestLogClient(config, logger, countLostEntries(registry));
 
 function onAnswered(answered: Answered): void {
   const { org, livemode, isLogged } = answered;

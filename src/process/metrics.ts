@@ -291,6 +291,7 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string, pau
   // The library samples the event loop a hundred times a second, which would be most of the work of an idle service.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return {
+    countLostEntries: countLostEntries(registry),
     directoryFailed: () => directoryFailures.inc(),
     up(shard: number, isUp: boolean) {
       up.labels(String(shard)).set(isUp ? 1 : 0);

@@ -32,7 +32,7 @@ export function operatorServices(options: {
 }): Omit<OperatorServices, 'author' | 'language'> {
   const { baseUrl, directory, supervisor, secrets, inForce, config, metricsText, checks, status, resume } =
     options;
-  const { clients } = supervisor;
+  const { clients, requestLogs } = supervisor;
   const networks = new ConfiguredNetworks({ config: inForce, secrets, send: createSend(inForce) });
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
@@ -76,12 +76,13 @@ export function operatorServices(options: {
     resume,
     compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),
     config,
-    requestLogs: supervisor.askRequestLogs,
+    requestLogs: requestLogs?.ask ?? (async () => null),
     askShard,
-    callApi: createApiCaller(
+    callApi: createApiCaller({
       baseUrl,
-      (org) => clients[supervisor.shardOf(org)]!,
-      (org) => directory.organization(org),
-    ),
+      shardOf: (org) => clients[supervisor.shardOf(org)]!,
+      organizationOf: (org) => directory.organization(org),
+      onAnswered: (org, answered) => requestLogs?.put(org, answered),
+    }),
   };
 }

@@ -108,9 +108,6 @@ main.on('message', async (instruction: Instruction) => {
     case 'connect_request_logs':
       connect(instruction.port);
       break;
-    case 'request_logs':
-      tell({ type: 'answer', question: instruction.question, value: answer(instruction.query) });
-      break;
     case 'reread':
       logger.level = instruction.config.logLevel;
       tell({ type: 'answer', question: instruction.question, value: null });

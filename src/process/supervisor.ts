@@ -7,7 +7,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
 import type { RefusedKey } from '../edge/refused-keys.ts';
 import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
-import type { AskLogs, LogAnswer, LogQuery } from '../request-logs/query.ts';
+import type { LogPort, RequestLogClient } from '../request-logs/client.ts';
 import { ShardClient } from '../shard/client.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import type { Config } from './config-schema.ts';
@@ -15,6 +15,7 @@ import type { DataFolder } from './data-folder.ts';
 import { accountOf, keyRingChangeOf } from './directory-projections.ts';
 import type { Logger } from './logger.ts';
 import type { SupervisorMetrics } from './metrics.ts';
+import { createRequestLogClient } from './request-log-client.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
 import { Thread, ThreadFailure } from './thread.ts';
 import type {
@@ -63,11 +64,13 @@ export class Supervisor {
   readonly #webhooks: SupervisedThread;
   /** None where the log is not archived. */
   readonly #archive: SupervisedThread | null;
-  /** None where no request logs are kept. */
-  readonly #requestLogs: SupervisedThread | null;
+  /** The thread that writes the request logs; none where no request logs are kept. */
+  readonly #requestLogThread: SupervisedThread | null;
   /** How many connections the edges have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #stopping = new AbortController();
+  /** The main thread's end of the request logs; null when none are kept. */
+  readonly requestLogs: RequestLogClient | null;
   /** The main thread's client of each shard. */
   readonly clients: readonly ShardClient[];
 
@@ -79,7 +82,12 @@ export class Supervisor {
     this.#edges = Array.from({ length: options.config.edges }, (_, number) => this.#edge(number));
     this.#webhooks = this.#webhookThread();
     this.#archive = options.config.logArchive.dir === null ? null : this.#archiveProcess();
-    this.#requestLogs = options.config.requestLogs.keptDays === 0 ? null : this.#requestLogThread();
+    this.requestLogs = createRequestLogClient(
+      options.config,
+      options.logger,
+      options.metrics.countLostEntries,
+    );
+    this.#requestLogThread = this.requestLogs === null ? null : this.#logThread();
     this.clients = this.#shards.map(() => new ShardClient());
     options.directory.onChange((change) => this.#changed(change));
   }
@@ -92,7 +100,7 @@ export class Supervisor {
     const edges = this.#edges.map((edge) => edge.start());
     const shards = this.#shards.map((shard) => shard.start());
     void this.#webhooks.start();
-    void this.#requestLogs?.start();
+    void this.#requestLogThread?.start();
     const deaf = (await Promise.all(edges)).find((failure) => failure !== null);
     if (deaf !== undefined) throw deaf;
     const failures = await Promise.all(shards);
@@ -133,8 +141,8 @@ export class Supervisor {
     };
     const onStarted = (edge: Thread) => {
       this.#linkShards(edge);
-      const logs = this.#requestLogs?.thread ?? null;
-      if (logs !== null) linkRequestLogs(logs, edge);
+      const logs = this.#requestLogThread?.thread ?? null;
+      if (logs !== null) linkRequestLogs(logs, (port) => edge.connectRequestLogs(port));
       const { port1, port2 } = new MessageChannel();
       this.#options.onDashboardPort(port1);
       edge.connectDashboard(port2);
@@ -153,13 +161,15 @@ export class Supervisor {
   }
 
   /** The thread that writes the request logs. Requests don't wait for it: while it is away, their entries are dropped and counted. */
-  #requestLogThread(): SupervisedThread {
+  #logThread(): SupervisedThread {
     const make = () => {
       const data: RequestLogThreadData = { config: this.#config };
       return Thread.worker(requestLogEntry, data);
     };
     const onStarted = (logs: Thread) => {
-      for (const { thread } of this.#edges) if (thread !== null) linkRequestLogs(logs, thread);
+      linkRequestLogs(logs, (port) => this.requestLogs?.connect(port as MessagePort & LogPort));
+      for (const { thread } of this.#edges)
+        if (thread !== null) linkRequestLogs(logs, (port) => thread.connectRequestLogs(port));
     };
     return this.#keep({ name: 'the thread of the request logs', make, onStarted });
   }
@@ -289,14 +299,9 @@ export class Supervisor {
     return answer;
   }
 
-  readonly askRequestLogs: AskLogs = <Q extends LogQuery>(query: Q) => {
-    const answer = this.#requestLogs?.ready?.ask({ type: 'request_logs', query }).catch(() => null);
-    return (answer ?? Promise.resolve(null)) as Promise<LogAnswer<Q> | null>;
-  };
-
   /** The threads that are neither shards nor edges. */
   get #others(): SupervisedThread[] {
-    return [this.#webhooks, this.#archive, this.#requestLogs].filter((thread) => thread !== null);
+    return [this.#webhooks, this.#archive, this.#requestLogThread].filter((thread) => thread !== null);
   }
 
   /** The metrics of every thread that is ready, as prom-client's JSON. */
@@ -311,8 +316,11 @@ export class Supervisor {
   /** Takes no new connections, answers the requests under way, makes everything durable, and ends all threads. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    // The edges hand over their last entries first.
-    const logs = Promise.all(this.#edges.map((edge) => edge.stop())).then(() => this.#requestLogs?.stop());
+    // Everybody hands over their last entries first.
+    const logs = Promise.all(this.#edges.map((edge) => edge.stop())).then(() => {
+      this.requestLogs?.disconnect();
+      return this.#requestLogThread?.stop();
+    });
     await Promise.all([logs, this.#webhooks.stop(), this.#archive?.stop()]);
     for (const client of this.clients) client.disconnect();
     await Promise.all(this.#shards.map((shard) => shard.stop()));
@@ -326,9 +334,9 @@ function link(shard: Thread, give: (port: MessageChannel['port1']) => void): voi
   give(port2);
 }
 
-/** Connects an edge with the thread of the request logs. */
-function linkRequestLogs(logs: Thread, edge: Thread): void {
+/** Connects the thread of the request logs with somebody who writes and asks. */
+function linkRequestLogs(logs: Thread, give: (port: MessagePort) => void): void {
   const { port1, port2 } = new MessageChannel();
   logs.connectRequestLogs(port1);
-  edge.connectRequestLogs(port2);
+  give(port2);
 }

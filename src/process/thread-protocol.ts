@@ -7,7 +7,6 @@ import type { RefusedKey } from '../edge/refused-keys.ts';
 import type { UsedKey } from '../edge/used-keys.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
 import type { CheckpointSizes } from '../journal/journal.ts';
-import type { LogQuery } from '../request-logs/query.ts';
 import type { Config } from './config-schema.ts';
 import type { HostedAccount } from './directory-projections.ts';
 
@@ -33,8 +32,6 @@ export type Instruction =
   | { readonly type: 'resume'; readonly question: number }
   /** A shard gives back the room that its checkpoint does not use, reports its progress, and answers a `CompactAnswer`. */
   | { readonly type: 'compact'; readonly question: number }
-  /** Answers a question to the request logs; null when they can't be read. */
-  | { readonly type: 'request_logs'; readonly question: number; readonly query: LogQuery }
   /** Answers the thread's metrics. */
   | { readonly type: 'metrics'; readonly question: number }
   /** Finish the requests that were taken, close, then answer. */

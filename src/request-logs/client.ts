@@ -1,4 +1,4 @@
-// An edge's end of the request logs. It gathers entries in a buffer and hands the buffer, without a copy, to the thread that
+// The end of the request logs in an edge, and in the main thread, where members give commands. It gathers entries in a buffer and hands the buffer, without a copy, to the thread that
 // writes them, which gives it back. It never waits: when too much is not written yet, entries are dropped and counted, and the
 // log says how many.
 

@@ -8,6 +8,7 @@
 // an edge, and means nothing on the disk. A gap is a frame without texts and bodies, whose duration is how many entries were
 // not kept before it.
 
+import { memberPrefix } from '../contract/id-prefixes.ts';
 import { routeTable } from '../contract/routes/table.ts';
 
 /** What an edge knows of an answered request. */
@@ -18,7 +19,7 @@ export interface AnsweredRequest {
   readonly requestId: string;
   readonly livemode: boolean;
   readonly address: string;
-  /** The id of the key. */
+  /** The id of the key, or of the member who made it in the dashboard; null for an operator. */
   readonly key: string | null;
   /** The position of the route in the table of routes; null when there is none. */
   readonly routeNumber: number | null;
@@ -56,6 +57,8 @@ export interface LoggedRequest {
   /** The version that the request named. */
   readonly api_version: string | null;
   readonly key: string | null;
+  /** The id of the member who made it in the dashboard. */
+  readonly member: string | null;
   readonly address: string;
   /** The object that the path names, or that the answer is. */
   readonly object: string | null;
@@ -356,6 +359,7 @@ export function loggedRequestOf(frame: FrameReader): LoggedRequest {
   const { flags } = frame;
   const entry = frame.answered(false);
   const answer = Buffer.from(entry.answerBody as Uint8Array).toString();
+  const isMember = entry.key?.startsWith(memberPrefix) === true;
   return {
     request: entry.requestId,
     time: new Date(entry.answeredAtMs).toISOString(),
@@ -369,7 +373,8 @@ export function loggedRequestOf(frame: FrameReader): LoggedRequest {
     replayed: entry.replayed,
     original_request: entry.originalRequest || null,
     api_version: entry.version ?? null,
-    key: entry.key,
+    key: isMember ? null : entry.key,
+    member: isMember ? entry.key : null,
     address: entry.address,
     object: entry.objectId || (/^\{"id":"(\w{1,64})"/.exec(answer)?.[1] ?? null),
     request_body: Buffer.from(entry.requestBody).toString(),

@@ -130,6 +130,13 @@ browserTest('a double click pays back once, and the rest can be paid back afterw
     .allInnerTexts();
   assert.match(steps[0]!, /Payment created\s+API request req_/);
   assert.match(steps.join('\n'), /Refund of MAD\s50.50 asked for\s+The owner req_/);
+  const made = page.getByRole('row', { name: /50.50 asked for/ }).getByRole('link', { name: /^req_/ });
+  const request = await made.getAttribute('href');
+  await dashboard.service.until(async () => (await owner.get(request!)).status === 200 || undefined);
+  await made.click();
+  const maker = page.locator('dl > div').filter({ hasText: 'Made in the dashboard by' });
+  assert.equal(await maker.locator('dd').textContent(), 'The owner');
+  await page.getByText('"amount": 5050').first().waitFor();
   assert.match(steps.join('\n'), /MAD\s50.50 refunded\s+API request req_/);
 });
 

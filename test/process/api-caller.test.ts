@@ -20,12 +20,13 @@ async function refusalOf(
     return 0;
   };
   const shard = { send } as unknown as ShardClient;
-  const call = createApiCaller(
-    'https://pay.example.ma',
-    () => shard,
-    () => organization,
-  );
-  const outcome = await call({ org, livemode, operation, language: 'en', member: 'mem_1' });
+  const call = createApiCaller({
+    baseUrl: 'https://pay.example.ma',
+    shardOf: () => shard,
+    organizationOf: () => organization,
+    onAnswered: () => {},
+  });
+  const outcome = await call({ org, livemode, operation, language: 'en', member: 'mem_1', address: '' });
   assert.ok(!outcome.ok);
   return sent.length > 0 ? null : outcome.error.code;
 }

@@ -63,6 +63,7 @@ test('a request is in the log of its organization with its answer, and nothing o
     replayed: false,
     original_request: null,
     api_version: null,
+    member: null,
     address: '127.0.0.1',
     object: created.json.id,
     request_cut: false,

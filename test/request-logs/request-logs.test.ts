@@ -51,6 +51,7 @@ test('an entry is found by its request, with everything that was written', () =>
     original_request: 'req_0',
     api_version: '2026-01-01',
     key: entry.key,
+    member: null,
     address: '203.0.113.7',
     object: null,
     request_body: '{"amount":12000,"currency":"mad"}',

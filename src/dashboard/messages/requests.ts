@@ -25,6 +25,11 @@ export const sayRequests = sayFrom({
   replayed: { en: 'replayed', fr: 'répétée', ar: 'مُعاد' },
   api_version: { en: 'API version', fr: 'Version de l’API', ar: 'إصدار API' },
   key: { en: 'API key', fr: 'Clé d’API', ar: 'مفتاح API' },
+  member: {
+    en: 'Made in the dashboard by',
+    fr: 'Faite dans le tableau de bord par',
+    ar: 'أجراه في لوحة التحكم',
+  },
   address: { en: 'Sent from', fr: 'Envoyée depuis', ar: 'أُرسل من' },
   events: { en: 'Events that it caused', fr: 'Événements qu’elle a causés', ar: 'الأحداث التي سبّبها' },
   body_cut: {
@@ -45,9 +50,9 @@ export const sayRequests = sayFrom({
   },
   none: { en: 'No request yet', fr: 'Aucune requête pour l’instant', ar: 'لا طلبات بعد' },
   none_text: {
-    en: 'Each request to the API with one of this mode’s keys appears here within a second.',
-    fr: 'Chaque requête à l’API avec une clé de ce mode apparaît ici en moins d’une seconde.',
-    ar: 'يظهر هنا كل طلب إلى API بأحد مفاتيح هذا الوضع في أقل من ثانية.',
+    en: 'Each request to the API with one of this mode’s keys, and each change made here, appears here within a second.',
+    fr: 'Chaque requête à l’API avec une clé de ce mode, et chaque changement fait ici, apparaît ici en moins d’une seconde.',
+    ar: 'يظهر هنا كل طلب إلى API بأحد مفاتيح هذا الوضع، وكل تغيير يُجرى هنا، في أقل من ثانية.',
   },
   none_found: { en: 'No request fits', fr: 'Aucune requête ne correspond', ar: 'لا طلب مطابق' },
   none_found_yet: {
@@ -61,9 +66,9 @@ export const sayRequests = sayFrom({
     ar: 'ليس هذا الطلب في السجل',
   },
   not_kept_text: {
-    en: 'It is older than they are kept, of the other mode, or was made in the dashboard.',
-    fr: 'Elle est trop ancienne, de l’autre mode, ou a été faite dans le tableau de bord.',
-    ar: 'إما أنه أقدم من مدة الحفظ، أو من الوضع الآخر، أو أُجري في لوحة التحكم.',
+    en: 'It is older than they are kept, or of the other mode.',
+    fr: 'Elle est trop ancienne, ou de l’autre mode.',
+    ar: 'إما أنه أقدم من مدة الحفظ، أو من الوضع الآخر.',
   },
   unavailable: {
     en: 'The request logs can’t be read now, or the service keeps none.',

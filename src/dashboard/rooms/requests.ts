@@ -201,7 +201,7 @@ async function showRequest(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
     title: `${method} ${path}`,
     body: [
       masked ? html`<div class="notice"><p>${sayRequests('masked', language)}</p></div>` : null,
-      definitions(factsOf(visit, entry)),
+      definitions(factsOf(visit, desk, entry)),
       events.length > 0 ? section(sayRequests('events', language), eventList(visit, events)) : null,
       section(
         sayRequests('request', language),
@@ -225,7 +225,11 @@ function missingPage(visit: Visit): DashboardAnswer {
   });
 }
 
-function factsOf(visit: Visit, entry: LoggedRequest): readonly (readonly [string, Html | string | null])[] {
+function factsOf(
+  visit: Visit,
+  { services }: Desk,
+  entry: LoggedRequest,
+): readonly (readonly [string, Html | string | null])[] {
   const { language } = visit;
   const { status, code: reason, idempotency_key: key, original_request: original, object } = entry;
   const found = (text: string) =>
@@ -244,7 +248,11 @@ function factsOf(visit: Visit, entry: LoggedRequest): readonly (readonly [string
     ],
     [sayRequests('api_version', language), entry.api_version],
     [sayRequests('key', language), entry.key && html`<code dir="ltr">${entry.key}</code>`],
-    [sayRequests('address', language), html`<code dir="ltr">${entry.address}</code>`],
+    [
+      sayRequests('member', language),
+      entry.member && (services.directory.members.find(entry.member)?.name ?? entry.member),
+    ],
+    [sayRequests('address', language), entry.address && html`<code dir="ltr">${entry.address}</code>`],
   ];
 }
 

@@ -64,6 +64,8 @@ export interface ApiCall {
   readonly language: Language;
   /** The id of the member who gives it, who spends no rate limit; null for an operator. */
   readonly member: string | null;
+  /** The address that the member's browser has; '' for an operator. */
+  readonly address: string;
 }
 
 /** The `error` object of a refused request. */

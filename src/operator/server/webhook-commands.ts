@@ -188,7 +188,7 @@ function triggered(services: OperatorServices, org: string, type: EventType): Pr
   const called = async (operation: CommandOperation, id: string, params: object) => {
     const idempotencyKey = randomUUID();
     const call = { org, livemode: false, operation, id, params, idempotencyKey } as const;
-    const answer = await services.callApi({ ...call, language: 'en', member: null });
+    const answer = await services.callApi({ ...call, language: 'en', member: null, address: '' });
     if (answer.ok) return answer.body;
     const isFault = answer.error.type === 'api_error';
     throw new OperatorFailure(isFault ? 'failed' : 'refused', answer.error.message);

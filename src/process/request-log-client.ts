@@ -1,4 +1,4 @@
-// An edge's end of the request logs as it is configured, with the log line about entries that are not kept.
+// A thread's end of the request logs as it is configured, with the log line about entries that are not kept.
 
 import { RequestLogClient } from '../request-logs/client.ts';
 import type { Config } from './config-schema.ts';
@@ -8,7 +8,7 @@ import type { Logger } from './logger.ts';
 const loggedEveryMs = 60_000;
 
 /** Null when no request logs are kept. */
-export function createEdgeRequestLogs(
+export function createRequestLogClient(
   config: Config,
   logger: Logger,
   countLost: (entries: number) => void,
