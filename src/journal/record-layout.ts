@@ -9,13 +9,14 @@
 // The fields that a record's index rows depend on come first, in the order of `indexedFields` (domain/indexes.ts). So a change
 // there is a change of the layout.
 //
-// Fields that mostly have one of a few texts are written as numbers in a list of words.
+// Fields that mostly have one of a few texts are written as numbers in a list of words (record-words.ts).
 //
 // Metadata has names that merchants choose. It is written as a flat list, because msgpackr renames a field `__proto__`.
 
 import { assert } from '../core/assert.ts';
 import { type IndexedRecord, indexedFields } from '../domain/indexes.ts';
 import type { Metadata, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
+import { wordNumbers, words } from './record-words.ts';
 
 /** Makes the values of one version into those of the next. A word is a number then. */
 type Upcaster = (values: readonly unknown[]) => unknown[];
@@ -38,61 +39,6 @@ export type FrameHead = Pick<StoredRecord, 'kind' | 'id' | 'org' | 'livemode' | 
 
 /** Its fields that every record has, besides its kind. */
 const headNames: readonly Exclude<keyof FrameHead, 'kind' | 'removed'>[] = ['id', 'org', 'livemode'];
-
-/**
- * The texts that are written as their positions in this list. New ones are added at the end, and none is ever moved or removed.
- * A text that is not in the list is written as it is.
- */
-const words: readonly string[] = [
-  'mad',
-  'card',
-  'cash',
-  '2026-11-01',
-  'pending',
-  'succeeded',
-  'failed',
-  'ended',
-  'requires_payment_method',
-  'requires_action',
-  'processing',
-  'canceled',
-  'open',
-  'complete',
-  'expired',
-  'enabled',
-  'disabled',
-  'deleted',
-  'payment_intent.created',
-  'payment_intent.requires_action',
-  'payment_intent.processing',
-  'payment_intent.succeeded',
-  'payment_intent.payment_failed',
-  'payment_intent.canceled',
-  'charge.succeeded',
-  'charge.failed',
-  'charge.refunded',
-  'checkout.session.completed',
-  'checkout.session.expired',
-  'refund.created',
-  'refund.updated',
-  'refund.failed',
-  'review.opened',
-  'review.closed',
-  'card_declined',
-  'cash_payment_refused',
-  'payment_attempt_expired',
-  'payment_attempt_canceled',
-  'generic_decline',
-  'insufficient_funds',
-  'request',
-  'customer',
-  'operator',
-  'network',
-  'webhook',
-  'time',
-  'member',
-];
-const wordNumbers = new Map<unknown, number>(words.map((word, number) => [word, number]));
 
 const common = { created: true } as const;
 

@@ -1,6 +1,6 @@
 // Questions to the request logs, which the thread that writes them answers for the threads that must not wait for a disk.
 
-import type { LoggedRequest } from './entry.ts';
+import type { LoggedRequest } from './logged-request.ts';
 import type { LogScope } from './request-logs.ts';
 import { findRequest, type LogFilter, type LogPage, newestPlace, searchLog } from './search.ts';
 

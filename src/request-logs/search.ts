@@ -1,20 +1,11 @@
 // Looks for entries in the request logs. The files are only read, so it works beside the thread that writes them, in another
 // process, too. One search looks at a bounded number of entries, newest first, and says where the next one goes on.
 
+import { routeTable } from '../contract/routes/table.ts';
 import { type Mode, modes } from '../contract/vocabulary.ts';
 import { timeOfId } from '../core/ids.ts';
-import {
-  entryFlags,
-  FrameReader,
-  frameBytesMax,
-  type Gap,
-  gapOf,
-  type LoggedRequest,
-  loggedRequestOf,
-  routesBelow,
-  tagOfId,
-  tagOfKey,
-} from './entry.ts';
+import { entryFlags, FrameReader, frameBytesMax, tagOfId, tagOfKey } from './entry.ts';
+import { type Gap, gapOf, type LoggedRequest, loggedRequestOf } from './logged-request.ts';
 import { foldersIn, type LogScope } from './request-logs.ts';
 import { isFrameOf } from './scope-log.ts';
 import {
@@ -204,6 +195,17 @@ export function findRequestAnywhere(
 /** Every organization and mode that may have a log. */
 export function scopesIn(folder: string): LogScope[] {
   return foldersIn(folder).flatMap((org) => modes.map((mode: Mode) => ({ org, mode })));
+}
+
+/** The routes whose paths may begin like this. A path without a route may, too. */
+function routesBelow(pathStart: string): (route: number) => boolean {
+  const may = routeTable.map(({ path }) => {
+    const fixed = path.slice(0, path.includes('{') ? path.indexOf('{') : path.length);
+    return path.includes('{')
+      ? fixed.startsWith(pathStart) || pathStart.startsWith(fixed)
+      : path.startsWith(pathStart);
+  });
+  return (route) => may[route] ?? true;
 }
 
 /** Passes the rows whose entries may be wanted; those that are read then are few. */

@@ -5,8 +5,8 @@ import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writ
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
-import type { AnsweredRequest, Gap, LoggedRequest } from '../../src/request-logs/entry.ts';
-import { bodyKeptBytesMax } from '../../src/request-logs/entry.ts';
+import { type AnsweredRequest, bodyKeptBytesMax } from '../../src/request-logs/entry.ts';
+import type { Gap, LoggedRequest } from '../../src/request-logs/logged-request.ts';
 import type { LogScope } from '../../src/request-logs/request-logs.ts';
 import {
   entriesAfter,

@@ -6,7 +6,7 @@ import { listLimitMax } from '../../contract/limits.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
-import type { Gap, LoggedRequest } from '../../request-logs/entry.ts';
+import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
 import { isPlace, type LogFilter, type LogPage, statusRangeOf } from '../../request-logs/search.ts';
 import { tailScript } from '../assets.ts';
 import {

@@ -1,0 +1,76 @@
+// An entry of the request logs as people are shown it.
+
+import { memberPrefix } from '../contract/id-prefixes.ts';
+import { entryFlags, type FrameReader } from './entry.ts';
+
+/** An entry as it is shown. */
+export interface LoggedRequest {
+  readonly request: string;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly duration_ms: number;
+  readonly status: number;
+  readonly code: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly idempotency_key: string | null;
+  readonly replayed: boolean;
+  readonly original_request: string | null;
+  /** The version that the request named. */
+  readonly api_version: string | null;
+  readonly key: string | null;
+  /** The id of the member who made it in the dashboard. */
+  readonly member: string | null;
+  readonly address: string;
+  /** The object that the path names, or that the answer is. */
+  readonly object: string | null;
+  readonly request_body: string;
+  /** Only the beginning of the body is kept. */
+  readonly request_cut: boolean;
+  readonly answer_body: string;
+  readonly answer_cut: boolean;
+  /** Something was left out of it that looked like a secret or a card number. */
+  readonly masked: boolean;
+}
+
+/** Entries that were not kept, because there were too many at once or the disk took none. */
+export interface Gap {
+  readonly time: string;
+  readonly missing: number;
+}
+
+/** A stored frame as it is shown. */
+export function loggedRequestOf(frame: FrameReader): LoggedRequest {
+  const { flags } = frame;
+  const entry = frame.answered(false);
+  const answer = Buffer.from(entry.answerBody as Uint8Array).toString();
+  const isMember = entry.key?.startsWith(memberPrefix) === true;
+  return {
+    request: entry.requestId,
+    time: new Date(entry.answeredAtMs).toISOString(),
+    duration_ms: entry.durationMs,
+    status: entry.status,
+    code: entry.code,
+    method: entry.method,
+    path: entry.path,
+    query: entry.query,
+    idempotency_key: entry.idempotencyKey ?? null,
+    replayed: entry.replayed,
+    original_request: entry.originalRequest || null,
+    api_version: entry.version ?? null,
+    key: isMember ? null : entry.key,
+    member: isMember ? entry.key : null,
+    address: entry.address,
+    object: entry.objectId || (/^\{"id":"(\w{1,64})"/.exec(answer)?.[1] ?? null),
+    request_body: Buffer.from(entry.requestBody).toString(),
+    request_cut: (flags & entryFlags.requestCut) !== 0,
+    answer_body: answer,
+    answer_cut: (flags & entryFlags.answerCut) !== 0,
+    masked: (flags & entryFlags.masked) !== 0,
+  };
+}
+
+export function gapOf(frame: FrameReader): Gap {
+  return { time: new Date(frame.answeredAtMs).toISOString(), missing: frame.duration };
+}
