@@ -28,6 +28,7 @@ interface Options {
 /** What a load got, and what it cost. */
 interface Phase {
   readonly answeredPerSecond: number;
+  readonly refusedPerSecond: number;
   readonly answered: Quantiles | null;
   /** Cores that the service's threads used, and the clients. */
   readonly cores: ThreadSeconds;
@@ -45,7 +46,6 @@ interface Overload extends Phase {
   readonly lateness: Quantiles | null;
   /** What was answered, as a share of saturation. */
   readonly goodput: number;
-  readonly refusedPerSecond: number;
   readonly refused: Quantiles | null;
   readonly failed: number;
   readonly odd: string | null;
@@ -60,6 +60,8 @@ interface Overload extends Phase {
   readonly drainedAfterMs: number;
 }
 
+/** The name of their processor time. */
+const clients = 'the clients';
 const saturatingConnections = 256;
 const warmUpSeconds = 4;
 const usualMs = 3_000;
@@ -84,8 +86,9 @@ function phaseOf(result: FloodResult, before: ThreadSeconds, after: ThreadSecond
   const threads = Object.entries(after).map(([name, used]) => [name, (used - (before[name] ?? 0)) / seconds]);
   return {
     answeredPerSecond: result.answeredInTime / seconds,
+    refusedPerSecond: countOf(result, 'refused') / seconds,
     answered: result.answered,
-    cores: { ...Object.fromEntries(threads), 'the clients': result.cpuSeconds / seconds },
+    cores: { ...Object.fromEntries(threads), [clients]: result.cpuSeconds / seconds },
   };
 }
 
@@ -123,7 +126,6 @@ async function overload(service: ServiceTarget, options: Options): Promise<Overl
     offeredPerSecond: (result.fates.length - countOf(result, 'leftOut')) / seconds,
     lateness: result.lateness,
     goodput: phase.answeredPerSecond / saturation.answeredPerSecond,
-    refusedPerSecond: countOf(result, 'refused') / seconds,
     refused: result.refused,
     failed: countOf(result, 'failed') + countOf(result, 'abandoned'),
     odd: result.odd,
@@ -173,10 +175,35 @@ function overloadTable(found: Overload): string {
       noticed('during', ordinary.during),
     ]),
     `its latency is back after the load: ${back}; the last answer to the load: ${found.drainedAfterMs.toFixed(0)} ms after it`,
+    ...costLines(found),
     coresTable(found),
     ...(found.failed > 0 ? [`failed: ${found.failed}, such as ${odd ?? 'no answer in time'}`] : []),
     '',
   ].join('\n');
+}
+
+/** The processor time that the service takes for a create in microseconds: at saturation, and a refused one, which is the rest. */
+function costs({ saturation, ...during }: Overload): { answered: number; refused: number } {
+  const answered = (serviceCores(saturation) / saturation.answeredPerSecond) * 1e6;
+  const rest = serviceCores(during) * 1e6 - during.answeredPerSecond * answered;
+  return { answered, refused: rest / during.refusedPerSecond };
+}
+
+/** What the service's threads used together. What the collector stopped them for is part of it. */
+function serviceCores({ cores }: Pick<Phase, 'cores'>): number {
+  const used = Object.entries(cores).filter(([name]) => name !== clients && !name.endsWith(' gc'));
+  return used.reduce((sum, [, seconds]) => sum + seconds, 0);
+}
+
+function costLines(found: Overload): string[] {
+  const { answered, refused } = costs(found);
+  const perCore = (phase: Pick<Phase, 'cores' | 'answeredPerSecond'>) =>
+    phase.answeredPerSecond / serviceCores(phase);
+  const share = perCore(found) / perCore(found.saturation);
+  return [
+    `answered for each second of the service's processor time: ${share.toFixed(2)} of saturation`,
+    `processor time of the service: ${answered.toFixed(1)} µs a create, ${refused.toFixed(1)} µs a refused one`,
+  ];
 }
 
 function coresTable({ cores, saturation }: Overload): string {
