@@ -81,6 +81,7 @@ class Caller {
       url,
       headers: { 'Content-Type': 'application/json', [signatureHeaderName]: signature },
       body,
+      isIdempotent: true,
     });
   }
 

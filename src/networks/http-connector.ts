@@ -71,6 +71,7 @@ async function sendOperation(
       [signatureHeaderName]: signatureHeader({ secrets: [secret], timestampSeconds, body }),
     },
     body,
+    isIdempotent: true,
   });
   return outcomeOf(posted.status, posted.body, operation.id);
 }

@@ -5,6 +5,8 @@ export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Has one effect, however often it is sent. Only such a request may be sent again without asking first. */
+  readonly isIdempotent: boolean;
 }
 
 export interface Posted {

@@ -61,8 +61,8 @@ export function createSend({ webhooks }: Config): SendPost {
     }),
     extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
   });
-  return async ({ url, headers, body }) => {
-    const { status, failure, answer } = await posts.post({ endpoint: url, url, headers, body });
+  return async (post) => {
+    const { status, failure, answer } = await posts.post({ endpoint: post.url, ...post });
     if (status === null) throw new Error(failure!);
     return { status, body: answer };
   };

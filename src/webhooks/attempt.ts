@@ -49,7 +49,8 @@ export class Attempts {
   async make(input: AttemptInput): Promise<AttemptResult> {
     const startedAtMs = this.#monotonic();
     const { endpoint, url, body } = input;
-    const outcome = await this.#posts.post({ endpoint, url, body, headers: headersOf(input) });
+    const headers = headersOf(input);
+    const outcome = await this.#posts.post({ endpoint, url, headers, body, isIdempotent: true });
     return {
       at_ms: Math.round(input.nowSeconds * 1000),
       duration_ms: Math.round(this.#monotonic() - startedAtMs),

@@ -3,7 +3,8 @@
 // resolution of the name to the last byte of the answer. Webhooks and the connectors of payment networks use it.
 //
 // The receiver may close an idle connection just when a request is sent on it. A request that got no byte of an answer is
-// then sent once more, on a new connection.
+// then sent once more, on a new connection. The receiver may have acted on it all the same, so a request that must not have its
+// effect twice is never sent on an idle connection.
 
 import type { OutgoingHttpHeaders } from 'node:http';
 import { checkWebhookUrl, isPublicAddress } from './address-guard.ts';
@@ -26,6 +27,8 @@ export interface PostInput {
   readonly url: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string;
+  /** Has one effect, however often it is sent. */
+  readonly isIdempotent: boolean;
 }
 
 /** Sends requests, and keeps the connections between them. */
@@ -66,7 +69,9 @@ export class Posts {
     };
 
     if (this.#options.monotonic() - startedAtMs >= timeoutMs) return failed(timedOut(timeoutMs));
-    const idle = this.connections.take(input.endpoint, target.url.origin, mayConnectTo);
+    const idle = input.isIdempotent
+      ? this.connections.take(input.endpoint, target.url.origin, mayConnectTo)
+      : null;
     if (idle !== null) {
       const { outcome, unanswered } = await send(idle, true);
       if (!unanswered) return outcome;

@@ -25,19 +25,21 @@ subscribe('net.client.socket', (message) => {
 
 const madeHere: Attempts[] = [];
 
-/** Ways of making attempts that every name leads to 127.0.0.1 for, unless `options` say otherwise. */
+/** Every name leads to 127.0.0.1. */
+export const postOptions: PostOptions = {
+  monotonic: () => Math.floor(performance.now()),
+  connectionsMax: 100,
+  idleMsMax: 120_000,
+  timeoutMs: 10_000,
+  resolve: async () => ['127.0.0.1'],
+  allowHttp: true,
+  allowPrivate: true,
+  extraCa: authority.cert,
+};
+
+/** Ways of making attempts. */
 export function makeAttempts(options: Partial<PostOptions> = {}): Attempts {
-  const attempts = new Attempts({
-    monotonic: () => Math.floor(performance.now()),
-    connectionsMax: 100,
-    idleMsMax: 120_000,
-    timeoutMs: 10_000,
-    resolve: async () => ['127.0.0.1'],
-    allowHttp: true,
-    allowPrivate: true,
-    extraCa: authority.cert,
-    ...options,
-  });
+  const attempts = new Attempts({ ...postOptions, ...options });
   madeHere.push(attempts);
   return attempts;
 }

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import type { AttemptResult } from '../../src/domain/record.ts';
 import { verifiedForMs } from '../../src/webhooks/connections.ts';
 import { idleMsOf } from '../../src/webhooks/exchange.ts';
+import { Posts } from '../../src/webhooks/posts.ts';
 import { ResolutionFailure } from '../../src/webhooks/resolver.ts';
 import { createManualClock } from '../manual-clock.ts';
 import {
@@ -17,6 +18,7 @@ import {
   clientSockets,
   type Deliver,
   makeAttempts,
+  postOptions,
   withReceiver,
 } from './attempt-harness.ts';
 import { endless, type Receiver, type Respond } from './receiver.ts';
@@ -300,6 +302,19 @@ for (const [name, lose] of Object.entries(losses)) {
     });
   }
 }
+
+test('a request that must not have its effect twice is sent once, on a connection of its own', () => {
+  const respond: Respond = (response, _, index) => (index === 0 ? response.end() : response.socket!.end());
+  return withReceiver({ respond }, async (receiver) => {
+    const posts = new Posts(postOptions);
+    const url = `${receiver.origin}/`;
+    const post = (isIdempotent: boolean) =>
+      posts.post({ endpoint: 'network', url, headers: {}, body: 'x', isIdempotent });
+    assert.equal((await post(true)).failure, null);
+    assert.equal((await post(false)).failure, 'connection closed without an answer');
+    assert.deepEqual(connectionsOf(receiver), [0, 1]);
+  });
+});
 
 test('a byte of an answer is an answer: the request is not sent again', () => {
   const respond: Respond = (response, _, index) =>

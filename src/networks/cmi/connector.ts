@@ -134,6 +134,8 @@ class CmiCalls {
       url: new URL('/fim/api', gateway).href,
       headers: { 'Content-Type': 'application/xml; charset=utf-8' },
       body: requestOf(operation, order, clientId, api),
+      // A refund that is sent twice may be made twice.
+      isIdempotent: 'query' in operation,
     });
     if (status !== 200) throw new Error(`the network answered ${status}`);
     return responseOf(body);

@@ -332,3 +332,15 @@ test('a signed return whose names are changed does not pay with a smaller amount
   const beforeClient = values.filter(([name]) => name.toLowerCase() < 'clientid').map(([, value]) => value);
   assert.deepEqual(beforeClient, ['250.00', payment.callbackUrl]);
 });
+
+test('only questions may reach the gateway twice', async () => {
+  const { network, posts } = connected([done, done, done, status('A')]);
+  await network.capture!(about('capture_charge'));
+  await network.release!(about('release_charge'));
+  await network.refund(about('refund_charge'));
+  await network.lookup(about('capture_charge'));
+  assert.deepEqual(
+    posts.map(({ isIdempotent }) => isIdempotent),
+    [false, false, false, true],
+  );
+});
