@@ -334,13 +334,13 @@ test('a signed return whose names are changed does not pay with a smaller amount
 });
 
 test('only questions may reach the gateway twice', async () => {
-  const { network, posts } = connected([done, done, done, status('A')]);
+  const { network, posts } = connected([done, done, done, status('A'), history(['S', 'A', '25000', 'T1'])]);
   await network.capture!(about('capture_charge'));
   await network.release!(about('release_charge'));
   await network.refund(about('refund_charge'));
   await network.lookup(about('capture_charge'));
   assert.deepEqual(
     posts.map(({ isIdempotent }) => isIdempotent),
-    [false, false, false, true],
+    [false, false, false, true, true],
   );
 });
