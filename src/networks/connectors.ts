@@ -17,6 +17,7 @@ export interface ConnectorSetting {
   readonly required: boolean;
   /** The setting that has to be given too when this one is. */
   readonly with?: string;
+  readonly charactersMin?: number;
   readonly description: string;
 }
 
@@ -50,6 +51,7 @@ export const connectors = {
         name: 'secret',
         is: 'secret',
         required: true,
+        charactersMin: 16,
         description: 'the secret that signs in both directions',
       },
     ],

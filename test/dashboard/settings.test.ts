@@ -141,19 +141,22 @@ browserTest('name, colour and logo are changed, and the pages get them', async (
 });
 
 browserTest(
-  'a cash network is connected for live mode, its secret is not shown, and it is disconnected',
+  'networks for cash and cards are connected for live mode, their secrets are not shown, and they are disconnected',
   async () => {
     const { org, service } = dashboard;
     const secret = 'a-secret-that-nobody-sees';
     await open('settings', 'live');
     assert.equal(await page.getByText('No network is connected').count(), 1);
-    await page.getByLabel('Address of the agents’ server').fill('http://127.0.0.1/operations');
-    await page.getByLabel('Shared secret').fill('short');
-    await click('Connect');
+    const agents = page.locator('form', { has: page.getByLabel('Shared secret') });
+    const connect = async (form: typeof agents, fields: Readonly<Record<string, string>>) => {
+      for (const [label, value] of Object.entries(fields))
+        await form.getByLabel(label, { exact: true }).fill(value);
+      await form.getByRole('button', { name: 'Connect' }).click();
+    };
+    const address = 'Address of the agents’ server';
+    await connect(agents, { [address]: 'http://127.0.0.1/operations', 'Shared secret': 'short' });
     assert.match((await alertText())!, /public https address.*at least 16 characters/s);
-    await page.getByLabel('Address of the agents’ server').fill('https://93.184.216.34/operations');
-    await page.getByLabel('Shared secret').fill(secret);
-    await click('Connect');
+    await connect(agents, { [address]: 'https://93.184.216.34/operations', 'Shared secret': secret });
     assert.equal(await notice(), 'The change is saved.');
     assert.match((await page.getByRole('main').textContent())!, new RegExp(`/networks/http/${org}/live`));
     const [shown] = await service
@@ -168,7 +171,26 @@ browserTest(
     for (const text of [await page.content(), service.output()]) assert(!text.includes(secret));
     await open('settings', 'live');
     assert(!(await page.content()).includes(secret));
-    await click('Disconnect');
+
+    const cards = page.locator('form', { has: page.getByLabel('Store key') });
+    const cmi = { 'Address of the gateway': 'https://93.184.216.34', 'Client ID': '600000001' };
+    await connect(cards, { ...cmi, 'API user': 'shop_api' });
+    assert.match((await alertText())!, /Store key: fill this in.*Password of the API user: fill this in/s);
+    assert.equal(await cards.getByLabel('Client ID').inputValue(), '600000001');
+    await connect(cards, { 'Store key': secret, 'Password of the API user': secret });
+    assert.equal(await notice(), 'The change is saved.');
+    const main = (await page.getByRole('main').textContent())!;
+    assert.match(main, new RegExp(`600000001.*stored, not shown.*/networks/cmi/${org}/live`, 's'));
+    const all = await service.operate<{ mode: string; network: string }[]>('network.show', { org });
+    const live = all.filter(({ mode }) => mode === 'live').map(({ network }) => network);
+    assert.deepEqual(live, ['cmi', 'http']);
+    for (const text of [await page.content(), service.output()]) assert(!text.includes(secret));
+
+    for (const count of [2, 1]) {
+      assert.equal(await page.getByRole('button', { name: 'Disconnect' }).count(), count);
+      await page.getByRole('button', { name: 'Disconnect' }).first().click();
+      await notice();
+    }
     assert.equal(await page.getByText('No network is connected').count(), 1);
     assert.deepEqual(complaints, []);
   },

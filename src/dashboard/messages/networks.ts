@@ -1,8 +1,75 @@
-// The texts about payment networks, in the room for settings.
+// The texts about payment networks, in the room for settings. Each connector has a name and a heading, and each of its settings a
+// label and a hint.
 
-import { sayFrom } from './say.ts';
+import type { ConnectorName, connectors } from '../../networks/connectors.ts';
+import { sayFrom, type Texts } from './say.ts';
 
-export const networkMessages = {
+type LabelOf<Name extends ConnectorName> = `${Name}_${(typeof connectors)[Name]['settings'][number]['name']}`;
+type Label = { [Name in ConnectorName]: LabelOf<Name> }[ConnectorName];
+
+const connectorMessages = {
+  http: { en: 'Agents’ network', fr: 'Réseau d’agents', ar: 'شبكة الوكلاء' },
+  connect_http: { en: 'Connect a cash network', fr: 'Connecter un réseau d’espèces', ar: 'ربط شبكة نقدية' },
+  http_address: {
+    en: 'Address of the agents’ server',
+    fr: 'Adresse du serveur des agents',
+    ar: 'عنوان خادم الوكلاء',
+  },
+  http_address_hint: {
+    en: 'An https address. Its operator implements the contract with integrators.',
+    fr: 'Une adresse https. Son exploitant met en œuvre le contrat des intégrateurs.',
+    ar: 'عنوان https. يطبّق مشغّله عقد المُدمِجين.',
+  },
+  http_secret: { en: 'Shared secret', fr: 'Secret partagé', ar: 'السر المشترك' },
+  http_secret_hint: {
+    en: 'At least 16 characters. It signs in both directions and is never shown again.',
+    fr: 'Au moins 16 caractères. Il signe dans les deux sens et n’est plus jamais affiché.',
+    ar: '16 محرفاً على الأقل. يوقّع في الاتجاهين ولا يُعرض مرة أخرى.',
+  },
+  cmi: { en: 'CMI', fr: 'CMI', ar: 'مركز النقديات CMI' },
+  connect_cmi: {
+    en: 'Connect CMI for cards',
+    fr: 'Connecter le CMI pour les cartes',
+    ar: 'ربط مركز النقديات CMI للبطاقات',
+  },
+  cmi_gateway: { en: 'Address of the gateway', fr: 'Adresse de la passerelle', ar: 'عنوان البوابة' },
+  cmi_gateway_hint: {
+    en: 'As CMI has told you: https://payment.cmi.co.ma',
+    fr: 'Celle que le CMI vous a indiquée : https://payment.cmi.co.ma',
+    ar: 'كما أعطاك إياه CMI: ‎https://payment.cmi.co.ma',
+  },
+  cmi_client_id: { en: 'Client ID', fr: 'Identifiant client', ar: 'معرّف العميل' },
+  cmi_client_id_hint: {
+    en: 'The number of your shop at CMI.',
+    fr: 'Le numéro de votre boutique au CMI.',
+    ar: 'رقم متجرك لدى CMI.',
+  },
+  cmi_store_key: { en: 'Store key', fr: 'Clé du magasin', ar: 'مفتاح المتجر' },
+  cmi_store_key_hint: {
+    en: 'You choose it in CMI’s interface for merchants. It signs in both directions and is never shown again.',
+    fr: 'Vous la choisissez dans l’interface marchand du CMI. Elle signe dans les deux sens et n’est plus jamais affichée.',
+    ar: 'تختاره في واجهة التجار لدى CMI. يوقّع في الاتجاهين ولا يُعرض مرة أخرى.',
+  },
+  cmi_api_user: { en: 'API user', fr: 'Utilisateur de l’API', ar: 'مستخدم واجهة البرمجة' },
+  cmi_api_user_hint: {
+    en: 'Not needed to take payments. Without one there are no refunds, and CMI can’t be asked about lost reports.',
+    fr: 'Facultatif pour encaisser. Sans lui, pas de remboursement, et le CMI ne peut pas être interrogé sur un rapport perdu.',
+    ar: 'غير لازم لقبول الدفع. من دونه لا استرداد، ولا يمكن سؤال CMI عن تقرير مفقود.',
+  },
+  cmi_api_password: {
+    en: 'Password of the API user',
+    fr: 'Mot de passe de l’utilisateur de l’API',
+    ar: 'كلمة مرور مستخدم واجهة البرمجة',
+  },
+  cmi_api_password_hint: {
+    en: 'It is never shown again.',
+    fr: 'Il n’est plus jamais affiché.',
+    ar: 'لا تُعرض مرة أخرى.',
+  },
+} as const satisfies Record<ConnectorName | `connect_${ConnectorName}` | Label | `${Label}_hint`, object>;
+
+const networkMessages = {
+  ...connectorMessages,
   networks: { en: 'Payment networks', fr: 'Réseaux de paiement', ar: 'شبكات الدفع' },
   none: {
     en: 'No network is connected, so no payment can be taken in this mode.',
@@ -13,36 +80,26 @@ export const networkMessages = {
   cash: { en: 'Cash', fr: 'Espèces', ar: 'النقد' },
   simulator: { en: 'Simulator', fr: 'Simulateur', ar: 'المحاكي' },
   sealed: { en: 'stored, not shown', fr: 'enregistré, non affiché', ar: 'محفوظ ولا يُعرض' },
-  connect_cash: { en: 'Connect a cash network', fr: 'Connecter un réseau d’espèces', ar: 'ربط شبكة نقدية' },
-  address: {
-    en: 'Address of the agents’ server',
-    fr: 'Adresse du serveur des agents',
-    ar: 'عنوان خادم الوكلاء',
-  },
-  address_hint: {
-    en: 'An https address. Its operator implements the contract with integrators.',
-    fr: 'Une adresse https. Son exploitant met en œuvre le contrat des intégrateurs.',
-    ar: 'عنوان https. يطبّق مشغّله عقد المُدمِجين.',
+  missing: { en: '{label}: fill this in.', fr: '{label} : à remplir.', ar: '{label}: املأ هذا الحقل.' },
+  too_short: {
+    en: '{label}: give at least {count} characters.',
+    fr: '{label} : au moins {count} caractères.',
+    ar: '{label}: ‏{count} محرفاً على الأقل.',
   },
   address_invalid: {
-    en: 'Give a public https address, without a user name.',
-    fr: 'Indiquez une adresse https publique, sans nom d’utilisateur.',
-    ar: 'أدخل عنوان https عاماً دون اسم مستخدم.',
+    en: '{label}: give a public https address, without a user name.',
+    fr: '{label} : indiquez une adresse https publique, sans nom d’utilisateur.',
+    ar: '{label}: أدخل عنوان https عاماً دون اسم مستخدم.',
   },
-  secret: { en: 'Shared secret', fr: 'Secret partagé', ar: 'السر المشترك' },
-  secret_hint: {
-    en: 'At least 16 characters. It signs in both directions and is never shown again.',
-    fr: 'Au moins 16 caractères. Il signe dans les deux sens et n’est plus jamais affiché.',
-    ar: '16 محرفاً على الأقل. يوقّع في الاتجاهين ولا يُعرض مرة أخرى.',
-  },
-  secret_invalid: {
-    en: 'Give a secret of at least 16 characters.',
-    fr: 'Indiquez un secret d’au moins 16 caractères.',
-    ar: 'أدخل سراً من 16 محرفاً على الأقل.',
+  unknown_network: {
+    en: 'There is no such network.',
+    fr: 'Ce réseau n’existe pas.',
+    ar: 'لا توجد شبكة كهذه.',
   },
   report_to: { en: 'Reports are posted to', fr: 'Les rapports sont envoyés à', ar: 'تُرسل التقارير إلى' },
   connect: { en: 'Connect', fr: 'Connecter', ar: 'ربط' },
   disconnect: { en: 'Disconnect', fr: 'Déconnecter', ar: 'فصل' },
-} as const;
+} as const satisfies Texts;
 
+export type NetworkMessage = keyof typeof networkMessages;
 export const sayNetworks = sayFrom(networkMessages);

@@ -1,10 +1,18 @@
-// The payment networks of an organization, a part of the room for settings. Whoever may change settings connects a cash network
-// and disconnects it; its secret is sealed, and no page shows it.
+// The payment networks of an organization, a part of the room for settings. Whoever may change settings connects and disconnects
+// them. The forms derive from the table of connectors; secrets are sealed, and no page shows them.
 
-import { paymentMethodTypes } from '../../contract/vocabulary.ts';
+import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { withoutConnector } from '../../directory/network-credentials.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
-import { configureConnector } from '../../operator/server/network-commands.ts';
+import { type SettingFault, settingFaults } from '../../networks/connector-settings.ts';
+import {
+  type ConnectorName,
+  type ConnectorSetting,
+  type ConnectorSettings,
+  connectorNames,
+  connectors,
+} from '../../networks/connectors.ts';
+import { configureConnector, type NewConnector } from '../../operator/server/network-commands.ts';
 import {
   copyable,
   definitions,
@@ -16,105 +24,143 @@ import {
   submit,
 } from '../components.ts';
 import { roomLink } from '../links.ts';
-import { sayNetworks } from '../messages/networks.ts';
+import { type NetworkMessage, sayNetworks } from '../messages/networks.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Visit } from '../row.ts';
 
-const network = 'http';
-const secretCharactersMin = 16;
 const textCharactersMax = 2_048;
 
-/** What the section about networks shows. `problems` are those of its form. */
+/** What the section about networks shows. `problems` are those of its forms. */
 export function networkSection(visit: Visit, baseUrl: string, problems: Problems): Html[] {
   const { organization, mode, language, role } = visit;
   const configured = organization.connectors[mode];
   const mayChange = mayDo(role, 'settings.write');
-  const shown = paymentMethodTypes.flatMap((method) => {
-    const own = configured[method];
-    const name = sayNetworks(method, language);
-    if (own === null) return mode === 'test' ? [[name, sayNetworks('simulator', language)] as const] : [];
-    // The address may hold a token.
-    const address = (mayChange && own.settings.address) || own.connector;
-    return [
-      [name, html`<code dir="ltr">${address}</code>`] as const,
-      [sayNetworks('secret', language), sayNetworks('sealed', language)] as const,
-    ];
-  });
+  const shown = paymentMethodTypes.flatMap((method) => definitionsOf(visit, method, mayChange));
   const list = shown.length === 0 ? html`<p>${sayNetworks('none', language)}</p>` : definitions(shown);
   if (!mayChange) return [list];
-  return configured.cash === null
-    ? [list, connectForm(visit, problems)]
-    : [list, reportAddress(visit, baseUrl), disconnectForm(visit)];
+  const forms = connectorNames.flatMap((name) => {
+    const isUsed = paymentMethodTypes.some((method) => configured[method]?.connector === name);
+    const heading = html`<h3>${sayNetworks(isUsed ? name : `connect_${name}`, language)}</h3>`;
+    return isUsed
+      ? [heading, reportAddress(visit, baseUrl, name), disconnectForm(visit, name)]
+      : [heading, connectForm(visit, name, problems)];
+  });
+  return [list, ...forms];
 }
 
-function reportAddress(visit: Visit, baseUrl: string): Html {
-  const { organization, mode, language } = visit;
+/** The network of a method, and its settings for whoever may change them: an address may hold a token. */
+function definitionsOf(
+  { organization, mode, language }: Visit,
+  method: PaymentMethodType,
+  mayChange: boolean,
+): (readonly [name: string, value: Html | string])[] {
+  const own: ConnectorSettings | null = organization.connectors[mode][method];
+  const name = sayNetworks(method, language);
+  if (own === null) return mode === 'test' ? [[name, sayNetworks('simulator', language)]] : [];
+  const settings = mayChange ? settingsOf(own.connector) : [];
+  const shown = settings.flatMap((setting): (readonly [string, Html])[] => {
+    const label = sayNetworks(labelOf(own.connector, setting), language);
+    const value = own.settings[setting.name];
+    if (value !== undefined) return [[label, html`<code dir="ltr">${value}</code>`]];
+    const isSealed = own.sealed[setting.name] !== undefined;
+    return isSealed ? [[label, html`${sayNetworks('sealed', language)}`]] : [];
+  });
+  return [[name, sayNetworks(own.connector, language)], ...shown];
+}
+
+function settingsOf(name: ConnectorName): readonly ConnectorSetting[] {
+  return connectors[name].settings;
+}
+
+function labelOf(network: ConnectorName, { name }: ConnectorSetting): NetworkMessage {
+  return `${network}_${name}` as NetworkMessage;
+}
+
+function reportAddress(
+  { organization, mode, language }: Visit,
+  baseUrl: string,
+  network: ConnectorName,
+): Html {
   const address = `${baseUrl}/networks/${network}/${organization.id}/${mode}`;
-  return html`<p>${sayNetworks('report_to', language)}: ${copyable(visit, address)}</p>`;
+  return html`<p>${sayNetworks('report_to', language)}: ${copyable({ language }, address)}</p>`;
 }
 
-function connectForm(visit: Visit, problems: Problems): Html {
+function connectForm(visit: Visit, network: ConnectorName, problems: Problems): Html {
   const { language, form: typed } = visit;
-  return html`<h3>${sayNetworks('connect_cash', language)}</h3>
-${form(visit, roomLink(visit, 'settings/network'), [
-  field({
-    name: 'address',
-    label: sayNetworks('address', language),
-    hint: sayNetworks('address_hint', language),
-    type: 'url',
-    value: typed.get('address') ?? '',
-    problems,
-    required: true,
-    ltr: true,
-  }),
-  field({
-    name: 'secret',
-    label: sayNetworks('secret', language),
-    hint: sayNetworks('secret_hint', language),
-    type: 'password',
-    problems,
-    required: true,
-    ltr: true,
-    attributes: html`autocomplete="off"`,
-  }),
-  submit(sayNetworks('connect', language)),
-])}`;
-}
-
-function disconnectForm(visit: Visit): Html {
-  const body = [hidden('disconnect', '1'), finalSubmit(visit, sayNetworks('disconnect', visit.language))];
+  const fields = settingsOf(network).map((setting) => {
+    const { name, is, required } = setting;
+    const label = labelOf(network, setting);
+    return field({
+      name,
+      label: sayNetworks(label, language),
+      hint: sayNetworks(`${label}_hint` as NetworkMessage, language),
+      type: is === 'address' ? 'url' : is === 'secret' ? 'password' : 'text',
+      ...(is !== 'secret' && { value: typed.get(name) ?? '' }),
+      problems,
+      ...(required && { required }),
+      ltr: true,
+      attributes: html`autocomplete="off"`,
+    });
+  });
+  const body = [hidden('network', network), ...fields, submit(sayNetworks('connect', language))];
   return form(visit, roomLink(visit, 'settings/network'), body);
 }
 
-/** Connects or disconnects the cash network. Returns the problems of the form; none when it was done. */
+function disconnectForm(visit: Visit, network: ConnectorName): Html {
+  const end = finalSubmit(visit, sayNetworks('disconnect', visit.language));
+  const body = [hidden('network', network), hidden('disconnect', '1'), end];
+  return form(visit, roomLink(visit, 'settings/network'), body);
+}
+
+/** Connects or disconnects a network. Returns the problems of the form; none when it was done. */
 export async function saveNetwork(visit: Visit, desk: Desk): Promise<Problems> {
   const { organization, mode, form: typed, language } = visit;
   const { services } = desk;
-  const params = { org: organization.id, mode, network } as const;
+  const network = connectorNames.find((name) => name === typed.get('network'));
+  if (network === undefined) return { '': sayNetworks('unknown_network', language) };
+  const params = { org: organization.id, mode, network };
   if (typed.has('disconnect')) {
     await desk.act(visit, 'network.remove', params, () =>
       services.directory.changeOrganization(organization.id, (each) => withoutConnector(each, mode, network)),
     );
-  } else {
-    const address = (typed.get('address') ?? '').trim();
-    const secret = (typed.get('secret') ?? '').trim();
-    const problems = {
-      ...(isAddress(address, desk) ? {} : { address: sayNetworks('address_invalid', language) }),
-      ...(isSecret(secret) ? {} : { secret: sayNetworks('secret_invalid', language) }),
-    };
-    if (Object.keys(problems).length > 0) return problems;
-    // The audit record has the address, and not the secret.
-    await desk.act(visit, 'network.set', { ...params, settings: { address } }, () =>
-      configureConnector(services, { ...params, settings: { address }, secrets: { secret } }),
-    );
+    return {};
   }
+  const given = { ...params, ...typedSettings(network, typed) };
+  const faults = settingFaults(network, given, services.networkAddressFault);
+  if (faults.length > 0)
+    return Object.fromEntries(faults.map((fault) => [fault.setting, problemOf(network, fault, visit)]));
+  // The audit record has the settings, and not the secrets.
+  await desk.act(visit, 'network.set', { ...params, settings: given.settings }, () =>
+    configureConnector(services, given),
+  );
   return {};
 }
 
-function isAddress(address: string, { services }: Desk): boolean {
-  return address.length <= textCharactersMax && services.networkAddressFault(address) === null;
+/** What somebody has typed for a connector. A field that was left empty is not given. */
+function typedSettings(
+  network: ConnectorName,
+  typed: Visit['form'],
+): Pick<NewConnector, 'settings' | 'secrets'> {
+  const given = settingsOf(network).flatMap(({ name, is }) => {
+    const value = (typed.get(name) ?? '').trim().slice(0, textCharactersMax);
+    return value === '' ? [] : [{ name, value, isSecret: is === 'secret' }];
+  });
+  const part = (wanted: boolean) =>
+    Object.fromEntries(
+      given.filter(({ isSecret }) => isSecret === wanted).map(({ name, value }) => [name, value]),
+    );
+  return { settings: part(false), secrets: part(true) };
 }
 
-function isSecret(secret: string): boolean {
-  return secret.length >= secretCharactersMin && secret.length <= textCharactersMax;
+function problemOf(network: ConnectorName, { setting, fault }: SettingFault, { language }: Visit): string {
+  const row = settingsOf(network).find(({ name }) => name === setting)!;
+  const label = sayNetworks(labelOf(network, row), language);
+  switch (fault) {
+    case 'address':
+      return sayNetworks('address_invalid', language, { label });
+    case 'too_short':
+      return sayNetworks('too_short', language, { label, count: row.charactersMin ?? 1 });
+    default:
+      return sayNetworks('missing', language, { label });
+  }
 }

@@ -12,14 +12,8 @@ import { withConnector, withoutConnector } from '../../directory/network-credent
 import type { Organization } from '../../directory/organization.ts';
 import { methodOfCall } from '../../domain/network-call.ts';
 import type { NetworkCallRecord } from '../../domain/record.ts';
-import {
-  type ConnectorName,
-  type ConnectorRow,
-  type ConnectorSetting,
-  connectorNames,
-  connectors,
-  ownerOfSetting,
-} from '../../networks/connectors.ts';
+import { settingFaults } from '../../networks/connector-settings.ts';
+import { type ConnectorName, connectorNames, ownerOfSetting } from '../../networks/connectors.ts';
 import type { OpenCall } from '../../shard/protocol.ts';
 import { listedMax, OperatorFailure } from '../protocol.ts';
 import { defineCommand, modeSchema, type OperatorCommand, unaudited, withSecrets } from './command.ts';
@@ -102,9 +96,10 @@ export interface NewConnector {
 /** Checks the settings, seals the secrets, and puts them in force. Throws `OperatorFailure` or `DirectoryRefusal`. */
 export async function configureConnector(
   services: OperatorServices,
-  { org, mode, network, settings, secrets }: NewConnector,
+  given: NewConnector,
 ): Promise<Organization> {
-  refuseSettings(network, settings, secrets, services);
+  refuseSettings(given, services);
+  const { org, mode, network, settings, secrets } = given;
   const { directory } = services;
   const { id } = directory.organization(org);
   const sealed = Object.entries(secrets).map(([name, secret]) => {
@@ -114,27 +109,11 @@ export async function configureConnector(
   return directory.changeOrganization(id, (organization) => withConnector(organization, mode, configured));
 }
 
-/** Throws when a setting is missing, unknown or no address that may be used. */
-function refuseSettings(
-  network: ConnectorName,
-  settings: Readonly<Record<string, string>>,
-  secrets: Readonly<Record<string, string>>,
-  { networkAddressFault }: OperatorServices,
-): void {
-  const row: ConnectorRow = connectors[network];
-  const given: Readonly<Record<string, string>> = { ...settings, ...secrets };
-  const isSecret = ({ is }: ConnectorSetting) => is === 'secret';
-  for (const setting of row.settings) {
-    const value = (isSecret(setting) ? secrets : settings)[setting.name];
-    if (value === undefined && setting.required)
-      throw new OperatorFailure('usage', `${network} needs ${setting.name}: ${setting.description}`);
-    if (value !== undefined && setting.with !== undefined && given[setting.with] === undefined)
-      throw new OperatorFailure('usage', `${network} needs ${setting.with} when ${setting.name} is given`);
-    const fault = setting.is === 'address' && value !== undefined ? networkAddressFault(value) : null;
-    if (fault !== null) throw new OperatorFailure('refused', `${setting.name} can't be used: ${fault}`);
-  }
-  const unknown = Object.keys(given).find((name) => !row.settings.some((setting) => setting.name === name));
-  if (unknown !== undefined) throw new OperatorFailure('usage', `${network} has no setting ${unknown}`);
+/** Throws when something is wrong with the settings. */
+function refuseSettings(given: NewConnector, { networkAddressFault }: OperatorServices): void {
+  const [first] = settingFaults(given.network, given, networkAddressFault);
+  if (first !== undefined)
+    throw new OperatorFailure(first.fault === 'address' ? 'refused' : 'usage', first.message);
 }
 
 type ConfiguredConnector = Omit<PresentedConnector, 'open_calls'>;

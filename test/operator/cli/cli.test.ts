@@ -340,7 +340,7 @@ test('cards go through CMI once its settings are whole; its secrets are sealed a
   rmSync(folder, { recursive: true });
   assert.match(
     withUser.out,
-    /live +card +cmi +gateway=\S+ client_id=600000001 api_user=shop_api store_key=\(sealed\) api_password=\(sealed\)/,
+    /live +card +cmi +0 +gateway=\S+ client_id=600000001 api_user=shop_api store_key=\(sealed\) api_password=\(sealed\)/,
   );
   const said = [withUser.out, JSON.stringify(await json('network', 'show', id))];
   assert(!said.some((text) => text.includes('5ecret')));
