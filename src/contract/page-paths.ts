@@ -6,6 +6,9 @@ export const checkoutPath = (session: string) => `/checkout/${session}`;
 export const cardPath = (charge: string) => `/pay/${charge}`;
 /** Where a customer answers the bank's challenge. */
 export const challengePath = (charge: string) => `${cardPath(charge)}/challenge`;
+/** Where a card network's own page sends the customer back to, after a payment and after none. */
+export const paidPath = (charge: string) => `${cardPath(charge)}/paid`;
+export const unpaidPath = (charge: string) => `${cardPath(charge)}/unpaid`;
 /** Where a customer finds the cash code of a charge. */
 export const voucherPath = (charge: string) => `/voucher/${charge}`;
 /** Where the page of a charge sends the form that leads back to the choice of methods. */
@@ -13,3 +16,7 @@ export const changePath = (page: string) => `${page}/change`;
 
 /** The page behind a link that works once: an invitation, a new password, the first sign-in. */
 export const signInLinkPath = (token: string) => `/dashboard/invite/${token}`;
+
+/** Where a payment network posts what it has to report. */
+export const networkPath = (connector: string, org: string, mode: string) =>
+  `/networks/${connector}/${org}/${mode}`;

@@ -3,7 +3,7 @@
 // the calls. The service's card page asks for a token; a network with a page of its own is given a form for it. What a
 // network posts to the service is a callback.
 
-import type { Language, Mode } from '../contract/vocabulary.ts';
+import type { Language, Mode, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardDetails } from '../domain/record.ts';
@@ -170,6 +170,8 @@ export interface Networks {
   of(org: string, mode: Mode): ModeNetworks;
   /** The network that posts to the address of `connector`; null when the organization does not use it. */
   posting(org: string, mode: Mode, connector: string): CardNetwork | CashNetwork | null;
+  /** The path to which the network of a method posts. */
+  callbackPath(org: string, mode: Mode, method: PaymentMethodType): string;
   /** What there is, without making it. */
   available(org: string, mode: Mode): AvailableNetworks;
   /** Outcomes that are told without being asked for. */

@@ -22,6 +22,7 @@ import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
 import type { Peer } from '../shard/turn.ts';
 import { hasRoom } from './disk-space.ts';
 import { takeCallback } from './network-callbacks.ts';
+import { startPage } from './page-starts.ts';
 
 const busyMs = 100;
 const smallValuesMs = 1_000;
@@ -42,10 +43,15 @@ export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 
   readonly onDisk: (isFull: boolean, wasFull: boolean) => void;
 }
 
+/** What is not of the shard itself, because it needs the networks. */
+const aboutNetworks: ReadonlySet<string> = new Set<NetworksMessage['request']['kind']>([
+  'network_callback',
+  'open_network_calls',
+  'start_page',
+]);
+
 function isAboutNetworks(message: ToShardThread): message is NetworksMessage {
-  if (!('request' in message)) return false;
-  const { kind } = message.request;
-  return kind === 'network_callback' || kind === 'open_network_calls';
+  return 'request' in message && aboutNetworks.has(message.request.kind);
 }
 
 export class HostedShard {
@@ -117,19 +123,27 @@ export class HostedShard {
   }
 
   async #answerAboutNetworks({ correlation, request }: NetworksMessage, peer: Peer): Promise<void> {
-    const { networks, onNetworkTrouble } = this.#options;
-    const ask = (asked: InternalRequest) => this.shard.ask(asked);
-    const knows = (org: string) => this.shard.state.knows(org);
     try {
-      const answered =
-        request.kind === 'open_network_calls'
-          ? this.#openCalls(request)
-          : await takeCallback(request, { networks, ask, knows });
+      const answered = await this.#answerOf(request);
       peer.post({ correlation, answer: { ok: true, body: JSON.stringify(answered) } }, []);
     } catch (error) {
-      // A secret can't be opened: nothing was stored, so the network is told to send it again.
-      onNetworkTrouble({ callId: request.kind, error });
+      // The network can't be asked, or a secret can't be opened. Nothing was stored, so it can be tried again.
+      this.#options.onNetworkTrouble({ callId: request.kind, error });
       peer.post({ correlation, answer: { ok: false, code: 'api_error', message: 'try again later' } }, []);
+    }
+  }
+
+  #answerOf(request: NetworksMessage['request']): object | Promise<object> {
+    const { networks, settings } = this.#options;
+    const ask = (asked: InternalRequest) => this.shard.ask(asked);
+    const knows = (org: string) => this.shard.state.knows(org);
+    switch (request.kind) {
+      case 'open_network_calls':
+        return this.#openCalls(request);
+      case 'start_page':
+        return startPage(request, { networks, ask, baseUrl: settings.baseUrl });
+      case 'network_callback':
+        return takeCallback(request, { networks, ask, knows });
     }
   }
 

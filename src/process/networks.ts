@@ -2,7 +2,8 @@
 // connector there; in live mode its connectors alone. A connection is made when it is first used, and again after a change.
 
 import { readFileSync } from 'node:fs';
-import { type Mode, paymentMethodTypes } from '../contract/vocabulary.ts';
+import { networkPath } from '../contract/page-paths.ts';
+import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
 import {
   availableIn,
@@ -111,6 +112,11 @@ export class ConfiguredNetworks implements Networks {
     const configured = (this.#configured.get(org) ?? noConnectors)[mode];
     const method = paymentMethodTypes.find((each) => configured[each]?.connector === connector);
     return method === undefined ? null : this.of(org, mode)[method];
+  }
+
+  callbackPath(org: string, mode: Mode, method: PaymentMethodType): string {
+    const configured = (this.#configured.get(org) ?? noConnectors)[mode][method];
+    return networkPath(configured?.connector ?? '', org, mode);
   }
 
   #make(org: string, mode: Mode): ModeNetworks {

@@ -111,8 +111,9 @@ export function expireDue(state: ShardState, turn: Turn): boolean {
 function viewOf(state: ShardState, turn: Turn, request: Of<'view_payment'>): InternalAnswer {
   const view = viewPayment(state.view, request.id, turn.serviceMs);
   if (view === null) return messageAnswer({ refusal: missing(request.id, null) }, 'en');
-  const { name: merchant, branding } = state.scope(view.org, view.livemode, turn).settings;
-  return { ok: true, body: JSON.stringify({ ...view, merchant, branding }) };
+  const { settings, cardPage: card_page } = state.scope(view.org, view.livemode, turn);
+  const { name: merchant, branding } = settings;
+  return { ok: true, body: JSON.stringify({ ...view, merchant, branding, card_page }) };
 }
 
 function exportPageOf(state: ShardState, turn: Turn, request: Of<'export_page'>): InternalAnswer {

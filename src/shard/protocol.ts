@@ -102,6 +102,20 @@ export interface OpenCall {
   readonly lastError: string | null;
 }
 
+/**
+ * A customer goes to the card network's own page. The shard's thread asks the network, with the organization's credentials. The
+ * body of the answer is the `PageStart` as JSON text.
+ */
+export interface StartPageRequest {
+  readonly kind: 'start_page';
+  /** The charge. */
+  readonly id: string;
+  readonly language: Language;
+  /** Where the customer comes back to after a payment, and after none. */
+  readonly paidUrl: string;
+  readonly unpaidUrl: string;
+}
+
 export type InternalAnswer =
   | { readonly ok: true; readonly body: string; readonly cursor?: string | null }
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
@@ -157,7 +171,7 @@ export type ToShard =
 export type ToShardThread = ToShard | NetworksMessage;
 export interface NetworksMessage {
   readonly correlation: number;
-  readonly request: CallbackRequest | OpenCallsRequest;
+  readonly request: CallbackRequest | OpenCallsRequest | StartPageRequest;
 }
 export type FromShard =
   | ArrayBuffer

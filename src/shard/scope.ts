@@ -12,7 +12,7 @@ import * as bucket from '../core/token-bucket.ts';
 import type { Account } from '../domain/decision.ts';
 import { type LimitsInForce, limitsInForce } from '../domain/limits-in-force.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
-import type { Availability, ShardAccount } from './account.ts';
+import type { Availability, AvailableNetworks, ShardAccount } from './account.ts';
 
 /** The counts of a scope that are stored across restarts, at most a second behind. */
 export interface ScopeCounts {
@@ -103,6 +103,10 @@ export class Scope {
 
   get mode(): 'live' | 'test' {
     return modeOf(this.livemode);
+  }
+
+  get cardPage(): AvailableNetworks['cardPage'] {
+    return this.#availability(this.org, this.mode).cardPage;
   }
 
   get settings(): ShardAccount {

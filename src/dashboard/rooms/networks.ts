@@ -1,6 +1,7 @@
 // The payment networks of an organization, a part of the room for settings. Whoever may change settings connects and disconnects
 // them. The forms derive from the table of connectors; secrets are sealed, and no page shows them.
 
+import { networkPath } from '../../contract/page-paths.ts';
 import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { withoutConnector } from '../../directory/network-credentials.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
@@ -81,7 +82,7 @@ function reportAddress(
   baseUrl: string,
   network: ConnectorName,
 ): Html {
-  const address = `${baseUrl}/networks/${network}/${organization.id}/${mode}`;
+  const address = baseUrl + networkPath(network, organization.id, mode);
   return html`<p>${sayNetworks('report_to', language)}: ${copyable({ language }, address)}</p>`;
 }
 

@@ -11,7 +11,7 @@ import { failureText, notice } from './notice.ts';
 import { cardFormScript } from './page-assets.ts';
 import { type PageMessage, say } from './page-messages.ts';
 import type { ShownPayment } from './page-port.ts';
-import { afterGivingUp } from './return-links.ts';
+import { givingUp } from './return-links.ts';
 
 /** What became of a form that was sent from this page and leads back to it. */
 export interface SentForm extends SentCard {
@@ -27,7 +27,8 @@ export function checkoutPage(
 ): Page {
   const { language } = visit;
   const offered = offeredMethods(payment);
-  const byCard = offered.includes('card');
+  /** The card is typed here. */
+  const byCard = offered.includes('card') && payment.card_page === 'own';
   const usedUp =
     payment.session !== null && offered.length < payment.intent.payment_method_types.length
       ? ('cards_used_up' as const)
@@ -40,7 +41,8 @@ export function checkoutPage(
   const attempt = payment.session === null ? '' : (payment.charge?.id ?? '');
 
   function panel(method: PaymentMethodType): Html {
-    return method === 'card' ? cardPanel(payment, visit, sent, focused) : cashPanel(payment, visit);
+    if (method === 'cash') return cashPanel(payment, visit);
+    return byCard ? cardPanel(payment, visit, sent, focused) : networkPanel(visit);
   }
 
   function only(method: PaymentMethodType): Html {
@@ -97,15 +99,14 @@ function cardPanel(
 <p class="muted center">${sayOf(visit, payment, 'card_private')}</p>`;
 }
 
+/** The card is typed on the network's page. */
+function networkPanel({ language }: Visit): Html {
+  return html`<p>${say('network_text', language)}</p>
+<button data-sending="${say('opening_title', language)}">${lockIcon}<span>${say('pay_by_card', language)}</span></button>`;
+}
+
 function cashPanel(payment: ShownPayment, visit: Visit): Html {
   const { language } = visit;
   return html`<p>${sayOf(visit, payment, 'cash_text')}</p>
 <button data-sending="${say('opening_title', language)}"><span>${say('get_code', language)}</span></button>`;
-}
-
-function givingUp(payment: ShownPayment, visit: Visit): Html | null {
-  const back = afterGivingUp(payment);
-  return back === null
-    ? null
-    : html`<p class="leave"><a class="away" href="${back}">${sayOf(visit, payment, 'give_up')}</a></p>`;
 }

@@ -1,5 +1,6 @@
 // The parts that all pages share: document, headers, languages. No page is stored by a cache or shown in a frame. It loads
-// and runs nothing but scripts of this service, which it can do without, and its forms are sent to this service only.
+// and runs nothing but scripts of this service, which it can do without, and its forms are sent to this service only, or to the card network
+// that the payment goes through.
 
 import { type Language, languages } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
@@ -44,6 +45,8 @@ export interface Page {
   readonly goTo?: string;
   /** The page looks for news this often, and shows them by itself. */
   readonly watchSeconds?: number;
+  /** The other origin that a form of the page is sent to. */
+  readonly formTarget?: string;
   readonly headers?: readonly (readonly [string, string])[];
 }
 
@@ -60,13 +63,14 @@ export function sayOf(visit: Visit, payment: ShownPayment, key: PageMessage): st
 }
 
 /** The headers of a page with these style elements. */
-function headersWith(styles: readonly Style[]): PageAnswer['headers'] {
-  return pageHeaders([
+function headersWith(styles: readonly Style[], formTarget?: string): PageAnswer['headers'] {
+  const rules = [
     `style-src ${styles.map(({ source }) => source).join(' ')}`,
     `script-src 'self'`,
     `connect-src 'self'`,
     `img-src 'self' data:`,
-  ]);
+  ];
+  return pageHeaders(rules, formTarget);
 }
 
 /** Redirects the browser with a GET. */
@@ -82,7 +86,7 @@ export function render(page: Page, visit: Visit, setCookie: string | null = null
   const colour = payment?.branding.colour ?? null;
   const styles = colour === null ? [pageStyle] : [pageStyle, brandStyle(colour)];
   const headers: (readonly [string, string])[] = [
-    ...headersWith(styles),
+    ...headersWith(styles, page.formTarget),
     ['content-type', 'text/html; charset=utf-8'],
     ['content-language', language],
     ...(page.headers ?? []),

@@ -1,12 +1,18 @@
 // The headers of every page: it is not stored by a cache, not shown in a frame, and tells other sites nothing.
 
-/** The headers, with the rules of the Content-Security-Policy that a page adds to the ones of all pages. */
-export function pageHeaders(rules: readonly string[]): readonly (readonly [string, string])[] {
+/**
+ * The headers, with the rules of the Content-Security-Policy that a page adds to the ones of all pages. `formTarget` is the one
+ * other origin that its forms may be sent to.
+ */
+export function pageHeaders(
+  rules: readonly string[],
+  formTarget?: string,
+): readonly (readonly [string, string])[] {
   const policy = [
     `default-src 'none'`,
     ...rules,
     // The redirect after a form must stay on this service, because Chromium applies `form-action` to redirects, too.
-    `form-action 'self'`,
+    `form-action 'self'${formTarget === undefined ? '' : ` ${formTarget}`}`,
     `base-uri 'none'`,
     `frame-ancestors 'none'`,
   ];

@@ -85,6 +85,21 @@ export const pageMessages = {
     fr: 'Le numéro de carte n’est pas conservé. {merchant} n’en voit que les quatre derniers chiffres.',
     ar: 'لا يُحفظ رقم البطاقة. لا يرى {merchant} منه سوى الأرقام الأربعة الأخيرة.',
   },
+  network_text: {
+    en: 'You enter your card on the secure page of the card network. Afterwards you come back here.',
+    fr: 'Vous saisissez votre carte sur la page sécurisée du réseau de paiement. Vous revenez ensuite ici.',
+    ar: 'تُدخل بطاقتك في الصفحة الآمنة لشبكة الدفع، ثم تعود إلى هنا.',
+  },
+  go_to_network: {
+    en: 'Continue to pay {amount}',
+    fr: 'Continuer pour payer {amount}',
+    ar: 'تابع لدفع {amount}',
+  },
+  not_paid_yet: {
+    en: 'I have not paid: go back',
+    fr: 'Je n’ai pas payé : revenir',
+    ar: 'لم أدفع: عودة',
+  },
   paying: { en: 'Paying…', fr: 'Paiement en cours…', ar: 'جارٍ الدفع…' },
   card_number: { en: 'Card number', fr: 'Numéro de carte', ar: 'رقم البطاقة' },
   card_expiry: { en: 'Expiry date', fr: 'Date d’expiration', ar: 'تاريخ الانتهاء' },

@@ -3,7 +3,9 @@
 import type { Language } from '../../contract/vocabulary.ts';
 import type { InternalParams } from '../../domain/command.ts';
 import type { PaymentView } from '../../domain/payment-view.ts';
-import type { AccountBranding } from '../../shard/account.ts';
+import type { PageStart } from '../../networks/network.ts';
+import type { AccountBranding, AvailableNetworks } from '../../shard/account.ts';
+import type { StartPageRequest } from '../../shard/protocol.ts';
 
 export interface PageVisit {
   /** Upper case. */
@@ -43,14 +45,20 @@ export type ShownPayment = PaymentView & {
   /** The organization's name. */
   readonly merchant: string;
   readonly branding: AccountBranding;
+  /** Whether cards are typed on the page of this service or on the network's. */
+  readonly card_page: AvailableNetworks['cardPage'];
 };
 
 export type PageOperation = 'choose_method' | 'submit_card' | 'answer_challenge' | 'abandon_charge';
+
+export type StartOptions = Pick<StartPageRequest, 'language' | 'paidUrl' | 'unpaidUrl'>;
 
 /** The reads and commands of the pages. They reject when the shard can't answer now. */
 export interface PagePort {
   /** The payment of a checkout session or a charge; null when there is none. */
   view(id: string): Promise<ShownPayment | null>;
+  /** The way to the network's page on which the charge `id` is paid. */
+  startPage(id: string, options: StartOptions): Promise<PageStart>;
   /** Runs a command; `code` is one of the API's error codes. */
   command<O extends PageOperation>(
     operation: O,

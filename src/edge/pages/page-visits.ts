@@ -5,6 +5,7 @@ import type { Refusal } from '../../contract/errors/table.ts';
 import { formBytesMax } from '../../contract/limits.ts';
 import { slotOfId } from '../../core/ids.ts';
 import { causes } from '../../domain/cause.ts';
+import type { PageStart } from '../../networks/network.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
 import { type Exchange, headerLines } from '../exchange.ts';
@@ -14,8 +15,8 @@ import type { PageAnswer, PagePort, PageVisit, ShownPayment } from './page-port.
 import type { Pages } from './pages.ts';
 
 /** The reads and commands of the pages, which go to the shard of each id. */
-export function createPagePort(shards: readonly Pick<ShardClient, 'ask'>[]): PagePort {
-  const shardOf = (id: string): Pick<ShardClient, 'ask'> | null => {
+export function createPagePort(shards: readonly Pick<ShardClient, 'ask' | 'handOver'>[]): PagePort {
+  const shardOf = (id: string): Pick<ShardClient, 'ask' | 'handOver'> | null => {
     const slot = slotOfId(id);
     return slot < 0 ? null : shards[shardOfSlot(slot, shards.length)]!;
   };
@@ -26,6 +27,11 @@ export function createPagePort(shards: readonly Pick<ShardClient, 'ask'>[]): Pag
       if (answer.ok) return JSON.parse(answer.body) as ShownPayment;
       if (answer.code === 'resource_missing') return null;
       throw new Error(answer.message);
+    },
+    async startPage(id, start) {
+      const answer = await shardOf(id)?.handOver({ kind: 'start_page', id, ...start });
+      if (answer?.ok) return JSON.parse(answer.body) as PageStart;
+      throw new Error(answer?.message ?? 'a page needs a charge');
     },
     async command(operation, id, params, language) {
       const command = { kind: 'command', operation, id, params, language, cause: causes.customer } as const;

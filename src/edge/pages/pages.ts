@@ -1,4 +1,5 @@
-// The customers' pages: the hosted checkout page, the card page with its challenge, and the voucher of a cash code.
+// The customers' pages: the hosted checkout page, the card page with its challenge, the way to the card network's own page, and
+// the voucher of a cash code.
 // The edge gives every visit to `handle` and writes the answer. The state machine behind the port decides everything. An
 // accepted form is answered with a redirect, so that reloading the page shows the current state.
 
@@ -9,11 +10,12 @@ import type { Tokenize } from '../../networks/network.ts';
 import { checkoutPage } from './checkout-page.ts';
 import { linkTo, type Page, redirect, render, type Visit } from './document.ts';
 import { createFormGuard } from './form-guard.ts';
+import { backFromNetworkPage, createHostedPage, type HostedPage } from './hosted-page.ts';
 import type { Html } from './html.ts';
 import * as outcomes from './outcome-pages.ts';
 import type { PageAnswer, PagePort, PageRequest, PageVisit, ShownPayment } from './page-port.ts';
 import { afterPayment } from './return-links.ts';
-import { formStages, isPagePath, type PageRoute, routeOf } from './routes.ts';
+import { formStages, isPagePath, methodsOf, type PageRoute, routeOf } from './routes.ts';
 import { type Stage, stageOf } from './stage.ts';
 import { createSubmits } from './submissions.ts';
 import { createVisitors } from './visitors.ts';
@@ -56,6 +58,7 @@ export function createPages(options: PagesOptions): Pages {
   const guard = createFormGuard(base.protocol === 'https:', options.randomBytes);
   const visitors = createVisitors({ ...options, visitorsMax });
   const submits = createSubmits(port, options.tokenize);
+  const hosted = createHostedPage(port, options.baseUrl);
 
   function turnAway(request: PageVisit): PageAnswer | null {
     const route = routeOf(request.path);
@@ -63,7 +66,7 @@ export function createPages(options: PagesOptions): Pages {
     const waitSeconds = visitors.admit(request.remoteAddress, request.headers.forwardedFor);
     if (waitSeconds !== null) return render(outcomes.tooManyPage(stranger, waitSeconds), stranger);
     if (route === null) return render(outcomes.missingPage(stranger), stranger);
-    const allowed = ['GET', 'HEAD', ...(route.form === null ? [] : ['POST'])];
+    const allowed = methodsOf(route);
     if (allowed.includes(request.method)) return null;
     return render(outcomes.methodNotAllowedPage(stranger, allowed.join(', ')), stranger);
   }
@@ -75,6 +78,7 @@ export function createPages(options: PagesOptions): Pages {
       const payment = await port.view(route.id);
       if (payment === null) return render(outcomes.missingPage(stranger), stranger);
       const visit = visitOf(request, route, payment, prefix);
+      if (route.backFrom !== null) return backFrom(route, visit);
       return await (request.method === 'POST' ? submit : show)(request, route, payment, visit);
     } catch (error) {
       onError(error);
@@ -91,11 +95,11 @@ export function createPages(options: PagesOptions): Pages {
     const stage = stageOf(payment, id);
     if ('path' in stage && stage.path !== request.path) return redirect(linkTo(visit, stage.path));
     const { field, setCookie } = guard.protect(id, request.headers.cookie);
-    const justActed = new URLSearchParams(request.query).has('done');
     const holdsForm = Object.values(formStages).some((stages) => stages.includes(stage.name));
-    const page = pageAt(stage, payment, visit, {
+    const page = await pageAt(stage, payment, visit, {
       field,
-      justActed,
+      justActed: new URLSearchParams(request.query).has('done'),
+      hosted,
       agents: agents[modeOf(payment.livemode)],
       back: afterPayment(payment, options.baseUrl),
     });
@@ -131,6 +135,11 @@ export function createPages(options: PagesOptions): Pages {
   };
 }
 
+/** What the network's page sends along is not believed: the network's report decides, and the page shows the current state. */
+function backFrom({ path, backFrom }: PageRoute, visit: Visit): PageAnswer {
+  return redirect(linkTo(visit, path, backFrom === 'paid' ? outcomes.comingFromForm : ''));
+}
+
 /** The language: the one chosen by a link, else the session's, else the browser's. */
 function visitOf(
   request: PageVisit,
@@ -151,8 +160,9 @@ function visitOf(
 interface Showing {
   /** The hidden field that protects a form. */
   readonly field: Html;
-  /** A form has redirected the customer here. */
+  /** A form has redirected the customer here, or the network's page. */
   readonly justActed: boolean;
+  readonly hosted: HostedPage;
   /** The names of the agents that take cash codes. */
   readonly agents: readonly string[];
   /** Where the customer goes after paying. */
@@ -163,12 +173,14 @@ function pageAt(
   stage: Stage,
   payment: ShownPayment,
   visit: Visit,
-  { field, justActed, agents, back }: Showing,
-): Page {
+  { field, justActed, hosted, agents, back }: Showing,
+): Page | Promise<Page> {
   switch (stage.name) {
     case 'choose':
     case 'card':
       return checkoutPage(payment, visit, field);
+    case 'hosted':
+      return justActed ? backFromNetworkPage(payment, visit) : hosted(payment, visit, field);
     case 'challenge':
       return challengePage(payment, visit, field);
     case 'voucher':

@@ -1,6 +1,8 @@
 // The links back to the merchant. Merchants choose the addresses; only http and https ones become links.
 
 import { checkoutPath } from '../../contract/page-paths.ts';
+import { sayOf, type Visit } from './document.ts';
+import { type Html, html } from './html.ts';
 import type { ShownPayment } from './page-port.ts';
 
 /**
@@ -17,6 +19,14 @@ export function afterPayment({ session, intent }: ShownPayment, baseUrl: string)
 export function afterGivingUp({ session, intent }: ShownPayment): string | null {
   if (session === null) return webAddress(intent.return_url);
   return webAddress(session.cancel_url && withSession(session.cancel_url, session.id));
+}
+
+/** The link with which the customer gives up; null when it would lead nowhere. */
+export function givingUp(payment: ShownPayment, visit: Visit): Html | null {
+  const back = afterGivingUp(payment);
+  return back === null
+    ? null
+    : html`<p class="leave"><a class="away" href="${back}">${sayOf(visit, payment, 'give_up')}</a></p>`;
 }
 
 function withSession(address: string, id: string): string {

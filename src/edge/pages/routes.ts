@@ -9,7 +9,7 @@ export const formStages: Readonly<Record<Form, readonly Stage['name'][]>> = {
   checkout: ['choose'],
   card: ['card'],
   challenge: ['challenge'],
-  change: ['challenge', 'voucher'],
+  change: ['challenge', 'voucher', 'hosted'],
 };
 
 export interface PageRoute {
@@ -19,6 +19,8 @@ export interface PageRoute {
   readonly path: string;
   /** The form that may be posted to this address. */
   readonly form: Form | null;
+  /** The browser comes back from the network's page, by GET or POST, after a payment or after none. */
+  readonly backFrom: 'paid' | 'unpaid' | null;
 }
 
 const forms: Readonly<Record<string, Form>> = {
@@ -28,6 +30,8 @@ const forms: Readonly<Record<string, Form>> = {
   'pay/change': 'change',
   'voucher/change': 'change',
 };
+
+const returns: Readonly<Record<string, 'paid' | 'unpaid'>> = { 'pay/paid': 'paid', 'pay/unpaid': 'unpaid' };
 
 /** Whether a path is one of the pages, or an unknown one below them. */
 export function isPagePath(path: string): boolean {
@@ -41,7 +45,13 @@ export function routeOf(path: string): PageRoute | null {
   const [, checkout, session, chargePage, charge, below = ''] = match;
   const page = checkout ?? chargePage!;
   const id = session ?? charge!;
+  const backFrom = returns[page + below] ?? null;
   const form = forms[page + below] ?? null;
-  if (below !== '' && form === null) return null;
-  return { id, path: `/${page}/${id}`, form };
+  if (below !== '' && form === null && backFrom === null) return null;
+  return { id, path: `/${page}/${id}`, form, backFrom };
+}
+
+/** The methods by which a page can be visited. */
+export function methodsOf({ form, backFrom }: PageRoute): readonly string[] {
+  return form === null && backFrom === null ? ['GET', 'HEAD'] : ['GET', 'HEAD', 'POST'];
 }

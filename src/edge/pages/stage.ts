@@ -3,12 +3,15 @@
 
 import { cardPath, checkoutPath, voucherPath } from '../../contract/page-paths.ts';
 import type { PaymentView } from '../../domain/payment-view.ts';
+import type { ShownPayment } from './page-port.ts';
 
 export type Stage =
   /** The customer of a checkout session chooses a method and types a card. */
   | { readonly name: 'choose'; readonly path: string }
   /** The customer of a payment intent without a session types a card. */
   | { readonly name: 'card'; readonly path: string }
+  /** The customer types a card on the network's page; here is the way to it. */
+  | { readonly name: 'hosted'; readonly path: string }
   /** The customer answers the challenge of the card's bank. */
   | { readonly name: 'challenge'; readonly path: string }
   /** The customer takes the code to an agent. */
@@ -26,7 +29,7 @@ export type Stage =
   | { readonly name: 'expired' };
 
 /** The stage of the payment of `id`, which is a session or a charge. `path` is the address of the stage's page. */
-export function stageOf(view: PaymentView, id: string): Stage {
+export function stageOf(view: PaymentView & Pick<ShownPayment, 'card_page'>, id: string): Stage {
   const { intent, session, charge } = view;
   if (intent.status === 'succeeded') return { name: 'paid' };
   if (intent.status === 'canceled') {
@@ -44,6 +47,7 @@ export function stageOf(view: PaymentView, id: string): Stage {
   if (charge.over) return { name: 'expired' };
   if (charge.method === 'cash') return { name: 'voucher', path: voucherPath(charge.id) };
   if (charge.challenge) return { name: 'challenge', path: cardPath(charge.id) };
+  if (view.card_page === 'hosted') return { name: 'hosted', path: cardPath(charge.id) };
   // A charge of a session is opened when the card is sent. If the card did not follow, the customer sends it again.
   if (session !== null) return { name: 'choose', path: checkoutPath(session.id) };
   return { name: 'card', path: cardPath(charge.id) };

@@ -61,7 +61,7 @@ export function createSubmits(
       if (form.get('attempt') !== (payment.charge?.id ?? '')) return null;
       const method = paymentMethodTypes.find((type) => type === form.get('method'));
       if (method === undefined) return shownAgain(submission, 'method_missing');
-      const card = method === 'card' ? await cardOf(submission) : null;
+      const card = method === 'card' && payment.card_page === 'own' ? await cardOf(submission) : null;
       if (card !== null && 'page' in card) return card.page;
       // A charge was opened for a card that did not arrive.
       const open = payment.charge?.status === 'pending' ? payment.charge : null;

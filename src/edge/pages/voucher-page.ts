@@ -75,7 +75,7 @@ function copyButton(text: string, language: Language): Html {
 }
 
 /** The form that leads back to the choice, if anything else can be tried. Sending it ends the charge of this page. */
-function changing({ intent, session, charge }: ShownPayment, visit: Visit, field: Html): Html | null {
+export function changing({ intent, session, charge }: ShownPayment, visit: Visit, field: Html): Html | null {
   const others = intent.methods_left.filter((method) => method === 'card' || method !== charge!.method);
   if (session === null || others.length === 0) return null;
   return html`<form method="post" action="${linkTo(visit, changePath(visit.path))}" class="screen">${field}

@@ -1,19 +1,48 @@
-// The service as the pages see it, in one process and in memory: a real shard, the real runner and the simulated networks.
+// The service as the pages see it, in one process and in memory: a real shard, the real runner and the simulated networks; in live
+// mode, a card network with a page of its own.
 // Other tests have threads and a disk.
 
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { networkPath } from '../../../src/contract/page-paths.ts';
 import { type CommandOperation, routeTable } from '../../../src/contract/routes/table.ts';
 import { causes } from '../../../src/domain/cause.ts';
 import type { InternalOperation, InternalParams } from '../../../src/domain/command.ts';
 import { networkCallOf } from '../../../src/domain/network-call.ts';
 import { createPagePort } from '../../../src/edge/pages/page-visits.ts';
 import { createPages, type PagesOptions } from '../../../src/edge/pages/pages.ts';
+import type { CardNetwork, Networks } from '../../../src/networks/network.ts';
 import { createRunner } from '../../../src/networks/runner.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
+import { startPage } from '../../../src/process/page-starts.ts';
+import type { InternalAnswer, InternalRequest, NetworksMessage } from '../../../src/shard/protocol.ts';
 import { settlementOf } from '../../../src/shard/settlement.ts';
 import { replayOf } from '../../journal/journal-fixtures.ts';
 import { createManualTimers } from '../../networks/manual-timers.ts';
 import { Actor, account, startMs } from '../../shard/actor.ts';
+
+/** The page of live mode's card network. */
+export const networkPage = 'https://cards.example/page?merchant=1';
+
+/** A card network with a page of its own, which tells in its form what it was asked for. */
+const hostedCards: CardNetwork = {
+  openPage: async () => ({ result: 'awaited' }),
+  lookup: async () => ({ result: 'accepted' }),
+  startPage: ({ customer, ...payment }) => ({
+    url: networkPage,
+    fields: Object.entries({ ...payment, ...customer }).map(
+      ([name, value]) => [name, String(value)] as const,
+    ),
+  }),
+  refund: async () => ({ result: 'done' }),
+};
+
+/** In test mode cards are typed on the service's page, in live mode on the network's. */
+const available: Networks['available'] = (_, mode) => ({
+  card: true,
+  cash: true,
+  cardPage: mode === 'test' ? 'own' : 'hosted',
+});
 
 export const merchant = 'Atlas <Books> & Co';
 const cashCodeMs = 3 * 86_400_000;
@@ -33,6 +62,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
       if (call.action === 'authorize_card') authorizations.push(call.id);
       runner.run(networkCallOf(actor.shard.state.records, call, cashCodeMs));
     },
+    availability: available,
     onFailure: (error) => void log.push(String(error)),
     account: { ...account, name: merchant },
   });
@@ -44,13 +74,15 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     now: timers.clock.now,
     timers,
   });
+  const networks: Networks = {
+    of: (_, mode) => (mode === 'test' ? simulator : { card: hostedCards, cash: null }),
+    posting: () => null,
+    callbackPath: (org, mode) => networkPath('cards', org, mode),
+    available,
+    onOutcome: simulator.onOutcome,
+  };
   const runner = createRunner({
-    networks: {
-      of: () => simulator,
-      posting: () => null,
-      available: () => ({ card: true, cash: true, cardPage: 'own' }),
-      onOutcome: simulator.onOutcome,
-    },
+    networks,
     isOpen: (call) => shard.state.records.get('network_call', call) !== undefined,
     async settle(call, outcome) {
       const answer = await shard.ask(settlementOf(call, outcome));
@@ -60,7 +92,12 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
     timeoutMs: 10_000,
     onTrouble: ({ error }) => void log.push(String(error)),
   });
-  const port = createPagePort([{ ask: (request) => shard.ask(request) }]);
+  const ask = (request: InternalRequest) => shard.ask(request);
+  async function handOver(request: NetworksMessage['request']): Promise<InternalAnswer> {
+    assert(request.kind === 'start_page');
+    return { ok: true, body: JSON.stringify(await startPage(request, { networks, ask, baseUrl })) };
+  }
+  const port = createPagePort([{ ask, handOver }]);
   const pages = createPages({
     port,
     tokenize: { test: simulator.card.tokenize, live: null },
@@ -89,10 +126,15 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
   }
 
   /** Sends a merchant's request and gives its resource; fails when it is refused. */
-  async function create<T>(operation: CommandOperation, params: object, id = ''): Promise<T> {
+  async function create<T>(
+    operation: CommandOperation,
+    params: object,
+    id = '',
+    livemode = false,
+  ): Promise<T> {
     const { method, path } = routeTable.find((route) => route.operation === operation)!;
     const request = `${method} ${path.replace('{id}', id)}`;
-    const answer = await actor.send(request, { body: params, key: `key-${++keys}` });
+    const answer = await actor.send(request, { body: params, key: `key-${++keys}`, livemode });
     if (answer.status !== 200) throw new Error(`${operation} was refused: ${answer.text}`);
     return answer.json as T;
   }
@@ -117,15 +159,16 @@ interface Session {
 }
 
 /** A new checkout session of 250.00 MAD for both methods. */
-export function createSession(service: Service, params: object = {}): Promise<Session> {
-  return service.create<Session>('create_checkout_session', {
+export function createSession(service: Service, params: object = {}, livemode = false): Promise<Session> {
+  const whole = {
     amount: 25_000,
     currency: 'mad',
     payment_method_types: ['card', 'cash'],
     success_url: 'https://shop.example/thanks?session={CHECKOUT_SESSION_ID}',
     cancel_url: 'https://shop.example/basket',
     ...params,
-  });
+  };
+  return service.create<Session>('create_checkout_session', whole, '', livemode);
 }
 
 /** A payment intent that was confirmed without a session; its charge. */

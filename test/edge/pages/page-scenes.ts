@@ -19,6 +19,13 @@ async function session(service: Service, params: object = {}) {
   return (await createSession(service, { description: 'Order 1042: two books and a map', ...params })).id;
 }
 
+/** A card charge that is paid on the network's page. */
+async function hostedCharge(service: Service): Promise<string> {
+  const { id } = await createSession(service, {}, true);
+  await service.run('choose_method', { method: 'card' }, id);
+  return (await service.port.view(id))!.charge!.id;
+}
+
 /** A session for which as many cards were tried as a payment takes. */
 async function triedSession(service: Service, methods: readonly string[]): Promise<string> {
   const { id, payment_intent } = await createSession(service, { payment_method_types: methods });
@@ -61,6 +68,14 @@ export const pages: Readonly<
   'cash chosen': {
     open: async (service) => `/checkout/${await session(service)}`,
     act: (page) => page.locator('#by-cash').check(),
+  },
+  'choice of the network’s page': {
+    open: async (service) => `/checkout/${(await createSession(service, {}, true)).id}`,
+  },
+  'way to the network’s page': { open: async (service) => `/pay/${await hostedCharge(service)}` },
+  'back from the network’s page': {
+    // The language comes after it.
+    open: async (service) => `/pay/${await hostedCharge(service)}?done=1`,
   },
   challenge: { open: async (service) => `/pay/${(await cardCharge(service, { challenge: true })).charge}` },
   processing: {

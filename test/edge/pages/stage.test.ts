@@ -4,14 +4,21 @@ import type { PaymentView } from '../../../src/domain/payment-view.ts';
 import { type Stage, stageOf } from '../../../src/edge/pages/stage.ts';
 
 type Parts = {
+  card_page?: 'own' | 'hosted';
   intent?: Partial<PaymentView['intent']>;
   session?: Partial<PaymentView['session'] & object> | null;
   charge?: Partial<PaymentView['charge'] & object> | null;
 };
 
 /** A session whose customer is about to choose, with changes. */
-function view({ intent = {}, session = {}, charge = null }: Parts): PaymentView {
+function view({
+  intent = {},
+  session = {},
+  charge = null,
+  card_page = 'own',
+}: Parts): Parameters<typeof stageOf>[0] {
   return {
+    card_page,
     org: 'org_1',
     livemode: false,
     amount: 25_000,
@@ -81,6 +88,19 @@ const rows: readonly [string, Parts, string, Stage][] = [
     { intent: action, charge: { challenge: true } },
     'ch_2',
     { name: 'challenge', path: '/pay/ch_2' },
+  ],
+  [
+    'a card that is typed on the network’s page',
+    { intent: action, charge: {}, card_page: 'hosted' },
+    'cs_1',
+    { name: 'hosted', path: '/pay/ch_2' },
+  ],
+  ['the choice before it', { card_page: 'hosted' }, 'cs_1', choose],
+  [
+    'the page of a charge that is over',
+    { intent: action, session: null, charge: { over: true }, card_page: 'hosted' },
+    'ch_2',
+    { name: 'expired' },
   ],
   ['a cash code', { intent: action, charge: cash }, 'cs_1', { name: 'voucher', path: '/voucher/ch_2' }],
   ['a submitted card', { intent: { status: 'processing' }, charge: {} }, 'ch_2', { name: 'processing' }],

@@ -52,7 +52,11 @@ describe('a visit', () => {
 
   test('while the service recovers gets 503 and can be made again', async () => {
     const { pages, log } = createService({
-      port: { view: () => Promise.reject(new Error('recovering')), command: () => Promise.reject() },
+      port: {
+        view: () => Promise.reject(new Error('recovering')),
+        startPage: () => Promise.reject(),
+        command: () => Promise.reject(),
+      },
     });
     const shown = await createVisitor(pages).get('/checkout/cs_1');
     assert.deepEqual([shown.status, shown.header('retry-after')], [503, '5']);

@@ -245,6 +245,7 @@ function networksOf(test: TellingNetworks, live: TellingNetworks): Networks {
   return {
     of: (_, mode) => (mode === 'test' ? test : live),
     posting: () => null,
+    callbackPath: () => '',
     available: () => ({ card: true, cash: true, cardPage: 'own' }),
     onOutcome(listener) {
       test.onOutcome(listener);

@@ -1,0 +1,47 @@
+// The way of a customer to the card network's own page. It is made where the credentials of the organization are. It changes
+// nothing: the charge is decided by what the network reports.
+
+import { modeOf } from '../contract/vocabulary.ts';
+import type { ChargeRecord, CustomerRecord, PaymentIntentRecord } from '../domain/record.ts';
+import type { Networks, PageStart } from '../networks/network.ts';
+import type { InternalAnswer, InternalRequest, StartPageRequest } from '../shard/protocol.ts';
+
+export interface PageStartOptions {
+  readonly networks: Networks;
+  /** Queues a request of this thread. */
+  readonly ask: (request: InternalRequest) => Promise<InternalAnswer>;
+  /** The address of the service for others, without a final slash. */
+  readonly baseUrl: string;
+}
+
+/** Rejects when the network can't be asked, or there is no network with a page of its own. */
+export async function startPage(
+  { id, language, paidUrl, unpaidUrl }: StartPageRequest,
+  { networks, ask, baseUrl }: PageStartOptions,
+): Promise<PageStart> {
+  const read = async <R>(record: string): Promise<R> => {
+    const answer = await ask({ kind: 'record', id: record });
+    if (!answer.ok) throw new Error(answer.message);
+    return JSON.parse(answer.body) as R;
+  };
+  const charge = await read<ChargeRecord>(id);
+  if (charge.status !== 'pending') throw new Error(`a charge that ${charge.status} can't be paid`);
+  const { org, livemode, amount, currency } = charge;
+  const intent = await read<PaymentIntentRecord>(charge.payment_intent);
+  const customer = intent.customer === null ? null : await read<CustomerRecord>(intent.customer);
+  const mode = modeOf(livemode);
+  const network = networks.of(org, mode).card;
+  if (network?.startPage === undefined)
+    throw new Error('no card network with a page of its own is connected');
+  return network.startPage({
+    charge: id,
+    amount,
+    currency,
+    language,
+    customer: { name: customer?.name ?? null, email: customer?.email ?? null },
+    description: intent.description,
+    paidUrl,
+    unpaidUrl,
+    callbackUrl: baseUrl + networks.callbackPath(org, mode, 'card'),
+  });
+}
