@@ -7,7 +7,7 @@ import type { SubmittedCard } from './charges.ts';
 import type { Answer } from './decision.ts';
 import type { AttemptReport } from './deliveries.ts';
 import type { NetworkOutcome } from './network-outcomes.ts';
-import type { ReportedDecline, ReportedMoney } from './received-money.ts';
+import type { ReportedDecline, ReportedMoney, StatementMoney } from './received-money.ts';
 import type { DeliveryRecord } from './record.ts';
 
 /** The parameters of the internal commands. `id` names the record that each is about. */
@@ -26,6 +26,8 @@ export interface InternalParams {
   receive_money: ReportedMoney;
   /** A payment network reports that the customer's card was declined on its page. */
   receive_decline: ReportedDecline;
+  /** An operator reconciles a network's statement that has money which no payment has. */
+  review_statement_money: StatementMoney;
   /** A charge or a session is due to expire. */
   expire_due: object;
   /** An operator settled a review. */

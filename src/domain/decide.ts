@@ -16,7 +16,7 @@ import {
   createPaymentIntent,
   updatePaymentIntent,
 } from './payment-intents.ts';
-import { payCash, receiveDecline, receiveMoney } from './received-money.ts';
+import { payCash, receiveDecline, receiveMoney, reviewStatementMoney } from './received-money.ts';
 import { createRefund, helpRefundFail, helpRefundSucceed } from './refunds.ts';
 import { pruneEvents } from './retention.ts';
 import { closeReview } from './reviews.ts';
@@ -52,6 +52,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   settle_network_call: settleNetworkCall,
   receive_money: receiveMoney,
   receive_decline: receiveDecline,
+  review_statement_money: reviewStatementMoney,
   expire_due: expireDue,
   close_review: closeReview,
   record_attempt: recordAttempt,

@@ -1,7 +1,8 @@
 // Money that arrives for a charge, by the report of a network or of a test helper. The right amount in time pays the charge,
-// once. Anything else opens a review and credits nothing. Reports can arrive more than once, so a charge remembers each. A
-// network's reference names one payment, so it counts for one charge only.
+// once. Anything else opens a review and credits nothing. So does money that is found in a network's statement later. Reports can
+// arrive more than once, so a charge remembers each. A network's reference names one payment, so it counts for one charge only.
 
+import { refuse } from '../contract/errors/table.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { DeclineCode } from '../contract/vocabulary.ts';
 import { declined, dropAuthorization, failCharge, failOverdue, holderOf, succeedCharge } from './charges.ts';
@@ -73,6 +74,43 @@ export function receiveDecline(draft: Draft, { decline_code }: ReportedDecline, 
 
 function became(received: 'credited' | 'repeated' | 'review' | 'declined'): Outcome {
   return { body: JSON.stringify({ received }) };
+}
+
+/** Money of a charge that has ended, which a network's statement has and no payment. */
+export interface StatementMoney {
+  /** The statement's reference for it. */
+  readonly reference: string;
+  /** Centimes. */
+  readonly amount: number;
+}
+
+/** The id of the review that was opened; null when the money was reported or found before. */
+export interface StatementMoneyReview {
+  readonly review: string | null;
+}
+
+/**
+ * Opens a review of money that a network's statement has and no payment. The charge remembers it like a report, so neither
+ * the same statement nor a late report opens another one.
+ */
+export function reviewStatementMoney(draft: Draft, money: StatementMoney, id: string): Outcome {
+  const { reference, amount } = money;
+  const charge = draft.get('charge', id);
+  if (charge === undefined) return refused(missing(id, null));
+  // The network may still report the money of a pending charge, which then pays it.
+  if (charge.status === 'pending')
+    return refused(refuse('charge_unexpected_state', { values: { status: charge.status } }));
+  const isKnown = charge.receipts.some((each) => each.reference === reference && each.amount === amount);
+  const answer = (review: StatementMoneyReview['review']) => ({ body: JSON.stringify({ review }) });
+  if (isKnown) return answer(null);
+  const paid = charge.status === 'succeeded';
+  const reason = paid && amount !== charge.amount ? 'amount_mismatch' : 'late_payment';
+  const review = openReview(draft, charge, reason, amount);
+  draft.put<ChargeRecord>({
+    ...charge,
+    receipts: [...charge.receipts, { reference, amount, credited: false }],
+  });
+  return answer(review.id);
 }
 
 /** Whether the network has reported money for another charge under this reference. */

@@ -13,7 +13,7 @@ export function openReview(
   charge: ChargeRecord,
   reason: ReviewRecord['reason'],
   amountReceived: number,
-): void {
+): ReviewRecord {
   const { context } = draft;
   const review = draft.put<ReviewRecord>({
     kind: 'review',
@@ -30,6 +30,7 @@ export function openReview(
     closed_reason: null,
   });
   draft.emit('review.opened', presentReview(review));
+  return review;
 }
 
 /** A member or an operator settled the money outside of the service: gave it to the merchant (approved) or back (refunded). */

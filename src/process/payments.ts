@@ -84,6 +84,14 @@ const host: CliHost = {
     const { backUpConfigured } = await import('./backup-command.ts');
     return backUpConfigured(config, options, showProgress).finally(endProgress);
   },
+  async reconcile(options) {
+    const { reconcile } = await import('../operator/reconciliation/reconcile.ts');
+    const onDifference: typeof options.onDifference = (difference) => {
+      endProgress();
+      options.onDifference(difference);
+    };
+    return reconcile({ ...options, onDifference, onProgress: showProgress }).finally(endProgress);
+  },
   async checkIntegrator(url, secret) {
     const { createSend } = await import('./networks.ts');
     const { checkIntegrator } = await import('../networks/http-conformance.ts');

@@ -17,6 +17,7 @@ import { searchPayments } from '../domain/payment-search.ts';
 import { storyOf } from '../domain/payment-story.ts';
 import { viewPayment } from '../domain/payment-view.ts';
 import type { StoredRecord } from '../domain/record.ts';
+import { chargesNamed, settledPage } from '../domain/settled.ts';
 import { answer, messageAnswer } from './answer.ts';
 import { about, executeCommand } from './execute-command.ts';
 import type { InternalAnswer, InternalRequest } from './protocol.ts';
@@ -66,6 +67,13 @@ function answerQuestion(
       const { org, livemode, reference } = request;
       const context = state.queryContext(state.scope(org, livemode, turn), turn);
       return { ok: true, body: JSON.stringify(storyOf(state.view, context, reference)) };
+    }
+    case 'charges_named':
+      return { ok: true, body: JSON.stringify(chargesNamed(state.view, request, request.names)) };
+    case 'settled_page': {
+      const { org, livemode, filter, start } = request;
+      const context = state.queryContext(state.scope(org, livemode, turn), turn);
+      return { ok: true, body: JSON.stringify(settledPage(state.view, context, filter, start)) };
     }
     case 'limit_levels': {
       const levels = state.scope(request.org, request.livemode, turn).levels(turn);

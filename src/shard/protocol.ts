@@ -9,6 +9,7 @@ import type { AnyCommand } from '../domain/command.ts';
 import type { AttemptReport } from '../domain/deliveries.ts';
 import type { PaymentSearch } from '../domain/payment-search.ts';
 import type { NetworkCallRecord, WebhookEndpointRecord } from '../domain/record.ts';
+import type { SettledFilter } from '../domain/settled.ts';
 
 /** A message that is not on the hot path. */
 export type InternalRequest =
@@ -69,6 +70,21 @@ export type InternalRequest =
       readonly org: string;
       readonly livemode: boolean;
       readonly reference: string;
+    }
+  /** The charges with these ids or cash codes: `NamedCharge` or null for each, as a JSON list. */
+  | {
+      readonly kind: 'charges_named';
+      readonly org: string;
+      readonly livemode: boolean;
+      readonly names: readonly string[];
+    }
+  /** A page of the charges or refunds that succeeded in a period: `SettledPage` as JSON text. `start`: null for the first. */
+  | {
+      readonly kind: 'settled_page';
+      readonly org: string;
+      readonly livemode: boolean;
+      readonly filter: SettledFilter;
+      readonly start: string | null;
     }
   /** How much of an organization's limits is used now: `LimitLevels` as JSON text. */
   | { readonly kind: 'limit_levels'; readonly org: string; readonly livemode: boolean };

@@ -27,6 +27,7 @@ import { addMemberCommands } from './members.ts';
 import { addNetworkCommands } from './networks.ts';
 import { NoServer } from './operator-client.ts';
 import { addOrganizationCommands } from './organizations.ts';
+import { addReconcileCommand } from './reconcile.ts';
 import { addRequestLogsCommand } from './request-logs.ts';
 import { addReshardCommand } from './reshard.ts';
 import { addRestoreCommands } from './restore.ts';
@@ -47,6 +48,7 @@ const families: readonly ((program: Command, context: CliContext) => void)[] = [
   addLimitCommands,
   addMemberCommands,
   addReviewCommands,
+  addReconcileCommand,
   addWebhookCommands,
   addListenCommand,
   addAuditCommand,

@@ -6,6 +6,7 @@ import { modes } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log-reader.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
+import type { Reconciled, ReconcileOptions } from '../reconciliation/reconcile.ts';
 import type { Check, ConfigLine } from '../server/services.ts';
 import type { LogTruncation, LostBatch } from './log-results.ts';
 import { callOperator } from './operator-client.ts';
@@ -50,6 +51,8 @@ export interface CliHost {
   restore(options: RestoreCommand): Promise<Restored>;
   /** Ends the pause of a data folder that no service runs on. Throws `CliFailure`. */
   resume(dataDir: string | undefined): Promise<Resumed>;
+  /** Reconciles a network's statement with the payments of the running service. Throws `OperatorFailure`. */
+  reconcile(options: Omit<ReconcileOptions, 'onProgress'>): Promise<Reconciled>;
   /** Runs the cases of the contract with integrators against a server. */
   checkIntegrator(url: string, secret: string): Promise<readonly CheckedCase[]>;
   /** Gives unused disk space back. Throws `CliFailure`. */

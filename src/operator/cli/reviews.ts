@@ -5,7 +5,7 @@ import { modes } from '../../contract/vocabulary.ts';
 import { listedMax } from '../protocol.ts';
 import type { PresentedReview } from '../server/present.ts';
 import type { CliContext } from './context.ts';
-import { formatTable, formatTime } from './table.ts';
+import { dirhams, formatTable, formatTime } from './table.ts';
 
 export function addReviewCommands(program: Command, { run }: CliContext): void {
   const review = program.command('review').description('payments where something does not add up');
@@ -45,9 +45,4 @@ function list(reviews: readonly PresentedReview[]): string {
 
 function closed(review: PresentedReview): string {
   return `Closed ${review.id} as ${review.closed_reason}: ${dirhams(review.amount_received)} MAD received for ${review.payment_intent}.`;
-}
-
-/** Centimes as dirhams: 12345 → 123.45. */
-function dirhams(centimes: number): string {
-  return (centimes / 100).toFixed(2);
 }

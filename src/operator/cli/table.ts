@@ -1,4 +1,4 @@
-// Text for terminals: numbers of things, and tables with columns aligned on the left, two spaces apart, no lines.
+// Text for terminals: numbers of things, amounts, and tables with columns aligned on the left, two spaces apart, no lines.
 
 /**
  * The rows under their headings. `rowsMax` is the length of a list that may leave rows out. Cells must not contain control
@@ -24,6 +24,11 @@ export function formatTable(
 /** A number of things, of which `noun` names one: `1 shard`, `2 shards`. */
 export function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** Centimes as dirhams: 12345 → 123.45. */
+export function dirhams(centimes: number): string {
+  return (centimes / 100).toFixed(2);
 }
 
 /** The names and values of one object, each on a line. */

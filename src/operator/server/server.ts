@@ -24,6 +24,7 @@ import { limitCommands } from './limit-commands.ts';
 import { memberCommands } from './member-commands.ts';
 import { networkCommands } from './network-commands.ts';
 import { processCommands } from './process-commands.ts';
+import { reconciliationCommands } from './reconciliation-commands.ts';
 import { reviewCommands } from './review-commands.ts';
 import type { OperatorServices } from './services.ts';
 import { webhookCommands } from './webhook-commands.ts';
@@ -34,6 +35,7 @@ const allCommands = [
   ...memberCommands,
   ...networkCommands,
   ...processCommands,
+  ...reconciliationCommands,
   ...reviewCommands,
   ...webhookCommands,
 ];

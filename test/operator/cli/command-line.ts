@@ -33,6 +33,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     examine: () => assert.fail('nothing is examined'),
     reshard: () => assert.fail('nothing is resharded'),
     compact: () => assert.fail('nothing is compacted'),
+    reconcile: () => assert.fail('nothing is reconciled'),
     checkIntegrator: () => assert.fail('no integrator is checked'),
     exportFolder: () => assert.fail('nothing is exported'),
     importFolder: () => assert.fail('nothing is imported'),

@@ -1,0 +1,217 @@
+// `payments reconcile`: a network's statement beside our payments. What differs is listed as it is found, money that no payment
+// has is put in a review, and no payment is changed.
+
+import { tmpdir } from 'node:os';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Mode } from '../../contract/vocabulary.ts';
+import { moroccoDayBounds } from '../../core/morocco-day.ts';
+import { OperatorFailure } from '../protocol.ts';
+import type { Difference, Period } from '../reconciliation/compare-order.ts';
+import type { Books, Reconciled } from '../reconciliation/reconcile.ts';
+import {
+  type Column,
+  columns,
+  type LineKind,
+  lineKinds,
+  plainWord,
+  type StatementNetwork,
+  statementFormats,
+  statementNetworks,
+} from '../reconciliation/statement-format.ts';
+import type { SettledItem, StatementReview } from '../server/reconciliation-commands.ts';
+import { type CliContext, CliFailure, type CommonOptions, modeOption } from './context.ts';
+import { callOperator } from './operator-client.ts';
+import { counted, dirhams, plain } from './table.ts';
+
+interface Options {
+  readonly file: string;
+  readonly network: StatementNetwork;
+  readonly mode: Mode;
+  readonly from?: string;
+  readonly to?: string;
+  readonly columns?: ReadonlyMap<Column, string>;
+  readonly types?: ReadonlyMap<string, LineKind>;
+  readonly amounts?: 'dirhams' | 'centimes';
+  readonly dryRun?: true;
+  readonly scratch: string;
+}
+
+export function addReconcileCommand(program: Command, context: CliContext): void {
+  const { host } = context;
+  program
+    .command('reconcile <ORG>')
+    .description(
+      "compare a network's statement with an organization's payments and refunds: lists what differs and opens reviews for money that no payment has; exits with 1 when something differs",
+    )
+    .requiredOption('--file <file>', 'the statement, a CSV file')
+    .addOption(
+      new Option('--network <network>', 'whose statement it is')
+        .choices(statementNetworks)
+        .makeOptionMandatory(),
+    )
+    .addOption(modeOption())
+    .option(
+      '--from <day>',
+      'the first day in Morocco, such as 2026-12-01 (default: the first one in the file)',
+      day,
+    )
+    .option('--to <day>', 'the last day (default: the last one in the file)', day)
+    .option(
+      '--columns <columns>',
+      `headings of the file, such as order=Commande,amount=Montant (${columns.join(', ')})`,
+      headings,
+    )
+    .option(
+      '--types <types>',
+      `what words of the file mean, such as Règlement=payment (${lineKinds.join(', ')})`,
+      kinds,
+    )
+    .addOption(
+      new Option('--amounts <unit>', 'how amounts are written (default: as the network does)').choices([
+        'dirhams',
+        'centimes',
+      ]),
+    )
+    .option('--dry-run', 'open no reviews')
+    .option('--scratch <folder>', 'where there is room for twice the file', tmpdir())
+    .action(async (org: string, options: Options, command: Command) => {
+      const { network, file, scratch, columns = new Map(), types = new Map(), dryRun = false } = options;
+      const { json = false } = command.optsWithGlobals<CommonOptions>();
+      const format = statementFormats[network];
+      const amounts = options.amounts ?? format.amounts;
+      const show = (value: object, words: string) => host.write(`${json ? JSON.stringify(value) : words}\n`);
+      const reconciled = await host.reconcile({
+        file: { path: file, format: { ...format, amounts }, headings: columns, kinds: types },
+        books: booksOf(context, org, options, command),
+        period: periodOf(options),
+        opensReviews: !dryRun,
+        scratch,
+        onDifference: (difference) => show({ difference }, inWords(difference)),
+      });
+      show({ reconciled }, summary(file, reconciled));
+      const count = differencesIn(reconciled);
+      if (count > 0) throw new CliFailure(`${counted(count, 'difference')} in ${file}`);
+    });
+}
+
+/** What the running service knows. */
+function booksOf(
+  { host, call }: CliContext,
+  org: string,
+  { mode, network }: Options,
+  command: Command,
+): Books {
+  const { dataDir } = command.optsWithGlobals<CommonOptions>();
+  return {
+    charges: (names) =>
+      call(command, 'reconcile.charges', { org, mode, names }) as ReturnType<Books['charges']>,
+    async settled(period, take) {
+      const onItem = (item: unknown) => {
+        const { found, done, total } = item as SettledItem;
+        return take(found, done, total);
+      };
+      const params = { org, mode, network, ...period };
+      await callOperator(host.dataDir(dataDir), 'reconcile.settled', params, { onItem });
+    },
+    openReview: async (money) => ((await call(command, 'reconcile.review', money)) as StatementReview).id,
+  };
+}
+
+function day(text: string): string {
+  if (moroccoDayBounds(text) !== null) return text;
+  throw new InvalidArgumentError('It must be a day such as 2026-12-31.');
+}
+
+function headings(text: string): ReadonlyMap<Column, string> {
+  return new Map(
+    pairs(text).map(([column, heading]) => {
+      if (columns.includes(column as Column)) return [column as Column, heading];
+      throw new InvalidArgumentError(`The columns are ${columns.join(', ')}.`);
+    }),
+  );
+}
+
+function kinds(text: string): ReadonlyMap<string, LineKind> {
+  return new Map(
+    pairs(text).map(([word, kind]) => {
+      if (lineKinds.includes(kind as LineKind)) return [plainWord(word), kind as LineKind];
+      throw new InvalidArgumentError(`The kinds of lines are ${lineKinds.join(', ')}.`);
+    }),
+  );
+}
+
+function pairs(text: string): [name: string, value: string][] {
+  return text.split(',').map((pair) => {
+    const [, name, value] = /^([^=]+)=(.+)$/.exec(pair) ?? [];
+    if (name === undefined) throw new InvalidArgumentError('It must be like name=value,name=value.');
+    return [name.trim(), value!.trim()];
+  });
+}
+
+function periodOf({ from, to }: Options): Period | null {
+  if (from === undefined && to === undefined) return null;
+  if (from !== undefined && to !== undefined && from <= to) return { from, to };
+  throw new OperatorFailure('usage', 'name the first and the last day of the period with --from and --to');
+}
+
+/** What a difference means, with what is to be done. */
+const meanings: Readonly<Record<Difference['kind'], string>> = {
+  bad_line: 'the line can not be read',
+  unknown_order: 'no charge of this organization and mode has this order',
+  not_paid_here: 'the network has taken money for a charge that failed here',
+  pending_here: 'the charge is still pending here: its outcome has not arrived',
+  amount_differs: 'the payment has another amount here',
+  second_payment: 'the charge was paid before: this is money beyond it',
+  duplicate_line: 'another line says the same',
+  refund_unknown: 'there is no such refund here',
+  refund_pending_here: 'the refund is still pending here',
+  refund_failed_here: 'the refund failed here',
+  refund_amount_differs: 'the refund has another amount here',
+  chargeback: 'the cardholder disputes the payment: answer the network',
+  payment_not_in_statement: 'the payment succeeded here, and the statement does not have it',
+  refund_not_in_statement: 'the refund succeeded here, and the statement does not have it',
+};
+
+function inWords(difference: Difference): string {
+  const { kind, line, order, reference, statement_amount, day, payment_intent, charge, refund, our_amount } =
+    difference;
+  const money = (centimes: number | null) => (centimes === null ? null : dirhams(centimes));
+  const facts = {
+    order: order === charge ? null : order,
+    charge,
+    refund,
+    payment: payment_intent,
+    reference,
+    day,
+    statement: money(statement_amount),
+    here: money(our_amount),
+    review: difference.review,
+  };
+  const told = Object.entries(facts).flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`]));
+  const what = difference.problem ?? meanings[kind];
+  return plain(
+    `${line === null ? '' : `line ${line}: `}${kind}: ${what}${told.length > 0 ? ` (${told.join(', ')})` : ''}`,
+  );
+}
+
+function differencesIn({ differences }: Reconciled): number {
+  return Object.values(differences).reduce((sum, count) => sum + count, 0);
+}
+
+function summary(file: string, reconciled: Reconciled): string {
+  const { from, to, lines, payments, refunds, in_reviews, fees, differences, reviews_opened } = reconciled;
+  const sum = ({ lines, amount }: Reconciled['payments'], noun: string) =>
+    `${counted(lines, noun)} of ${dirhams(amount)} MAD`;
+  const rest = [
+    ...(in_reviews > 0 ? [`${counted(in_reviews, 'line')} whose money is in a review`] : []),
+    ...(fees > 0 ? [`${counted(fees, 'line')} about fees`] : []),
+  ];
+  const kinds = Object.entries(differences).map(([kind, count]) => `${count} ${kind}`);
+  return [
+    `${file}, ${from} to ${to}: ${counted(lines, 'line')}. As here: ${sum(payments, 'payment')}, ${sum(refunds, 'refund')}${rest.map((each) => `; ${each}`).join('')}.`,
+    kinds.length === 0 ? 'Nothing differs.' : `What differs: ${kinds.join(', ')}.`,
+    ...(reviews_opened > 0
+      ? [`${counted(reviews_opened, 'review')} opened: "payments review list" shows them.`]
+      : []),
+  ].join('\n');
+}

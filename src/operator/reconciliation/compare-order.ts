@@ -1,0 +1,233 @@
+// Compares what a statement says of one order with what we know of it: pure, and the only place that decides what is a
+// difference. A difference never changes a payment. Money that the network has taken and that paid nothing here belongs in a
+// review; what is in one already is only counted.
+
+import type { NamedCharge, NamedRefund } from '../../domain/settled.ts';
+import type { StatementLine } from './statement-line.ts';
+
+export const differenceKinds = [
+  'bad_line',
+  'unknown_order',
+  'not_paid_here',
+  'pending_here',
+  'amount_differs',
+  'second_payment',
+  'duplicate_line',
+  'refund_unknown',
+  'refund_pending_here',
+  'refund_failed_here',
+  'refund_amount_differs',
+  'chargeback',
+  'payment_not_in_statement',
+  'refund_not_in_statement',
+] as const;
+export type DifferenceKind = (typeof differenceKinds)[number];
+
+/** Something that the statement and we don't have alike. What one side does not have is null. Amounts are centimes. */
+export interface Difference {
+  readonly kind: DifferenceKind;
+  readonly line: number | null;
+  /** The order as the statement names it. */
+  readonly order: string | null;
+  readonly reference: string | null;
+  readonly statement_amount: number | null;
+  /** The day in the statement, or on which we settled what it does not have. */
+  readonly day: string | null;
+  readonly payment_intent: string | null;
+  readonly charge: string | null;
+  readonly refund: string | null;
+  readonly our_amount: number | null;
+  /** What is wrong with a bad line. */
+  readonly problem: string | null;
+  /** The review that was opened for this money. */
+  readonly review: string | null;
+}
+
+export const nothing: Omit<Difference, 'kind'> = {
+  line: null,
+  order: null,
+  reference: null,
+  statement_amount: null,
+  day: null,
+  payment_intent: null,
+  charge: null,
+  refund: null,
+  our_amount: null,
+  problem: null,
+  review: null,
+};
+
+/** Money that no payment has: it is to be in a review of this charge. */
+export interface UnknownMoney {
+  readonly charge: string;
+  readonly reference: string;
+  readonly amount: number;
+}
+
+export interface Told {
+  readonly difference: Difference;
+  readonly money: UnknownMoney | null;
+}
+
+export interface Compared {
+  readonly matched: readonly StatementLine[];
+  /** The lines whose money is in a review already. */
+  readonly inReviews: readonly StatementLine[];
+  readonly told: readonly Told[];
+}
+
+/** Days, both of which belong to it. */
+export interface Period {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Compares all lines of one order, in the order of the file, with its charge. */
+export function compareOrder(
+  lines: readonly StatementLine[],
+  charge: NamedCharge | null,
+  period: Period,
+): Compared {
+  const ofKind = (kind: StatementLine['kind']) => lines.filter((line) => line.kind === kind);
+  const [payments, refunds] = [ofKind('payment'), ofKind('refund')];
+  const disputed = ofKind('chargeback').map((line) => differs('chargeback', line, charge));
+  if (charge === null) {
+    const unknown = [...payments, ...refunds].map((line) => differs('unknown_order', line, null));
+    return { matched: [], inReviews: [], told: [...disputed, ...unknown] };
+  }
+  const parts = [comparePayments(payments, charge, period), compareRefunds(refunds, charge, period)];
+  return {
+    matched: parts.flatMap(({ matched }) => matched),
+    inReviews: parts.flatMap(({ inReviews }) => inReviews),
+    told: [...disputed, ...parts.flatMap(({ told }) => told)],
+  };
+}
+
+function differs(
+  kind: DifferenceKind,
+  line: StatementLine | null,
+  charge: NamedCharge | null,
+  ours: Partial<Difference> = {},
+  money: UnknownMoney | null = null,
+): Told {
+  const theirs = line && {
+    line: line.line,
+    order: line.order,
+    reference: line.reference,
+    statement_amount: line.amount,
+    day: line.day,
+  };
+  const known = charge && {
+    charge: charge.id,
+    payment_intent: charge.payment_intent,
+    our_amount: charge.amount,
+  };
+  return { difference: { kind, ...nothing, ...theirs, ...known, ...ours }, money };
+}
+
+function comparePayments(lines: readonly StatementLine[], charge: NamedCharge, period: Period): Compared {
+  const { id, status, amount, settled } = charge;
+  const told: Told[] = [];
+  const inReviews: StatementLine[] = [];
+  const own = status === 'succeeded' ? ownPayment(lines, charge) : undefined;
+  if (status === 'succeeded' && own === undefined && isWithin(period, settled))
+    told.push(differs('payment_not_in_statement', null, charge, { day: settled }));
+  const isPaid = own?.amount === amount;
+  const inReview = receiptsInReview(lines, charge);
+  const others = isPaid ? lines.filter((line) => line !== own) : lines;
+  for (const [position, line] of others.entries()) {
+    const before = [...(isPaid ? [own] : []), ...others.slice(0, position)];
+    if (before.some((other) => isSame(line, other))) told.push(differs('duplicate_line', line, charge));
+    else if (inReview(line)) inReviews.push(line);
+    else if (status === 'pending') told.push(differs('pending_here', line, charge));
+    else {
+      const kind = line === own ? 'amount_differs' : own === undefined ? 'not_paid_here' : 'second_payment';
+      const money = { charge: id, reference: referenceOf(line), amount: line.amount };
+      told.push(differs(kind, line, charge, {}, money));
+    }
+  }
+  return { matched: isPaid ? [own] : [], inReviews, told };
+}
+
+/** The line that tells of the money by which the charge succeeded. */
+function ownPayment(lines: readonly StatementLine[], { amount, receipts }: NamedCharge) {
+  const credited = receipts.find((receipt) => receipt.credited)?.reference;
+  return (
+    lines.find(({ reference }) => reference !== null && reference === credited) ??
+    lines.find((line) => line.amount === amount) ??
+    lines[0]
+  );
+}
+
+/**
+ * Tells whether the money of a line is in a review. A statement may have other references than the network's reports, so one
+ * that no line has stands for any line with its amount, once.
+ */
+function receiptsInReview(
+  lines: readonly StatementLine[],
+  { receipts }: NamedCharge,
+): (line: StatementLine) => boolean {
+  const left = receipts.filter(({ credited }) => !credited);
+  const references = new Set(lines.map(referenceOf));
+  return (line) => {
+    const ofAmount = left.filter(({ amount }) => amount === line.amount);
+    const found =
+      ofAmount.find(({ reference }) => reference === referenceOf(line)) ??
+      ofAmount.find(({ reference }) => !references.has(reference));
+    if (found !== undefined) left.splice(left.indexOf(found), 1);
+    return found !== undefined;
+  };
+}
+
+function compareRefunds(lines: readonly StatementLine[], charge: NamedCharge, period: Period): Compared {
+  const left = [...charge.refunds];
+  const told: Told[] = [];
+  const matched: StatementLine[] = [];
+  const unmatched: StatementLine[] = [];
+  for (const line of lines) {
+    const refund = takeRefund(left, line.amount);
+    if (refund === undefined) unmatched.push(line);
+    else if (refund.status === 'succeeded') matched.push(line);
+    else told.push(differs(`refund_${refund.status}_here`, line, charge, ofRefund(refund)));
+  }
+  const missing = left.filter(({ status, settled }) => status === 'succeeded' && isWithin(period, settled));
+  for (const line of unmatched) {
+    if (matched.some((other) => isSame(line, other))) {
+      told.push(differs('duplicate_line', line, charge));
+      continue;
+    }
+    const other = missing.shift();
+    if (other === undefined) told.push(differs('refund_unknown', line, charge, { our_amount: null }));
+    else told.push(differs('refund_amount_differs', line, charge, ofRefund(other)));
+  }
+  for (const refund of missing)
+    told.push(differs('refund_not_in_statement', null, charge, { ...ofRefund(refund), day: refund.settled }));
+  return { matched, inReviews: [], told };
+}
+
+/** Takes a refund of this amount out of `left`. One that failed may have been made again, so those that succeeded come first. */
+function takeRefund(left: NamedRefund[], amount: number): NamedRefund | undefined {
+  const found = (['succeeded', 'pending', 'failed'] as const)
+    .map((status) => left.find((refund) => refund.amount === amount && refund.status === status))
+    .find((refund) => refund !== undefined);
+  if (found !== undefined) left.splice(left.indexOf(found), 1);
+  return found;
+}
+
+function ofRefund({ id, amount }: NamedRefund): Partial<Difference> {
+  return { refund: id, our_amount: amount };
+}
+
+/** Two lines that tell of the same movement. Without a reference they are of one day. */
+function isSame(a: StatementLine, b: StatementLine): boolean {
+  return a.amount === b.amount && referenceOf(a) === referenceOf(b);
+}
+
+/** The network's name for the movement, or one that is the same when the statement is read again. */
+function referenceOf({ reference, day }: StatementLine): string {
+  return reference ?? `statement ${day ?? 'without a date'}`;
+}
+
+function isWithin({ from, to }: Period, day: string | null): boolean {
+  return day !== null && day >= from && day <= to;
+}

@@ -1,0 +1,153 @@
+// Reads a network's statement from a CSV file, however large: the separator, the encoding and the line with the headings are
+// found at its beginning, and then its lines come some at a time.
+
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { CsvError, type Options, parse } from 'csv-parse';
+import { parse as parseText } from 'csv-parse/sync';
+import { OperatorFailure } from '../protocol.ts';
+import { type Column, columns, type LineKind, plainWord, type StatementFormat } from './statement-format.ts';
+import { type LineForm, readLine, type StatementLine, type Unreadable } from './statement-line.ts';
+
+export interface StatementFile {
+  readonly path: string;
+  readonly format: StatementFormat;
+  /** Headings that the file uses instead of the usual ones. */
+  readonly headings: ReadonlyMap<Column, string>;
+  /** What words of the file mean, besides the usual ones. */
+  readonly kinds: ReadonlyMap<string, LineKind>;
+}
+
+/** Where the lines of a file begin, and how they are read. */
+export interface StatementStart {
+  readonly form: LineForm;
+  readonly bytes: number;
+  readonly csv: Options;
+  /** The records up to the headings, with them. */
+  readonly recordsBefore: number;
+}
+
+export type ReadLine = StatementLine | (Unreadable & { readonly line: number });
+
+const headBytes = 64 * 1024;
+/** A statement may have a few lines about itself before the headings. */
+const headRecordsMax = 20;
+const recordCharactersMax = 64 * 1024;
+const separators = [';', ',', '\t', '|'];
+const required: readonly Column[] = ['order', 'amount'];
+
+/** Looks at the beginning of the file. Throws `OperatorFailure` of kind `usage` when it has no headings of a statement. */
+export async function startOfStatement(file: StatementFile): Promise<StatementStart> {
+  const { head, bytes } = await headOf(file.path);
+  const encoding = isUtf8(head) ? 'utf8' : 'latin1';
+  let seen: readonly string[] = [];
+  for (const delimiter of separators) {
+    const csv: Options = {
+      delimiter,
+      encoding,
+      bom: true,
+      trim: true,
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      skip_records_with_empty_values: true,
+      max_record_size: recordCharactersMax,
+      info: true,
+    };
+    const records = recordsOf(file.path, head, csv);
+    for (const [position, cells] of records.entries()) {
+      const places = placesOf(cells, file);
+      const form = { amounts: file.format.amounts, places, kinds: file.kinds };
+      if (required.every((column) => places[column] >= 0))
+        return { form, bytes, csv, recordsBefore: position + 1 };
+    }
+    seen = (records[0]?.length ?? 0) > seen.length ? records[0]! : seen;
+  }
+  throw new OperatorFailure(
+    'usage',
+    `${file.path} has no headings for the order and the amount among ${JSON.stringify(seen.slice(0, 20))}: name them with --columns order=HEADING,amount=HEADING`,
+  );
+}
+
+async function headOf(path: string): Promise<{ head: Buffer; bytes: number }> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+    const end = bytesRead < headBytes ? bytesRead : buffer.lastIndexOf('\n') + 1;
+    return { head: buffer.subarray(0, end), bytes: size };
+  } finally {
+    await file.close();
+  }
+}
+
+function recordsOf(path: string, head: Buffer, csv: Options): string[][] {
+  try {
+    return parseText(head, { ...csv, info: false, to: headRecordsMax });
+  } catch (error) {
+    throw explained(path, error);
+  }
+}
+
+/** Programs for tables often write the encoding of Windows. */
+function isUtf8(head: Buffer): boolean {
+  try {
+    new TextDecoder('utf8', { fatal: true }).decode(head);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function placesOf(cells: readonly string[], { format, headings }: StatementFile): Record<Column, number> {
+  const words = cells.map(plainWord);
+  const placeOf = (column: Column) => {
+    const given = headings.get(column);
+    const names = given === undefined ? format.headings[column] : [plainWord(given)];
+    return names.map((name) => words.indexOf(name)).find((place) => place >= 0) ?? -1;
+  };
+  return Object.fromEntries(columns.map((column) => [column, placeOf(column)])) as Record<Column, number>;
+}
+
+/** A record of the file with the number of its last line. */
+interface ParsedRecord {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
+}
+
+const batchLines = 1_000;
+
+/** The lines after the headings, in order; `onBytes` is told how far it has read. Throws `OperatorFailure` when the file is no CSV. */
+export async function* linesOfStatement(
+  path: string,
+  { form, csv, recordsBefore }: StatementStart,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<readonly ReadLine[]> {
+  const source = createReadStream(path);
+  const parser = parse({ ...csv, from: recordsBefore + 1 });
+  // Both end when one of them fails or nobody reads on.
+  const ended = pipeline(source, parser).catch(() => {});
+  let batch: ReadLine[] = [];
+  try {
+    for await (const { record, info } of parser as AsyncIterable<ParsedRecord>) {
+      batch.push({ line: info.lines, ...readLine(form, info.lines, record) });
+      if (batch.length < batchLines) continue;
+      onBytes(source.bytesRead);
+      yield batch;
+      batch = [];
+    }
+  } catch (error) {
+    throw explained(path, error);
+  } finally {
+    await ended;
+  }
+  yield batch;
+}
+
+/** A file that is no CSV, because a quote in it is not closed for instance, is not read in part. */
+function explained(path: string, error: unknown): unknown {
+  return error instanceof CsvError
+    ? new OperatorFailure('failed', `${path} can't be read: ${error.message}`)
+    : error;
+}

@@ -1,0 +1,108 @@
+// A line of a statement: the cells of the columns that matter, read strictly. What can't be read with certainty is a bad line,
+// with the reason.
+
+import { parseAmount } from '../../core/money.ts';
+import { moroccoDayAt, moroccoDayBounds } from '../../core/morocco-day.ts';
+import {
+  type Column,
+  kindOfWord,
+  type LineKind,
+  plainWord,
+  type StatementFormat,
+} from './statement-format.ts';
+
+export interface StatementLine {
+  /** The line of the file, the first one being 1. */
+  readonly line: number;
+  readonly kind: LineKind;
+  /** What the network calls the payment: the id of its charge, or its cash code. */
+  readonly order: string;
+  /** Centimes, of refunds and chargebacks, too. */
+  readonly amount: number;
+  /** The network's name for this movement; null when the statement has none. */
+  readonly reference: string | null;
+  /** The day in Morocco, `YYYY-MM-DD`; null when the statement has no date. */
+  readonly day: string | null;
+}
+
+/** What can't be read, in a sentence without its line. */
+export interface Unreadable {
+  readonly problem: string;
+}
+
+/** How the lines of a file are read: where each column is (-1: nowhere), how amounts are written, more words for kinds. */
+export interface LineForm extends Pick<StatementFormat, 'amounts'> {
+  readonly places: Readonly<Record<Column, number>>;
+  readonly kinds: ReadonlyMap<string, LineKind>;
+}
+
+const textCharactersMax = 255;
+
+/** Reads the cells of a line. */
+export function readLine(form: LineForm, line: number, cells: readonly string[]): StatementLine | Unreadable {
+  const cell = (column: Column) => cells[form.places[column]]?.trim() ?? '';
+  const amount = readAmount(cell('amount'), form.amounts);
+  const kind = kindOf(form, cell('type'), amount);
+  if (kind === null)
+    return { problem: `the type ${quoted(cell('type'))} is not known: say what it means with --types` };
+  if (kind === 'fee') return { line, kind, order: '', amount: 0, reference: null, day: null };
+  if (amount === null) return { problem: `the amount ${quoted(cell('amount'))} is none in ${form.amounts}` };
+  if (amount < 0 && kind === 'payment')
+    return { problem: `a payment has the negative amount ${quoted(cell('amount'))}` };
+  const currency = cell('currency').toLowerCase();
+  if (!['', 'mad', 'dh', 'dhs', '504'].includes(currency))
+    return { problem: `the currency ${quoted(cell('currency'))} is not MAD` };
+  const order = orderOf(cell('order'));
+  if (order === '') return { problem: 'it names no order' };
+  const reference = cell('reference');
+  if (Math.max(order.length, reference.length) > textCharactersMax)
+    return { problem: `its order or reference is longer than ${textCharactersMax} characters` };
+  if (/\p{Cc}/u.test(order + reference)) return { problem: 'its order or reference has control characters' };
+  const day = readDay(cell('date'));
+  if (day === null && cell('date') !== '')
+    return { problem: `the date ${quoted(cell('date'))} is none, such as 31/12/2026 or 2026-12-31` };
+  return { line, kind, order, amount: Math.abs(amount), reference: reference === '' ? null : reference, day };
+}
+
+/** Without a word for it, a line that takes money away is a refund. */
+function kindOf({ kinds }: LineForm, type: string, amount: number | null): LineKind | null {
+  if (type === '') return amount !== null && amount < 0 ? 'refund' : 'payment';
+  const word = plainWord(type);
+  return kinds.get(word) ?? kindOfWord.get(word) ?? null;
+}
+
+function readAmount(text: string, amounts: LineForm['amounts']): number | null {
+  const [, sign, digits = ''] = /^([-−+]?)\s*(.*)$/.exec(text) ?? [];
+  const amount =
+    amounts === 'dirhams' ? parseAmount(digits) : /^\d{1,15}$/.test(digits) ? Number(digits) : null;
+  if (amount === null) return null;
+  return sign === '-' || sign === '−' ? -amount : amount;
+}
+
+/** Cash codes are often written in groups. */
+function orderOf(text: string): string {
+  return /^[\d \u00a0-]+$/.test(text) ? text.replace(/\D/g, '') : text;
+}
+
+const dayFirst = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?:[ T,]+\d{1,2}[:h]\d\d(?:[:]\d\d)?)?$/;
+const yearFirst = /^(\d{4})[/.-]?(\d\d)[/.-]?(\d\d)(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?$/;
+const withZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
+const unixSeconds = /^\d{10}$/;
+
+/** The day in Morocco of a date; without a zone, that is its own. */
+export function readDay(text: string): string | null {
+  if (unixSeconds.test(text)) return moroccoDayAt(Number(text) * 1000);
+  if (withZone.test(text)) {
+    const ms = Date.parse(text);
+    return Number.isNaN(ms) ? null : moroccoDayAt(ms);
+  }
+  const [, ownDay, ownMonth, ownYear] = dayFirst.exec(text) ?? [];
+  const [, year = ownYear, month = ownMonth, day = ownDay] = yearFirst.exec(text) ?? [];
+  if (year === undefined) return null;
+  const date = `${year}-${month!.padStart(2, '0')}-${day!.padStart(2, '0')}`;
+  return moroccoDayBounds(date) === null ? null : date;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}

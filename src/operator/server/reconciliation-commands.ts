@@ -1,0 +1,144 @@
+// The operators' commands behind `payments reconcile`: what the service knows of the charges in a network's statement, what was
+// settled in its period, and reviews of money that no payment has.
+
+import { Type } from 'typebox';
+import { kindOfId } from '../../contract/id-prefixes.ts';
+import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
+import { moroccoDayAt, moroccoDayBounds } from '../../core/morocco-day.ts';
+import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
+import type { StatementMoneyReview } from '../../domain/received-money.ts';
+import type { DayTotalRecord } from '../../domain/record.ts';
+import type { NamedCharge, Settled, SettledPage } from '../../domain/settled.ts';
+import { OperatorFailure } from '../protocol.ts';
+import {
+  type StatementNetwork,
+  statementFormats,
+  statementNetworks,
+} from '../reconciliation/statement-format.ts';
+import { defineCommand, modeSchema, type OperatorCommand, unaudited } from './command.ts';
+import type { OperatorServices } from './services.ts';
+import { command, records } from './shard-records.ts';
+
+/** An item of `reconcile.settled`: what was found, and how many were found so far, of how many. */
+export interface SettledItem {
+  readonly found: readonly Settled[];
+  readonly done: number;
+  readonly total: number;
+}
+
+/** The result of `reconcile.review`: the id of the review that was opened, null when the money was in one. */
+export interface StatementReview {
+  readonly id: string | null;
+}
+
+const text = Type.String();
+const day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' });
+
+export const reconciliationCommands: readonly OperatorCommand[] = [
+  unaudited(
+    defineCommand(
+      'reconcile.charges',
+      { org: text, mode: modeSchema, names: Type.Array(text, { maxItems: 1_000 }) },
+      async ({ org, mode, names }, services): Promise<NamedCharge[]> => {
+        const { id } = services.directory.organization(org);
+        const request = { kind: 'charges_named', org: id, livemode: mode === 'live', names } as const;
+        return JSON.parse((await services.askShard(id, request)).body);
+      },
+    ),
+  ),
+  defineCommand(
+    'reconcile.settled',
+    { org: text, mode: modeSchema, network: Type.Enum(statementNetworks), from: day, to: day },
+    ({ org, ...asked }, services, signal) =>
+      settled(services, { org: services.directory.organization(org).id, ...asked }, signal),
+  ),
+  defineCommand(
+    'reconcile.review',
+    { charge: text, reference: text, amount: Type.Integer({ minimum: 0 }) },
+    async ({ charge, reference, amount }, services): Promise<StatementReview> => {
+      if (kindOfId(charge) !== 'charge') throw new OperatorFailure('refused', `${charge} is no charge`);
+      const params = { reference, amount };
+      const answer = await command(services, charge, 'review_statement_money', params);
+      return { id: (answer as StatementMoneyReview).review };
+    },
+  ),
+];
+
+interface SettledQuestion {
+  readonly org: string;
+  readonly mode: Mode;
+  readonly network: StatementNetwork;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * The charges and refunds of a network that were settled in a period, those that were made last first. How long before its
+ * settlement a charge was made is not bounded. The totals of the days tell how many there are, so the search ends when it has
+ * found them all.
+ */
+async function* settled(
+  services: OperatorServices,
+  { org, mode, network, from, to }: SettledQuestion,
+  signal: AbortSignal,
+): AsyncGenerator<SettledItem> {
+  const livemode = mode === 'live';
+  const [start, end] = [moroccoDayBounds(from), moroccoDayBounds(to)];
+  if (start === null || end === null)
+    throw new OperatorFailure('usage', 'the period is not from one day to another');
+  const methods = methodsOf(services, org, mode, network);
+  // What is settled from now on is in no total that is read now.
+  const toMs = Math.min(end.toMs, services.now());
+  const period = { fromMs: start.fromMs, toMs };
+  const totals = await totalsOf(services, scopeOf(org, livemode), org, period);
+  const left = { charge: 0, refund: 0 };
+  for (const total of totals) {
+    for (const method of methods) left.charge += total[`${method}_succeeded`];
+    // Only cards are paid back.
+    if (methods.includes('card')) left.refund += total.refunds;
+  }
+  const total = left.charge + left.refund;
+  let done = 0;
+  for (const kind of ['charge', 'refund'] as const) {
+    const filter = { kind, methods, ...period };
+    for (let next: string | null = null; left[kind] > 0; ) {
+      signal.throwIfAborted();
+      const request = { kind: 'settled_page', org, livemode, filter, start: next } as const;
+      const page: SettledPage = JSON.parse((await services.askShard(org, request)).body);
+      left[kind] -= page.found.length;
+      done += page.found.length;
+      yield { found: page.found, done, total };
+      next = page.next;
+      if (next === null) break;
+    }
+  }
+}
+
+/** The methods for which the organization has this network; all that the network is for when it has it no longer. */
+function methodsOf(
+  { directory }: OperatorServices,
+  org: string,
+  mode: Mode,
+  network: StatementNetwork,
+): readonly PaymentMethodType[] {
+  const own = directory.organization(org).connectors[mode];
+  const configured = paymentMethodTypes.filter((method) => own[method]?.connector === network);
+  return configured.length > 0 ? configured : statementFormats[network].methods;
+}
+
+async function totalsOf(
+  services: OperatorServices,
+  scope: string,
+  org: string,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<DayTotalRecord[]> {
+  const totals: DayTotalRecord[] = [];
+  for (let atMs = fromMs; atMs < toMs; ) {
+    const name = moroccoDayAt(atMs);
+    totals.push(
+      ...(await records<DayTotalRecord>(services, org, fieldIndex('day_total', scope, 'day', name))),
+    );
+    atMs = moroccoDayBounds(name)!.toMs;
+  }
+  return totals;
+}

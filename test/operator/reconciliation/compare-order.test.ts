@@ -1,0 +1,195 @@
+// What counts as a difference between a statement and our payments: a row says what both have of one order, and what is told.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NamedCharge } from '../../../src/domain/settled.ts';
+import { compareOrder } from '../../../src/operator/reconciliation/compare-order.ts';
+import type { StatementLine } from '../../../src/operator/reconciliation/statement-line.ts';
+
+const period = { from: '2026-11-01', to: '2026-11-30' };
+const amount = 25_000;
+
+function charge(more: Partial<NamedCharge> = {}): NamedCharge {
+  const settled = more.status === undefined || more.status === 'succeeded' ? '2026-11-03' : null;
+  const base = { id: 'ch_1', payment_intent: 'pi_1', amount, receipts: [], refunds: [] };
+  return { ...base, status: 'succeeded', settled, ...more };
+}
+
+const line = (more: Partial<StatementLine> = {}): Omit<StatementLine, 'line'> => ({
+  kind: 'payment',
+  order: 'ch_1',
+  amount,
+  reference: 'T1',
+  day: '2026-11-03',
+  ...more,
+});
+
+const refund = (id: string, of: number, status: 'pending' | 'succeeded' | 'failed' = 'succeeded') => ({
+  id,
+  amount: of,
+  status,
+  settled: status === 'pending' ? null : '2026-11-04',
+});
+const back = (of: number, more: Partial<StatementLine> = {}) =>
+  line({ kind: 'refund', amount: of, reference: null, ...more });
+const credited = { reference: 'T1', amount, credited: true };
+const failed = { status: 'failed', settled: '2026-11-03' } as const;
+
+/** Differences as `kind line`, then ` refund`, then ` ! reference amount` of money that belongs in a review. */
+const rows: readonly (readonly [
+  what: string,
+  ours: NamedCharge | null,
+  lines: readonly Omit<StatementLine, 'line'>[],
+  told: readonly string[],
+  matched: number,
+  inReviews?: number,
+])[] = [
+  ['the same payment', charge(), [line()], [], 1],
+  ['the same payment, with a receipt', charge({ receipts: [credited] }), [line()], [], 1],
+  ['a payment of another day', charge({ settled: '2026-10-31' }), [line()], [], 1],
+  ['an order that we do not know', null, [line(), back(5)], ['unknown_order 1', 'unknown_order 2'], 0],
+  ['a charge that failed', charge(failed), [line()], ['not_paid_here 1 ! T1 25000'], 0],
+  [
+    'a charge that failed, without a reference',
+    charge(failed),
+    [line({ reference: null })],
+    ['not_paid_here 1 ! statement 2026-11-03 25000'],
+    0,
+  ],
+  ['a charge that is pending', charge({ status: 'pending' }), [line()], ['pending_here 1'], 0],
+  ['another amount', charge(), [line({ amount: 5 })], ['amount_differs 1 ! T1 5'], 0],
+  [
+    'a second payment: the one that was reported is ours',
+    charge({ receipts: [credited] }),
+    [line({ reference: 'T0' }), line()],
+    ['second_payment 1 ! T0 25000'],
+    1,
+  ],
+  ['a second payment', charge(), [line(), line({ reference: 'T2' })], ['second_payment 2 ! T2 25000'], 1],
+  ['the same line twice', charge(), [line(), line()], ['duplicate_line 2'], 1],
+  [
+    'the same line twice, of a charge that failed',
+    charge(failed),
+    [line(), line()],
+    ['not_paid_here 1 ! T1 25000', 'duplicate_line 2'],
+    0,
+  ],
+  [
+    'without references, on two days',
+    charge(),
+    [line({ reference: null }), line({ reference: null, day: '2026-11-04' })],
+    ['second_payment 2 ! statement 2026-11-04 25000'],
+    1,
+  ],
+  [
+    'money that is in a review already',
+    charge({ ...failed, receipts: [{ reference: 'T1', amount, credited: false }] }),
+    [line()],
+    [],
+    0,
+    1,
+  ],
+  [
+    'money that the network reported under another name, and money that it did not report',
+    charge({ ...failed, receipts: [{ reference: 'R7', amount, credited: false }] }),
+    [line(), line({ reference: 'T2' })],
+    ['not_paid_here 2 ! T2 25000'],
+    0,
+    1,
+  ],
+  [
+    'another amount under a reference that is in a review',
+    charge({ ...failed, receipts: [{ reference: 'T1', amount: 5, credited: false }] }),
+    [line()],
+    ['not_paid_here 1 ! T1 25000'],
+    0,
+  ],
+  [
+    'money of a pending charge that is in a review',
+    charge({ status: 'pending', receipts: [{ reference: 'T1', amount: 5, credited: false }] }),
+    [line({ amount: 5 })],
+    [],
+    0,
+    1,
+  ],
+  [
+    'refunds',
+    charge({ refunds: [refund('re_1', 10), refund('re_2', 20), refund('re_3', 10)] }),
+    [line(), back(10), back(10), back(20)],
+    [],
+    4,
+  ],
+  ['a refund that we do not know', charge(), [line(), back(10)], ['refund_unknown 2'], 1],
+  [
+    'a refund that is told twice',
+    charge({ refunds: [refund('re_1', 10)] }),
+    [line(), back(10), back(10)],
+    ['duplicate_line 3'],
+    2,
+  ],
+  [
+    'a refund of another amount',
+    charge({ refunds: [refund('re_1', 10)] }),
+    [line(), back(11)],
+    ['refund_amount_differs 2 re_1'],
+    1,
+  ],
+  [
+    'refunds that are pending and that failed',
+    charge({ refunds: [refund('re_1', 10, 'pending'), refund('re_2', 20, 'failed')] }),
+    [line(), back(10), back(20)],
+    ['refund_pending_here 2 re_1', 'refund_failed_here 3 re_2'],
+    1,
+  ],
+  [
+    'a refund that failed and was made again',
+    charge({ refunds: [refund('re_1', 10, 'failed'), refund('re_2', 10)] }),
+    [line(), back(10)],
+    [],
+    2,
+  ],
+  [
+    'a refund that the statement lacks',
+    charge({ refunds: [refund('re_1', 10)] }),
+    [line()],
+    ['refund_not_in_statement null re_1'],
+    1,
+  ],
+  [
+    'a refund of another month',
+    charge({ refunds: [{ ...refund('re_1', 10), settled: '2026-12-01' }] }),
+    [line()],
+    [],
+    1,
+  ],
+  [
+    'a payment of the month before, refunded now',
+    charge({ settled: '2026-10-31', refunds: [refund('re_1', 10)] }),
+    [back(10)],
+    [],
+    1,
+  ],
+  [
+    'a refund without its payment',
+    charge({ refunds: [refund('re_1', 10)] }),
+    [back(10)],
+    ['payment_not_in_statement null'],
+    1,
+  ],
+  ['a chargeback', charge(), [line(), line({ kind: 'chargeback' })], ['chargeback 2'], 1],
+  ['a chargeback of an order that we do not know', null, [line({ kind: 'chargeback' })], ['chargeback 1'], 0],
+];
+
+for (const [what, ours, given, told, matched, inReviews = 0] of rows)
+  test(what, () => {
+    const lines = given.map((each, position) => ({ ...each, line: position + 1 }));
+    const compared = compareOrder(lines, ours, period);
+    const inShort = compared.told.map(({ difference, money }) => {
+      const { kind, line, refund } = difference;
+      const review = money === null ? '' : ` ! ${money.reference} ${money.amount}`;
+      return `${kind} ${line}${refund === null ? '' : ` ${refund}`}${review}`;
+    });
+    assert.deepEqual(inShort, told);
+    assert.deepEqual([compared.matched.length, compared.inReviews.length], [matched, inReviews]);
+    for (const { money } of compared.told) if (money !== null) assert.equal(money.charge, 'ch_1');
+  });
