@@ -11,7 +11,8 @@ import { find } from './find.ts';
 import type { ListedKind } from './indexes.ts';
 import { type Filters, type PageParams, pageOf } from './pages.ts';
 import * as present from './present.ts';
-import type { PaymentIntentRecord, RecordOf } from './record.ts';
+import type { PaymentIntentRecord, RecordOf, StoredRecord } from './record.ts';
+import { RememberedTexts } from './remembered-texts.ts';
 import type { View } from './view.ts';
 
 /** What a query is given besides the state. */
@@ -50,11 +51,30 @@ export function presentIntent(record: PaymentIntentRecord, view: View, context: 
 
 type ShownKind = keyof typeof shows;
 
+/** Those of a few thousand ordinary records. */
+const texts = new RememberedTexts<StoredRecord>(2 * 1024 * 1024);
+
+function textOf<K extends ShownKind>(
+  kind: K,
+  record: RecordOf<K>,
+  view: View,
+  context: QueryContext,
+): string {
+  const known = texts.get(record);
+  if (known !== undefined) return known;
+  const text = (shows[kind] as Show<K>)(record, view, context);
+  return showsOthers(record) ? text : texts.put(record, text);
+}
+
+/** Whether the text depends on other records, too: the charge of a next action, the deliveries of an event. */
+function showsOthers(record: StoredRecord): boolean {
+  return record.kind === 'event' || (record.kind === 'payment_intent' && record.status === 'requires_action');
+}
+
 function retrieve<K extends ShownKind>(kind: K) {
-  const show = shows[kind] as Show<K>;
   return (view: View, _params: object, context: QueryContext, id: string): Outcome => {
     const found = find(view, context, kind, id);
-    return 'refusal' in found ? found : { body: show(found.record, view, context) };
+    return 'refusal' in found ? found : { body: textOf(kind, found.record, view, context) };
   };
 }
 
@@ -63,7 +83,6 @@ function list<K extends ShownKind>(
   url: string,
   filtersOf: (params: Record<string, unknown>) => Filters = () => ({}),
 ) {
-  const show = shows[kind] as Show<K>;
   return (view: View, params: object, context: QueryContext): Outcome => {
     const filters = filtersOf(params as Record<string, unknown>);
     for (const kind of ['customer', 'payment_intent'] as const) {
@@ -73,7 +92,7 @@ function list<K extends ShownKind>(
     }
     const page = pageOf(view, context, kind, params as PageParams, filters);
     if ('refusal' in page) return page;
-    const data = page.records.map((record) => show(record, view, context)).join(',');
+    const data = page.records.map((record) => textOf(kind, record, view, context)).join(',');
     return { body: `{"object":"list","url":"${url}","has_more":${page.hasMore},"data":[${data}]}` };
   };
 }
