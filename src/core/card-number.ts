@@ -44,6 +44,7 @@ const issuerRanges: readonly (readonly [number, number, CardBrand])[] = [
 const digitsMin = 13;
 const foreignDigits = /[٠-٩۰-۹０-９]/g;
 const onlyAsciiDigits = /^[0-9]+$/;
+const beyondAscii = /[\u0080-\uffff]/;
 
 // Invisible characters. They are removed first, because they don't separate digits for a reader.
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
@@ -61,8 +62,8 @@ const bankAccounts =
 /** True when `text` contains something that looks like a card number. */
 export function findCardNumber(text: string): boolean {
   if (!mayHoldCardNumber(text) || !hasEnoughDigits(text)) return false;
-  const visible = text.replace(invisible, '').replace(spaces, ' ').replace(dashes, '-');
-  const searched = asciiDigits(visible).replace(bankAccounts, ';');
+  // Most texts are ASCII, in which nothing has to be replaced.
+  const searched = (beyondAscii.test(text) ? withAsciiDigits(text) : text).replace(bankAccounts, ';');
   printedNumbers.lastIndex = 0;
   for (;;) {
     const match = printedNumbers.exec(searched);
@@ -72,6 +73,11 @@ export function findCardNumber(text: string): boolean {
     // The next match may begin within this one: `1234 4111 1111 1111 1111`.
     printedNumbers.lastIndex = match.index + 1;
   }
+}
+
+/** The text with ASCII digits, simple spaces and simple dashes, and without invisible characters. */
+function withAsciiDigits(text: string): string {
+  return asciiDigits(text.replace(invisible, '').replace(spaces, ' ').replace(dashes, '-'));
 }
 
 /**

@@ -7,7 +7,9 @@ import { digestBytes } from '../journal/journal.ts';
 
 /** The digest is computed as text, because a new buffer for every hash costs twice as much, and more when it is collected. */
 function digest(text: string): Uint8Array {
-  return Buffer.from(hash('sha256', text, 'binary').slice(0, digestBytes), 'latin1');
+  const bytes = Buffer.allocUnsafe(digestBytes);
+  bytes.write(hash('sha256', text, 'binary'), 0, digestBytes, 'latin1');
+  return bytes;
 }
 
 /** Digest of an idempotency key within its organization and mode. */
