@@ -194,10 +194,12 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
 
   /** Gathers the record's own row, and those of indexes that are new or stale. */
   #gather(frame: RecordFrame): void {
-    const id = idOfFrame(frame);
-    const stored = this.#records.change(id, frame);
+    // A frame in a log batch makes a new view each time it is asked for its key or its value.
+    const views = { key: frame.key, value: frame.value };
+    const id = idOfFrame(views);
+    const stored = this.#records.change(id, views.key, frame);
     const before = stored === undefined ? [] : this.#indexRowsOf(decodeIndexed(id, stored));
-    this.#index.change(before, isRemoved(frame) ? [] : this.#indexRowsOf(decodeIndexed(id, frame.value)));
+    this.#index.change(before, isRemoved(views) ? [] : this.#indexRowsOf(decodeIndexed(id, views.value)));
   }
 
   *idempotencyRecords(sinceMs: number): Generator<IdempotencyRecord> {

@@ -10,7 +10,7 @@
 //   …  CRC-32 of the key and of everything before it in the value (u32)
 
 import { crc32 } from 'node:zlib';
-import { Packr } from 'msgpackr';
+import { Packr, RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import type { IndexedRecord } from '../domain/indexes.ts';
 import type { StoredRecord } from '../domain/record.ts';
@@ -38,6 +38,10 @@ const flagsAt = 2;
 const organizationAt = 4;
 // Bytes within a record are copied, because records are mostly decoded from LMDB's own buffer, which its next read overwrites.
 const packr = new Packr({ useRecords: false, variableMapSize: true, copyBuffers: true });
+
+/** Has the library return its own buffer, whose next use overwrites it, with where the values begin and end. */
+const packedInPlace = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;
+type PackedInPlace = Buffer & { readonly start: number; readonly end: number };
 
 /** The id with its prefix last, as it is in keys; empty when the text can't be an id. */
 function turnId(id: string): string {
@@ -69,9 +73,10 @@ export function writeRecord(writer: ByteWriter, record: StoredRecord): number {
   const prefixEnd = id.indexOf('_');
   const keyBytes = packedBytes(id);
   const organization = packedOrganization(record.org);
-  const values = packr.pack(valuesOf(record));
+  const values = packr.pack(valuesOf(record), packedInPlace) as PackedInPlace;
+  const valuesBytes = values.end - values.start;
   const valuesAt = keyBytes + organizationAt + organization.length;
-  const start = writer.skip(valuesAt + values.length + checksumBytes);
+  const start = writer.skip(valuesAt + valuesBytes + checksumBytes);
   const { buffer } = writer;
   assert(
     prefixEnd > 0 && id.length <= idLengthMax && writePacked(id, buffer, start, prefixEnd),
@@ -83,8 +88,8 @@ export function writeRecord(writer: ByteWriter, record: StoredRecord): number {
   buffer[head + flagsAt] = (record.livemode ? flags.livemode : 0) | (record.removed ? flags.removed : 0);
   buffer[head + organizationAt - 1] = organization.length;
   buffer.set(organization, head + organizationAt);
-  buffer.set(values, start + valuesAt);
-  const end = start + valuesAt + values.length;
+  values.copy(buffer, start + valuesAt, values.start, values.end);
+  const end = start + valuesAt + valuesBytes;
   buffer.writeUInt32LE(crc32(buffer.subarray(start, end)), end);
   return keyBytes;
 }

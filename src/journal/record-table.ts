@@ -107,10 +107,12 @@ export class RecordTables {
     }
   }
 
-  /** Gathers a record to write or to remove. Returns the value that it replaces, whose bytes are valid until the next read. */
-  change(id: string, frame: RecordFrame): Buffer | undefined {
+  /**
+   * Gathers a record, whose key is given, too, to write or to remove. Returns the value that it replaces, whose bytes are valid
+   * until the next read.
+   */
+  change(id: string, key: Buffer, frame: RecordFrame): Buffer | undefined {
     const table = this.#tableOf(id);
-    const { key } = frame;
     let gathered = this.#gathered.get(table);
     if (gathered === undefined) {
       gathered = { frames: [], last: this.#newestOf(table), isNew: true, isSorted: true };
