@@ -39,8 +39,8 @@ interface Options {
   readonly recorded: boolean;
 }
 
-/** V8 compiles meanwhile: a slow server warms up for some seconds rather than for few requests. */
-const warmUpRequests = 10_000;
+/** V8 compiles meanwhile: some seconds of requests, or so many where a server is fast. */
+const warmUpRequests = 50_000;
 const warmUpSecondsMax = 4;
 const shortWarmUpSeconds = 1;
 const openLoopShare = 0.5;
