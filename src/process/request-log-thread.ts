@@ -1,6 +1,7 @@
 // The entry of the thread of the request logs: it writes what the edges hand over, and drops what is too old. Nothing waits for
 // it.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
 import type { BatchWritten, EntryBatch, NumberedAnswer, NumberedQuery } from '../request-logs/client.ts';
@@ -71,33 +72,31 @@ function write(port: MessagePort, { buffer, bytes, senders }: EntryBatch): void 
 }
 
 /** Null when the files can't be read, which the log tells. */
-function answer(query: LogQuery): LogAnswer | null {
+async function answer(query: LogQuery): Promise<LogAnswer | null> {
   try {
-    return answerLogQuery(folder, query);
+    return await answerLogQuery(folder, query, nextTurn);
   } catch (error) {
     logger.error({ err: error }, 'the request logs could not be read');
     return null;
   }
 }
 
-function take(port: MessagePort, message: EntryBatch | NumberedQuery): void {
-  if ('buffer' in message) write(port, message);
-  else {
-    const { question, query } = message;
-    port.postMessage({ question, answer: answer(query) } satisfies NumberedAnswer);
-  }
+async function take(port: MessagePort, message: EntryBatch | NumberedQuery): Promise<void> {
+  if ('buffer' in message) return write(port, message);
+  const { question, query } = message;
+  port.postMessage({ question, answer: await answer(query) } satisfies NumberedAnswer);
 }
 
 function connect(port: MessagePort): void {
   ports.add(port);
-  port.on('message', (message: EntryBatch | NumberedQuery) => take(port, message));
+  port.on('message', (message: EntryBatch | NumberedQuery) => void take(port, message));
   port.on('close', () => ports.delete(port));
 }
 
 function stop(): void {
   for (const port of ports) {
     for (let last = receiveMessageOnPort(port); last !== undefined; last = receiveMessageOnPort(port))
-      take(port, last.message);
+      void take(port, last.message);
     port.close();
   }
   logs.close();

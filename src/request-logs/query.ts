@@ -2,7 +2,14 @@
 
 import type { LoggedRequest } from './logged-request.ts';
 import type { LogScope } from './request-logs.ts';
-import { findRequest, type LogFilter, type LogPage, newestPlace, searchLog } from './search.ts';
+import {
+  findInParts,
+  type InParts,
+  type LogFilter,
+  type LogPage,
+  newestPlace,
+  searchInParts,
+} from './search.ts';
 
 export type LogQuery = { readonly scope: LogScope } & (
   | {
@@ -27,13 +34,27 @@ export type LogAnswer<Q extends LogQuery = LogQuery> = Answers[Q['ask']];
 /** Resolves with null while the thread is away, and where no request logs are kept. */
 export type AskLogs = <Q extends LogQuery>(query: Q) => Promise<LogAnswer<Q> | null>;
 
-export function answerLogQuery(folder: string, query: LogQuery): LogAnswer {
+/** Answers a question. `pause` is awaited between the parts of a search, so that entries are written meanwhile. */
+export async function answerLogQuery(
+  folder: string,
+  query: LogQuery,
+  pause: () => Promise<unknown>,
+): Promise<LogAnswer> {
+  const parts = answerInParts(folder, query);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+    await pause();
+  }
+}
+
+function* answerInParts(folder: string, query: LogQuery): InParts<LogAnswer> {
   const { scope } = query;
   switch (query.ask) {
     case 'search':
-      return searchLog(folder, scope, query.filter, query.limit, query.before);
+      return yield* searchInParts(folder, scope, query.filter, query.limit, query.before);
     case 'find':
-      return findRequest(folder, scope, query.request);
+      return yield* findInParts(folder, scope, query.request);
     case 'newest':
       return newestPlace(folder, scope);
   }

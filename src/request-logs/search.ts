@@ -56,6 +56,9 @@ export interface LogStep {
 /** Rows of indexes, and entries, that one search looks at. */
 const rowsMax = 2_000_000;
 const readsMax = 5_000;
+/** And those of one part of it, which take a millisecond or two. */
+const partRows = 50_000;
+const partReads = 50;
 /** Clocks step, and an entry is written when its request was answered: it is looked for this far around its time. */
 const disorderMs = 3_600_000;
 /** Before all entries. */
@@ -85,14 +88,29 @@ export function isPlace(text: string): boolean {
   return placeOf(text) !== null;
 }
 
+/** A search whose caller can do something else between its parts. */
+export type InParts<R> = Generator<void, R>;
+
+/** Runs a search to its end. */
+function whole<R>(parts: InParts<R>): R {
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+  }
+}
+
 /** The entries of a log, newest first, from the place `before` down. */
-export function searchLog(
+export function searchLog(...search: Parameters<typeof searchInParts>): LogPage {
+  return whole(searchInParts(...search));
+}
+
+export function* searchInParts(
   folder: string,
   { org, mode }: LogScope,
   filter: LogFilter,
   limit: number,
   before: string | null = null,
-): LogPage {
+): InParts<LogPage> {
   const log = scopeFolderOf(folder, org, mode);
   const start = before === null ? null : placeOf(before);
   const { since = Number.NEGATIVE_INFINITY } = filter;
@@ -113,8 +131,9 @@ export function searchLog(
     for (let row = from - 1; row >= 0; row--) {
       if (found.length === limit || rows-- === 0 || reads === 0)
         return { found, older: textOf({ name, row: row + 1 }), newest };
+      if (rows % partRows === 0) yield;
       if (!isWanted(index, row)) continue;
-      reads--;
+      if (reads-- % partReads === 0) yield;
       const entry = entryAt(log, name, index, row);
       if (entry !== null && isFound(entry)) found.push(entry);
     }
@@ -160,7 +179,15 @@ export function newestPlace(folder: string, { org, mode }: LogScope): string {
 }
 
 /** The entry of a request; null when the log does not have it. */
-export function findRequest(folder: string, { org, mode }: LogScope, request: string): LoggedRequest | null {
+export function findRequest(folder: string, scope: LogScope, request: string): LoggedRequest | null {
+  return whole(findInParts(folder, scope, request));
+}
+
+export function* findInParts(
+  folder: string,
+  { org, mode }: LogScope,
+  request: string,
+): InParts<LoggedRequest | null> {
   const atMs = timeOfId(request);
   if (atMs < 0) return null;
   const log = scopeFolderOf(folder, org, mode);
@@ -171,6 +198,7 @@ export function findRequest(folder: string, { org, mode }: LogScope, request: st
     if (timeOfSegment(name) - disorderMs > atMs) return null;
     if (next !== undefined && timeOfSegment(next) + disorderMs < atMs) continue;
     const index = readIndex(log, name);
+    yield;
     for (let row = 0; row < index.count; row++) {
       if (index.requestTag(row) !== tag) continue;
       const entry = entryAt(log, name, index, row);

@@ -7,12 +7,14 @@ import { test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
 import { type AnsweredRequest, bodyKeptBytesMax } from '../../src/request-logs/entry.ts';
 import type { Gap, LoggedRequest } from '../../src/request-logs/logged-request.ts';
+import { answerLogQuery } from '../../src/request-logs/query.ts';
 import type { LogScope } from '../../src/request-logs/request-logs.ts';
 import {
   entriesAfter,
   findRequest,
   findRequestAnywhere,
   type LogFilter,
+  newestPlace,
   searchLog,
 } from '../../src/request-logs/search.ts';
 import { scopeFolderOf } from '../../src/request-logs/segment.ts';
@@ -154,6 +156,24 @@ test('pages follow each other across segments, also while more is written, and e
   const last = entriesAfter(folder, shop, { status: { from: 200, to: 299 } }, 2, late.newest);
   assert.deepEqual(requestsOf(last.found), [more[2]!.requestId]);
   assert.deepEqual(entriesAfter(folder, shop, {}, 2, last.newest), { found: [], newest: last.newest });
+});
+
+test('a long search pauses again and again, and what is written meanwhile does not change it', async () => {
+  const { folder, logs } = newLogs();
+  const routeNumber = routeOf('GET', '/v1/payment_intents/{id}');
+  const reads = Array.from({ length: 2_000 }, () =>
+    answeredRequest({ routeNumber, path: '/v1/payment_intents/pi_1' }),
+  );
+  writeAll(logs, shop, reads);
+  const newest = newestPlace(folder, shop);
+  let pauses = 0;
+  const search = { ask: 'search', scope: shop, limit: 10, before: null } as const;
+  const path = '/v1/payment_intents/pi_2';
+  const page = await answerLogQuery(folder, { ...search, filter: { path } }, async () => {
+    if (pauses++ % 10 === 0) writeAll(logs, shop, [answeredRequest({ routeNumber, path })]);
+  });
+  assert.deepEqual(page, { found: [], older: null, newest });
+  assert.ok(pauses >= 20, `${pauses} pauses`);
 });
 
 test('each organization and mode has a log of its own', () => {
