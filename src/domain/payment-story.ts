@@ -18,14 +18,7 @@ import { cashIndex, fieldIndex, kindIndex, scopeOf } from './indexes.ts';
 import { cancelableStatuses } from './payment-intents.ts';
 import * as present from './present.ts';
 import { presentIntent, type QueryContext } from './query.ts';
-import type {
-  ChargeRecord,
-  EventRecord,
-  PaymentIntentRecord,
-  RefundRecord,
-  ReviewRecord,
-  StoredRecord,
-} from './record.ts';
+import type { ChargeRecord, EventRecord, PaymentIntentRecord, RefundRecord, ReviewRecord } from './record.ts';
 import { paidCharge, refundable } from './refunds.ts';
 import type { View } from './view.ts';
 
@@ -58,6 +51,8 @@ export interface PaymentStory {
   /** Oldest first, like the others. */
   readonly charges: readonly ChargeResource[];
   readonly refunds: readonly RefundResource[];
+  /** There are older refunds, which come before this one; null when there are none. */
+  readonly olderRefunds: string | null;
   readonly reviews: readonly ReviewResource[];
   /** The centimes that can be paid back now. */
   readonly refundable: number;
@@ -65,14 +60,25 @@ export interface PaymentStory {
   readonly steps: readonly Step[];
 }
 
-/** The story of the payment with this id, or of the payment that this charge, session, refund, review or cash code is of. */
-export function storyOf(view: View, context: QueryContext, reference: string): PaymentStory | null {
+/** A charge can be paid back in many small refunds: the newest are told, or those before one of them. */
+const refundsToldMax = 20;
+
+/**
+ * The story of the payment with this id, or of the payment that this charge, session, refund, review or cash code is of.
+ * `refundsBefore`: tells the refunds that come before this one.
+ */
+export function storyOf(
+  view: View,
+  context: QueryContext,
+  reference: string,
+  refundsBefore?: string,
+): PaymentStory | null {
   const intent = intentOf(view, context, reference);
   if (intent === null) return null;
   const scope = scopeOf(intent.org, intent.livemode);
-  const listed = <R extends StoredRecord>(kind: 'charge' | 'refund') =>
-    [...view.scan(fieldIndex(kind, scope, 'payment_intent', intent.id), { descending: false })] as R[];
-  const [charges, refunds] = [listed<ChargeRecord>('charge'), listed<RefundRecord>('refund')];
+  const listOf = (kind: 'charge' | 'refund') => fieldIndex(kind, scope, 'payment_intent', intent.id);
+  const charges = [...view.scan(listOf('charge'), { descending: false })] as ChargeRecord[];
+  const { refunds, olderRefunds } = refundsOf(view, listOf('refund'), refundsBefore);
   const reviews = reviewsOf(view, intent);
   const session = intent.checkout_session && view.get('checkout_session', intent.checkout_session);
   const customer = intent.customer && view.get('customer', intent.customer);
@@ -83,11 +89,21 @@ export function storyOf(view: View, context: QueryContext, reference: string): P
     customer: customer ? { id: customer.id, name: customer.name, email: customer.email } : null,
     charges: charges.map(present.presentCharge),
     refunds: refunds.map(present.presentRefund),
+    olderRefunds,
     reviews: reviews.map(present.presentReview),
     refundable: 'record' in paid ? refundable(paid.record) : 0,
     cancelable: intent.network_call === null && cancelableStatuses.includes(intent.status),
     steps: stepsOf(view, context, { intent, charges, refunds, reviews }),
   };
+}
+
+function refundsOf(view: View, index: string, before: string | undefined) {
+  const refunds: RefundRecord[] = [];
+  for (const refund of view.scan(index, { before, descending: true })) {
+    if (refunds.length === refundsToldMax) return { refunds, olderRefunds: refunds[0]!.id };
+    refunds.unshift(refund as RefundRecord);
+  }
+  return { refunds, olderRefunds: null };
 }
 
 function intentOf(view: View, { org, livemode }: Caller, reference: string): PaymentIntentRecord | null {

@@ -64,9 +64,10 @@ function answerQuestion(
       return { ok: true, body: JSON.stringify(searchPayments(state.view, context, search)) };
     }
     case 'payment_story': {
-      const { org, livemode, reference } = request;
+      const { org, livemode, reference, refundsBefore } = request;
       const context = state.queryContext(state.scope(org, livemode, turn), turn);
-      return { ok: true, body: JSON.stringify(storyOf(state.view, context, reference)) };
+      const story = storyOf(state.view, context, reference, refundsBefore);
+      return { ok: true, body: JSON.stringify(story) };
     }
     case 'charges_named':
       return { ok: true, body: JSON.stringify(chargesNamed(state.view, request, request.names)) };

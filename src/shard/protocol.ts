@@ -70,6 +70,8 @@ export type InternalRequest =
       readonly org: string;
       readonly livemode: boolean;
       readonly reference: string;
+      /** The refunds that come before this one are told, and not the newest. */
+      readonly refundsBefore?: string | undefined;
     }
   /** The charges with these ids or cash codes: `NamedCharge` or null for each, as a JSON list. */
   | {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type PaymentSearch, searchPayments } from '../../src/domain/payment-search.ts';
-import { storyOf } from '../../src/domain/payment-story.ts';
+import { type PaymentStory, storyOf } from '../../src/domain/payment-story.ts';
 import { createIntent, createSession, openCharge, payByCard, scenes } from './scenes.ts';
 import { hourMs, minuteMs, Stage } from './stage.ts';
 
@@ -141,6 +141,29 @@ test('the steps of a payment are told in order, with who or what caused each', (
   assert.equal(story.session!.id, scene.session);
   for (const reference of [scene.intent, scene.session, charge, review])
     assert.deepEqual(storyOf(stage.world.state, stage.queryContext, reference), story, reference);
+});
+
+test('of many refunds the newest are told, and the older ones by pages', () => {
+  const stage = new Stage();
+  const { charge } = payByCard(stage);
+  const made = Array.from({ length: 45 }, () => stage.given('create_refund', { charge, amount: 1 }).id);
+  const told: string[][] = [];
+  let before: string | undefined;
+  do {
+    const story: PaymentStory = storyOf(stage.world.state, stage.queryContext, charge, before)!;
+    told.unshift(story.refunds.map(({ id }) => id));
+    const steps = story.steps.filter(({ type }) => type === 'refund.created');
+    assert.deepEqual(
+      steps.map(({ object }) => object),
+      told[0],
+    );
+    before = story.olderRefunds ?? undefined;
+  } while (before !== undefined);
+  assert.deepEqual(
+    told.map(({ length }) => length),
+    [5, 20, 20],
+  );
+  assert.deepEqual(told.flat(), made);
 });
 
 test('a payment is found by its cash code, can be canceled while it waits, and is nobody else’s', () => {

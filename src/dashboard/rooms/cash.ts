@@ -29,13 +29,14 @@ import { showPayment } from './payment.ts';
 import { amountField, amountProblem, codeText, paymentLink } from './payment-parts.ts';
 import {
   askStory,
+  beforeIn,
   customersWith,
   everyPayment,
   findPayments,
   perform,
   type Refused,
 } from './payment-questions.ts';
-import { cashNumberIn, cursorIn } from './payments.ts';
+import { cashNumberIn } from './payments.ts';
 
 export const cashRows: readonly Row[] = [
   {
@@ -177,7 +178,7 @@ async function findCode(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
 async function waitingCodes(visit: Visit, desk: Desk): Promise<Html> {
   const { language, query } = visit;
   const search = { ...everyPayment, status: 'requires_action', method: 'cash' } as const;
-  const { payments, stoppedAt } = await findPayments(visit, desk, { ...search, before: cursorIn(query) });
+  const { payments, stoppedAt } = await findPayments(visit, desk, { ...search, before: beforeIn(query) });
   const title = sayPayment('waiting_codes', language);
   if (payments.length === 0 && stoppedAt === null)
     return section(title, emptyState(sayPayment('no_waiting_codes', language)));

@@ -35,6 +35,7 @@ import { sayWebhooks } from '../messages/webhooks.ts';
 import { recentForms } from '../recent-forms.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
+import { cursorIn } from './cursor.ts';
 import { ownRecord } from './own-record.ts';
 
 const active = 'webhooks';
@@ -106,7 +107,7 @@ export async function deliveriesOf(
   const { id, org, livemode, status } = endpoint;
   const failedOnly = query.get('failed') === '1';
   const index = fieldIndex('delivery', scopeOf(org, livemode), failedOnly ? 'failed' : 'endpoint', id);
-  const before = query.get('before') ?? undefined;
+  const before = cursorIn(query, 'before', 'delivery');
   const listed = await records<DeliveryRecord>(desk.services, id, index, { limit: shownMax + 1, before });
   const shown = listed.slice(0, shownMax);
   const path = `webhooks/${id}`;

@@ -5,6 +5,7 @@ import type { CommandOperation } from '../../contract/routes/table.ts';
 import type { FoundPayment, FoundPayments, PaymentSearch } from '../../domain/payment-search.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
 import type { CallOptions, Desk, Visit } from '../row.ts';
+import { cursorIn } from './cursor.ts';
 
 export const everyPayment: PaymentSearch = {
   status: null,
@@ -16,6 +17,11 @@ export const everyPayment: PaymentSearch = {
   before: null,
   limit: 20,
 };
+
+/** Where an older page of payments begins. */
+export function beforeIn(query: URLSearchParams): string | null {
+  return cursorIn(query, 'before', 'payment_intent') ?? null;
+}
 
 /** Each question reads a few hundred payments. */
 const questionsMax = 20;
@@ -49,6 +55,7 @@ export async function askStory(
   visit: Visit,
   { services }: Desk,
   reference: string,
+  refundsBefore?: string,
 ): Promise<PaymentStory | null> {
   const { organization, mode } = visit;
   const { body } = await services.askShard(organization.id, {
@@ -56,6 +63,7 @@ export async function askStory(
     org: organization.id,
     livemode: mode === 'live',
     reference,
+    refundsBefore,
   });
   return JSON.parse(body);
 }

@@ -15,6 +15,7 @@ import {
   finalSubmit,
   form,
   type Problems,
+  pager,
   section,
   select,
   type Tone,
@@ -27,6 +28,7 @@ import { roomLink } from '../links.ts';
 import { paymentMessages, sayPayment } from '../messages/payments.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
+import { cursorIn } from './cursor.ts';
 import { amountField, amountProblem, codeText, methodText, statusBadge } from './payment-parts.ts';
 import { askStory, perform } from './payment-questions.ts';
 import { createStepAuthors } from './step-authors.ts';
@@ -42,6 +44,8 @@ export const paymentRows: readonly Row[] = [
   { method: 'POST', path: 'payments/{id}/cancel', permission: 'payments.write', handle: cancelPayment },
 ];
 
+/** Where a page of refunds begins, in the address. */
+const refundsBefore = 'refunds_before';
 const doneTexts = { refund: 'refund_done', cancel: 'cancel_done', cash: 'cash_done' } as const;
 
 export async function showPayment(
@@ -50,8 +54,8 @@ export async function showPayment(
   problems: Problems = {},
   status = 200,
 ): Promise<DashboardAnswer> {
-  const { language, id } = visit;
-  const story = await askStory(visit, desk, id);
+  const { language, id, query } = visit;
+  const story = await askStory(visit, desk, id, cursorIn(query, refundsBefore, 'refund'));
   if (story?.intent.id !== id) return errorPage(visit, 'missing');
   const { intent } = story;
   return page(visit, {
@@ -268,11 +272,15 @@ function attemptsPart({ language }: Visit, { charges }: PaymentStory): Html | nu
   );
 }
 
-function refundsPart({ language }: Visit, { refunds }: PaymentStory): Html | null {
+function refundsPart(visit: Visit, { intent, refunds, olderRefunds }: PaymentStory): Html | null {
   if (refunds.length === 0) return null;
+  const { language, query } = visit;
   const outcomes = { pending: 'pending', succeeded: 'made', failed: 'failed' } as const;
-  return section(
-    sayPayment('refunds', language),
+  const pages = pager(visit, `payments/${intent.id}`, {
+    newer: query.has(refundsBefore) ? {} : null,
+    older: olderRefunds === null ? null : { [refundsBefore]: olderRefunds },
+  });
+  return section(sayPayment('refunds', language), [
     table<PaymentStory['refunds'][number]>(
       sayPayment('refunds', language),
       [
@@ -293,5 +301,6 @@ function refundsPart({ language }: Visit, { refunds }: PaymentStory): Html | nul
       ],
       refunds,
     ),
-  );
+    ...(pages === null ? [] : [pages]),
+  ]);
 }

@@ -13,7 +13,7 @@ import { sayFrame } from '../messages/frame.ts';
 import { sayPayment } from '../messages/payments.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 import { paymentStatuses, paymentsTable } from './payment-parts.ts';
-import { askStory, customersWith, everyPayment, findPayments } from './payment-questions.ts';
+import { askStory, beforeIn, customersWith, everyPayment, findPayments } from './payment-questions.ts';
 
 export const paymentsRows: readonly Row[] = [
   { method: 'GET', path: 'payments', permission: 'payments.read', handle: showPayments },
@@ -96,15 +96,9 @@ async function searchOf(
     fromSeconds: from && from.fromMs / 1000,
     toSeconds: to && to.toMs / 1000,
     text: isEmail || text === '' ? null : text,
-    before: cursorIn(query),
+    before: beforeIn(query),
   };
   return { search, problems };
-}
-
-/** Where an older page begins. */
-export function cursorIn(query: URLSearchParams): string | null {
-  const before = query.get('before') ?? '';
-  return kindOfId(before) === 'payment_intent' && /^\w{1,40}$/.test(before) ? before : null;
 }
 
 function filterForm(visit: Visit, problems: Problems): Html {
