@@ -142,6 +142,7 @@ export function succeedCharge(draft: Draft, charge: ChargeRecord): ChargeRecord 
   const succeeded = draft.put<ChargeRecord>({
     ...charge,
     status: 'succeeded',
+    decline_code: null,
     challenge_token: null,
     settled_at_ms: draft.context.nowMs,
   });
@@ -202,7 +203,12 @@ export function failOverdue(draft: Draft, charge: ChargeRecord): ChargeRecord {
   const { serviceMs, language } = draft.context;
   if (charge.status !== 'pending' || !isOver(charge, serviceMs)) return charge;
   if (draft.get('payment_intent', charge.payment_intent)!.network_call !== null) return charge;
-  return failCharge(draft, charge, expiredUnpaid(language));
+  return failCharge(draft, charge, lastDecline(charge, language) ?? expiredUnpaid(language));
+}
+
+/** Why a card was declined on the network's page, where the customer could have tried another one. */
+function lastDecline({ decline_code }: ChargeRecord, language: Language): Failure | null {
+  return decline_code === null ? null : declined(decline_code, language);
 }
 
 /** What the card page sends: the network's token for the card and what may be shown of it, but never the number. */
@@ -253,9 +259,23 @@ export function abandonCharge(draft: Draft, _params: object, id: string): Outcom
   if (charge === undefined || intent!.checkout_session === null) return refused(missing(id, null));
   const found = waitingCharge(draft, charge);
   if ('refusal' in found) return found;
-  giveUpCharge(draft, charge);
-  draft.put<PaymentIntentRecord>({ ...intent!, status: 'requires_payment_method' });
+  const decline = lastDecline(charge, draft.context.language);
+  if (decline !== null) {
+    failCharge(draft, charge, decline);
+  } else {
+    giveUpCharge(draft, charge);
+    draft.put<PaymentIntentRecord>({ ...intent!, status: 'requires_payment_method' });
+  }
   return { body: JSON.stringify({ status: 'requires_payment_method' }) };
+}
+
+/** The customer left the network's page without paying: a charge whose card was declined there fails. */
+export function leaveNetworkPage(draft: Draft, _params: object, id: string): Outcome {
+  const charge = draft.get('charge', id);
+  if (charge === undefined) return refused(missing(id, null));
+  const decline = lastDecline(charge, draft.context.language);
+  if (charge.status === 'pending' && decline !== null) failCharge(draft, charge, decline);
+  return { body: '{}' };
 }
 
 /** A charge that a card can be typed for. */

@@ -20,6 +20,8 @@ export interface InternalParams {
   answer_challenge: { readonly passed: boolean };
   /** A customer goes back from the page of a charge, to choose a method again. */
   abandon_charge: object;
+  /** A customer left the network's page without paying. */
+  leave_network_page: object;
   /** A payment network answered a call, or sent the final outcome. */
   settle_network_call: { readonly call: string; readonly outcome: NetworkOutcome };
   /** A payment network reports money for a charge. */

@@ -48,6 +48,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   choose_method: expiringFirst(chooseMethod),
   submit_card: expiringFirst(charges.submitCard),
   answer_challenge: expiringFirst(charges.answerChallenge),
+  leave_network_page: expiringFirst(charges.leaveNetworkPage),
   abandon_charge: expiringFirst(charges.abandonCharge),
   settle_network_call: settleNetworkCall,
   receive_money: receiveMoney,

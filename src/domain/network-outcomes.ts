@@ -102,7 +102,8 @@ function settleAuthorization(draft: Draft, call: NetworkCallRecord, outcome: Net
 /** The network was asked what became of its page. When the customer can pay there no longer, the charge fails by itself. */
 function settleAwaited(draft: Draft, { charge }: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
   if (outcome.result === 'paid') return receiveMoney(draft, outcome.money, charge!);
-  return outcome.result === 'declined' ? receiveDecline(draft, outcome, charge!) : nothing;
+  if (outcome.result !== 'declined') return nothing;
+  return receiveDecline(draft, { ...outcome, mayTryAgain: false }, charge!);
 }
 
 /** Money that was credited and that the network does not hand out: a person has to look at it. */

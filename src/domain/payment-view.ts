@@ -58,6 +58,8 @@ export interface PaymentView {
     /** The card's bank waits for the customer to pass a challenge. */
     readonly challenge: boolean;
     readonly card: CardDetails | null;
+    /** Why the latest card was declined. */
+    readonly decline_code: ChargeRecord['decline_code'];
   } | null;
 }
 
@@ -96,7 +98,18 @@ function sessionView(session: CheckoutSessionRecord, serviceMs: number): Payment
 }
 
 function chargeView(charge: ChargeRecord, serviceMs: number): PaymentView['charge'] {
-  const { id, status, method, cash_number, expires_at_ms, settled_at_ms, challenge_token, card } = charge;
-  const [over, challenge] = [isOver(charge, serviceMs), challenge_token !== null];
-  return { id, status, method, cash_number, expires_at_ms, settled_at_ms, over, challenge, card };
+  const { id, status, method, cash_number, expires_at_ms, settled_at_ms, card, decline_code } = charge;
+  const [over, challenge] = [isOver(charge, serviceMs), charge.challenge_token !== null];
+  return {
+    id,
+    status,
+    method,
+    cash_number,
+    expires_at_ms,
+    settled_at_ms,
+    over,
+    challenge,
+    card,
+    decline_code,
+  };
 }

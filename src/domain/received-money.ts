@@ -29,9 +29,11 @@ export interface ReportedMoney {
   readonly isHeld: boolean;
 }
 
-/** A payment that a network has declined on its page. */
+/** A card that was declined on the network's page. */
 export interface ReportedDecline {
   readonly decline_code: DeclineCode;
+  /** The customer may try another card there. */
+  readonly mayTryAgain: boolean;
 }
 
 /** An agent took cash for a code, as a test helper says. */
@@ -62,13 +64,24 @@ export function receiveMoney(draft: Draft, money: ReportedMoney, id: string): Ou
   return became(credited ? 'credited' : 'review');
 }
 
-/** A network reports that the customer's card was declined on its page. */
-export function receiveDecline(draft: Draft, { decline_code }: ReportedDecline, id: string): Outcome {
+/**
+ * A network reports that a card was declined on its page. While the customer may try another one there, the charge only remembers
+ * why, and fails for this reason when it ends unpaid.
+ */
+export function receiveDecline(
+  draft: Draft,
+  { decline_code, mayTryAgain }: ReportedDecline,
+  id: string,
+): Outcome {
   const charge = draft.get('charge', id);
   if (charge === undefined) return refused(missing(id, null));
   if (charge.status !== 'pending') return became('declined');
-  dropAuthorization(draft, charge);
-  failCharge(draft, charge, declined(decline_code, draft.context.language));
+  if (!mayTryAgain) {
+    dropAuthorization(draft, charge);
+    failCharge(draft, charge, declined(decline_code, draft.context.language));
+  } else if (charge.decline_code !== decline_code) {
+    draft.put<ChargeRecord>({ ...charge, decline_code });
+  }
   return became('declined');
 }
 

@@ -60,7 +60,7 @@ export type Received =
   /** The money was credited before, by the same report. */
   | 'repeated'
   | 'review'
-  /** The charge has failed, now or before. */
+  /** The decline is stored, or comes after the charge was decided. */
   | 'declined'
   /** There is no such charge. */
   | 'unknown'
@@ -71,7 +71,10 @@ export type Received =
 export interface Report {
   /** The payment that it is about: the cash code, or the id of the charge. */
   readonly about: { readonly cashNumber: string } | { readonly charge: string };
-  readonly says: Extract<NetworkOutcome, { result: 'paid' | 'declined' }>;
+  readonly says:
+    | Extract<NetworkOutcome, { result: 'paid' }>
+    /** `mayTryAgain`: the customer may try another card on the network's page. */
+    | (Extract<NetworkOutcome, { result: 'declined' }> & { readonly mayTryAgain: boolean });
   /** The answer, to be given when what is received is durable. */
   reply(received: Received, charge: string | null): Reply;
 }
@@ -105,6 +108,8 @@ export interface HostedPayment {
   readonly amount: number;
   readonly currency: string;
   readonly language: Language;
+  /** Until when it can be paid, Unix milliseconds. */
+  readonly expiresAtMs: number;
   readonly customer: { readonly name: string | null; readonly email: string | null };
   readonly description: string | null;
   /** Where the network sends the browser after a payment, and after none was made. What it sends along is not believed. */

@@ -67,7 +67,8 @@ async function replyTo(
 
 function commandOf({ says }: Report): { operation: InternalOperation; params: object } {
   if (says.result === 'paid') return { operation: 'receive_money', params: says.money };
-  return { operation: 'receive_decline', params: { decline_code: says.decline_code } };
+  const { decline_code, mayTryAgain } = says;
+  return { operation: 'receive_decline', params: { decline_code, mayTryAgain } };
 }
 
 /** The charge that the report is about, or the call that issues its code. `later`: the shard can't say now. */

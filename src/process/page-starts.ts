@@ -38,6 +38,7 @@ export async function startPage(
     amount,
     currency,
     language,
+    expiresAtMs: charge.expires_at_ms,
     customer: { name: customer?.name ?? null, email: customer?.email ?? null },
     description: intent.description,
     paidUrl,

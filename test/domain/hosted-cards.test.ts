@@ -17,7 +17,8 @@ const right: ReportedMoney = {
   card: paidCard,
   isHeld: true,
 };
-const declined = { decline_code: 'do_not_honor' } as const;
+const declined = { decline_code: 'do_not_honor', mayTryAgain: false } as const;
+const tried = { decline_code: 'insufficient_funds', mayTryAgain: true } as const;
 
 interface Hosted {
   readonly stage: Stage;
@@ -150,7 +151,7 @@ test('the card is known as far as the network tells', () => {
 
 const noMore: Readonly<Record<string, readonly [NetworkOutcome, readonly string[]]>> = {
   'nobody can pay there any more': [{ result: 'failed', reason: 'not_paid' }, []],
-  'the card was declined': [{ result: 'declined', ...declined }, failed],
+  'the card was declined': [{ result: 'declined', decline_code: 'do_not_honor' }, failed],
 };
 for (const [what, [outcome, events]] of Object.entries(noMore)) {
   test(`the network says that ${what}: it is asked no more`, () => {
@@ -192,3 +193,39 @@ for (const [given, as, expected] of [
       scene.stage.settle(call).expect({ changes: ['network_call removed'] });
   });
 }
+
+test('a card that is declined on the network’s page may be followed by another one there', () => {
+  const scene = hosted();
+  const { stage, charge } = scene;
+  const answer = { received: 'declined' };
+  stage.when('receive_decline', tried, charge).expect({ answer, changes: ['charge pending'] });
+  stage.when('receive_decline', tried, charge).expect({ answer, changes: [] });
+  receive(scene).expect({ answer: { received: 'credited' }, events: credited });
+  assert.equal(stage.get('charge', charge).decline_code, null);
+});
+
+const unpaid: Readonly<Record<string, (scene: Hosted) => Step>> = {
+  expires: ({ stage, charge }) => {
+    stage.advance(settings.cardPageMs);
+    return stage.when('expire_due', {}, charge);
+  },
+  'is abandoned': ({ stage, charge }) => stage.when('abandon_charge', {}, charge),
+  'is left': ({ stage, charge }) => stage.when('leave_network_page', {}, charge),
+};
+for (const [what, end] of Object.entries(unpaid)) {
+  test(`a charge whose card was declined on the network’s page fails for that reason when it ${what}`, () => {
+    const scene = hosted();
+    const { stage, intent, charge } = scene;
+    stage.given('receive_decline', tried, charge);
+    end(scene).expect({ events: failed });
+    const { failure_code, decline_code } = stage.get('charge', charge);
+    assert.deepEqual([failure_code, decline_code], ['card_declined', 'insufficient_funds']);
+    assert.equal(stage.get('payment_intent', intent).last_payment_error!.charge, charge);
+    receive(scene).expect({ answer: { received: 'review' }, events: ['review.opened'] });
+  });
+}
+
+test('leaving the network’s page ends nothing while no card was declined there', () => {
+  const { stage, charge } = hosted();
+  stage.when('leave_network_page', {}, charge).expect({ changes: [] });
+});

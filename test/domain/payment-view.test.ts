@@ -111,6 +111,7 @@ const shown = {
     over: true,
     challenge: true,
     card: { brand: 'visa', last4: '4242', exp_month: 9, exp_year: 2032 },
+    decline_code: null,
   },
 };
 

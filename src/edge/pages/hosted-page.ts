@@ -1,11 +1,14 @@
 // The way to the page of the card network, where the customer types the card. It is one button, so that nothing of the card comes
 // to this service. The browser posts the form straight to the network.
 
+import { format } from '../../contract/messages/table.ts';
 import { paidPath, unpaidPath } from '../../contract/page-paths.ts';
+import type { Language } from '../../contract/vocabulary.ts';
 import type { PageStart } from '../../networks/network.ts';
 import { linkTo, type Page, sayOf, type Visit } from './document.ts';
 import { type Html, html } from './html.ts';
 import { lockIcon } from './marks.ts';
+import { notice } from './notice.ts';
 import { waitingPage } from './outcome-pages.ts';
 import { say } from './page-messages.ts';
 import type { PagePort, ShownPayment } from './page-port.ts';
@@ -29,6 +32,7 @@ export function createHostedPage(port: Pick<PagePort, 'startPage'>, baseUrl: str
     return {
       title: say('pay_by_card', language),
       payment,
+      alert: declineNotice(payment, language),
       ...(start.fields === null ? {} : { formTarget: new URL(start.url).origin }),
       body: [
         html`<p>${say('network_text', language)}</p>`,
@@ -39,6 +43,12 @@ export function createHostedPage(port: Pick<PagePort, 'startPage'>, baseUrl: str
       ],
     };
   };
+}
+
+/** Why the card was declined that was tried last. */
+function declineNotice({ charge }: ShownPayment, language: Language): Html | null {
+  const code = charge?.decline_code ?? null;
+  return code === null ? null : notice(format(`card_declined.${code}`, language, {}), language, true);
 }
 
 function button({ url, fields }: PageStart, text: string): Html {

@@ -49,7 +49,12 @@ export type ShownPayment = PaymentView & {
   readonly card_page: AvailableNetworks['cardPage'];
 };
 
-export type PageOperation = 'choose_method' | 'submit_card' | 'answer_challenge' | 'abandon_charge';
+export type PageOperation =
+  | 'choose_method'
+  | 'submit_card'
+  | 'answer_challenge'
+  | 'leave_network_page'
+  | 'abandon_charge';
 
 export type StartOptions = Pick<StartPageRequest, 'language' | 'paidUrl' | 'unpaidUrl'>;
 

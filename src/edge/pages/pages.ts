@@ -78,7 +78,7 @@ export function createPages(options: PagesOptions): Pages {
       const payment = await port.view(route.id);
       if (payment === null) return render(outcomes.missingPage(stranger), stranger);
       const visit = visitOf(request, route, payment, prefix);
-      if (route.backFrom !== null) return backFrom(route, visit);
+      if (route.backFrom !== null) return await backFrom(port, route, payment, visit);
       return await (request.method === 'POST' ? submit : show)(request, route, payment, visit);
     } catch (error) {
       onError(error);
@@ -135,9 +135,20 @@ export function createPages(options: PagesOptions): Pages {
   };
 }
 
-/** What the network's page sends along is not believed: the network's report decides, and the page shows the current state. */
-function backFrom({ path, backFrom }: PageRoute, visit: Visit): PageAnswer {
-  return redirect(linkTo(visit, path, backFrom === 'paid' ? outcomes.comingFromForm : ''));
+/**
+ * What the network's page sends along is not believed: the network's report decides, and the page shows the current state. Whoever
+ * comes back after a decline that was reported tries no other card there.
+ */
+async function backFrom(
+  port: PagePort,
+  { id, path, backFrom }: PageRoute,
+  { charge }: ShownPayment,
+  visit: Visit,
+): Promise<PageAnswer> {
+  if (backFrom === 'paid') return redirect(linkTo(visit, path, outcomes.comingFromForm));
+  const wasDeclined = charge?.id === id && charge.status === 'pending' && charge.decline_code !== null;
+  if (wasDeclined) await port.command('leave_network_page', id, {}, visit.language);
+  return redirect(linkTo(visit, path));
 }
 
 /** The language: the one chosen by a link, else the session's, else the browser's. */

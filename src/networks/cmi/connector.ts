@@ -222,7 +222,8 @@ function readCallback({ body }: Callback, { clientId, storeKey, api }: CmiConnec
   const { order, centimes, currency, transaction, decline, card } = attempt;
   const about = { charge: order };
   const reply = (received: Received) => replyTo(received, api !== null);
-  if (decline !== null) return { about, says: { result: 'declined', decline_code: decline }, reply };
+  if (decline !== null)
+    return { about, says: { result: 'declined', decline_code: decline, mayTryAgain: true }, reply };
   if (centimes === null || transaction === '') return say('FAILURE');
   const money = {
     reference: transaction,

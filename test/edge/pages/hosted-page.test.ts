@@ -42,6 +42,7 @@ test('one button sends the browser to the network’s page, with all that the ne
     amount: '25000',
     currency: 'mad',
     language: 'fr',
+    expiresAtMs: String(service.state.get('charge', charge)!.expires_at_ms),
     description: 'null',
     paidUrl: `http://localhost/pay/${charge}/paid?lang=fr`,
     unpaidUrl: `http://localhost/pay/${charge}/unpaid?lang=fr`,
@@ -76,17 +77,20 @@ test('what the network has reported is shown, and the customer goes on to the me
   assert.ok(shown.body.includes(`url=https://shop.example/thanks?session=${session.id}"`));
 });
 
-test('a customer who did not pay is back at the button, or at the choice when the card was declined', async () => {
+test('a customer who did not pay is back at the button, or at the choice when a card was declined', async () => {
   const { service, visitor, session, charge } = await atButton();
   const unpaid = async () => {
     const { location } = Object.fromEntries((await visitor.ask('POST', `/pay/${charge}/unpaid`)).headers);
     return visitor.get(location!);
   };
   assert.match((await unpaid()).body, /Continue to pay/);
-  await service.run('receive_decline', { decline_code: 'insufficient_funds' }, charge);
+  const decline = { decline_code: 'insufficient_funds', mayTryAgain: true } as const;
+  await service.run('receive_decline', decline, charge);
+  const again = await visitor.get(`/pay/${charge}`);
+  assert.match(again.body, /role="alert".*insufficient funds.*Continue to pay/s);
   const choice = await unpaid();
   assert.equal(choice.at, `/checkout/${session.id}`);
-  assert.match(choice.body, /insufficient funds/);
+  assert.match(choice.body, /role="alert".*insufficient funds/s);
 });
 
 test('another way to pay can be chosen instead', async () => {

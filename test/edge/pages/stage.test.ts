@@ -54,6 +54,7 @@ function view({
       over: false,
       challenge: false,
       card: null,
+      decline_code: null,
       ...charge,
     },
   };

@@ -37,6 +37,7 @@ test('a payment from its form to its refund', async () => {
     amount: 25_000,
     currency: 'mad',
     language: 'fr',
+    expiresAtMs: 0,
     customer: { name: 'Zoé | محمد \\ <"\'>', email: 'zoe@example.ma' },
     description: null,
     paidUrl: 'https://pay.test/paid?a=1&b=2',
@@ -58,7 +59,11 @@ test('a payment from its form to its refund', async () => {
       body: callbackBody(callbackFields(order, transaction), options.storeKey, null),
     }) as Report;
   const declined = told(gateway.ledger.decline(order, '51'));
-  assert.deepEqual(declined.says, { result: 'declined', decline_code: 'insufficient_funds' });
+  assert.deepEqual(declined.says, {
+    result: 'declined',
+    decline_code: 'insufficient_funds',
+    mayTryAgain: true,
+  });
   assert.deepEqual(await lookup({ action: 'await_card_payment' }), { result: 'accepted' });
 
   const paid = told(gateway.ledger.authorize(order));

@@ -206,6 +206,7 @@ const payment: HostedPayment = {
   amount: 25_000,
   currency: 'mad',
   language: 'ar',
+  expiresAtMs: 0,
   customer: { name: 'فاطمة الزهراء', email: 'f.z@example.ma' },
   description: null,
   paidUrl: 'https://pay.test/paid',
@@ -286,7 +287,7 @@ test('a genuine callback is a report', () => {
   const dollars = read({ currency: '840' }).says;
   assert(dollars.result === 'paid' && dollars.money.currency === '840');
   const says = read({ ProcReturnCode: '51', Response: 'Declined' }).says;
-  assert.deepEqual(says, { result: 'declined', decline_code: 'insufficient_funds' });
+  assert.deepEqual(says, { result: 'declined', decline_code: 'insufficient_funds', mayTryAgain: true });
 });
 
 test('each outcome has its answer; what is wrong has FAILURE', () => {
