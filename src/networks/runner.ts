@@ -171,7 +171,8 @@ async function send(networks: Networks, call: NetworkCall): Promise<NetworkOutco
     case 'authorize_card':
       return card!.authorize?.(call, call.token!) ?? unsupported;
     case 'await_card_payment':
-      throw new Error('the network does not know whether the customer can still pay');
+      // Another network was in force when the page was opened. On this one's nobody can pay.
+      return { result: 'failed', reason: 'no_page' };
     case 'capture_charge':
       return card!.capture?.(call) ?? unsupported;
     case 'release_charge':

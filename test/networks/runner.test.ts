@@ -255,9 +255,14 @@ test('money that is held is asked about after a while, and taken only when it is
   }
 });
 
-test('what a network can not do fails', async () => {
-  const { runner, timers, settled } = setUp(fakeNetwork({ lookups: [() => 'unknown'] }));
-  runner.recover([call({ action: 'release_charge' })]);
-  await timers.advance(0);
-  assert.deepEqual(settled, [['op_1', { result: 'failed', reason: 'unsupported' }]]);
+test('what a network can not do fails, and so does asking about a page that another network has opened', async () => {
+  for (const [action, reason] of [
+    ['release_charge', 'unsupported'],
+    ['await_card_payment', 'no_page'],
+  ] as const) {
+    const { runner, timers, settled } = setUp(fakeNetwork({ lookups: [() => 'unknown'] }));
+    runner.recover([call({ action })]);
+    await timers.advance(0);
+    assert.deepEqual(settled, [['op_1', { result: 'failed', reason }]]);
+  }
 });

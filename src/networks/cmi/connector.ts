@@ -166,6 +166,7 @@ function pageOutcome(
     case 'held':
     case 'taken': {
       const { name: reference, centimes: amount } = sale;
+      if (reference === '') throw new Error('the network tells of a payment without its name');
       return {
         result: 'paid',
         money: { reference, amount, currency, agent: null, card: null, isHeld: true },

@@ -144,6 +144,7 @@ test('what can not be told, decides nothing', async () => {
     ['await_card_payment', '<html>Service unavailable</html>'],
     ['await_card_payment', refusal('CORE-2202')],
     ['await_card_payment', status('??')],
+    ['await_card_payment', status('A').replace('>T1<', '><')],
     ['capture_charge', unknownOrder],
     ['capture_charge', status('PN'), history(['S', 'PN', '25000', 'T1'])],
     ['capture_charge', status('A'), refusal('CORE-2202')],
