@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RememberedTexts } from '../../src/domain/remembered-texts.ts';
+import { createIntent, openCharge } from './scenes.ts';
+import { Stage } from './stage.ts';
 
 test('the text of a record is remembered until another object has its id', () => {
   const texts = new RememberedTexts<{ readonly id: string }>(100);
@@ -22,4 +24,17 @@ test('when the texts become too long, they are forgotten', () => {
     records.map((record) => texts.get(record)?.length),
     [undefined, undefined, 40],
   );
+});
+
+test('a record that was read is read again as it is now, with what other records say of it', () => {
+  const stage = new Stage();
+  const id = createIntent(stage, { payment_method_types: ['cash'] });
+  const read = () => stage.read('retrieve_payment_intent', {}, id);
+  assert.deepEqual(read(), read());
+  stage.given('update_payment_intent', { description: 'Lamp' }, id);
+  assert.equal(read().description, 'Lamp');
+  const charge = stage.get('charge', openCharge(stage, id, 'cash'));
+  assert.equal(read().next_action.cash_display_details.number, charge.cash_number);
+  stage.world.state.apply({ ...charge, cash_number: '1234567890' });
+  assert.equal(read().next_action.cash_display_details.number, '1234567890');
 });
