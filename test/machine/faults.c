@@ -392,3 +392,10 @@ time_t time(time_t *at) {
   if (at) *at = now.tv_sec;
   return now.tv_sec;
 }
+
+/*
+ * lmdb 3.5.6 writes its message about a write that failed, up to 111 bytes, into malloc(100) (mdb_page_flush). What follows upon
+ * that can be anything, so no test could say what the service does then. Here the message has room.
+ */
+extern void *__libc_malloc(size_t size);
+void *malloc(size_t size) { return __libc_malloc(size == 100 ? 128 : size); }
