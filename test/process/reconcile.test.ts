@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { before, test } from 'node:test';
 import { moroccoDayAt } from '../../src/core/morocco-day.ts';
+import type { CliHost } from '../../src/operator/cli/context.ts';
 import type { Difference } from '../../src/operator/reconciliation/compare-order.ts';
 import {
   type Reconciled,
@@ -25,17 +26,25 @@ const scratch = temporaryFolder();
 let service: Service;
 let shop: { id: string; key: string };
 
+const host: Partial<CliHost> = {
+  dataDir: () => dataDir,
+  openLog: openLogAt,
+  reconcile: (options) => reconcileStatement({ ...options, onProgress: () => {} }),
+};
+const commandOf = (...args: readonly string[]) => [
+  'reconcile',
+  shop.id,
+  '--file',
+  join(folder, 'statement.csv'),
+  '--scratch',
+  scratch,
+  ...args,
+];
+
 /** Writes a statement and reconciles it, in this process. */
 async function reconcile(lines: readonly string[], ...args: readonly string[]) {
-  const file = join(folder, 'statement.csv');
-  if (lines.length > 0) writeFileSync(file, `${lines.join('\n')}\n`);
-  const command = ['--json', 'reconcile', shop.id, '--file', file, '--scratch', scratch, ...args];
-  return readOut(
-    await runCommandLine(command, {
-      dataDir: () => dataDir,
-      reconcile: (options) => reconcileStatement({ ...options, onProgress: () => {} }),
-    }),
-  );
+  if (lines.length > 0) writeFileSync(join(folder, 'statement.csv'), `${lines.join('\n')}\n`);
+  return readOut(await runCommandLine(['--json', ...commandOf(...args)], host));
 }
 
 function readOut(ended: { readonly code: number | null; readonly out: string; readonly error: string }) {
@@ -183,7 +192,6 @@ test('cards: what is alike, what differs in either direction, and reviews that a
   assert.deepEqual([again.reconciled.in_reviews, again.reconciled.reviews_opened], [3, 0]);
   assert.equal((await service.call('/v1/reviews', { key: shop.key })).json.data.length, 3);
 
-  const host = { dataDir: () => dataDir, openLog: openLogAt };
   const search = ['--json', 'log', 'search', '--object', reviews[0][0]];
   const { out } = await runCommandLine(search, host);
   assert.equal(JSON.parse(out.split('\n')[0]!).by, 'operator');
@@ -236,9 +244,8 @@ test('a large file of another shop: every line is told, in little memory', async
     file.write(`ch_other${(i * 7_919) % lines};12,34;${i % 2 ? 'frais' : 'achat'};01/11/2026;T${i}\n`);
   file.end();
   await finished(file);
-  const args = ['--json', 'reconcile', shop.id, '--file', join(folder, 'statement.csv'), ...cards];
   const variables = { NODE_OPTIONS: '--max-old-space-size=64', PAYMENTS_DATA_DIR: dataDir };
-  const { code, reconciled } = readOut(await paymentsWith(variables, ...args));
+  const { code, reconciled } = readOut(await paymentsWith(variables, '--json', ...commandOf(...cards)));
   assert.equal(code, 1);
   assert.deepEqual(reconciled.differences, { unknown_order: lines / 2 });
   assert.deepEqual([reconciled.lines, reconciled.fees, reconciled.from], [lines, lines / 2, '2026-11-01']);
@@ -294,8 +301,15 @@ test('cash in live mode, as the runbook says', async () => {
   assert.match(pasted.out, /late_payment/);
 
   lines.push(line('A-3', canceled.code), line('A-4', unreported.code), line('A-5', '000000000000'));
-  const { differences } = await reconcile(lines, ...cash);
+  const { differences } = await reconcile(lines, ...cash, '--dry-run');
   assert.deepEqual(inShort(differences), ['4 not_paid_here', '5 pending_here', '6 unknown_order']);
+  const told = await runCommandLine(commandOf(...cash), host);
+  assert.match(
+    told.out,
+    /^line 4: not_paid_here: the network has taken money for a charge that failed here \(order \d{12}, charge ch_\w+, payment pi_\w+, reference A-3, day [\d-]+, statement 250\.00, here 250\.00, review prv_\w+\)$/m,
+  );
+  assert.match(told.out, /^What differs: .*\b1 unknown_order.*\.\n1 review opened: /m);
+  assert.equal(told.error, `payments: 3 differences in ${join(folder, 'statement.csv')}\n`);
   assert.equal(await report('A-3', canceled.code), 'review', 'a late report of it is in the same review');
   assert.equal((await service.call('/v1/reviews', { key: shop.key })).json.data.length, 2);
   assert.equal(

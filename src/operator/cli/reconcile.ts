@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Mode } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
+import { type ConnectorName, connectorNames } from '../../networks/connectors.ts';
 import { OperatorFailure } from '../protocol.ts';
 import type { Difference, Period } from '../reconciliation/compare-order.ts';
 import type { Books, Reconciled } from '../reconciliation/reconcile.ts';
@@ -14,9 +15,7 @@ import {
   type LineKind,
   lineKinds,
   plainWord,
-  type StatementNetwork,
   statementFormats,
-  statementNetworks,
 } from '../reconciliation/statement-format.ts';
 import type { SettledItem, StatementReview } from '../server/reconciliation-commands.ts';
 import { type CliContext, CliFailure, type CommonOptions, modeOption } from './context.ts';
@@ -25,7 +24,7 @@ import { counted, dirhams, plain } from './table.ts';
 
 interface Options {
   readonly file: string;
-  readonly network: StatementNetwork;
+  readonly network: ConnectorName;
   readonly mode: Mode;
   readonly from?: string;
   readonly to?: string;
@@ -46,7 +45,7 @@ export function addReconcileCommand(program: Command, context: CliContext): void
     .requiredOption('--file <file>', 'the statement, a CSV file')
     .addOption(
       new Option('--network <network>', 'whose statement it is')
-        .choices(statementNetworks)
+        .choices(connectorNames)
         .makeOptionMandatory(),
     )
     .addOption(modeOption())

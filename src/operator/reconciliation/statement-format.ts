@@ -1,7 +1,7 @@
 // The statements of payment networks as CSV files: which columns each network's has, what they are called, and what the words
 // in them mean. A file that uses other names is read with `--columns` and `--types`.
 
-import type { PaymentMethodType } from '../../contract/vocabulary.ts';
+import type { ConnectorName } from '../../networks/connectors.ts';
 
 /** What a line is about. Lines of kind `fee` move no payment, and are counted only. */
 export const lineKinds = ['payment', 'refund', 'chargeback', 'fee'] as const;
@@ -11,8 +11,6 @@ export const columns = ['order', 'amount', 'type', 'reference', 'date', 'currenc
 export type Column = (typeof columns)[number];
 
 export interface StatementFormat {
-  /** The methods of payments that the network is for. */
-  readonly methods: readonly PaymentMethodType[];
   /** Whether amounts are decimal dirhams or whole centimes. */
   readonly amounts: 'dirhams' | 'centimes';
   /** The headings of each column, in the form that `plainWord` gives them; the first one that the file has counts. */
@@ -21,7 +19,6 @@ export interface StatementFormat {
 
 export const statementFormats = {
   cmi: {
-    methods: ['card'],
     amounts: 'dirhams',
     headings: {
       order: [
@@ -83,7 +80,6 @@ export const statementFormats = {
     },
   },
   http: {
-    methods: ['cash'],
     amounts: 'centimes',
     headings: {
       order: ['code', 'charge'],
@@ -94,10 +90,7 @@ export const statementFormats = {
       currency: ['currency', 'devise'],
     },
   },
-} as const satisfies Record<string, StatementFormat>;
-
-export type StatementNetwork = keyof typeof statementFormats;
-export const statementNetworks = Object.keys(statementFormats) as StatementNetwork[];
+} as const satisfies Record<ConnectorName, StatementFormat>;
 
 /** The words for each kind of line, in the form that `plainWord` gives them. */
 export const kindOfWord: ReadonlyMap<string, LineKind> = new Map([

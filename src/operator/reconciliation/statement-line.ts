@@ -1,6 +1,7 @@
 // A line of a statement: the cells of the columns that matter, read strictly. What can't be read with certainty is a bad line,
 // with the reason.
 
+import { findCardNumber } from '../../core/card-number.ts';
 import { parseAmount } from '../../core/money.ts';
 import { moroccoDayAt, moroccoDayBounds } from '../../core/morocco-day.ts';
 import {
@@ -54,7 +55,7 @@ export function readLine(form: LineForm, line: number, cells: readonly string[])
     return { problem: `the currency ${quoted(cell('currency'))} is not MAD` };
   const order = orderOf(cell('order'));
   if (order === '') return { problem: 'it names no order' };
-  const reference = cell('reference');
+  const reference = withoutCardNumber(cell('reference'));
   if (Math.max(order.length, reference.length) > textCharactersMax)
     return { problem: `its order or reference is longer than ${textCharactersMax} characters` };
   if (/\p{Cc}/u.test(order + reference)) return { problem: 'its order or reference has control characters' };
@@ -77,6 +78,11 @@ function readAmount(text: string, amounts: LineForm['amounts']): number | null {
     amounts === 'dirhams' ? parseAmount(digits) : /^\d{1,15}$/.test(digits) ? Number(digits) : null;
   if (amount === null) return null;
   return sign === '-' || sign === '−' ? -amount : amount;
+}
+
+/** References are stored with reviews. Where a statement has card numbers in their place, only the last digits are. */
+function withoutCardNumber(text: string): string {
+  return findCardNumber(text) ? `…${text.slice(-4)}` : text;
 }
 
 /** Cash codes are often written in groups. */

@@ -9,12 +9,8 @@ import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { StatementMoneyReview } from '../../domain/received-money.ts';
 import type { DayTotalRecord } from '../../domain/record.ts';
 import type { NamedCharge, Settled, SettledPage } from '../../domain/settled.ts';
+import { type ConnectorName, connectorNames, connectors } from '../../networks/connectors.ts';
 import { OperatorFailure } from '../protocol.ts';
-import {
-  type StatementNetwork,
-  statementFormats,
-  statementNetworks,
-} from '../reconciliation/statement-format.ts';
 import { defineCommand, modeSchema, type OperatorCommand, unaudited } from './command.ts';
 import type { OperatorServices } from './services.ts';
 import { command, records } from './shard-records.ts';
@@ -48,7 +44,7 @@ export const reconciliationCommands: readonly OperatorCommand[] = [
   ),
   defineCommand(
     'reconcile.settled',
-    { org: text, mode: modeSchema, network: Type.Enum(statementNetworks), from: day, to: day },
+    { org: text, mode: modeSchema, network: Type.Enum(connectorNames), from: day, to: day },
     ({ org, ...asked }, services, signal) =>
       settled(services, { org: services.directory.organization(org).id, ...asked }, signal),
   ),
@@ -67,7 +63,7 @@ export const reconciliationCommands: readonly OperatorCommand[] = [
 interface SettledQuestion {
   readonly org: string;
   readonly mode: Mode;
-  readonly network: StatementNetwork;
+  readonly network: ConnectorName;
   readonly from: string;
   readonly to: string;
 }
@@ -119,11 +115,11 @@ function methodsOf(
   { directory }: OperatorServices,
   org: string,
   mode: Mode,
-  network: StatementNetwork,
+  network: ConnectorName,
 ): readonly PaymentMethodType[] {
   const own = directory.organization(org).connectors[mode];
   const configured = paymentMethodTypes.filter((method) => own[method]?.connector === network);
-  return configured.length > 0 ? configured : statementFormats[network].methods;
+  return configured.length > 0 ? configured : connectors[network].methods;
 }
 
 async function totalsOf(

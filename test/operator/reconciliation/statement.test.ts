@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { ConnectorName } from '../../../src/networks/connectors.ts';
 import { ExternalSort } from '../../../src/operator/reconciliation/external-sort.ts';
 import {
   linesOfStatement,
@@ -13,7 +14,6 @@ import {
 import {
   type Column,
   type LineKind,
-  type StatementNetwork,
   statementFormats,
 } from '../../../src/operator/reconciliation/statement-format.ts';
 import { readDay } from '../../../src/operator/reconciliation/statement-line.ts';
@@ -23,7 +23,7 @@ const folder = temporaryFolder();
 const path = join(folder, 'statement.csv');
 
 interface Ways {
-  readonly network?: StatementNetwork;
+  readonly network?: ConnectorName;
   readonly headings?: readonly (readonly [Column, string])[];
   readonly kinds?: readonly (readonly [string, LineKind])[];
 }
@@ -94,6 +94,12 @@ test('headings and words of its own', async () => {
       { line: 3, ...payment('ch_2', 1_200, { kind: 'refund' }) },
     ],
   );
+});
+
+test('a card number in place of a reference is not kept', async () => {
+  assert.deepEqual(await read('oid,amount,reference\nch_1,5,4242 4242 4242 4242\n'), [
+    { line: 2, ...payment('ch_1', 500, { reference: '…4242' }) },
+  ]);
 });
 
 test('lines that can not be read are named, and the others are read', async () => {
