@@ -18,7 +18,7 @@ class Refused extends OperatorFailure {
 /** `client`: the address of the member's browser. */
 export function createDesk(
   services: Omit<OperatorServices, 'author' | 'language'>,
-  audit: Pick<Audit, 'record' | 'newestActions'>,
+  audit: Pick<Audit, 'record' | 'actionsOf'>,
   { member: { id: member }, language: spoken }: Pick<Visit, 'member' | 'language'>,
   client: string,
 ): Desk {
@@ -26,7 +26,7 @@ export function createDesk(
     audit.record({ member, organization: organization.id }, action, params, run);
   return {
     act,
-    newestActions: () => audit.newestActions(),
+    actionsOf: ({ organization }, before) => audit.actionsOf(organization.id, before),
     services: { ...services, author: { by: 'member', name: member }, language: spoken },
     async api(visit, operation, call = {}) {
       const { organization, mode, language } = visit;

@@ -18,7 +18,7 @@ import type { MemberContext } from './row.ts';
 export interface PeopleOptions {
   readonly directory: Directory;
   readonly secrets: Pick<SecretBox, 'open' | 'seal'>;
-  readonly audit: Pick<Audit, 'record' | 'newestActions'>;
+  readonly audit: Pick<Audit, 'record' | 'actionsOf'>;
   readonly sessionLimits: SessionLimits;
   /** The dashboard is served over https. */
   readonly secure: boolean;

@@ -8,7 +8,7 @@ import type { Member, Role } from '../directory/members.ts';
 import type { Organization } from '../directory/organization.ts';
 import type { Session } from '../directory/sessions.ts';
 import type { DashboardAnswer } from '../edge/dashboard-port.ts';
-import type { OperatorRow } from '../operator/server/audit.ts';
+import type { PlacedRow } from '../operator/server/audit-trail.ts';
 import type { ApiError, OperatorServices } from '../operator/server/services.ts';
 import type { Permission } from './roles.ts';
 
@@ -102,8 +102,8 @@ export interface Desk {
   >;
   /** Carries out an action of the member between its two rows of the audit record. Rejects as `run` does. */
   act<T>(visit: Visit, action: string, params: object, run: () => Promise<T>): Promise<T>;
-  /** The newest rows of the audit record, newest first; `isWhole`: there are no older ones. */
-  newestActions(): { readonly rows: readonly OperatorRow[]; readonly isWhole: boolean };
+  /** The actions that concern the organization, newest first; those that come before the one at a place of the record. */
+  actionsOf(visit: Visit, before: number | null): AsyncIterable<PlacedRow>;
   /** The services of operators' commands, with the member as their author. */
   readonly services: OperatorServices;
 }

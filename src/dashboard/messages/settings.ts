@@ -60,10 +60,10 @@ export const settingsMessages = {
     ar: 'ما فعله الأعضاء هنا وما فعله مشغلو الخدمة لهذه المؤسسة، الأحدث أولاً.',
   },
   audit_none: { en: 'There is nothing here.', fr: 'Il n’y a rien ici.', ar: 'لا يوجد شيء هنا.' },
-  audit_cut: {
-    en: 'Only the newest actions of the service were searched.',
-    fr: 'Seules les actions les plus récentes du service ont été parcourues.',
-    ar: 'جرى البحث في أحدث إجراءات الخدمة فقط.',
+  audit_none_yet: {
+    en: 'Nothing fits among the actions that were searched. Older ones may: go on to them.',
+    fr: 'Rien ne correspond parmi les actions parcourues. Les plus anciennes peuvent correspondre : poursuivez.',
+    ar: 'لا شيء مطابق بين الإجراءات التي بُحث فيها. قد تطابق الأقدم: تابع إليها.',
   },
   who: { en: 'Who', fr: 'Qui', ar: 'من' },
   anybody: { en: 'Everybody', fr: 'Tout le monde', ar: 'الجميع' },

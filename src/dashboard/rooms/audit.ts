@@ -3,16 +3,17 @@
 
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
 import { html } from '../../edge/pages/html.ts';
-import type { OperatorRow } from '../../operator/server/audit.ts';
+import type { OperatorRow } from '../../operator/server/audit-trail.ts';
 import { badge, code, emptyState, filters, pager, select, type Tone, table, time } from '../components.ts';
 import { page } from '../document.ts';
 import { sayFrame } from '../messages/frame.ts';
 import { saySettings } from '../messages/settings.ts';
 import type { Desk, Row, Visit } from '../row.ts';
-import { createConcern } from './audit-concern.ts';
 
 const active = 'audit';
 const shownMax = 50;
+/** So many actions are looked at for a page that is filtered. */
+const readMax = 1_000;
 const operator = 'operator';
 
 export const auditRows: readonly Row[] = [
@@ -32,39 +33,36 @@ const outcomes = {
 
 async function list(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const { language, query } = visit;
-  const { rows, isWhole } = desk.newestActions();
-  const concerns = createConcern(visit, desk);
-  const [who, action, before] = ['who', 'action', 'before'].map((name) => query.get(name) ?? '');
-  const actions = new Set<string>();
+  const [who = '', action = '', before = ''] = ['who', 'action', 'before'].map(
+    (name) => query.get(name) ?? '',
+  );
+  const isPlace = /^\d{1,15}$/.test(before);
+  const actions = new Set(action === '' ? [] : [action]);
   const shown: OperatorRow[] = [];
-  const seen = new Set<string>();
-  let isPast = before === '';
-  // The row with the outcome of an action comes before the one that asked for it.
-  for (const row of rows) {
-    if (seen.has(row.id)) continue;
-    seen.add(row.id);
-    if (!(await concerns(row))) continue;
+  let read = 0;
+  let last: number | null = null;
+  let older: number | null = null;
+  for await (const { place, row } of desk.actionsOf(visit, isPlace ? Number(before) : null)) {
+    if (shown.length === shownMax || read++ === readMax) {
+      older = last;
+      break;
+    }
+    last = place;
     actions.add(row.action);
-    const fits = (who === '' || who === authorOf(row)) && (action === '' || action === row.action);
-    if (isPast && fits && shown.length <= shownMax) shown.push(row);
-    if (row.id === before) isPast = true;
+    if ((who === '' || who === authorOf(row)) && (action === '' || action === row.action)) shown.push(row);
   }
-  const visible = shown.slice(0, shownMax);
-  const pages = pager(visit, active, {
-    newer: before === '' ? null : { who: who!, action: action! },
-    older: shown.length > shownMax ? { who: who!, action: action!, before: visible.at(-1)!.id } : null,
-  });
+  const none = older === null ? 'audit_none' : 'audit_none_yet';
   return page(visit, {
     active,
     title: sayFrame(active, language),
     body: [
       html`<p>${saySettings('audit_intro', language)}</p>`,
       filterForm(visit, desk, actions),
-      visible.length === 0
-        ? emptyState(saySettings('audit_none', language))
-        : actionTable(visit, desk, visible),
-      isWhole ? null : html`<p class="muted">${saySettings('audit_cut', language)}</p>`,
-      pages,
+      shown.length === 0 ? emptyState(saySettings(none, language)) : actionTable(visit, desk, shown),
+      pager(visit, active, {
+        newer: isPlace ? { who, action } : null,
+        older: older === null ? null : { who, action, before: String(older) },
+      }),
     ],
   });
 }

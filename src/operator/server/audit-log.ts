@@ -10,7 +10,8 @@ import { syncPath } from '../../journal/sync-path.ts';
 const newline = 0x0a;
 
 interface Append {
-  readonly text: string;
+  /** The row that begins at this place of the file. */
+  readonly rowAt: (place: number) => object;
   readonly settle: (error: Error | null) => void;
 }
 
@@ -40,11 +41,11 @@ export class AuditLog {
     return new AuditLog(path, bytesMax, file, size, size > 0 && lastByte(path, size) !== newline);
   }
 
-  /** Appends a row. Resolves when it is on disk; rejects with the file system's error when it may not be. */
-  append(row: object): Promise<void> {
+  /** Appends the row that is to begin at a place. Resolves when it is on disk; rejects with the file system's error when it may not be. */
+  append(rowAt: (place: number) => object): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (error: Error | null) => (error === null ? resolve() : reject(error));
-      this.#waiting.push({ text: `${JSON.stringify(row)}\n`, settle });
+      this.#waiting.push({ rowAt, settle });
       this.#writing ??= this.#writeAll();
     });
   }
@@ -53,7 +54,7 @@ export class AuditLog {
     while (this.#waiting.length > 0) {
       const appends = this.#waiting;
       this.#waiting = [];
-      const failure = await this.#write(appends.map(({ text }) => text).join('')).then(
+      const failure = await this.#write(appends).then(
         () => null,
         (error: Error) => error,
       );
@@ -63,8 +64,17 @@ export class AuditLog {
     this.#writing = null;
   }
 
-  async #write(text: string): Promise<void> {
-    const bytes = Buffer.from(this.#torn ? `\n${text}` : text);
+  async #write(appends: readonly Append[]): Promise<void> {
+    // A write that failed may have left a part of its rows.
+    if (this.#torn) this.#bytes = (await this.#file.stat()).size;
+    const lines = [this.#torn ? Buffer.from('\n') : Buffer.alloc(0)];
+    let place = this.#bytes + lines[0]!.length;
+    for (const { rowAt } of appends) {
+      const line = Buffer.from(`${JSON.stringify(rowAt(place))}\n`);
+      lines.push(line);
+      place += line.length;
+    }
+    const bytes = Buffer.concat(lines);
     if (this.#bytesMax !== null && this.#bytes > 0 && this.#bytes + bytes.length > this.#bytesMax) {
       await this.#startAnew();
     }

@@ -7,31 +7,16 @@
 // whenever the process ends. No row contains a key, a secret or a card number.
 
 import { randomFillSync } from 'node:crypto';
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { createRandomText } from '../../core/ids.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { RefusedKey } from '../../edge/refused-keys.ts';
 import { syncPath } from '../../journal/sync-path.ts';
-import { type Asker, type MemberAuthor, type OperatorErrorKind, OperatorFailure } from '../protocol.ts';
+import { type Asker, type MemberAuthor, OperatorFailure } from '../protocol.ts';
 import { AuditLog, lastRows } from './audit-log.ts';
-
-export interface OperatorRow {
-  /** ISO 8601. */
-  readonly at: string;
-  /** The same in both rows of an action. */
-  readonly id: string;
-  /** Who the client says that it is, or a member in the dashboard; null: it did not say. */
-  readonly by: Asker | MemberAuthor | null;
-  readonly action: string;
-  readonly params: unknown;
-  /** `asked` in the row before the action; `done` or the kind of the error in the row with its outcome. */
-  readonly outcome: 'asked' | 'done' | OperatorErrorKind;
-  /** The id of what the action made or changed, if it has one. */
-  readonly object: string | null;
-  readonly message: string | null;
-}
+import { AuditTrail, type OperatorRow, type PlacedRow } from './audit-trail.ts';
 
 export interface RefusedKeyRow extends RefusedKey {
   readonly at: string;
@@ -48,8 +33,6 @@ export interface AuditOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** So much of the file is read for the dashboard, which is some thousand rows. */
-const newestBytesMax = 2 * 1024 * 1024;
 const keysBytesMax = 16 * 1024 * 1024;
 const textCharactersMax = 200;
 const paramsCharactersMax = 4_096;
@@ -62,12 +45,14 @@ export class Audit {
   readonly #options: AuditOptions;
   readonly #operators: AuditLog;
   readonly #keys: AuditLog;
+  readonly #trail: AuditTrail;
   readonly #randomText = createRandomText(randomFillSync);
 
   private constructor(options: AuditOptions, operators: AuditLog, keys: AuditLog) {
     this.#options = options;
     this.#operators = operators;
     this.#keys = keys;
+    this.#trail = new AuditTrail(operatorsFile(options.dataDir));
   }
 
   /** Opens the record of an existing data folder. Creates it if it does not exist. */
@@ -80,17 +65,30 @@ export class Audit {
 
   /**
    * Carries out an operator's action between its two rows. Rejects as `run` does, or with an `OperatorFailure` when the first
-   * row can't be written and nothing was done.
+   * row can't be written and nothing was done. `organizationOf` finds the organization that the action concerns, from what
+   * it names.
    */
   async record<T>(
     by: Asker | MemberAuthor | null,
     action: string,
     params: unknown,
     run: () => Promise<T>,
+    organizationOf: (named: readonly string[]) => Promise<string | null> = noOrganization,
   ): Promise<T> {
     const id = `aud_${this.#randomText(24)}`;
     const asked = { id, by, action, params: this.#withoutSecrets(params) };
-    await this.#append({ ...asked, outcome: 'asked', object: null, message: null }).catch((error: Error) => {
+    const about = async (object: string | null) => {
+      const org =
+        by !== null && 'member' in by ? by.organization : await organizationOf(textsIn(params, object));
+      return org === null ? {} : { organization: org };
+    };
+    await this.#append({
+      ...asked,
+      outcome: 'asked',
+      object: null,
+      message: null,
+      ...(await about(null)),
+    }).catch((error: Error) => {
       this.#options.onFailure(error);
       throw new OperatorFailure(
         'failed',
@@ -98,8 +96,10 @@ export class Audit {
       );
     });
     // The action is answered also when its second row can't be written, because the first one is on disk.
-    const ended = (outcome: OperatorRow['outcome'], object: string | null, message: string | null) =>
-      this.#append({ ...asked, outcome, object, message }).catch(this.#options.onFailure);
+    const ended = async (outcome: OperatorRow['outcome'], object: string | null, message: string | null) =>
+      this.#append({ ...asked, outcome, object, message, ...(await about(object)) }).catch(
+        this.#options.onFailure,
+      );
     try {
       const result = await run();
       await ended('done', idOf(result), null);
@@ -119,11 +119,12 @@ export class Audit {
     }
   }
 
-  /** The newest rows of actions, newest first; `isWhole`: there are no older ones. */
-  newestActions(): { readonly rows: readonly OperatorRow[]; readonly isWhole: boolean } {
-    const path = operatorsFile(this.#options.dataDir);
-    const rows = lastRows<OperatorRow>(path, Number.POSITIVE_INFINITY, newestBytesMax).reverse();
-    return { rows, isWhole: statSync(path).size <= newestBytesMax };
+  /**
+   * The actions that concern an organization, newest first, each with its outcome as far as there is one; those before the row
+   * at `before`.
+   */
+  actionsOf(org: string, before: number | null): AsyncIterable<PlacedRow> {
+    return this.#trail.actions(org, before);
   }
 
   /** Writes rows of refused keys. */
@@ -131,7 +132,7 @@ export class Audit {
     const at = this.#time();
     const rows = refused.map((each) => ({ at, ...each }));
     for (const row of rows) this.#options.onRow(row);
-    await Promise.all(rows.map((row) => this.#keys.append(row))).catch(this.#options.onFailure);
+    await Promise.all(rows.map((row) => this.#keys.append(() => row))).catch(this.#options.onFailure);
   }
 
   async close(): Promise<void> {
@@ -141,7 +142,15 @@ export class Audit {
   async #append(fields: Omit<OperatorRow, 'at'>): Promise<void> {
     const row = { at: this.#time(), ...fields };
     this.#options.onRow(row);
-    await this.#operators.append(row);
+    const { organization: org } = row;
+    if (org === undefined) return this.#operators.append(() => row);
+    await this.#trail.newest(org);
+    await this.#operators
+      .append((place) => ({ ...row, previous: this.#trail.put(org, place) }))
+      .catch((error: Error) => {
+        this.#trail.forget(org);
+        throw error;
+      });
   }
 
   #time(): string {
@@ -156,6 +165,13 @@ export class Audit {
     );
     return text.length > paramsCharactersMax ? null : JSON.parse(text);
   }
+}
+
+const noOrganization = async () => null;
+
+/** The texts that an action names: its object, and its parameters. */
+function textsIn(params: unknown, object: string | null): string[] {
+  return [object, ...Object.values((params ?? {}) as object)].filter((value) => typeof value === 'string');
 }
 
 function idOf(result: unknown): string | null {

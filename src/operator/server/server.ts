@@ -23,6 +23,7 @@ import { directoryCommands } from './directory-commands.ts';
 import { limitCommands } from './limit-commands.ts';
 import { memberCommands } from './member-commands.ts';
 import { networkCommands } from './network-commands.ts';
+import { organizationNamed } from './organization-named.ts';
 import { processCommands } from './process-commands.ts';
 import { reconciliationCommands } from './reconciliation-commands.ts';
 import { reviewCommands } from './review-commands.ts';
@@ -81,17 +82,13 @@ export async function openOperatorServer(options: {
             "the server doesn't know this command: is it of another version?",
           );
         }
-        const run = async () =>
-          settle(
-            command.run(
-              params,
-              { ...options.services, author: { by: 'operator', name: nameOfAsker(by) }, language: 'en' },
-              signal,
-            ),
-            socket,
-            signal,
-          );
-        return command.audited ? audit.record(by, name, recordedParams(command, params), run) : run();
+        const author = { by: 'operator', name: nameOfAsker(by) } as const;
+        const services: OperatorServices = { ...options.services, author, language: 'en' };
+        const run = async () => settle(command.run(params, services, signal), socket, signal);
+        if (!command.audited) return run();
+        return audit.record(by, name, recordedParams(command, params), run, (named) =>
+          organizationNamed(services, named),
+        );
       },
       options.onFailure,
     );

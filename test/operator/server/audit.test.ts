@@ -2,7 +2,16 @@
 // secret.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -107,11 +116,11 @@ test('the files belong to their owner alone', async () => {
 test('a line that a crash cut off is passed over, and the next row begins on its own', async () => {
   const path = join(folder, 'rows.ndjson');
   const first = await AuditLog.open(path, null);
-  await first.append({ row: 1 });
+  await first.append(() => ({ row: 1 }));
   await first.close();
   appendFileSync(path, '{"row":2,"cu');
   const second = await AuditLog.open(path, null);
-  await Promise.all([second.append({ row: 3 }), second.append({ row: 4 })]);
+  await Promise.all([second.append(() => ({ row: 3 })), second.append(() => ({ row: 4 }))]);
   await second.close();
   assert.deepEqual(lastRows(path, 10), [{ row: 1 }, { row: 3 }, { row: 4 }]);
   assert.deepEqual(lastRows(path, 2), [{ row: 3 }, { row: 4 }]);
@@ -120,7 +129,7 @@ test('a line that a crash cut off is passed over, and the next row begins on its
 test('a bounded file keeps the newest rows, whatever is appended', async () => {
   const path = join(folder, 'rows.ndjson');
   const log = await AuditLog.open(path, 1_000);
-  for (let row = 0; row < 1_000; row++) await log.append({ row });
+  for (let row = 0; row < 1_000; row++) await log.append(() => ({ row }));
   await log.close();
   const bytes = statSync(path).size + statSync(`${path}.1`).size;
   assert.ok(bytes <= 2_000, `${bytes} bytes`);
@@ -128,4 +137,73 @@ test('a bounded file keeps the newest rows, whatever is appended', async () => {
     lastRows(path, 70),
     Array.from({ length: 70 }, (_, i) => ({ row: 930 + i })),
   );
+});
+
+const [ours, theirs] = ['org_ours00000000000000000000', 'org_theirs000000000000000000'];
+const memberOf = (organization: string) => ({ member: 'mem_1', organization });
+
+/** The actions about our organization as pages of `limit` tell them, with their outcomes. */
+async function told(audit: Audit, limit: number): Promise<string[]> {
+  const actions: string[] = [];
+  for (let before: number | null = null, more = true; more; ) {
+    more = false;
+    let left = limit;
+    for await (const { place, row } of audit.actionsOf(ours, before)) {
+      if (left-- === 0) {
+        more = true;
+        break;
+      }
+      actions.push(`${row.action} ${row.outcome}`);
+      before = place;
+    }
+  }
+  return actions;
+}
+
+test('the actions about an organization are found by pages, however much others do, and after a start', async () => {
+  // Rows of version 0.1.0, of which those of others take more than is read at once.
+  const old = (organization: string, id: number) =>
+    ['asked', 'done'].map((outcome) =>
+      JSON.stringify({
+        at: '',
+        id: `aud_${id}`,
+        by: memberOf(organization),
+        action: `old ${id}`,
+        outcome,
+        params: 'x'.repeat(1_000),
+      }),
+    );
+  const rows = [old(ours, 1), ...Array.from({ length: 1_200 }, (_, i) => old(theirs, i + 10)), old(ours, 2)];
+  mkdirSync(join(folder, 'audit'));
+  writeFileSync(join(folder, 'audit', 'operators.ndjson'), `${rows.flat().join('\n')}\n`);
+  const first = await openAudit();
+  const act = (audit: Audit, org: string, action: string) =>
+    audit.record(memberOf(org), action, {}, async () => null);
+  await Promise.all([act(first, ours, 'a'), act(first, theirs, 'b'), act(first, ours, 'a')]);
+  await first.record(
+    null,
+    'c',
+    { org: ours },
+    async () => null,
+    async (named) => named[0] ?? null,
+  );
+  await first.close();
+  appendFileSync(join(folder, 'audit', 'operators.ndjson'), `{"id":"aud_x","organization":"${ours}","cut`);
+  const second = await openAudit();
+  await act(second, theirs, 'd');
+  const hanging = Promise.withResolvers<null>();
+  const hangs = second.record(memberOf(ours), 'e', {}, () => hanging.promise);
+  await act(second, ours, 'f');
+  const expected = ['f done', 'e asked', 'c done', 'a done', 'a done', 'old 2 done', 'old 1 done'];
+  for (const limit of [1, 2, 3, 50]) assert.deepEqual(await told(second, limit), expected, `${limit} a page`);
+  hanging.resolve(null);
+  await hangs;
+  for (const limit of [1, 50])
+    assert.deepEqual(await told(second, limit), ['e done', 'f done', ...expected.slice(2)]);
+  // No row of the organization begins there.
+  for await (const { row } of second.actionsOf(ours, 7)) {
+    assert.equal(row.action, 'e');
+    break;
+  }
+  await second.close();
 });

@@ -1,0 +1,168 @@
+// The actions that concern one organization, newest first, in the file of actions. Each row has the place of the organization's row
+// before it, so the rows of others are not read. A row that was written without that, and the newest one after a start, is
+// looked for backwards in the file.
+
+import { closeSync, openSync, readSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Asker, MemberAuthor, OperatorErrorKind } from '../protocol.ts';
+
+/** A row of the file. */
+export interface OperatorRow {
+  /** ISO 8601. */
+  readonly at: string;
+  /** The same in both rows of an action. */
+  readonly id: string;
+  /** Who the client says that it is, or a member in the dashboard; null: it did not say. */
+  readonly by: Asker | MemberAuthor | null;
+  readonly action: string;
+  readonly params: unknown;
+  /** `asked` in the row before the action; `done` or the kind of the error in the row with its outcome. */
+  readonly outcome: 'asked' | 'done' | OperatorErrorKind;
+  /** The id of what the action made or changed, if it has one. */
+  readonly object: string | null;
+  readonly message: string | null;
+  /** The organization that the action concerns; left out when there is none. */
+  readonly organization?: string;
+  /** Where the row about the same organization begins that came before; null when there was none. */
+  readonly previous?: number | null;
+}
+
+/** A row and where it begins in the file. */
+export interface PlacedRow {
+  readonly place: number;
+  readonly row: OperatorRow;
+}
+
+const windowBytes = 1024 * 1024;
+/** No row is longer. */
+const rowBytesMax = 64 * 1024;
+/** The outcome of an action is looked for so far behind the row that asked for it. */
+const outcomeBytesMax = 1024 * 1024;
+const newline = 0x0a;
+
+export class AuditTrail {
+  readonly #path: string;
+  /** The place of the newest row of each organization that was looked for; null when there is none. */
+  readonly #newest = new Map<string, number | null>();
+  readonly #looking = new Map<string, Promise<unknown>>();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Finds the place of the organization's newest row. */
+  async newest(org: string): Promise<number | null> {
+    if (!this.#newest.has(org)) {
+      const look = () =>
+        this.#before(org, Number.POSITIVE_INFINITY).then((place) => this.#newest.set(org, place));
+      const looking = this.#looking.get(org) ?? look().finally(() => this.#looking.delete(org));
+      this.#looking.set(org, looking);
+      await looking;
+    }
+    return this.#newest.get(org) ?? null;
+  }
+
+  /** A row of the organization is written at a place. Returns the place of the one before it; undefined when that is not known. */
+  put(org: string, place: number): number | null | undefined {
+    const previous = this.#newest.get(org);
+    this.#newest.set(org, place);
+    return previous;
+  }
+
+  /** A row of the organization could not be written, or only in part. */
+  forget(org: string): void {
+    this.#newest.delete(org);
+  }
+
+  /** The actions of an organization with their outcomes, newest first; those that come before the row at `before`. */
+  async *actions(org: string, before: number | null): AsyncGenerator<PlacedRow> {
+    const seen = new Set<string>();
+    const start = before === null ? null : this.#rowAt(org, before);
+    let place = start === null ? await this.newest(org) : await this.#previous(org, start);
+    while (place !== null) {
+      const found = this.#rowAt(org, place);
+      if (found === null) {
+        place = await this.#before(org, place);
+        continue;
+      }
+      const { row } = found;
+      const isNew = !seen.has(row.id) && (row.outcome !== 'asked' || !this.#hasOutcome(found));
+      seen.add(row.id);
+      if (isNew) yield found;
+      place = await this.#previous(org, found);
+    }
+  }
+
+  async #previous(org: string, { place, row }: PlacedRow): Promise<number | null> {
+    return row.previous === undefined ? this.#before(org, place) : row.previous;
+  }
+
+  /** The row of the organization that begins at a place; null when none does. */
+  #rowAt(org: string, place: number): PlacedRow | null {
+    const isStart = place === 0 || this.#read(place - 1, 1)[0] === newline;
+    return isStart ? rowIn(this.#read(place, rowBytesMax), 0, place, org) : null;
+  }
+
+  /** Whether the outcome of an action follows: then it was met before, on a page of newer ones. */
+  #hasOutcome({ place, row: { id } }: PlacedRow): boolean {
+    const bytes = this.#read(place, outcomeBytesMax);
+    return bytes.indexOf(`"id":"${id}"`, bytes.indexOf(newline) + 1) > 0;
+  }
+
+  #read(start: number, length: number): Buffer {
+    const file = openSync(this.#path, 'r');
+    try {
+      const bytes = Buffer.allocUnsafe(length);
+      return bytes.subarray(0, readSync(file, bytes, 0, length, start));
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** The place of the last row of the organization that begins before `end`; null when there is none. */
+  async #before(org: string, end: number): Promise<number | null> {
+    const file = await open(this.#path, 'r');
+    try {
+      return await lastRowBefore(file, org, Math.min(end, (await file.stat()).size));
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+async function lastRowBefore(file: FileHandle, org: string, end: number): Promise<number | null> {
+  const name = Buffer.from(`"organization":"${org}"`);
+  for (let to = end; to > 0; ) {
+    // A row that begins in the window before this one, and ends in this one, is found from the window before.
+    const from = Math.max(0, to - windowBytes);
+    // With the end of the row before.
+    const base = Math.max(0, from - 1);
+    const bytes = Buffer.alloc(Math.min(end - base, windowBytes + rowBytesMax));
+    await file.read(bytes, 0, bytes.length, base);
+    for (let at = bytes.lastIndexOf(name); at >= 0; at = at === 0 ? -1 : bytes.lastIndexOf(name, at - 1)) {
+      const start = bytes.lastIndexOf(newline, at) + 1;
+      const place = base + start;
+      if (place < from) break;
+      if (place < to && rowIn(bytes, start, place, org) !== null) return place;
+    }
+    to = from;
+  }
+  return null;
+}
+
+/** The row of the organization that begins at `start` of the bytes, which lie at `place` of the file; null when none does. */
+function rowIn(bytes: Buffer, start: number, place: number, org: string): PlacedRow | null {
+  const end = bytes.indexOf(newline, start);
+  if (end < 0) return null;
+  try {
+    const row = JSON.parse(bytes.toString('utf8', start, end)) as OperatorRow;
+    return organizationOf(row) === org ? { place, row } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Rows of version 0.1.0 name the organization of members only. */
+function organizationOf({ organization, by }: OperatorRow): string | null {
+  return organization ?? (by !== null && 'member' in by ? by.organization : null);
+}
