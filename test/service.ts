@@ -148,7 +148,7 @@ export async function startService(
   };
 }
 
-const untilMsMax = 30_000;
+const untilMsMax = 120_000;
 
 async function until<T>(
   find: () => T | undefined | Promise<T | undefined>,

@@ -50,7 +50,7 @@ for (const [what, spoken, offer] of rows) {
   test(`${what} is ${spoken ? 'spoken' : 'refused'}`, async () => {
     const { hostname, port } = new URL(service.url);
     const socket = connect({ host: hostname, port: Number(port), ca: authority.cert, ...offer });
-    const handshake = once(socket, 'secureConnect', { signal: AbortSignal.timeout(15_000) });
+    const handshake = once(socket, 'secureConnect', { signal: AbortSignal.timeout(60_000) });
     // The service sends an alert, and the client itself finds no fault.
     if (spoken) await handshake;
     else await assert.rejects(handshake, /alert (handshake failure|protocol version)/);

@@ -23,7 +23,7 @@ test('without a descriptor to be had, turns are appended, and a new segment wait
   const dir = temporaryFolder(context);
   const script = 'ulimit -n 100; exec "$0" "$@"';
   const { stdout } = await promisify(execFile)('sh', ['-c', script, process.execPath, child, dir], {
-    timeout: 60_000,
+    timeout: 240_000,
   });
   const { nextSequence, starved, segments, status } = JSON.parse(stdout);
   assert.deepEqual([nextSequence, status], [802, 200]);

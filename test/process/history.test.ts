@@ -158,7 +158,7 @@ test('a backup and an archive are read like a data folder', async () => {
   }
 });
 
-test('the examples of the operations page work as they stand', { timeout: 120_000 }, async () => {
+test('the examples of the operations page work as they stand', async () => {
   const names = { BACKUP: backup, ARCHIVE: archive, PI: made.intent };
   const { code, out, error } = await pasteBlock('docs/operations.md', '### The log of a backup', names);
   assert.equal(code, 0, error);

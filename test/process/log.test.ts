@@ -232,7 +232,7 @@ test('what can not be is refused in one line', async () => {
   }
 });
 
-test('the examples of the operations page work as they stand', { timeout: 120_000 }, async () => {
+test('the examples of the operations page work as they stand', async () => {
   const [{ shard, sequence, requests }] = (await found('--object', made.intent)) as [Summary];
   const [request = ''] = requests;
   const names = { ORG: made.org, PI: made.intent, REQ: request, PLACE: `${shard}:${sequence}` };
@@ -246,7 +246,7 @@ test('the examples of the operations page work as they stand', { timeout: 120_00
   assert.match(out, /The log in \S+ is as it was written/);
 });
 
-test('what comes is printed as it comes', { timeout: 60_000 }, async () => {
+test('what comes is printed as it comes', async () => {
   const entry = join(root, 'src/process/payments.ts');
   const args = [
     entry,

@@ -43,7 +43,7 @@ function certificateFiles(identity: Identity): Files {
 async function open(service: Service): Promise<TLSSocket> {
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
-  await once(socket, 'secureConnect', { signal: AbortSignal.timeout(15_000) });
+  await once(socket, 'secureConnect', { signal: AbortSignal.timeout(60_000) });
   return socket;
 }
 
@@ -58,7 +58,7 @@ async function issuerNow(service: Service): Promise<string> {
 
 async function ask(socket: TLSSocket): Promise<string> {
   socket.write('GET /healthz HTTP/1.1\r\nHost: pay\r\n\r\n');
-  const [chunk] = await once(socket, 'data', { signal: AbortSignal.timeout(15_000) });
+  const [chunk] = await once(socket, 'data', { signal: AbortSignal.timeout(60_000) });
   return /^HTTP\/1\.1 (\d+)/.exec(String(chunk))![1]!;
 }
 

@@ -29,9 +29,7 @@ function damageRecord(dataDir: string): string {
   return file.path;
 }
 
-test('damage is told in the log, the metrics, the status and by the doctor, also after a restart', {
-  timeout: 120_000,
-}, async () => {
+test('damage is told in the log, the metrics, the status and by the doctor, also after a restart', async () => {
   const dataDir = temporaryFolder();
   const first = await startService({ dataDir, env });
   const { key } = await newOrganization(first);

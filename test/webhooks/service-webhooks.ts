@@ -9,7 +9,7 @@ export const webhookEnv = {
 };
 
 const pollMs = 20;
-const deadlineMs = 30_000;
+const deadlineMs = 120_000;
 
 /** Asks again and again until the answer is neither undefined nor false; fails after half a minute. */
 export async function eventually<T>(ask: () => T | Promise<T>): Promise<Exclude<T, undefined | false>> {
