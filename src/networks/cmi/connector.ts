@@ -9,7 +9,7 @@ import type { NetworkOutcome } from '../../domain/network-outcomes.ts';
 import type { Callback, CardNetwork, LookedUp, Received, Reply, Report } from '../network.ts';
 import type { SendPost } from '../post.ts';
 import { dirham, readAttempt } from './callback.ts';
-import { formFields, pageSeconds } from './form.ts';
+import { formFields } from './form.ts';
 import { type ApiUser, type CmiOperation, type CmiResponse, requestOf, responseOf } from './messages.ts';
 import {
   historyOf,
@@ -32,14 +32,14 @@ export interface CmiConnectorOptions {
 }
 
 export function createCmiConnector(options: CmiConnectorOptions): CardNetwork {
-  const { gateway, clientId, storeKey, api } = options;
+  const { gateway, clientId, storeKey, api, now } = options;
   const calls = new CmiCalls(options);
   return {
     // CMI hears of a payment when the customer's browser posts the form.
     openPage: async () => ({ result: api === null ? 'done' : 'awaited' }),
     startPage: (payment) => ({
       url: new URL('/fim/est3Dgate', gateway).href,
-      fields: formFields(payment, { clientId, storeKey }),
+      fields: formFields(payment, { clientId, storeKey }, now()),
     }),
     readCallback: (callback) => readCallback(callback, options),
     lookup: (call) => calls.lookup(call),
@@ -153,8 +153,8 @@ function mustBeDone({ isDone, fault }: CmiResponse): NetworkOutcome {
   return { result: 'done' };
 }
 
-/** A page that was opened at the last moment may have been left open for so long, and its outcome takes a while. */
-const pageOverMs = 2 * pageSeconds * 1000;
+/** CMI's page ends with the charge. Until so long afterwards it is asked whether it took a payment all the same. */
+const pageOverMs = 3_600_000;
 
 /** What became of CMI's page. After a refusal the customer may try another card there. */
 function pageOutcome(

@@ -7,16 +7,21 @@ import { dirham } from './callback.ts';
 import { dirhamsOf } from './dirhams.ts';
 import { bytesOf, hashOf } from './hash.ts';
 
-/** How long the customer can pay after the form was posted. CMI takes 30 to 2,700. */
-export const pageSeconds = 1_800;
+/** How long CMI's page can be open. */
+const pageSecondsMin = 30;
+const pageSecondsMax = 2_700;
 
 /** What a text about the customer may have in characters. */
 const charactersMax = 255;
 
 export function formFields(
-  { charge, amount, language, customer, paidUrl, unpaidUrl, callbackUrl }: HostedPayment,
+  { charge, amount, language, customer, expiresAtMs, paidUrl, unpaidUrl, callbackUrl }: HostedPayment,
   { clientId, storeKey }: { readonly clientId: string; readonly storeKey: string },
+  nowMs: number,
 ): [name: string, value: string][] {
+  // The page ends with the charge.
+  const leftSeconds = Math.floor((expiresAtMs - nowMs) / 1000);
+  const timeout = Math.min(pageSecondsMax, Math.max(pageSecondsMin, leftSeconds));
   const fields: [string, string][] = [
     ['clientid', clientId],
     ['storetype', '3D_PAY_HOSTING'],
@@ -30,7 +35,7 @@ export function formFields(
     ['callbackUrl', callbackUrl],
     ['lang', language],
     ['rnd', randomUUID()],
-    ['sessiontimeout', String(pageSeconds)],
+    ['sessiontimeout', String(timeout)],
     ['hashAlgorithm', 'ver3'],
     ['encoding', 'UTF-8'],
     ...fieldAbout('BillToName', customer.name, /^\p{L}/u),

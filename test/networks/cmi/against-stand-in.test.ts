@@ -37,7 +37,7 @@ test('a payment from its form to its refund', async () => {
     amount: 25_000,
     currency: 'mad',
     language: 'fr',
-    expiresAtMs: 0,
+    expiresAtMs: about.chargeEndsAtMs,
     customer: { name: 'Zoé | محمد \\ <"\'>', email: 'zoe@example.ma' },
     description: null,
     paidUrl: 'https://pay.test/paid?a=1&b=2',

@@ -63,7 +63,7 @@ const money = { reference: 'T1', amount: 25_000, currency: 'mad', agent: null, c
 
 test('what became of an order, as calls are told', async () => {
   const paid = { result: 'paid', money };
-  const later = startMs + 60_000 + 2 * 1_800_000;
+  const later = startMs + 60_000 + 3_600_000;
   const rows: readonly [NetworkCall['action'], readonly string[], unknown, nowMs?: number][] = [
     ['await_card_payment', [unknownOrder], { result: 'accepted' }],
     ['await_card_payment', [status('PN')], { result: 'accepted' }],
@@ -207,7 +207,7 @@ const payment: HostedPayment = {
   amount: 25_000,
   currency: 'mad',
   language: 'ar',
-  expiresAtMs: 0,
+  expiresAtMs: startMs + 900_999,
   customer: { name: 'فاطمة الزهراء', email: 'f.z@example.ma' },
   description: null,
   paidUrl: 'https://pay.test/paid',
@@ -235,7 +235,7 @@ test('the form has what CMI asks for, signed, and differs each time', async () =
     shopurl: payment.unpaidUrl,
     callbackUrl: payment.callbackUrl,
     lang: 'ar',
-    sessiontimeout: '1800',
+    sessiontimeout: '900',
     hashAlgorithm: 'ver3',
     encoding: 'UTF-8',
     BillToName: 'فاطمة الزهراء',
@@ -246,6 +246,13 @@ test('the form has what CMI asks for, signed, and differs each time', async () =
   );
   assert.equal(HASH, hashOf(signed, storeKey).toString('base64'));
   assert.notEqual(rnd, (await startOf()).rnd);
+});
+
+test("CMI's page ends with the charge, as far as CMI lets it", async () => {
+  const timeouts = [-1, 0, 30_000, 1_800_000, 2_700_000, 86_400_000].map(async (leftMs) => {
+    return (await startOf({ expiresAtMs: startMs + leftMs })).sessiontimeout;
+  });
+  assert.deepEqual(await Promise.all(timeouts), ['30', '30', '30', '1800', '2700', '2700']);
 });
 
 test('no text of a customer can pass for an amount, a code or another field', async () => {
