@@ -34,6 +34,8 @@ export const formBytesMax = 8 * 1024;
 export const dashboardFormBytesMax = 128 * 1024;
 /** What a payment network posts at once. */
 export const networkCallbackBytesMax = 32 * 1024;
+/** The reports of money that a charge remembers. One more that would not pay it is refused. */
+export const receiptsPerChargeMax = 20;
 /** A body may arrive in this many pieces of any size, and in more when they have so many bytes on average. */
 export const bodyPiecesFree = 256;
 export const bodyPieceBytesMin = 32;

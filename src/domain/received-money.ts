@@ -1,8 +1,10 @@
 // Money that arrives for a charge, by the report of a network or of a test helper. The right amount in time pays the charge,
 // once. Anything else opens a review and credits nothing. So does money that is found in a network's statement later. Reports can
-// arrive more than once, so a charge remembers each. A network's reference names one payment, so it counts for one charge only.
+// arrive more than once, so a charge remembers each, up to a limit. A network's reference names one payment, so it counts for one
+// charge only.
 
 import { refuse } from '../contract/errors/table.ts';
+import { receiptsPerChargeMax } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { DeclineCode } from '../contract/vocabulary.ts';
 import { declined, dropAuthorization, failCharge, failOverdue, holderOf, succeedCharge } from './charges.ts';
@@ -58,7 +60,10 @@ export function receiveMoney(draft: Draft, money: ReportedMoney, id: string): Ou
   if (before === undefined) return refused(missing(id, null));
   const known = before.receipts.find((each) => each.reference === reference && each.amount === amount);
   if (known !== undefined) return became(known.credited ? 'repeated' : 'review');
-  const [charge, credited] = takeMoney(draft, before, money, isOfAnother(draft, before, reference));
+  const isCounted = isOfAnother(draft, before, reference);
+  if (before.receipts.length >= receiptsPerChargeMax && !pays(before, money, isCounted))
+    return became('too_many');
+  const [charge, credited] = takeMoney(draft, before, money, isCounted);
   draft.put<ChargeRecord>({ ...charge, receipts: [...charge.receipts, { reference, amount, credited }] });
   if (credited && money.isHeld) callAbout(draft, charge, 'capture_charge');
   return became(credited ? 'credited' : 'review');
@@ -85,7 +90,7 @@ export function receiveDecline(
   return became('declined');
 }
 
-function became(received: 'credited' | 'repeated' | 'review' | 'declined'): Outcome {
+function became(received: 'credited' | 'repeated' | 'review' | 'too_many' | 'declined'): Outcome {
   return { body: JSON.stringify({ received }) };
 }
 
@@ -137,16 +142,27 @@ function isOfAnother(draft: Draft, { id, org, livemode }: ChargeRecord, referenc
 function takeMoney(
   draft: Draft,
   before: ChargeRecord,
-  { amount, currency, agent, card }: Omit<ReportedMoney, 'reference' | 'isHeld'>,
+  money: Omit<ReportedMoney, 'reference' | 'isHeld'>,
   isCounted: boolean,
 ): readonly [charge: ChargeRecord, credited: boolean] {
+  const { amount, agent, card } = money;
   const charge = failOverdue(draft, before);
-  const isOpen = charge.status === 'pending';
-  const isRight = amount === charge.amount && currency === charge.currency;
-  if (isOpen && isRight && !isCounted) {
+  if (pays(charge, money, isCounted)) {
     dropAuthorization(draft, charge);
     return [succeedCharge(draft, { ...charge, cash_agent: agent, card: card ?? charge.card }), true];
   }
-  openReview(draft, charge, isOpen && !isRight ? 'amount_mismatch' : 'late_payment', amount);
+  const isMismatch = charge.status === 'pending' && !isAsked(charge, money);
+  openReview(draft, charge, isMismatch ? 'amount_mismatch' : 'late_payment', amount);
   return [charge, false];
+}
+
+type Money = Pick<ReportedMoney, 'amount' | 'currency'>;
+
+function pays(charge: ChargeRecord, money: Money, isCounted: boolean): boolean {
+  return charge.status === 'pending' && isAsked(charge, money) && !isCounted;
+}
+
+/** Whether it is as much as the charge asks for. */
+function isAsked(charge: ChargeRecord, { amount, currency }: Money): boolean {
+  return amount === charge.amount && currency === charge.currency;
 }

@@ -85,12 +85,13 @@ function outcomeOf(status: number, body: string, id: string): NetworkOutcome | '
   return answer.status === 'done' ? { result: 'done' } : 'unknown';
 }
 
-type Refusal = 'invalid' | 'not_genuine' | 'unknown_code' | 'try_again';
+type Refusal = 'invalid' | 'not_genuine' | 'unknown_code' | 'too_many' | 'try_again';
 
 const statuses: Readonly<Record<Refusal, number>> = {
   invalid: 400,
   not_genuine: 401,
   unknown_code: 404,
+  too_many: 409,
   try_again: 503,
 };
 
@@ -126,6 +127,11 @@ function replyTo(received: Received, charge: string | null): Reply {
       return jsonReply(200, { status: received, charge });
     case 'unknown':
       return refuse('unknown_code', 'there is no payment with this code: give the money back');
+    case 'too_many':
+      return refuse(
+        'too_many',
+        'too many payments of this code are reviewed: nothing is stored, give the money back',
+      );
     case 'later':
       return refuse('try_again', 'nothing is stored yet: send the same message again in some seconds');
   }

@@ -81,7 +81,7 @@ export const PaidAnswer = Type.Object({
 
 /** The body of an answer to `paid` that is not 200. */
 export const PaidRefused = Type.Object({
-  error: Type.Enum(['invalid', 'not_genuine', 'unknown_code', 'try_again']),
+  error: Type.Enum(['invalid', 'not_genuine', 'unknown_code', 'too_many', 'try_again']),
   message: Type.String(),
 });
 

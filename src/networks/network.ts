@@ -60,6 +60,8 @@ export type Received =
   /** The money was credited before, by the same report. */
   | 'repeated'
   | 'review'
+  /** Nothing is stored: too much that opened reviews was reported of this charge before. */
+  | 'too_many'
   /** The decline is stored, or comes after the charge was decided. */
   | 'declined'
   /** There is no such charge. */

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { receiptsPerChargeMax } from '../../src/contract/limits.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { ReportedMoney } from '../../src/domain/received-money.ts';
 import type { NetworkCallRecord } from '../../src/domain/record.ts';
@@ -142,6 +143,19 @@ for (const given of Object.keys(ends)) {
     if (given !== 'was declined') receive(scene).expect({ answer, changes: [] });
   });
 }
+
+test('a charge remembers so many reports; one more is refused and stores nothing, and the right money is taken nevertheless', () => {
+  const scene = hosted();
+  const less = amount - 1;
+  const review = { answer: { received: 'review' }, events: ['review.opened'] };
+  for (let i = 0; i < receiptsPerChargeMax; i++)
+    receive(scene, { reference: `L-${i}`, amount: less }).expect(review);
+  receive(scene, { reference: 'L', amount: less }).expect({ answer: { received: 'too_many' }, changes: [] });
+  receive(scene, { reference: 'L-0', amount: less }).expect({ answer: { received: 'review' }, changes: [] });
+  receive(scene).expect({ answer: { received: 'credited' }, events: credited });
+  receive(scene).expect({ answer: { received: 'repeated' }, changes: [] });
+  receive(scene, { reference: 'M' }).expect({ answer: { received: 'too_many' }, changes: [] });
+});
 
 test('the card is known as far as the network tells', () => {
   const scene = hosted();

@@ -249,6 +249,7 @@ function replyTo(received: Received, isCaptured: boolean): Reply {
     case 'declined':
       return say('APPROVED');
     case 'unknown':
+    case 'too_many':
       return say('FAILURE');
     case 'later':
       return say('FAILURE', 503);
