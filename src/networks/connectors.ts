@@ -25,9 +25,12 @@ export interface ConnectorSetting {
 export interface ConnectorWorld {
   readonly send: SendPost;
   readonly now: Clock;
+  /** Why customers may not be sent to an address, in short; null when they may. */
+  readonly addressFault: (url: string) => string | null;
 }
 
 export interface ConnectorRow {
+  /** The methods that can go through it. The first one does unless others are chosen. */
   readonly methods: readonly PaymentMethodType[];
   readonly settings: readonly ConnectorSetting[];
   /** Makes the networks of its methods. `settings` has its values, the secrets opened. */
@@ -39,7 +42,7 @@ export interface ConnectorRow {
 
 export const connectors = {
   http: {
-    methods: ['cash'],
+    methods: ['cash', 'card'],
     settings: [
       {
         name: 'address',
@@ -55,9 +58,8 @@ export const connectors = {
         description: 'the secret that signs in both directions',
       },
     ],
-    connect: ({ address, secret }, world) => ({
-      cash: createHttpConnector({ address: address!, secret: secret!, ...world }),
-    }),
+    connect: ({ address, secret }, world) =>
+      createHttpConnector({ address: address!, secret: secret!, ...world }),
   },
   cmi: {
     methods: ['card'],

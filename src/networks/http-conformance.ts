@@ -1,9 +1,10 @@
-// The cases that an integrator's server must pass: `payments network check --url` runs them against it. They use made-up codes
-// of test mode, so nothing becomes payable.
+// The cases that an integrator's server must pass, for cash, for cards or for both: `payments network check --url` runs them
+// against it. They use made-up payments of test mode, so nothing becomes payable.
 
 import { randomInt } from 'node:crypto';
+import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import type { Clock } from '../core/clock.ts';
-import { isOperationAnswer, type Operation, parsed } from './http-contract.ts';
+import { isOperationAnswer, type Operation, type OperationAnswer, parsed } from './http-contract.ts';
 import type { Posted, SendPost } from './post.ts';
 import { signatureHeader, signatureHeaderName, signatureSecondsMax } from './signed-message.ts';
 
@@ -22,41 +23,63 @@ export interface CheckedCase {
 
 interface Case {
   readonly title: string;
+  /** The method that it is about; without one, of both. */
+  readonly method?: PaymentMethodType;
   /** Resolves with what is wrong; null: nothing. */
   readonly run: (caller: Caller) => Promise<string | null>;
 }
 
-/** Runs the cases in order. The later ones use what the earlier ones have made. */
-export async function checkIntegrator(integrator: Integrator): Promise<CheckedCase[]> {
-  const caller = new Caller(integrator);
+/** Runs the cases of some methods in order. The later ones use what the earlier ones have made. */
+export async function checkIntegrator(
+  integrator: Integrator,
+  methods: readonly PaymentMethodType[],
+): Promise<CheckedCase[]> {
+  const caller = new Caller(integrator, methods.includes('cash') ? 'issue' : 'open_page');
   const checked: CheckedCase[] = [];
-  for (const { title, run } of cases) {
+  for (const { title, method, run } of cases) {
+    if (method !== undefined && !methods.includes(method)) continue;
     const problem = await run(caller).catch((error: Error) => error.message);
     checked.push({ title, problem });
   }
   return checked;
 }
 
+type Carried = Exclude<Operation['operation'], 'status'>;
+
 class Caller {
   readonly #integrator: Integrator;
+  /** What is sent in the cases that are about no method in particular. */
+  readonly first: Carried;
+  /** The page that was opened first. */
+  #page: string | null = null;
   readonly #run = String(randomInt(1_000_000_000));
 
-  constructor(integrator: Integrator) {
+  constructor(integrator: Integrator, first: Carried) {
     this.#integrator = integrator;
+    this.first = first;
   }
 
-  operation(operation: 'issue' | 'cancel', id: string): Operation {
-    return {
-      operation,
+  operation(operation: Carried, id: string): Operation {
+    const common = {
       id: this.idOf(id),
       organization: 'org_check',
       livemode: false,
       payment_intent: 'pi_check',
-      code: '000000000000',
       amount: 10_000,
       currency: 'mad',
-      expires_at: Math.floor(this.#integrator.now() / 1000) + 3600,
-    };
+    } as const;
+    const expires_at = Math.floor(this.#integrator.now() / 1000) + 3600;
+    switch (operation) {
+      case 'issue':
+      case 'cancel':
+        return { operation, ...common, code: '000000000000', expires_at };
+      case 'refund':
+        return { operation, ...common, charge: this.idOf('never') };
+      case 'open_page': {
+        const urls = { paid_url: 'https://pay.example/paid', unpaid_url: 'https://pay.example/unpaid' };
+        return { operation, ...common, charge: common.id, expires_at, language: 'fr', ...urls };
+      }
+    }
   }
 
   status(id: string): Operation {
@@ -85,38 +108,99 @@ class Caller {
     });
   }
 
-  /** What is wrong with the answer to an operation, which should have this status. */
-  async expect(operation: Operation, status: string): Promise<string | null> {
+  /** The answer to an operation. Rejects with what is wrong with it. */
+  async answer(operation: Operation): Promise<OperationAnswer> {
     const posted = await this.post(JSON.stringify(operation));
-    if (posted.status !== 200) return `answered ${posted.status}, not 200`;
+    if (posted.status !== 200) throw new Error(`answered ${posted.status}, not 200`);
     const answer = parsed(posted.body);
-    if (!isOperationAnswer.Check(answer)) return 'the answer is not {"id", "status"} as the contract has it';
-    if (answer.id !== operation.id) return `the answer is about ${answer.id}, not about ${operation.id}`;
+    if (!isOperationAnswer.Check(answer))
+      throw new Error('the answer is not {"id", "status"} as the contract has it');
+    if (answer.id !== operation.id)
+      throw new Error(`the answer is about ${answer.id}, not about ${operation.id}`);
+    return answer;
+  }
+
+  /** What is wrong with the answer to an operation, which should have this status. */
+  async expect(operation: Operation, status: OperationAnswer['status']): Promise<string | null> {
+    const answer = await this.answer(operation);
     return answer.status === status ? null : `the status is ${answer.status}, not ${status}`;
+  }
+
+  /** What is wrong with the page that an integrator has opened, or opens now. */
+  async expectPage(operation: Operation): Promise<string | null> {
+    const { status, url } = await this.answer(operation);
+    if (status !== 'done') return `the status is ${status}, not done`;
+    if (url === undefined || !URL.canParse(url)) return 'the answer has no url of the page';
+    this.#page ??= url;
+    return url === this.#page ? null : `the url is ${url}, and it was ${this.#page} before`;
   }
 
   /** What is wrong unless an operation that is not genuine is refused, and not carried out. */
   async refuses(id: string, forged: Parameters<Caller['post']>[1]): Promise<string | null> {
-    const { status } = await this.post(JSON.stringify(this.operation('issue', id)), forged);
+    const { status } = await this.post(JSON.stringify(this.operation(this.first, id)), forged);
     if (status < 400 || status >= 500) return `answered ${status}, not 401`;
     return this.expect(this.status(id), 'unknown');
   }
 }
 
 const cases: readonly Case[] = [
-  { title: 'issue is carried out', run: (caller) => caller.expect(caller.operation('issue', '1'), 'done') },
   {
-    title: 'issue that is sent again has the same answer',
+    title: 'issue is carried out',
+    method: 'cash',
     run: (caller) => caller.expect(caller.operation('issue', '1'), 'done'),
   },
-  { title: 'status knows an operation', run: (caller) => caller.expect(caller.status('1'), 'done') },
+  {
+    title: 'issue that is sent again has the same answer',
+    method: 'cash',
+    run: (caller) => caller.expect(caller.operation('issue', '1'), 'done'),
+  },
+  {
+    title: 'status knows an operation',
+    method: 'cash',
+    run: (caller) => caller.expect(caller.status('1'), 'done'),
+  },
+  {
+    title: 'open_page gives the address of a page',
+    method: 'card',
+    run: (caller) => caller.expectPage(caller.operation('open_page', '5')),
+  },
+  {
+    title: 'open_page that is sent again gives the same page',
+    method: 'card',
+    run: (caller) => caller.expectPage(caller.operation('open_page', '5')),
+  },
+  {
+    title: 'status knows a page',
+    method: 'card',
+    run: (caller) => caller.expectPage(caller.status('5')),
+  },
+  {
+    title: 'a refund of a payment that nobody made is refused',
+    method: 'card',
+    run: (caller) => caller.expect(caller.operation('refund', '6'), 'refused'),
+  },
+  {
+    title: 'a refused refund that is sent again is refused again',
+    method: 'card',
+    run: (caller) => caller.expect(caller.operation('refund', '6'), 'refused'),
+  },
+  {
+    title: 'status knows a refused refund',
+    method: 'card',
+    run: (caller) => caller.expect(caller.status('6'), 'refused'),
+  },
   {
     title: 'status says unknown of an operation that never came',
     run: (caller) => caller.expect(caller.status('never'), 'unknown'),
   },
-  { title: 'cancel is carried out', run: (caller) => caller.expect(caller.operation('cancel', '2'), 'done') },
+  {
+    title: 'cancel is carried out',
+    method: 'cash',
+    run: (caller) => caller.expect(caller.operation('cancel', '2'), 'done'),
+  },
   {
     title: 'cancel that is sent again has the same answer',
+    method: 'cash',
     run: (caller) => caller.expect(caller.operation('cancel', '2'), 'done'),
   },
   {

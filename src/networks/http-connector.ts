@@ -1,12 +1,32 @@
-// The connector to an integrator who implements the contract in http-contract.ts, for cash agents. Only an answer that
-// follows the contract counts. Anything else (another status, no JSON, another operation's id) rejects, and the runner asks
-// again.
+// The connector to an integrator who implements the contract in http-contract.ts, for cash agents, for cards that are typed on a
+// page of the integrator's, or for both. Only an answer that follows the contract counts. Anything else (another status, no
+// JSON, another operation's id) rejects, and the runner asks again.
+//
+// A page is opened when its customer comes, under the id of the charge, so that it is the same page each time.
 
 import type { Clock } from '../core/clock.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
-import { isOperationAnswer, isPaid, type Operation, parsed } from './http-contract.ts';
-import type { Callback, CashCode, CashNetwork, LookedUp, Received, Reply, Report } from './network.ts';
+import type { CardDetails } from '../domain/record.ts';
+import {
+  isOperationAnswer,
+  type Operation,
+  type OperationAnswer,
+  parsed,
+  type ReportRead,
+  readReport,
+} from './http-contract.ts';
+import type {
+  Callback,
+  CardNetwork,
+  CashCode,
+  CashNetwork,
+  HostedPayment,
+  LookedUp,
+  Received,
+  Reply,
+  Report,
+} from './network.ts';
 import type { SendPost } from './post.ts';
 import { signatureFault, signatureHeader, signatureHeaderName } from './signed-message.ts';
 
@@ -17,42 +37,95 @@ export interface HttpConnectorOptions {
   readonly secret: string;
   readonly send: SendPost;
   readonly now: Clock;
+  /** Why customers may not be sent to an address, in short; null when they may. */
+  readonly addressFault: (url: string) => string | null;
 }
 
 /** An id that no operation has. */
 const unknownOperation = 'op_check';
 
-export function createHttpConnector(options: HttpConnectorOptions): CashNetwork {
+/** For how long after its end a page is asked about: the integrator may learn late that it was paid. */
+const pageOverMs = 86_400_000;
+
+export function createHttpConnector(options: HttpConnectorOptions): {
+  readonly card: CardNetwork;
+  readonly cash: CashNetwork;
+} {
   const operate = (operation: Operation) => sendOperation(options, operation);
-  const carryOut = async (operation: Operation) => {
-    const outcome = await operate(operation);
-    if (outcome === 'unknown') throw new Error(`the network does not know the operation that it was sent`);
-    return outcome;
+  const statusOf = (id: string) => operate({ operation: 'status', id });
+  const carryOut = async (operation: Operation) => outcomeOf(known(await operate(operation)));
+  const both = {
+    readCallback: (callback: Callback) => readCallback(callback, options),
+    async check() {
+      if ((await statusOf(unknownOperation)).status === 'unknown') return;
+      throw new Error('asked for the status of an operation that never was, the network did not say unknown');
+    },
   };
   return {
-    agents: [],
-    issue: (call, cash) => carryOut({ operation: 'issue', ...detailsOf(call, cash) }),
-    cancel: (call, cash) => carryOut({ operation: 'cancel', ...detailsOf(call, cash) }),
-    lookup: ({ id }) => operate({ operation: 'status', id }),
-    readCallback: (callback) => readPaid(callback, options),
-    async check() {
-      const known = await operate({ operation: 'status', id: unknownOperation });
-      if (known === 'unknown') return;
-      throw new Error('asked for the status of an operation that never was, the network did not say unknown');
+    cash: {
+      ...both,
+      agents: [],
+      issue: (call, cash) => carryOut({ operation: 'issue', ...detailsOf(call), ...codeOf(cash) }),
+      cancel: (call, cash) => carryOut({ operation: 'cancel', ...detailsOf(call), ...codeOf(cash) }),
+      lookup: async ({ id }) => lookedUp(await statusOf(id)),
+    },
+    card: {
+      ...both,
+      openPage: async () => ({ result: 'awaited' }),
+      startPage: async (payment) => ({
+        url: pageOf(known(await operate(openingOf(payment))), options),
+        fields: null,
+      }),
+      refund: (call) => carryOut({ operation: 'refund', ...detailsOf(call), charge: call.charge! }),
+      async lookup(call) {
+        switch (call.action) {
+          case 'open_card_page':
+            return { result: 'awaited' };
+          case 'await_card_payment':
+            return pageOutcome(await statusOf(call.charge!), call, options.now());
+          case 'refund_charge':
+            return lookedUp(await statusOf(call.id));
+          default:
+            return { result: 'failed', reason: 'unsupported' };
+        }
+      },
     },
   };
 }
 
-function detailsOf(call: NetworkCall, { number, expiresAtMs }: CashCode) {
+function detailsOf(call: NetworkCall) {
   return {
     id: call.id,
     organization: call.org,
     livemode: call.livemode,
     payment_intent: call.paymentIntent,
-    code: number,
     amount: call.amount,
     currency: call.currency as 'mad',
-    expires_at: Math.floor(expiresAtMs / 1000),
+  };
+}
+
+function codeOf({ number, expiresAtMs }: CashCode) {
+  return { code: number, expires_at: Math.floor(expiresAtMs / 1000) };
+}
+
+function openingOf({ charge, customer, description, ...payment }: HostedPayment): Operation {
+  const { name, email } = customer;
+  return {
+    operation: 'open_page',
+    id: charge,
+    organization: payment.org,
+    livemode: payment.livemode,
+    payment_intent: payment.paymentIntent,
+    charge,
+    amount: payment.amount,
+    currency: payment.currency as 'mad',
+    expires_at: Math.floor(payment.expiresAtMs / 1000),
+    language: payment.language,
+    paid_url: payment.paidUrl,
+    unpaid_url: payment.unpaidUrl,
+    ...(name !== null && { name }),
+    ...(email !== null && { email }),
+    ...(description !== null && { description }),
   };
 }
 
@@ -60,10 +133,10 @@ function detailsOf(call: NetworkCall, { number, expiresAtMs }: CashCode) {
 async function sendOperation(
   { address, secret, send, now }: HttpConnectorOptions,
   operation: Operation,
-): Promise<LookedUp> {
+): Promise<OperationAnswer> {
   const body = JSON.stringify(operation);
   const timestampSeconds = Math.floor(now() / 1000);
-  const posted = await send({
+  const { status, body: answered } = await send({
     url: address,
     headers: {
       'Content-Type': 'application/json',
@@ -73,24 +146,82 @@ async function sendOperation(
     body,
     isIdempotent: true,
   });
-  return outcomeOf(posted.status, posted.body, operation.id);
-}
-
-function outcomeOf(status: number, body: string, id: string): NetworkOutcome | 'unknown' {
   if (status !== 200) throw new Error(`the network answered ${status}`);
-  const answer = parsed(body);
+  const answer = parsed(answered);
   if (!isOperationAnswer.Check(answer)) throw new Error("the network's answer does not follow the contract");
-  if (answer.id !== id) throw new Error("the network's answer is about another operation");
-  if (answer.status === 'refused') return { result: 'failed', reason: answer.reason ?? 'refused' };
-  return answer.status === 'done' ? { result: 'done' } : 'unknown';
+  if (answer.id !== operation.id) throw new Error("the network's answer is about another operation");
+  return answer;
 }
 
-type Refusal = 'invalid' | 'not_genuine' | 'unknown_code' | 'too_many' | 'try_again';
+/** Rejects the answer to an operation that says that the operation never came. */
+function known(answer: OperationAnswer): OperationAnswer {
+  if (answer.status === 'unknown')
+    throw new Error('the network does not know the operation that it was sent');
+  return answer;
+}
+
+function outcomeOf({ status, reason }: OperationAnswer): NetworkOutcome {
+  if (status === 'refused') return { result: 'failed', reason: reason ?? 'refused' };
+  return { result: status === 'pending' ? 'accepted' : 'done' };
+}
+
+function lookedUp(answer: OperationAnswer): LookedUp {
+  return answer.status === 'unknown' ? 'unknown' : outcomeOf(answer);
+}
+
+function pageOf({ status, reason, url }: OperationAnswer, { addressFault }: HttpConnectorOptions): string {
+  if (status !== 'done') throw new Error(`the network opened no page (${reason ?? status})`);
+  if (url === undefined) throw new Error('the network gave no address of its page');
+  const fault = addressFault(url);
+  if (fault !== null) throw new Error(`customers can't be sent to the network's page: ${fault}`);
+  return url;
+}
+
+/** What became of a page. Without a report its customer may still pay, also when the page was not opened yet. */
+function pageOutcome(
+  { status, reason, report }: OperationAnswer,
+  { charge, chargeEndsAtMs }: NetworkCall,
+  nowMs: number,
+): NetworkOutcome {
+  if (report !== undefined) {
+    const read = readReport(report);
+    if (typeof read === 'string') throw new Error(`the network's report is not valid: ${read}`);
+    if (read.is === 'cash' || read.report.charge !== charge)
+      throw new Error("the network's report is about another payment");
+    return read.is === 'declined' ? declinedBy(read) : paidBy(read);
+  }
+  if (status === 'refused') return { result: 'failed', reason: reason ?? 'refused' };
+  return nowMs < chargeEndsAtMs! + pageOverMs
+    ? { result: 'accepted' }
+    : { result: 'failed', reason: 'not_paid' };
+}
+
+type Declined = Extract<ReportRead, { is: 'declined' }>;
+
+function declinedBy({ report }: Declined) {
+  return { result: 'declined', decline_code: report.decline_code } as const;
+}
+
+function paidBy(read: Exclude<ReportRead, Declined>): Extract<NetworkOutcome, { result: 'paid' }> {
+  const { reference, amount, currency } = read.report;
+  const agent = read.is === 'cash' ? read.report.agent : null;
+  const card = read.is === 'card' ? cardOf(read.report.card) : null;
+  return { result: 'paid', money: { reference, amount, currency, agent, card, isHeld: false } };
+}
+
+function cardOf(card: Partial<CardDetails> | undefined): CardDetails | null {
+  if (card === undefined) return null;
+  const { brand, last4, exp_month = null, exp_year = null } = card;
+  return { brand: brand!, last4: last4!, exp_month, exp_year };
+}
+
+type Refusal = 'invalid' | 'not_genuine' | 'unknown_code' | 'unknown_charge' | 'too_many' | 'try_again';
 
 const statuses: Readonly<Record<Refusal, number>> = {
   invalid: 400,
   not_genuine: 401,
   unknown_code: 404,
+  unknown_charge: 404,
   too_many: 409,
   try_again: 503,
 };
@@ -103,21 +234,19 @@ function jsonReply(status: number, body: object): Reply {
   return { status, contentType: 'application/json', body: JSON.stringify(body) };
 }
 
-function readPaid({ signature, body }: Callback, { secret, now }: HttpConnectorOptions): Report | Reply {
+function readCallback({ signature, body }: Callback, { secret, now }: HttpConnectorOptions): Report | Reply {
   const fault = signatureFault(signature, body, secret, Math.floor(now() / 1000));
   if (fault !== null) return refuse('not_genuine', fault);
-  const paid = parsed(body);
-  if (!isPaid.Check(paid)) {
-    const [first] = isPaid.Errors(paid);
-    const where = first?.instancePath ? first.instancePath.slice(1) : 'the body';
-    return refuse('invalid', `${where} ${first?.message ?? 'is invalid'}`);
-  }
-  const { reference, amount, currency, agent, code } = paid;
-  const money = { reference, amount, currency, agent, card: null, isHeld: false };
-  return { about: { cashNumber: code }, says: { result: 'paid', money }, reply: replyTo };
+  const read = readReport(parsed(body));
+  if (typeof read === 'string') return refuse('invalid', read);
+  const isCash = read.is === 'cash';
+  const about = isCash ? { cashNumber: read.report.code } : { charge: read.report.charge };
+  const reply = (received: Received, charge: string | null) => replyTo(received, charge, isCash);
+  const says = read.is === 'declined' ? { ...declinedBy(read), mayTryAgain: false } : paidBy(read);
+  return { about, says, reply };
 }
 
-function replyTo(received: Received, charge: string | null): Reply {
+function replyTo(received: Received, charge: string | null, isCash: boolean): Reply {
   switch (received) {
     case 'credited':
     case 'repeated':
@@ -126,11 +255,13 @@ function replyTo(received: Received, charge: string | null): Reply {
     case 'declined':
       return jsonReply(200, { status: received, charge });
     case 'unknown':
-      return refuse('unknown_code', 'there is no payment with this code: give the money back');
+      return isCash
+        ? refuse('unknown_code', 'there is no payment with this code: give the money back')
+        : refuse('unknown_charge', 'there is no such charge: give the money back');
     case 'too_many':
       return refuse(
         'too_many',
-        'too many payments of this code are reviewed: nothing is stored, give the money back',
+        'too much that was reported of this payment waits for a person: nothing is stored, give the money back',
       );
     case 'later':
       return refuse('try_again', 'nothing is stored yet: send the same message again in some seconds');

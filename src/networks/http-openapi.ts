@@ -1,7 +1,7 @@
 // The OpenAPI document of the contract with integrators, in both directions: the operations that the service posts are its
 // webhooks, and the report that an integrator posts is its path. `npm run docs` writes it into docs/networks.
 
-import { Operation, OperationAnswer, Paid, PaidAnswer, PaidRefused } from './http-contract.ts';
+import { Operation, OperationAnswer, Report, ReportAnswer, ReportRefused } from './http-contract.ts';
 import { signatureHeaderName } from './signed-message.ts';
 
 const json = (schema: object) => ({ 'application/json': { schema } });
@@ -43,18 +43,18 @@ export function httpContractDocument(): object {
     paths: {
       '/networks/http/{organization}/{mode}': {
         post: {
-          summary: 'The integrator reports a payment.',
+          summary: 'The integrator reports a payment, or that a card was declined.',
           parameters: [
             pathParameter('organization', { type: 'string' }),
             pathParameter('mode', { type: 'string', enum: ['test', 'live'] }),
             signature,
           ],
-          requestBody: { required: true, content: json(Paid) },
+          requestBody: { required: true, content: json(Report) },
           responses: {
-            '200': { description: 'Stored, for good.', content: json(PaidAnswer) },
+            '200': { description: 'Stored, for good.', content: json(ReportAnswer) },
             '4XX': {
               description: 'Not accepted: sending it again can not help.',
-              content: json(PaidRefused),
+              content: json(ReportRefused),
             },
             '429': {
               description:

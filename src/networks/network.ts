@@ -104,6 +104,9 @@ interface Network {
 
 /** A payment that its customer pays on the network's own page. */
 export interface HostedPayment {
+  readonly org: string;
+  readonly livemode: boolean;
+  readonly paymentIntent: string;
   /** The id of the charge. */
   readonly charge: string;
   /** Centimes. */

@@ -27,10 +27,19 @@ import type { SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
 import { systemTimers } from '../networks/timers.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
+import { checkWebhookUrl } from '../webhooks/address-guard.ts';
 import { Posts } from '../webhooks/posts.ts';
 import { createResolver } from '../webhooks/resolver.ts';
 import type { Config } from './config-schema.ts';
 import { systemClocks } from './system-clocks.ts';
+
+/** Why an address can't be that of a payment network or of its page, in short; null when it can. */
+export function networkAddressFaultOf({ webhooks }: Config): (url: string) => string | null {
+  return (url) => {
+    const checked = checkWebhookUrl(url, webhooks);
+    return checked.ok ? null : checked.reason;
+  };
+}
 
 export function simulatorOf({ simulator }: Config): ReturnType<typeof createSimulator> {
   return createSimulator('test', {
@@ -88,7 +97,7 @@ export class ConfiguredNetworks implements Networks {
   constructor({ config, secrets, send }: ConfiguredNetworksOptions) {
     this.#simulator = simulatorOf(config);
     this.#secrets = secrets;
-    this.#world = { send, now: Date.now };
+    this.#world = { send, now: Date.now, addressFault: networkAddressFaultOf(config) };
   }
 
   /** Puts the connectors of an organization in force. */

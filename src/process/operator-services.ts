@@ -11,11 +11,10 @@ import { OperatorFailure } from '../operator/protocol.ts';
 import type { ConfigLine, OperatorServices, ShardAnswer } from '../operator/server/services.ts';
 import type { InternalRequest, OpenCall } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
-import { checkWebhookUrl } from '../webhooks/address-guard.ts';
 import { createApiCaller } from './api-caller.ts';
 import { compactServed } from './compact-folder.ts';
 import type { Config } from './config-schema.ts';
-import { ConfiguredNetworks, createSend } from './networks.ts';
+import { ConfiguredNetworks, createSend, networkAddressFaultOf } from './networks.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export function operatorServices(options: {
@@ -54,10 +53,7 @@ export function operatorServices(options: {
     now: Date.now,
     directory,
     secrets,
-    networkAddressFault(url) {
-      const checked = checkWebhookUrl(url, inForce.webhooks);
-      return checked.ok ? null : checked.reason;
-    },
+    networkAddressFault: networkAddressFaultOf(inForce),
     async checkNetwork(org, mode, method) {
       networks.put(org, directory.organization(org).connectors);
       await networks.of(org, mode)[method]?.check?.();

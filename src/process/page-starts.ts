@@ -26,14 +26,17 @@ export async function startPage(
   };
   const charge = await read<ChargeRecord>(id);
   if (charge.status !== 'pending') throw new Error(`a charge that ${charge.status} can't be paid`);
-  const { org, livemode, amount, currency } = charge;
-  const intent = await read<PaymentIntentRecord>(charge.payment_intent);
+  const { org, livemode, amount, currency, payment_intent: paymentIntent } = charge;
+  const intent = await read<PaymentIntentRecord>(paymentIntent);
   const customer = intent.customer === null ? null : await read<CustomerRecord>(intent.customer);
   const mode = modeOf(livemode);
   const network = networks.of(org, mode).card;
   if (network?.startPage === undefined)
     throw new Error('no card network with a page of its own is connected');
   return network.startPage({
+    org,
+    livemode,
+    paymentIntent,
     charge: id,
     amount,
     currency,

@@ -92,10 +92,11 @@ const host: CliHost = {
     };
     return reconcile({ ...options, onDifference, onProgress: showProgress }).finally(endProgress);
   },
-  async checkIntegrator(url, secret) {
+  async checkIntegrator(url, secret, methods) {
     const { createSend } = await import('./networks.ts');
     const { checkIntegrator } = await import('../networks/http-conformance.ts');
-    return checkIntegrator({ url, secret, send: createSend(configFor(undefined)), now: Date.now });
+    const integrator = { url, secret, send: createSend(configFor(undefined)), now: Date.now };
+    return checkIntegrator(integrator, methods);
   },
   async compact(dataDir) {
     const { compactDataFolder } = await import('./compact-folder.ts');

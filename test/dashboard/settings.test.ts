@@ -158,16 +158,21 @@ browserTest(
         await form.getByLabel(label, { exact: true }).fill(value);
       await form.getByRole('button', { name: 'Connect' }).click();
     };
-    const address = 'Address of the agents’ server';
+    const address = 'Address of its server';
     await connect(agents, { [address]: 'http://127.0.0.1/operations', 'Shared secret': 'short' });
     assert.match((await alertText())!, /public https address.*at least 16 characters/s);
+    await agents.getByLabel('Payments', { exact: true }).selectOption('Cash and cards');
     await connect(agents, { [address]: 'https://93.184.216.34/operations', 'Shared secret': secret });
     assert.equal(await notice(), 'The change is saved.');
     assert.match((await page.getByRole('main').textContent())!, new RegExp(`/networks/http/${org}/live`));
-    const [shown] = await service
-      .operate<{ mode: string; settings: object }[]>('network.show', { org })
+    const shown = await service
+      .operate<{ mode: string; method: string; settings: object }[]>('network.show', { org })
       .then((all) => all.filter(({ mode }) => mode === 'live'));
-    assert.deepEqual(shown!.settings, { address: 'https://93.184.216.34/operations' });
+    assert.deepEqual(
+      shown.map(({ method }) => method),
+      ['card', 'cash'],
+    );
+    assert.deepEqual(shown[0]!.settings, { address: 'https://93.184.216.34/operations' });
     const viewer = await newMember(dashboard, 'viewer');
     const seen = await viewer.get(new URL(dashboard.address('settings', 'live')).pathname);
     assert.deepEqual([seen.status, seen.body.includes('93.184.216.34')], [200, false]);

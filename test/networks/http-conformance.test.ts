@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import type { PaymentMethodType } from '../../src/contract/vocabulary.ts';
 import { checkIntegrator } from '../../src/networks/http-conformance.ts';
 import type { SendPost } from '../../src/networks/post.ts';
 import { ReferenceIntegrator } from './reference-integrator.ts';
@@ -13,14 +14,15 @@ const send: SendPost = async ({ url, headers, body }) => {
   const response = await fetch(url, { method: 'POST', headers, body });
   return { status: response.status, body: await response.text() };
 };
-const findings = async (url: string) => {
-  const checked = await checkIntegrator({ url, secret, send, now: Date.now });
+const findings = async (url: string, methods: readonly PaymentMethodType[] = ['cash']) => {
+  const checked = await checkIntegrator({ url, secret, send, now: Date.now }, methods);
   return checked.flatMap(({ title, problem }) => (problem === null ? [] : [title]));
 };
 
-test('the reference integrator passes', async () => {
+test('the reference integrator passes, for each method and for both', async () => {
   const integrator = await ReferenceIntegrator.start(secret);
-  assert.deepEqual(await findings(integrator.address), []);
+  for (const methods of [['cash'], ['card'], ['cash', 'card']] as const)
+    assert.deepEqual(await findings(integrator.address, methods), []);
   await integrator.stop();
 });
 
@@ -58,4 +60,20 @@ test('an integrator that verifies nothing, forgets operations or mixes them up i
   assert(forgetful.includes('status knows an operation'));
   const mixed = await findings(await faulty(() => ({ id: 'op_1', status: 'done' })));
   assert(mixed.includes('issue is carried out'));
+});
+
+test('an integrator that opens no page, or another one each time, and refunds what nobody paid is found out', async () => {
+  let pages = 0;
+  const careless = await faulty(({ operation }) => ({
+    status: 'done',
+    ...(operation === 'open_page' && { url: `https://pay.example/${pages++}` }),
+  }));
+  const found = await findings(careless, ['card']);
+  for (const title of [
+    'open_page that is sent again gives the same page',
+    'status knows a page',
+    'a refund of a payment that nobody made is refused',
+    'status says unknown of an operation that never came',
+  ])
+    assert(found.includes(title), title);
 });

@@ -1,5 +1,5 @@
-// A reference implementation of the contract in docs/networks/http.md: a server in front of a cash agents' network, in
-// memory. It is strict: what is not signed by the secret, or is older than five minutes, is refused. Tests tell it to
+// A reference implementation of the contract in docs/networks/http.md: a server in front of a cash agents' network and of a
+// card processor with a page of its own, in memory. It is strict: what is not signed by the secret, or is older than five minutes, is refused. Tests tell it to
 // misbehave: each misbehaviour is used up by one operation.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -16,8 +16,24 @@ export interface Code {
   payable: boolean;
 }
 
+/** A page on which a card can be typed. */
+export interface CardPage {
+  readonly charge: string;
+  readonly amount: number;
+  readonly language: string;
+  readonly paid_url: string;
+  readonly unpaid_url: string;
+  readonly name?: string;
+  /** What was taken, less what was refunded. */
+  taken: number;
+  /** What the service is told, or is answered when it asks. */
+  report?: object;
+}
+
+const operations = ['issue', 'cancel', 'open_page', 'refund', 'status'] as const;
+
 interface Operation {
-  readonly operation: 'issue' | 'cancel' | 'status';
+  readonly operation: (typeof operations)[number];
   readonly id: string;
 }
 
@@ -25,6 +41,8 @@ interface OperationAnswer {
   readonly id: string;
   readonly status: 'done' | 'refused' | 'unknown';
   readonly reason?: string;
+  readonly url?: string;
+  readonly report?: object;
 }
 
 /** What it does instead of answering; all but `refuse` and `down` carry the operation out. */
@@ -42,6 +60,8 @@ const secondsMax = 300;
 export class ReferenceIntegrator {
   readonly secret: string;
   readonly codes = new Map<string, Code>();
+  /** By charge. */
+  readonly pages = new Map<string, CardPage>();
   /** What each operation came to, by its id: one effect, however often it is sent. */
   readonly #answers = new Map<string, OperationAnswer>();
   /** Every operation that arrived, with those that were sent again. */
@@ -62,7 +82,11 @@ export class ReferenceIntegrator {
   }
 
   get address(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/operations`;
+    return `${this.#origin}/operations`;
+  }
+
+  get #origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   async stop(): Promise<void> {
@@ -71,6 +95,7 @@ export class ReferenceIntegrator {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET') return this.#show(request.url!, response);
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
     const answer = (status: number, json: object) => response.writeHead(status).end(JSON.stringify(json));
@@ -101,19 +126,55 @@ export class ReferenceIntegrator {
   #carryOut(operation: Operation, refuses: boolean): OperationAnswer {
     const { id } = operation;
     const known = this.#answers.get(id);
-    if (operation.operation === 'status') return known ?? { id, status: 'unknown' };
-    if (known !== undefined) return known;
-    const made: OperationAnswer = refuses
-      ? { id, status: 'refused', reason: 'no agents today' }
-      : { id, status: 'done' };
-    const code = operation as unknown as Code;
-    if (!refuses && operation.operation === 'issue') this.codes.set(code.code, { ...code, payable: true });
-    if (!refuses && operation.operation === 'cancel') {
-      const issued = this.codes.get(code.code);
-      if (issued !== undefined) issued.payable = false;
+    if (operation.operation === 'status') {
+      const report = this.pages.get(id)?.report;
+      return known === undefined ? { id, status: 'unknown' } : { ...known, ...(report && { report }) };
     }
+    if (known !== undefined) return known;
+    const reason = refuses ? 'no agents today' : this.#refusalOf(operation);
+    const made: OperationAnswer =
+      reason === null
+        ? { id, status: 'done', ...this.#effectOf(operation) }
+        : { id, status: 'refused', reason };
     this.#answers.set(id, made);
     return made;
+  }
+
+  /** Why an operation can't be carried out; null when it can. */
+  #refusalOf(operation: Operation): string | null {
+    if (operation.operation !== 'refund') return null;
+    const { charge, amount } = operation as unknown as CardPage;
+    return amount <= (this.pages.get(charge)?.taken ?? 0) ? null : 'so much was not paid';
+  }
+
+  /** Carries an operation out, and returns what its answer has besides. */
+  #effectOf(operation: Operation): { readonly url?: string } {
+    const code = operation as unknown as Code;
+    const page = operation as unknown as CardPage;
+    switch (operation.operation) {
+      case 'issue':
+        this.codes.set(code.code, { ...code, payable: true });
+        break;
+      case 'cancel': {
+        const issued = this.codes.get(code.code);
+        if (issued !== undefined) issued.payable = false;
+        break;
+      }
+      case 'open_page':
+        this.pages.set(page.charge, { ...page, taken: 0 });
+        return { url: `${this.#origin}/pages/${page.charge}` };
+      case 'refund':
+        this.pages.get(page.charge)!.taken -= page.amount;
+    }
+    return {};
+  }
+
+  /** The page of a charge, where a browser may pay. */
+  #show(path: string, response: ServerResponse): void {
+    const page = this.pages.get(path.split('/').at(-1)!);
+    if (page === undefined) return void response.writeHead(404).end();
+    const link = `<a href="${page.paid_url}">Pay ${page.amount / 100} MAD</a>`;
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(link);
   }
 
   /** How many operations of a kind had an effect. */
@@ -145,6 +206,29 @@ export class ReferenceIntegrator {
     return this.post(address, body, this.sign(body));
   }
 
+  /** A customer has paid by card, which `payment` may change from what was asked for. Returns the report. */
+  takeCard(charge: string, payment: { readonly reference: string; readonly amount?: number }): object {
+    const page = this.pages.get(charge)!;
+    const card = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2030 };
+    const paid_at = Math.floor(Date.now() / 1000);
+    page.report = { type: 'paid', charge, amount: page.amount, currency: 'mad', card, paid_at, ...payment };
+    page.taken += payment.amount ?? page.amount;
+    return page.report;
+  }
+
+  /** A customer's card was declined. Returns the report. */
+  decline(charge: string, decline_code: string): object {
+    const report = { type: 'declined', charge, decline_code };
+    this.pages.get(charge)!.report = report;
+    return report;
+  }
+
+  /** Tells the service at `address` of a payment by card, or that there is none. */
+  tell(address: string, report: object): Promise<Response> {
+    const body = JSON.stringify(report);
+    return this.post(address, body, this.sign(body));
+  }
+
   post(address: string, body: string, signature: string): Promise<Response> {
     const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': signature };
     return fetch(address, { method: 'POST', headers, body });
@@ -154,7 +238,7 @@ export class ReferenceIntegrator {
 function parse(body: string): Operation | null {
   try {
     const operation = JSON.parse(body) as Operation;
-    const isKnown = ['issue', 'cancel', 'status'].includes(operation.operation);
+    const isKnown = operations.includes(operation.operation);
     return isKnown && typeof operation.id === 'string' ? operation : null;
   } catch {
     return null;

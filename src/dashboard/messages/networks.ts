@@ -8,12 +8,16 @@ type LabelOf<Name extends ConnectorName> = `${Name}_${(typeof connectors)[Name][
 type Label = { [Name in ConnectorName]: LabelOf<Name> }[ConnectorName];
 
 const connectorMessages = {
-  http: { en: 'Agents’ network', fr: 'Réseau d’agents', ar: 'شبكة الوكلاء' },
-  connect_http: { en: 'Connect a cash network', fr: 'Connecter un réseau d’espèces', ar: 'ربط شبكة نقدية' },
+  http: { en: 'Agents or processor', fr: 'Agents ou prestataire', ar: 'وكلاء أو معالج دفع' },
+  connect_http: {
+    en: 'Connect cash agents or another processor',
+    fr: 'Connecter des agents d’espèces ou un autre prestataire',
+    ar: 'ربط وكلاء نقد أو معالج دفع آخر',
+  },
   http_address: {
-    en: 'Address of the agents’ server',
-    fr: 'Adresse du serveur des agents',
-    ar: 'عنوان خادم الوكلاء',
+    en: 'Address of its server',
+    fr: 'Adresse de son serveur',
+    ar: 'عنوان خادمه',
   },
   http_address_hint: {
     en: 'An https address. Its operator implements the contract with integrators.',
@@ -76,6 +80,8 @@ const networkMessages = {
     fr: 'Aucun réseau n’est connecté : aucun paiement n’est possible dans ce mode.',
     ar: 'لا توجد شبكة متصلة، فلا يمكن قبول أي دفعة في هذا الوضع.',
   },
+  methods: { en: 'Payments', fr: 'Paiements', ar: 'المدفوعات' },
+  both: { en: 'Cash and cards', fr: 'Espèces et cartes', ar: 'النقد والبطاقات' },
   card: { en: 'Cards', fr: 'Cartes', ar: 'البطاقات' },
   cash: { en: 'Cash', fr: 'Espèces', ar: 'النقد' },
   simulator: { en: 'Simulator', fr: 'Simulateur', ar: 'المحاكي' },

@@ -8,6 +8,7 @@ import { type Html, html } from '../../edge/pages/html.ts';
 import { type SettingFault, settingFaults } from '../../networks/connector-settings.ts';
 import {
   type ConnectorName,
+  type ConnectorRow,
   type ConnectorSetting,
   type ConnectorSettings,
   connectorNames,
@@ -22,6 +23,7 @@ import {
   form,
   hidden,
   type Problems,
+  select,
   submit,
 } from '../components.ts';
 import { roomLink } from '../links.ts';
@@ -103,8 +105,25 @@ function connectForm(visit: Visit, network: ConnectorName, problems: Problems): 
       attributes: html`autocomplete="off"`,
     });
   });
-  const body = [hidden('network', network), ...fields, submit(sayNetworks('connect', language))];
+  const body = [
+    hidden('network', network),
+    ...fields,
+    methodChoice(visit, network),
+    submit(sayNetworks('connect', language)),
+  ];
   return form(visit, roomLink(visit, 'settings/network'), body);
+}
+
+/** Which payments go through a network that is for several methods. */
+function methodChoice({ language, form: typed }: Visit, network: ConnectorName): Html {
+  const { methods }: ConnectorRow = connectors[network];
+  if (methods.length === 1) return hidden('methods', methods[0]!);
+  return select({
+    name: 'methods',
+    label: sayNetworks('methods', language),
+    value: typed.get('methods') ?? '',
+    choices: ([...methods, 'both'] as const).map((choice) => [choice, sayNetworks(choice, language)]),
+  });
 }
 
 function disconnectForm(visit: Visit, network: ConnectorName): Html {
@@ -126,12 +145,14 @@ export async function saveNetwork(visit: Visit, desk: Desk): Promise<Problems> {
     );
     return {};
   }
-  const given = { ...params, ...typedSettings(network, typed) };
+  const chosen = typed.get('methods');
+  const methods = paymentMethodTypes.filter((method) => chosen === method || chosen === 'both');
+  const given = { ...params, ...(methods.length > 0 && { methods }), ...typedSettings(network, typed) };
   const faults = settingFaults(network, given, services.networkAddressFault);
   if (faults.length > 0)
     return Object.fromEntries(faults.map((fault) => [fault.setting, problemOf(network, fault, visit)]));
   // The audit record has the settings, and not the secrets.
-  await desk.act(visit, 'network.set', { ...params, settings: given.settings }, () =>
+  await desk.act(visit, 'network.set', { ...params, methods, settings: given.settings }, () =>
     configureConnector(services, given),
   );
   return {};

@@ -2,7 +2,7 @@
 // human output and `--json`.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { modes } from '../../contract/vocabulary.ts';
+import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log-reader.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
@@ -53,8 +53,12 @@ export interface CliHost {
   resume(dataDir: string | undefined): Promise<Resumed>;
   /** Reconciles a network's statement with the payments of the running service. Throws `OperatorFailure`. */
   reconcile(options: Omit<ReconcileOptions, 'onProgress'>): Promise<Reconciled>;
-  /** Runs the cases of the contract with integrators against a server. */
-  checkIntegrator(url: string, secret: string): Promise<readonly CheckedCase[]>;
+  /** Runs the cases of the contract with integrators, those of some methods, against a server. */
+  checkIntegrator(
+    url: string,
+    secret: string,
+    methods: readonly PaymentMethodType[],
+  ): Promise<readonly CheckedCase[]>;
   /** Gives unused disk space back. Throws `CliFailure`. */
   compact(dataDir: string): Promise<Compacted>;
   /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
+import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import {
   type ConnectorName,
   type ConnectorRow,
@@ -38,11 +39,15 @@ export function addNetworkCommands(program: Command, context: CliContext): void 
       'let the payments of a mode go through a network; its secrets are sealed and never shown again',
     )
     .addOption(modeOption())
-    .addOption(networkOption());
+    .addOption(networkOption())
+    .addOption(
+      methodOption('whose payments go through it (those that do now, or that the network is mostly for)'),
+    );
   for (const option of settingOptions()) set.addOption(option);
   set.action((org, options: SetOptions, command: Command) => {
-    const { mode, network: name } = options;
-    return run(command, 'network.set', { org, mode, network: name, ...valuesOf(options) }, list);
+    const { mode, network: name, method } = options;
+    const params = { org, mode, network: name, ...(method && { methods: methodsOf(method) }) };
+    return run(command, 'network.set', { ...params, ...valuesOf(options) }, list);
   });
   network
     .command('show <ORG>')
@@ -65,6 +70,7 @@ export function addNetworkCommands(program: Command, context: CliContext): void 
     )
     .option('--url <url>', "run the cases of the contract against an integrator's server instead")
     .option('--secret-file <file>', 'the secret that it shares')
+    .addOption(methodOption('the methods whose cases are run').default('cash'))
     .action((org: string | undefined, options: CheckOptions, command: Command) =>
       check(context, org, options, command),
     );
@@ -77,18 +83,19 @@ export function addNetworkCommands(program: Command, context: CliContext): void 
 interface CheckOptions {
   readonly url?: string;
   readonly secretFile?: string;
+  readonly method: string;
 }
 
 async function check(
   { host, print, run }: CliContext,
   org: string | undefined,
-  { url, secretFile }: CheckOptions,
+  { url, secretFile, method }: CheckOptions,
   command: Command,
 ): Promise<void> {
   if (org !== undefined && url === undefined) return run(command, 'network.check', { org }, checks);
   if (org !== undefined || url === undefined || secretFile === undefined)
     command.error('name an organization, or give --url and --secret-file');
-  const checked = await host.checkIntegrator(url, secretIn(secretFile));
+  const checked = await host.checkIntegrator(url, secretIn(secretFile), methodsOf(method));
   print(command, checked, casesInWords);
   const failed = checked.filter(({ problem }) => problem !== null).length;
   if (failed > 0) throw new CliFailure(`${failed} of ${checked.length} cases failed`);
@@ -104,6 +111,14 @@ function casesInWords(checked: readonly CheckedCase[]): string {
 interface SetOptions extends Readonly<Record<string, string>> {
   readonly mode: string;
   readonly network: ConnectorName;
+}
+
+function methodOption(description: string): Option {
+  return new Option('--method <method>', description).choices([...paymentMethodTypes, 'both']);
+}
+
+function methodsOf(method: string): readonly PaymentMethodType[] {
+  return paymentMethodTypes.filter((each) => method === each || method === 'both');
 }
 
 /** `store_key`, which is secret, is given as `--store-key-file`. */

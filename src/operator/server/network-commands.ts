@@ -53,13 +53,14 @@ export interface PresentedNetworkCall {
 
 const org = Type.String();
 const network = Type.Enum(connectorNames);
+const methods = Type.Optional(Type.Array(Type.Enum([...paymentMethodTypes]), { minItems: 1 }));
 const values = Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 4096 }));
 
 export const networkCommands: readonly OperatorCommand[] = [
   withSecrets(
     defineCommand(
       'network.set',
-      { org, mode: modeSchema, network, settings: values, secrets: values },
+      { org, mode: modeSchema, network, methods, settings: values, secrets: values },
       async (params, services) => presentConnectors(await configureConnector(services, params), services),
     ),
     'secrets',
@@ -89,6 +90,8 @@ export interface NewConnector {
   readonly org: string;
   readonly mode: Mode;
   readonly network: ConnectorName;
+  /** Whose payments go through it; without them those that do now, or that it is mostly for. */
+  readonly methods?: readonly PaymentMethodType[];
   readonly settings: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, string>>;
 }
@@ -99,14 +102,16 @@ export async function configureConnector(
   given: NewConnector,
 ): Promise<Organization> {
   refuseSettings(given, services);
-  const { org, mode, network, settings, secrets } = given;
+  const { org, mode, network, methods = null, settings, secrets } = given;
   const { directory } = services;
   const { id } = directory.organization(org);
   const sealed = Object.entries(secrets).map(([name, secret]) => {
     return [name, services.secrets.seal(secret, ownerOfSetting(id, mode, network, name))];
   });
   const configured = { connector: network, settings, sealed: Object.fromEntries(sealed) };
-  return directory.changeOrganization(id, (organization) => withConnector(organization, mode, configured));
+  return directory.changeOrganization(id, (organization) =>
+    withConnector(organization, mode, configured, methods),
+  );
 }
 
 /** Throws when something is wrong with the settings. */

@@ -33,6 +33,9 @@ const about = { charge: 'ch_1', amount: 25_000, chargeEndsAtMs: startMs + 60_000
 test('a payment from its form to its refund', async () => {
   await network.check!();
   const { fields } = await network.startPage!({
+    org: 'org_1',
+    livemode: true,
+    paymentIntent: 'pi_1',
     charge: 'ch_1',
     amount: 25_000,
     currency: 'mad',

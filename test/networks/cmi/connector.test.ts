@@ -203,6 +203,9 @@ test('the check asks about an order that never was', async () => {
 });
 
 const payment: HostedPayment = {
+  org: 'org_1',
+  livemode: true,
+  paymentIntent: 'pi_1',
   charge: 'ch_1',
   amount: 25_000,
   currency: 'mad',

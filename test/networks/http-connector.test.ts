@@ -1,0 +1,109 @@
+// What the generic connector makes of an integrator's answers about its page for cards. Whatever does not follow the contract
+// rejects, so that it is asked about again.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NetworkCall } from '../../src/domain/network-call.ts';
+import { createHttpConnector } from '../../src/networks/http-connector.ts';
+import { call, startMs } from './calls.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/** The network for cards of an integrator who gives this answer, at a time after the start. */
+function integrator(answer: object, afterMs = 0) {
+  return createHttpConnector({
+    address: 'https://integrator.test/',
+    secret: 'integrators-secret',
+    now: () => startMs + afterMs,
+    addressFault: (url) => (url.startsWith('https:') ? null : 'must use https'),
+    async send({ body }) {
+      const { id } = JSON.parse(body);
+      return { status: 200, body: JSON.stringify({ id, ...answer }) };
+    },
+  }).card;
+}
+
+const awaited: Partial<NetworkCall> = {
+  action: 'await_card_payment',
+  charge: 'ch_1',
+  chargeEndsAtMs: startMs + 30 * minuteMs,
+};
+const paid = { type: 'paid', charge: 'ch_1', reference: 'T-1', amount: 5000, currency: 'mad', paid_at: 1 };
+const card = { brand: 'visa', last4: '4242' };
+const money = { reference: 'T-1', amount: 5000, currency: 'mad', agent: null, isHeld: false };
+
+const outcomes: readonly (readonly [what: string, answer: object, afterMs: number, outcome: object])[] = [
+  ['is open', { status: 'done', url: 'https://x' }, 0, { result: 'accepted' }],
+  ['was not opened yet', { status: 'unknown' }, 0, { result: 'accepted' }],
+  ['ended just now, and may have been paid', { status: 'done' }, 31 * minuteMs, { result: 'accepted' }],
+  ['ended long ago', { status: 'unknown' }, dayMs + 30 * minuteMs, { result: 'failed', reason: 'not_paid' }],
+  ['was given up', { status: 'refused', reason: 'closed' }, 0, { result: 'failed', reason: 'closed' }],
+  [
+    'was paid',
+    { status: 'done', report: { ...paid, card } },
+    0,
+    { result: 'paid', money: { ...money, card: { ...card, exp_month: null, exp_year: null } } },
+  ],
+  [
+    'was paid by an unknown card, long ago',
+    { status: 'done', report: paid },
+    2 * dayMs,
+    { result: 'paid', money: { ...money, card: null } },
+  ],
+  [
+    'was declined',
+    { status: 'done', report: { type: 'declined', charge: 'ch_1', decline_code: 'lost_card' } },
+    0,
+    { result: 'declined', decline_code: 'lost_card' },
+  ],
+];
+for (const [what, answer, afterMs, outcome] of outcomes) {
+  test(`a page that ${what}`, async () => {
+    assert.deepEqual(await integrator(answer, afterMs).lookup(call(awaited)), outcome);
+  });
+}
+
+const nonsense: readonly (readonly [report: object, error: RegExp])[] = [
+  [{ ...paid, charge: 'ch_2' }, /about another payment/],
+  [{ ...paid, amount: '5000' }, /does not follow the contract/],
+  [{ type: 'declined', charge: 'ch_1', decline_code: 'no idea' }, /does not follow the contract/],
+];
+for (const [report, error] of nonsense) {
+  test(`a report of a page that makes no sense decides nothing: ${JSON.stringify(report)}`, async () => {
+    await assert.rejects(integrator({ status: 'done', report }).lookup(call(awaited)), error);
+  });
+}
+
+const payment = {
+  org: 'org_1',
+  livemode: true,
+  paymentIntent: 'pi_1',
+  charge: 'ch_1',
+  amount: 5000,
+  currency: 'mad',
+  expiresAtMs: startMs,
+  language: 'ar',
+  customer: { name: null, email: null },
+  description: null,
+  paidUrl: 'https://pay.test/paid',
+  unpaidUrl: 'https://pay.test/unpaid',
+  callbackUrl: 'https://pay.test/networks/http/org_1/live',
+} as const;
+
+test('customers are sent to an https page only', async () => {
+  const page = (answer: object) => integrator(answer).startPage!(payment);
+  const url = 'https://integrator.test/pages/1';
+  assert.deepEqual(await page({ status: 'done', url }), { url, fields: null });
+  await assert.rejects(async () => page({ status: 'done' }), /no address/);
+  await assert.rejects(async () => page({ status: 'done', url: 'http://x/' }), /must use https/);
+  await assert.rejects(async () => page({ status: 'refused', reason: 'closed' }), /closed/);
+  await assert.rejects(async () => page({ status: 'unknown' }), /does not know/);
+});
+
+test('a refund may take its time', async () => {
+  const refund = call({ action: 'refund_charge', charge: 'ch_1' });
+  assert.deepEqual(await integrator({ status: 'pending' }).refund(refund), { result: 'accepted' });
+  assert.deepEqual(await integrator({ status: 'pending' }).lookup(refund), { result: 'accepted' });
+  assert.equal(await integrator({ status: 'unknown' }).lookup(refund), 'unknown');
+});
