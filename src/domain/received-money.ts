@@ -131,8 +131,13 @@ export function reviewStatementMoney(draft: Draft, money: StatementMoney, id: st
   return answer(review.id);
 }
 
-/** Whether the network has reported money for another charge under this reference. */
-function isOfAnother(draft: Draft, { id, org, livemode }: ChargeRecord, reference: string): boolean {
+/** Whether the network has reported other money under this reference: of another charge, or another amount. */
+function isOfAnother(
+  draft: Draft,
+  { id, org, livemode, receipts }: ChargeRecord,
+  reference: string,
+): boolean {
+  if (receipts.some((receipt) => receipt.reference === reference)) return true;
   const charges = draft.view.scan(receiptIndex(scopeOf(org, livemode), reference), { descending: false });
   for (const charge of charges) if (charge.id !== id) return true;
   return false;

@@ -33,6 +33,8 @@ export interface Runner {
   run(call: NetworkCall): void;
   /** Why a call has no outcome yet: what went wrong when it was last made or asked about; null when nothing did. */
   lastError(callId: string): string | null;
+  /** Whether the network owes an outcome. While a customer is on its page it does not, as long as it can be asked. */
+  isOwed(call: Pick<NetworkCall, 'id' | 'action'>): boolean;
   /** Continues calls that may have been made before a restart. */
   recover(calls: readonly NetworkCall[]): void;
   /** Starts no more calls. Those under way are found again by `recover`. */
@@ -135,6 +137,7 @@ export function createRunner(options: RunnerOptions): Runner {
       for (const call of calls) if (take(call)) ask(call, 0);
     },
     lastError: (callId) => underWay.get(callId) ?? null,
+    isOwed: ({ id, action }) => action !== 'await_card_payment' || typeof underWay.get(id) === 'string',
     stop() {
       stopped = true;
     },

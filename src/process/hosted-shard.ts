@@ -147,9 +147,15 @@ export class HostedShard {
     }
   }
 
+  /** The calls whose outcome a network owes. */
+  owedCalls(): NetworkCallRecord[] {
+    return this.shard.openNetworkCalls().filter((call) => this.#runner.isOwed(call));
+  }
+
   #openCalls({ org, limit }: OpenCallsRequest): OpenCall[] {
-    const open = this.shard.openNetworkCalls().filter((call) => org === null || call.org === org);
+    const open = org === null ? this.owedCalls() : this.shard.openNetworkCalls();
     return open
+      .filter((call) => org === null || call.org === org)
       .slice(-limit)
       .reverse()
       .map((record) => ({ record, lastError: this.#runner.lastError(record.id) }));

@@ -232,7 +232,10 @@ function createNetworkMetrics({
   counter,
 }: Pick<ReturnType<typeof shardMetricsOf>, 'gauge' | 'counter'>) {
   return {
-    waiting: gauge('payments_network_calls_waiting', 'Calls to payment networks without a final outcome'),
+    waiting: gauge(
+      'payments_network_calls_waiting',
+      'Calls to payment networks whose outcome a network owes',
+    ),
     oldest: gauge('payments_network_oldest_call_seconds', 'For how long the oldest of them has waited'),
     failures: counter(
       'payments_network_failures_total',

@@ -188,7 +188,7 @@ function showDepth(): void {
 }
 
 function showNetworkCalls(): void {
-  const calls = shard.openNetworkCalls();
+  const calls = hosted.owedCalls();
   const oldestMs = Math.min(Date.now(), ...calls.map(({ created }) => created * 1000));
   metrics.networks.waiting.set(calls.length);
   metrics.networks.oldest.set((Date.now() - oldestMs) / 1000);

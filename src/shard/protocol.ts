@@ -108,7 +108,7 @@ export interface CallbackRequest {
 /** Asks for the calls to payment networks that have no final outcome yet. The body of the answer is `OpenCall[]` as JSON text. */
 export interface OpenCallsRequest {
   readonly kind: 'open_network_calls';
-  /** Null: of all organizations. */
+  /** Null: those of all organizations whose outcome a network owes. While a customer is on a network's page, it does not. */
   readonly org: string | null;
   /** The newest, so many at most. */
   readonly limit: number;

@@ -243,3 +243,14 @@ test('leaving the network’s page ends nothing while no card was declined there
   const { stage, charge } = hosted();
   stage.when('leave_network_page', {}, charge).expect({ changes: [] });
 });
+
+test('a network that contradicts itself about one payment has nothing credited', () => {
+  const scene = hosted();
+  receive(scene, { amount: amount + 1 }).expect({
+    answer: { received: 'review' },
+    events: ['review.opened'],
+  });
+  scene.stage.settle(scene.awaited, { result: 'paid', money: right }).expect({ events: ['review.opened'] });
+  receive(scene).expect({ answer: { received: 'review' }, changes: [] });
+  assert.equal(scene.stage.get('payment_intent', scene.intent).amount_received, 0);
+});

@@ -222,13 +222,21 @@ test('a call about a page of the network is asked about with growing waits until
   const refused: NetworkOutcome = { result: 'declined', decline_code: 'do_not_honor' };
   const network = fakeNetwork({ lookups: [() => accepted, fails('down'), () => accepted, () => refused] });
   const { runner, timers, settled, counts } = setUp(network);
-  runner.run(call({ action: 'await_card_payment' }));
-  const seen: number[] = [];
+  const page = call({ action: 'await_card_payment' });
+  runner.run(page);
+  const seen: [lookups: number, isOwed: boolean][] = [];
   for (const ms of [29_999, 1, 60_000, 500, 120_000]) {
     await timers.advance(ms);
-    seen.push(counts.lookups);
+    seen.push([counts.lookups, runner.isOwed(page)]);
   }
-  assert.deepEqual(seen, [0, 1, 2, 3, 4]);
+  // It is the customer who is waited for, unless the network can't be asked.
+  assert.deepEqual(seen, [
+    [0, false],
+    [1, false],
+    [2, true],
+    [3, false],
+    [4, false],
+  ]);
   assert.deepEqual(settled, [['op_1', refused]]);
   assert.equal(counts.sends, 0);
   assert.equal(timers.waiting(), 0);
