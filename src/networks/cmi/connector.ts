@@ -46,7 +46,7 @@ export function createCmiConnector(options: CmiConnectorOptions): CardNetwork {
     capture: (call) => calls.capture(call),
     release: (call) => calls.release(call),
     refund: (call) => calls.refund(call),
-    ...(api !== null && { check: () => calls.check() }),
+    check: () => calls.check(),
   };
 }
 

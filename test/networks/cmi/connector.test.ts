@@ -190,7 +190,7 @@ test('without a user of the interface nothing is asked', async () => {
   assert.deepEqual(await network.openPage(call()), { result: 'done' });
   assert.deepEqual(await network.refund(about('refund_charge')), { result: 'failed', reason: 'no_api_user' });
   await assert.rejects(network.lookup(about('capture_charge')), /api_user/);
-  assert.equal(network.check, undefined);
+  await assert.rejects(network.check!(), /api_user/);
   assert.deepEqual(await connected([]).network.openPage(call()), { result: 'awaited' });
 });
 
