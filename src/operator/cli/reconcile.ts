@@ -161,6 +161,7 @@ const meanings: Readonly<Record<Difference['kind'], string>> = {
   pending_here: 'the charge is still pending here: its outcome has not arrived',
   amount_differs: 'the payment has another amount here',
   second_payment: 'the charge was paid before: this is money beyond it',
+  reference_differs: 'the network reported this payment under another reference: it may be a second one',
   duplicate_line: 'another line says the same',
   refund_unknown: 'there is no such refund here',
   refund_pending_here: 'the refund is still pending here',

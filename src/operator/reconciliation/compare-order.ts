@@ -12,6 +12,7 @@ export const differenceKinds = [
   'pending_here',
   'amount_differs',
   'second_payment',
+  'reference_differs',
   'duplicate_line',
   'refund_unknown',
   'refund_pending_here',
@@ -133,50 +134,44 @@ function comparePayments(lines: readonly StatementLine[], charge: NamedCharge, p
   if (status === 'succeeded' && own === undefined && isWithin(period, settled))
     told.push(differs('payment_not_in_statement', null, charge, { day: settled }));
   const isPaid = own?.amount === amount;
-  const inReview = receiptsInReview(lines, charge);
+  if (isPaid && !isReported(own, charge)) told.push(differs('reference_differs', own, charge));
   const others = isPaid ? lines.filter((line) => line !== own) : lines;
   for (const [position, line] of others.entries()) {
     const before = [...(isPaid ? [own] : []), ...others.slice(0, position)];
+    const reference = referenceOf(line);
     if (before.some((other) => isSame(line, other))) told.push(differs('duplicate_line', line, charge));
-    else if (inReview(line)) inReviews.push(line);
+    else if (charge.receipts.some((each) => each.reference === reference && each.amount === line.amount))
+      inReviews.push(line);
     else if (status === 'pending') told.push(differs('pending_here', line, charge));
     else {
       const kind = line === own ? 'amount_differs' : own === undefined ? 'not_paid_here' : 'second_payment';
-      const money = { charge: id, reference: referenceOf(line), amount: line.amount };
-      told.push(differs(kind, line, charge, {}, money));
+      told.push(differs(kind, line, charge, {}, { charge: id, reference, amount: line.amount }));
     }
   }
-  return { matched: isPaid ? [own] : [], inReviews, told };
+  return { matched: isPaid && isReported(own, charge) ? [own] : [], inReviews, told };
 }
 
 /** The line that tells of the money by which the charge succeeded. */
-function ownPayment(lines: readonly StatementLine[], { amount, receipts }: NamedCharge) {
-  const credited = receipts.find((receipt) => receipt.credited)?.reference;
+function ownPayment(lines: readonly StatementLine[], charge: NamedCharge) {
+  const credited = creditedReference(charge);
   return (
     lines.find(({ reference }) => reference !== null && reference === credited) ??
-    lines.find((line) => line.amount === amount) ??
+    lines.find((line) => line.amount === charge.amount) ??
     lines[0]
   );
 }
 
+function creditedReference({ receipts }: NamedCharge): string | undefined {
+  return receipts.find((receipt) => receipt.credited)?.reference;
+}
+
 /**
- * Tells whether the money of a line is in a review. A statement may have other references than the network's reports, so one
- * that no line has stands for any line with its amount, once.
+ * False when the charge succeeded by money that the network has reported under another reference than the line has. Then the
+ * line tells of other money, or the statement has references of another kind, which nothing here can tell.
  */
-function receiptsInReview(
-  lines: readonly StatementLine[],
-  { receipts }: NamedCharge,
-): (line: StatementLine) => boolean {
-  const left = receipts.filter(({ credited }) => !credited);
-  const references = new Set(lines.map(referenceOf));
-  return (line) => {
-    const ofAmount = left.filter(({ amount }) => amount === line.amount);
-    const found =
-      ofAmount.find(({ reference }) => reference === referenceOf(line)) ??
-      ofAmount.find(({ reference }) => !references.has(reference));
-    if (found !== undefined) left.splice(left.indexOf(found), 1);
-    return found !== undefined;
-  };
+function isReported({ reference }: StatementLine, charge: NamedCharge): boolean {
+  const credited = creditedReference(charge);
+  return credited === undefined || reference === null || reference === credited;
 }
 
 function compareRefunds(lines: readonly StatementLine[], charge: NamedCharge, period: Period): Compared {

@@ -35,6 +35,8 @@ const headBytes = 64 * 1024;
 const headRecordsMax = 20;
 const recordCharactersMax = 64 * 1024;
 const separators = [';', ',', '\t', '|'];
+/** Named instead of a heading: the file has no such column. */
+const none = '-';
 const required: readonly Column[] = ['order', 'amount'];
 
 /** Looks at the beginning of the file. Throws `OperatorFailure` of kind `usage` when it has no headings of a statement. */
@@ -42,6 +44,7 @@ export async function startOfStatement(file: StatementFile): Promise<StatementSt
   const { head, bytes } = await headOf(file.path);
   const encoding = isUtf8(head) ? 'utf8' : 'latin1';
   let seen: readonly string[] = [];
+  let unknown: string | undefined;
   for (const delimiter of separators) {
     const csv: Options = {
       delimiter,
@@ -58,15 +61,19 @@ export async function startOfStatement(file: StatementFile): Promise<StatementSt
     const records = recordsOf(file.path, head, csv);
     for (const [position, cells] of records.entries()) {
       const places = placesOf(cells, file);
+      if (required.some((column) => places[column] < 0)) continue;
+      const missing = [...file.headings].find(([column, name]) => name !== none && places[column] < 0);
       const form = { amounts: file.format.amounts, places, kinds: file.kinds };
-      if (required.every((column) => places[column] >= 0))
-        return { form, bytes, csv, recordsBefore: position + 1 };
+      if (missing === undefined) return { form, bytes, csv, recordsBefore: position + 1 };
+      unknown = missing[1];
     }
     seen = (records[0]?.length ?? 0) > seen.length ? records[0]! : seen;
   }
   throw new OperatorFailure(
     'usage',
-    `${file.path} has no headings for the order and the amount among ${JSON.stringify(seen.slice(0, 20))}: name them with --columns order=HEADING,amount=HEADING`,
+    unknown === undefined
+      ? `${file.path} has no headings for the order and the amount among ${JSON.stringify(seen.slice(0, 20))}: name them with --columns order=HEADING,amount=HEADING`
+      : `${file.path} has no heading ${JSON.stringify(unknown)}`,
   );
 }
 
@@ -104,6 +111,7 @@ function placesOf(cells: readonly string[], { format, headings }: StatementFile)
   const words = cells.map(plainWord);
   const placeOf = (column: Column) => {
     const given = headings.get(column);
+    if (given === none) return -1;
     const names = given === undefined ? format.headings[column] : [plainWord(given)];
     return names.map((name) => words.indexOf(name)).find((place) => place >= 0) ?? -1;
   };

@@ -96,6 +96,14 @@ test('headings and words of its own', async () => {
   );
 });
 
+test('a heading that is named is in the file, unless it is said that there is none', async () => {
+  const text = 'oid,amount,reference\nch_1,5,T1\n';
+  await assert.rejects(read(text, { headings: [['date', 'Jour']] }), /no heading "Jour"/);
+  assert.deepEqual(await read(text, { headings: [['reference', '-']] }), [
+    { line: 2, ...payment('ch_1', 500) },
+  ]);
+});
+
 test('a card number in place of a reference is not kept', async () => {
   assert.deepEqual(await read('oid,amount,reference\nch_1,5,4242 4242 4242 4242\n'), [
     { line: 2, ...payment('ch_1', 500, { reference: '…4242' }) },
