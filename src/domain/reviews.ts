@@ -44,8 +44,11 @@ export function closeReview(draft: Draft, params: { as: 'approved' | 'refunded' 
   return answered(presentReview(closed));
 }
 
-/** Money that a card network holds for a charge that nothing is credited of goes back to the customer. */
+/**
+ * Money that a card network holds for a charge that has failed goes back to the customer. While a charge is pending the customer
+ * may still pay it, and a network that knows the order only would give up that money.
+ */
 function releaseHeld(draft: Draft, charge: ChargeRecord): void {
-  const isHeld = charge.method === 'card' && charge.status !== 'succeeded' && charge.receipts.length > 0;
+  const isHeld = charge.method === 'card' && charge.status === 'failed' && charge.receipts.length > 0;
   if (isHeld) callAbout(draft, charge, 'release_charge');
 }
