@@ -72,7 +72,7 @@ function decodedValue(value: string): string {
 function attemptOf(fields: ReadonlyMap<string, string>): CmiAttempt | string {
   const field = (name: string) => fields.get(name) ?? '';
   const order = field('oid');
-  if (order === '') return 'it names no order';
+  if (!/^[\w-]{1,64}$/.test(order)) return 'it names no order that could be ours';
   // There is no code when the customer did not pass the bank's challenge, so that no bank was asked.
   const returnCode = field('ProcReturnCode');
   const isAuthorized = returnCode === '00';

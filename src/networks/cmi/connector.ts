@@ -19,6 +19,7 @@ import {
   saleOf,
   type Transaction,
   type TransactionState,
+  transactionName,
 } from './order.ts';
 
 export interface CmiConnectorOptions {
@@ -166,7 +167,8 @@ function pageOutcome(
     case 'held':
     case 'taken': {
       const { name: reference, centimes: amount } = sale;
-      if (reference === '') throw new Error('the network tells of a payment without its name');
+      if (!transactionName.test(reference))
+        throw new Error('the network tells of a payment without its name');
       return {
         result: 'paid',
         money: { reference, amount, currency, agent: null, card: null, isHeld: true },
@@ -225,7 +227,7 @@ function readCallback({ body }: Callback, { clientId, storeKey, api }: CmiConnec
   const reply = (received: Received) => replyTo(received, api !== null);
   if (decline !== null)
     return { about, says: { result: 'declined', decline_code: decline, mayTryAgain: true }, reply };
-  if (centimes === null || transaction === '') return say('FAILURE');
+  if (centimes === null || !transactionName.test(transaction)) return say('FAILURE');
   const money = {
     reference: transaction,
     amount: centimes,

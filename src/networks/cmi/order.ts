@@ -43,6 +43,9 @@ export function latestOf(response: CmiResponse, order: string): Transaction | nu
   );
 }
 
+/** What CMI's names for transactions look like, and those that we give. */
+export const transactionName = /^[\w-]{1,64}$/;
+
 const historyMax = 1_000;
 
 /** The transactions of an order, newest first; none when CMI does not know the order. */

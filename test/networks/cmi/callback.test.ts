@@ -101,7 +101,8 @@ test('a field that is there twice, and more fields than CMI posts, are refused',
 });
 
 test('a genuine message without an order, or whose code and response disagree, is refused', () => {
-  assert.match(text(readAttempt(post({ ...paid, oid: '' }), storeKey)), /order/);
+  for (const oid of ['', 'ch_1 ', `ch_${'1'.repeat(10_000)}`])
+    assert.match(text(readAttempt(post({ ...paid, oid }), storeKey)), /order/);
   const disagreeing: Record<string, string>[] = [
     { ProcReturnCode: '' },
     { ProcReturnCode: '51' },

@@ -327,6 +327,7 @@ test('each outcome has its answer; what is wrong has FAILURE', () => {
     posted({ ...accepted, clientid: '600000002' }),
     posted({ ...accepted, amount: '' }),
     posted({ ...accepted, TransId: '' }),
+    posted({ ...accepted, TransId: 'T'.repeat(65) }),
     { signature: '', body: '' },
   ];
   for (const callback of wrong)
