@@ -52,11 +52,13 @@ function eventsOfCharge({
   payment_intent,
   status,
   authorization,
+  card,
   failure_code,
 }: ChargeRecord): ExpectedEvent[] {
   const events: ExpectedEvent[] = [['payment_intent.requires_action', payment_intent]];
-  if (authorization !== null || status === 'succeeded')
-    events.push(['payment_intent.processing', payment_intent]);
+  // While the customer is on a network's own page, the network is asked about a payment that may not have begun, with no card yet.
+  const isSubmitted = authorization !== null && card !== null;
+  if (isSubmitted || status === 'succeeded') events.push(['payment_intent.processing', payment_intent]);
   if (status === 'succeeded') events.push(['charge.succeeded', id]);
   if (status !== 'failed') return events;
   events.push(['charge.failed', id]);

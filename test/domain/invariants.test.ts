@@ -211,6 +211,13 @@ test('the events of all records are those that happened, in every state', () => 
     const abandoned = scenes.open(stage);
     stage.given('abandon_charge', {}, abandoned.charge);
     stage.settle(stage.calls('submit_card', typedCard, openCharge(stage, abandoned.intent)));
+    // On a network's own page: one customer is still there, another one has gone back.
+    for (const goesBack of [false, true]) {
+      const opening = scenes.opening(stage).call!;
+      stage.settle(opening, { result: 'awaited' });
+      const { latest_charge } = stage.get('payment_intent', opening.payment_intent);
+      if (goesBack) stage.given('abandon_charge', {}, latest_charge!);
+    }
     const records = [...recordsOf(stage).values()];
     for (const record of records) assert.deepEqual(faultsOf(record, stage.world.state), [], record.id);
     const happened = records.flatMap((each) =>

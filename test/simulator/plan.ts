@@ -49,6 +49,7 @@ export const actKinds = [
   'delete customer',
   'refund',
   'decide refund',
+  'decide review',
   'change endpoint',
   'delete endpoint',
   'retrieve',
@@ -92,6 +93,8 @@ export interface Settings {
   readonly lossRate: number;
   /** How often a call to a network goes wrong. */
   readonly bankTroubleRate: number;
+  /** In live mode customers type their cards on the network's page. */
+  readonly hasHostedCards: boolean;
   /** How often a receiver of webhooks fails. */
   readonly receiverTroubleRate: number;
 }
@@ -154,7 +157,24 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 };
 
 export function planOf(seed: string): Plan {
-  return withOvertakenOwners(withCrowds(planWithoutCrowds(seed)));
+  return withHostedCards(withOvertakenOwners(withCrowds(planWithoutCrowds(seed))));
+}
+
+const hostedShare = 0.25;
+
+/** In some runs the card network of live mode has a page of its own, and customers go there more often. */
+function withHostedCards(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/hosted cards`);
+  if (!random.chance(hostedShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added = Array.from({ length: random.between(5, 25) }, (_, i) => ({
+    atMs: random.below(endMs),
+    kind: 'act' as const,
+    what: random.pick(['pay by card', 'pay by card', 'confirm', 'decide review'] as const),
+    number: plan.steps.length + i,
+  }));
+  const settings = { ...plan.settings, hasHostedCards: true };
+  return { ...plan, settings, steps: inOrder([...plan.steps, ...added]) };
 }
 
 const overtakenShare = 0.1;
@@ -192,6 +212,7 @@ function planWithoutCrowds(seed: string): Plan {
     drift: sometimes(0.5, (random.unit() - 0.5) * 0.002),
     lossRate: sometimes(0.6, random.unit() * 0.15),
     bankTroubleRate: sometimes(0.7, random.unit() * 0.4),
+    hasHostedCards: false,
     receiverTroubleRate: sometimes(0.7, random.unit() * 0.5),
   };
   const plan = { seed, settings, steps: withLies(stepsOf(random), random) };

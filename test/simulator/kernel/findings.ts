@@ -6,6 +6,7 @@ export const assertions = [
   'nothing runs twice',
   'a replay is byte for byte',
   'money is conserved',
+  'what is credited was paid in full, and is captured',
   'a day’s total is the sum of what was settled',
   'records agree with each other',
   'indexes equal records',

@@ -316,6 +316,39 @@ const admission = [
   ]),
 ];
 
+const hostedCards = [
+  bug('another amount is credited', [
+    'domain/received-money.ts',
+    'return amount === charge.amount && currency === charge.currency;',
+    'return currency === charge.currency;',
+  ]),
+  bug('another currency is credited', [
+    'domain/received-money.ts',
+    'return amount === charge.amount && currency === charge.currency;',
+    'return amount === charge.amount;',
+  ]),
+  bug('a report that comes again counts again', [
+    'domain/received-money.ts',
+    'if (known !== undefined) return became',
+    'if (known !== undefined && known.credited) return became',
+  ]),
+  bug('money that is held is not captured', [
+    'domain/received-money.ts',
+    'if (credited && money.isHeld) callAbout',
+    'if (credited && !money.isHeld) callAbout',
+  ]),
+  bug('what the network answers about its page is not credited', [
+    'domain/network-outcomes.ts',
+    "if (outcome.result === 'paid') return receiveMoney(",
+    "if (outcome.result === 'paid') return nothing ?? receiveMoney(",
+  ]),
+  bug('a report is answered before it is durable', [
+    'process/network-callbacks.ts',
+    'const answer = await options.ask({',
+    `const answer: InternalAnswer = { ok: true, body: '{"received":"credited"}' };\n  void options.ask({`,
+  ]),
+];
+
 export const planted: readonly PlantedBug[] = [
   ...durability,
   ...idempotency,
@@ -326,4 +359,5 @@ export const planted: readonly PlantedBug[] = [
   ...backups,
   ...owners,
   ...admission,
+  ...hostedCards,
 ];

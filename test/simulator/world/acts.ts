@@ -98,8 +98,39 @@ function openCharge(acting: Act): string | null {
   return known(acting, 'payment_intent', isOpen)?.last.latest_charge ?? null;
 }
 
+/** A customer pays on the network's page, mostly for what is still to be paid; then it does not ask the service. */
+async function payOnNetworkPage(acting: Act): Promise<void> {
+  const { world, clients, shop, service, random } = acting;
+  const isTried = ({ last }: Fact) => last.latest_charge !== null;
+  const charge = random.chance(0.8)
+    ? openCharge(acting)
+    : (known(acting, 'payment_intent', isTried)?.last.latest_charge ?? null);
+  if (charge === null) return;
+  const shown = await clients.get(shop, `/v1/charges/${charge}`);
+  const { amount, payment_method_details: details } = shown?.status === 200 ? JSON.parse(shown.text) : {};
+  if (details?.type === 'card') world.hostedCards!.pay(shop.org, charge, amount, service);
+}
+
+/** The money of a review was given to the merchant, or back to the customer. */
+async function decideReview({ clients, shop, service, random, world }: Act): Promise<void> {
+  const listed = await clients.get(shop, '/v1/reviews', 'limit=20');
+  const reviews =
+    listed?.status === 200 ? (JSON.parse(listed.text).data as { id: string; open: boolean }[]) : [];
+  const open = reviews.filter((review) => review.open);
+  const running = service();
+  if (open.length === 0 || running === null) return;
+  const { id } = random.pick(open);
+  world.note(`operator: closes ${id}`);
+  const as = random.pick(['approved', 'refunded']);
+  const operation = 'close_review';
+  const cause = causes.operator;
+  running.ask(shop.org, { kind: 'command', operation, id, params: { as }, language: 'en', cause }, () => {});
+  await clients.wait(200);
+}
+
 async function payByCard(acting: Act): Promise<void> {
-  const { random, shop } = acting;
+  const { random, shop, world } = acting;
+  if (shop.livemode && world.hostedCards !== null) return payOnNetworkPage(acting);
   const charge = openCharge(acting);
   if (charge === null) return;
   const { brand, number, challenge, lingers, decline } = random.pick(testCards);
@@ -277,6 +308,7 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
     const what = acting.random.pick(['succeed', 'fail']);
     await acting.clients.post(acting.shop, `/v1/test_helpers/refunds/${pending.id}/${what}`, {});
   },
+  'decide review': decideReview,
   async 'change endpoint'(acting) {
     const endpoint = known(acting, 'webhook_endpoint', ({ end }) => end === null);
     if (endpoint === null) return;

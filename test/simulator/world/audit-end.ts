@@ -49,13 +49,14 @@ export async function auditAnswers(
 /** By the records of all shards. */
 export function auditRecordsAtEnd(world: World, clients: Clients, records: Records): void {
   auditMoney(world, clients, records);
+  auditHostedCards(world, records);
   auditDayTotals(world, records);
   auditEvents(world, records);
   auditDeliveries(world, records);
   auditCreations(world, clients, records);
 }
 
-function auditMoney({ judge, bank }: World, clients: Clients, records: Records): void {
+function auditMoney({ judge, bank, hostedCards }: World, clients: Clients, records: Records): void {
   // A test helper that decides a charge takes the place of what the simulated network would have said.
   const helped = new Set(
     clients.keyed.flatMap(({ answered, request: { path } }) =>
@@ -78,7 +79,9 @@ function auditMoney({ judge, bank }: World, clients: Clients, records: Records):
     const done = clients.keyed.filter(
       ({ shop, answered }) => shop.livemode === livemode && answered?.status === 200,
     );
-    const arrived = sum(charged.map(({ amount }) => amount)) + sum(done.map(({ arrives }) => arrives));
+    const paid = livemode && hostedCards !== null ? hostedCards.payments : [];
+    const arrived =
+      sum([...charged, ...paid].map(({ amount }) => amount)) + sum(done.map(({ arrives }) => arrives));
     const credited = sum(ofMode(ofKind(records, 'payment_intent')).map((intent) => intent.amount_received));
     const underReview = sum(ofMode(ofKind(records, 'review')).map((review) => review.amount_received));
     judge.check(
@@ -95,6 +98,39 @@ function auditMoney({ judge, bank }: World, clients: Clients, records: Records):
       'money is conserved',
       given === noted,
       () => `the network refunded ${given} centimes and the charges say ${noted}`,
+    );
+  }
+}
+
+/** What customers paid on a network's own page: what is credited was paid, and the network has taken it; nothing else has it taken. */
+function auditHostedCards({ judge, hostedCards }: World, records: Records): void {
+  if (hostedCards === null) return;
+  for (const { charge: id, reference, amount, currency, isCaptured, told } of hostedCards.payments) {
+    const charge = records.get(id) as Extract<StoredRecord, { kind: 'charge' }>;
+    const receipt = charge.receipts.find((each) => each.reference === reference);
+    const isCredited = receipt?.credited === true;
+    const isWhole = amount === charge.amount && currency === charge.currency;
+    const check = (holds: boolean, what: string) =>
+      judge.check(
+        'what is credited was paid in full, and is captured',
+        holds,
+        () => `${reference}, ${amount} ${currency}, for ${id}: ${what}`,
+      );
+    check(receipt !== undefined, 'the service does not know of it');
+    check(!isCredited || isWhole, `credited, and ${charge.amount} was to be paid`);
+    check(!isCaptured || isWhole, `captured, and ${charge.amount} was to be paid`);
+    if (told !== null) check((told === 'review') !== isCredited, `the network was told: ${told}`);
+  }
+  // A call names the charge, not the payment: of two that are the same the network may take either.
+  for (const { id, receipts } of ofKind(records, 'charge')) {
+    const credited = receipts.filter((receipt) => receipt.credited).length;
+    const captured = hostedCards.payments.filter(
+      (payment) => payment.charge === id && payment.isCaptured,
+    ).length;
+    judge.check(
+      'what is credited was paid in full, and is captured',
+      credited <= 1 && captured === credited,
+      () => `${id} is credited ${credited} times, and captured ${captured} times`,
     );
   }
 }

@@ -209,7 +209,7 @@ export class Backups {
         return records;
       });
       const history = this.#world.historyOf(of, shard);
-      if (sequence > history.end) history.found(sequence, found);
+      if (sequence >= history.end) history.found(sequence, found);
       const wanted = history.at(sequence);
       for (const [id, record] of wanted)
         same(

@@ -43,31 +43,30 @@ export class Bank {
     };
     const lookup = async ({ id }: NetworkCall) => {
       this.#world.goesOut(`a question about ${id}`);
-      await this.#underWay();
+      await this.underWay();
       const effect = this.effects.get(id);
       return effect === undefined ? 'unknown' : this.#answerOf(effect);
     };
     const take = (call: NetworkCall) => this.#take(call);
+    const { hostedCards } = this.#world;
     return {
-      card: {
-        tokenize: () => Promise.reject(new Error('cards are typed in test mode only')),
-        openPage: take,
-        authorize: take,
-        refund: take,
-        lookup,
-      },
+      card:
+        hostedCards === null
+          ? { openPage: take, authorize: take, refund: take, lookup }
+          : hostedCards.connect(take, lookup),
       cash: { agents: [], issue: take, cancel: take, lookup },
       onOutcome,
     };
   }
 
-  get #isTroubled(): boolean {
+  /** Something goes wrong now. */
+  get isTroubled(): boolean {
     return !this.#world.isHealed && this.#random.chance(this.#world.settings.bankTroubleRate);
   }
 
   /** On the way to the network: it may be slow, or not be reached. */
-  async #underWay(): Promise<void> {
-    const troubled = this.#isTroubled;
+  async underWay(): Promise<void> {
+    const troubled = this.isTroubled;
     await this.#world.simulation.wait(this.#random.skewed(0.5, troubled ? 30_000 : 200));
     if (!troubled || this.#random.chance(0.4)) return;
     this.#world.happened.add('network not reached');
@@ -76,10 +75,10 @@ export class Bank {
 
   async #take(call: NetworkCall): Promise<NetworkOutcome> {
     this.#world.calls(call);
-    await this.#underWay();
-    if (this.#isTroubled && this.#random.chance(0.3)) this.#isTakenLate(call);
+    await this.underWay();
+    if (this.isTroubled && this.#random.chance(0.3)) this.#isTakenLate(call);
     const effect = this.#effectOf(call);
-    if (this.#isTroubled) {
+    if (this.isTroubled) {
       this.#world.happened.add('network answer lost');
       if (this.#random.chance(0.5)) return new Promise(() => {});
       throw new Error('the connection broke');

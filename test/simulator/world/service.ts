@@ -14,7 +14,13 @@ import { Pause } from '../../../src/process/pause.ts';
 import { ShardClient } from '../../../src/shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
 import { clientBounds } from '../../../src/shard/memory.ts';
-import type { FromShard, InternalAnswer, InternalRequest, ToShard } from '../../../src/shard/protocol.ts';
+import type {
+  CallbackRequest,
+  FromShard,
+  InternalAnswer,
+  InternalRequest,
+  ToShard,
+} from '../../../src/shard/protocol.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { Admission } from './admission.ts';
@@ -354,6 +360,13 @@ export class Service {
   ask(org: string, request: InternalRequest, done: (answer: InternalAnswer) => void): void {
     this.#world.simulation.soon(this.#edge, () => {
       void this.#clients[this.shardOf(org)]?.ask(request).then(done);
+    });
+  }
+
+  /** Takes what a network posts for an organization. */
+  handOver(org: string, request: CallbackRequest, done: (answer: InternalAnswer) => void): void {
+    this.#world.simulation.soon(this.#edge, () => {
+      void this.#clients[this.shardOf(org)]?.handOver(request).then(done);
     });
   }
 

@@ -20,6 +20,7 @@ import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
 import type { End } from './channel.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
+import { pageMs } from './hosted-cards.ts';
 import type { World } from './world.ts';
 
 export const webhookRetryMs = [1_000, 4_000, 15_000];
@@ -106,9 +107,14 @@ export class ShardThread {
       accounts,
       revision,
       paused: folder.paused !== null && world.isPaused,
-      networks: networksOf(world.bank.overhear(test), world.bank.connect()),
+      networks: networksOf(world.bank.overhear(test), world.bank.connect(), settings.hasHostedCards),
       timers,
-      settings: { baseUrl: 'https://pay.test', cardPageMs: 1_800_000, cashCodeMs: 3 * dayMs, webhookRetryMs },
+      settings: {
+        baseUrl: 'https://pay.test',
+        cardPageMs: settings.hasHostedCards ? pageMs : 1_800_000,
+        cashCodeMs: 3 * dayMs,
+        webhookRetryMs,
+      },
       fillRandom: this.#random.fill,
       secrets: { seal: (secret) => `sealed ${secret}` },
       memory: { ...memoryShares(shardMibMin), cacheBytesMax, checkpointBytes, unwrittenBytesMax },
@@ -241,12 +247,15 @@ export class ShardThread {
 }
 
 /** The same networks for every organization. */
-function networksOf(test: TellingNetworks, live: TellingNetworks): Networks {
+function networksOf(test: TellingNetworks, live: TellingNetworks, isHosted: boolean): Networks {
   return {
     of: (_, mode) => (mode === 'test' ? test : live),
-    posting: () => null,
+    posting: (_, mode) => (mode === 'live' && isHosted ? live.card : null),
     callbackPath: () => '',
-    available: () => ({ card: true, cash: true, cardPage: 'own' }),
+    available: (_, mode) => {
+      const cardPage = mode === 'live' && isHosted ? 'hosted' : 'own';
+      return { card: true, cash: true, cardPage };
+    },
     onOutcome(listener) {
       test.onOutcome(listener);
       live.onOutcome(listener);

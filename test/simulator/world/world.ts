@@ -13,6 +13,7 @@ import { Bank } from './bank.ts';
 import { MachineClocks } from './clocks.ts';
 import { Facts } from './facts.ts';
 import { History } from './history.ts';
+import { HostedCards } from './hosted-cards.ts';
 import { Receivers } from './receivers.ts';
 
 export class World {
@@ -25,6 +26,8 @@ export class World {
   readonly trace: Trace;
   readonly settings: Settings;
   readonly bank: Bank;
+  /** Null when cards are typed on the service's page in live mode, too. */
+  readonly hostedCards: HostedCards | null;
   readonly receivers: Receivers;
   readonly facts: Facts;
   /** Something on the disk was damaged without a word: what needs it may be refused from now on. */
@@ -54,6 +57,7 @@ export class World {
     this.trace = new Trace(() => this.simulation.nowMs, isKept);
     this.facts = new Facts(this.judge, () => this.simulation.nowMs);
     this.bank = new Bank(this);
+    this.hostedCards = settings.hasHostedCards ? new HostedCards(this) : null;
     this.receivers = new Receivers(this);
   }
 
