@@ -23,6 +23,8 @@ export type DashboardAnswer =
       readonly route: number;
       readonly org: string;
       readonly livemode: boolean;
+      /** The exports of a member are counted. */
+      readonly member: string;
       readonly query: string;
     }
   /** The edge streams the list, and asks for it again when its source has news. */

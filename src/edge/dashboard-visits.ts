@@ -10,6 +10,7 @@ import { keptHeaders } from './assets.ts';
 import type { DashboardPort, DashboardRequest } from './dashboard-port.ts';
 import { type Exchange, headerLines } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
+import { MemberSlots } from './member-slots.ts';
 import { render, type Visit } from './pages/document.ts';
 import { tooManyPage, troublePage } from './pages/outcome-pages.ts';
 import type { PageAnswer } from './pages/page-port.ts';
@@ -25,8 +26,8 @@ export interface DashboardVisitsOptions {
   readonly askLogs: AskLogs;
 }
 
-/** Exports of members that an edge streams at a time. */
-const exportsMax = 8;
+/** Of all members together, and of one, for each edge. */
+const slotsMax = { tail: [64, 4], export: [8, 2] } as const;
 const noBody = Buffer.alloc(0);
 
 export type VisitDashboard = (
@@ -44,20 +45,20 @@ export function isDashboardPath(path: string): boolean {
 export function createDashboardVisits(options: DashboardVisitsOptions): VisitDashboard {
   const { port, visitors, shardOf } = options;
   const tails = new TailStreams(options);
-  let exports = 0;
+  const slots = { tail: new MemberSlots(...slotsMax.tail), export: new MemberSlots(...slotsMax.export) };
 
   async function answerWith(exchange: Exchange, stranger: Visit, request: DashboardRequest): Promise<void> {
     const answer = await port.ask(request).finally(() => request.body.fill(0));
-    const isTooMuch =
-      (answer?.kind === 'export' && exports >= exportsMax) ||
-      (answer?.kind === 'tail' && !tails.hasRoomFor(answer));
-    if (answer === null || isTooMuch) return reply(exchange, render(troublePage(stranger), stranger));
+    if (answer === null) return reply(exchange, render(troublePage(stranger), stranger));
     if (answer.kind === 'page') return reply(exchange, answer);
     if (answer.kind === 'file') return exchange.answer(200, keptHeaders(answer.type), answer.bytes);
-    if (answer.kind === 'tail')
-      return tails.stream(exchange, answer, () => port.ask({ ...request, isRepeated: true }));
-    exports++;
-    await streamExport(exchange, notStored, shardOf(answer.org), answer).finally(() => exports--);
+    const { kind, member } = answer;
+    if (!slots[kind].hasRoomFor(member)) return reply(exchange, render(troublePage(stranger), stranger));
+    return slots[kind].hold(member, () =>
+      kind === 'tail'
+        ? tails.stream(exchange, answer, () => port.ask({ ...request, isRepeated: true }))
+        : streamExport(exchange, notStored, shardOf(answer.org), answer),
+    );
   }
 
   return (exchange, head, refuse) => {

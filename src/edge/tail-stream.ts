@@ -13,9 +13,6 @@ import { type Exchange, headerLines } from './exchange.ts';
 
 export type TailAnswer = Extract<DashboardAnswer, { kind: 'tail' }>;
 
-/** Of all members together, and of one, for each edge. */
-const tailsMax = 64;
-const tailsOfMemberMax = 4;
 const lookMs = 500;
 /** So that a stream ends soon after its session. */
 const askAgainMs = 15_000;
@@ -32,16 +29,8 @@ export interface TailStreamOptions {
 
 export class TailStreams {
   readonly #options: TailStreamOptions;
-  /** How many a member has. */
-  readonly #open = new Map<string, number>();
-  #total = 0;
-
   constructor(options: TailStreamOptions) {
     this.#options = options;
-  }
-
-  hasRoomFor({ member }: TailAnswer): boolean {
-    return this.#total < tailsMax && (this.#open.get(member) ?? 0) < tailsOfMemberMax;
   }
 
   /** Answers with the stream. `again` asks the main thread for the list as it is then. */
@@ -50,19 +39,9 @@ export class TailStreams {
     first: TailAnswer,
     again: () => Promise<DashboardAnswer | null>,
   ): Promise<void> {
-    const { member } = first;
-    this.#total++;
-    this.#open.set(member, (this.#open.get(member) ?? 0) + 1);
-    try {
-      exchange.begin(200, headers);
-      await this.#write(exchange, first, again);
-      exchange.finish();
-    } finally {
-      this.#total--;
-      const left = this.#open.get(member)! - 1;
-      if (left === 0) this.#open.delete(member);
-      else this.#open.set(member, left);
-    }
+    exchange.begin(200, headers);
+    await this.#write(exchange, first, again);
+    exchange.finish();
   }
 
   async #write(

@@ -149,7 +149,7 @@ function exportForm(visit: Visit): Html {
 
 /** The edge streams the export of the API. */
 async function exportPayments(visit: Visit): Promise<DashboardAnswer> {
-  const { query, organization, mode } = visit;
+  const { query, organization, mode, member } = visit;
   const what = exported.find((name) => name === query.get('what')) ?? exported[0];
   const format = formats.find((name) => name === query.get('format')) ?? formats[0];
   const from = moroccoDayBounds(query.get('export_from') ?? '');
@@ -164,6 +164,7 @@ async function exportPayments(visit: Visit): Promise<DashboardAnswer> {
     route: routeTable.findIndex(({ operation }) => operation === `export_${what}`),
     org: organization.id,
     livemode: mode === 'live',
+    member: member.id,
     query: parameters.toString(),
   };
 }
