@@ -147,7 +147,7 @@ test('the callback and the way back carry the same signed fields; only ACTION=PO
     const { action, fields } = formOf((await gateway.decide(decide('ch_1', 'approve'))).body);
     assert.match(action, /\/ok$/);
     const plain = new Map(received[0]!);
-    plain.set('EXTRA_CARDHOLDERNAME', 'Zoé & Fils | l\'atelier \\ "Fès"');
+    plain.set('EXTRA.CARDHOLDERNAME', 'Zoé & Fils | l\'atelier \\ "Fès"');
     assert.equal(plain.get('HASH'), hashOf(plain, storeKey));
     assert.equal(new Map(fields).get('TransId'), plain.get('TransId'));
     const sums = sumsOf(gateway.ledger.orders.get('ch_1')!);
@@ -167,7 +167,7 @@ test('callbacks misbehave as they are told', async () => {
     assert.deepEqual([received.length, sums().captured], [callbacks, captured], misbehaviour.callback);
   }
   const signed = (posted: URLSearchParams) => {
-    const plain = new Map(posted).set('EXTRA_CARDHOLDERNAME', 'Zoé & Fils | l\'atelier \\ "Fès"');
+    const plain = new Map(posted).set('EXTRA.CARDHOLDERNAME', 'Zoé & Fils | l\'atelier \\ "Fès"');
     return plain.get('HASH') === hashOf(plain, storeKey);
   };
   const changed: [
@@ -203,7 +203,7 @@ const total = (amount: string, more = '') => `<Total>${amount}</Total><Currency>
 const element = (xml: string, name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
 
 test('in a process of its own it is told what to do, and tells what it knows', async () => {
-  const standIn = await CmiStandIn.start({ storeKey, ...credentials });
+  const standIn = await CmiStandIn.start({ storeKey, apiPassword: credentials.apiPassword });
   await standIn.misbehave({ oid: 'ch_1', callback: 'dropped' });
   received = [];
   answer = 'ACTION=POSTAUTH';

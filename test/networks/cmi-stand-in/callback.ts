@@ -18,22 +18,24 @@ export type Change = (typeof changes)[number];
 
 /** The fields of a genuine callback: those of the form, and what became of the payment. */
 export function callbackFields({ oid, fields }: Order, transaction: Transaction): Map<string, string> {
-  const isAccepted = transaction.procReturnCode === '00';
+  const { procReturnCode } = transaction;
+  const isAccepted = procReturnCode === '00';
   const told = new Map([...fields].filter(([name]) => name !== 'HASH'));
   const added: Readonly<Record<string, string>> = {
     ReturnOid: oid,
+    amount: decimalOf(transaction.amount),
     TransId: transaction.transId,
     AuthCode: transaction.authCode,
     HostRefNum: transaction.hostReference,
-    ProcReturnCode: transaction.procReturnCode,
+    ...(procReturnCode !== '' && { ProcReturnCode: procReturnCode }),
     Response: isAccepted ? 'Approved' : 'Declined',
-    mdStatus: '1',
+    mdStatus: procReturnCode === '' ? '0' : '1',
     ErrMsg: isAccepted ? '' : 'Transaction refusée | solde\n',
     maskedCreditCard: maskedCard,
     MaskedPan: '435508***4358',
-    EXTRA_CARDBRAND: 'VISA',
-    EXTRA_CARDHOLDERNAME: 'Zoé & Fils | l\'atelier \\ "Fès"',
-    EXTRA_TRXDATE: transaction.at.toISOString().slice(0, 19).replace('T', ' '),
+    'EXTRA.CARDBRAND': 'VISA',
+    'EXTRA.CARDHOLDERNAME': 'Zoé & Fils | l\'atelier \\ "Fès"',
+    'EXTRA.TRXDATE': transaction.at.toISOString().slice(0, 19).replace('T', ' '),
     clientIp: '192.0.2.1',
     callbackCall: 'true',
   };
@@ -51,7 +53,7 @@ export function callbackBody(fields: Fields, storeKey: string, change: Change | 
   const hash = hashOf(hashed, change === 'another_store_key' ? `${storeKey}x` : storeKey);
   if (change !== 'without_hash') told.set('HASH', hash);
   if (change === 'forged') told.set('amount', '1.00');
-  told.set('EXTRA_CARDHOLDERNAME', withEntities(told.get('EXTRA_CARDHOLDERNAME')!));
+  told.set('EXTRA.CARDHOLDERNAME', withEntities(told.get('EXTRA.CARDHOLDERNAME')!));
   return new URLSearchParams([...told]).toString();
 }
 

@@ -7,8 +7,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../../service.ts';
 import type { Change } from './callback.ts';
-import type { GatewayOptions, Misbehaviour } from './gateway.ts';
+import type { Decision, GatewayOptions, Misbehaviour } from './gateway.ts';
 import type { Ledger, OrderSums } from './ledger.ts';
+import { secretFiles } from './merchant.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
@@ -17,33 +18,32 @@ export type SeenOrder = OrderSums & { readonly requests: Readonly<Record<string,
 /** A form of a page: where it goes, and its fields. */
 export interface Form {
   readonly action: string;
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly fields: readonly [name: string, value: string][];
 }
 
 export class CmiStandIn {
   readonly url: string;
-  /** The files with its secrets, as operators give them to the service. */
-  readonly files: { readonly storeKey: string; readonly apiPassword: string };
+  /** It has the files with its secrets. */
+  readonly folder: string;
   readonly #process: ChildProcess;
 
-  private constructor(url: string, files: CmiStandIn['files'], child: ChildProcess) {
+  private constructor(url: string, folder: string, child: ChildProcess) {
     this.url = url;
-    this.files = files;
+    this.folder = folder;
     this.#process = child;
   }
 
-  static async start(options: GatewayOptions): Promise<CmiStandIn> {
+  /** Starts it on any free port. */
+  static async start(secrets: Pick<GatewayOptions, 'storeKey' | 'apiPassword'>): Promise<CmiStandIn> {
     const folder = temporaryFolder();
-    const files = { storeKey: join(folder, 'store-key'), apiPassword: join(folder, 'api-password') };
-    writeFileSync(files.storeKey, `${options.storeKey}\n`);
-    writeFileSync(files.apiPassword, `${options.apiPassword}\n`);
-    const args = ['--client-id', options.clientId, '--store-key-file', files.storeKey];
-    args.push('--api-user', options.apiUser, '--api-password-file', files.apiPassword);
-    const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    writeFileSync(join(folder, secretFiles.storeKey), `${secrets.storeKey}\n`);
+    writeFileSync(join(folder, secretFiles.apiPassword), `${secrets.apiPassword}\n`);
+    const args = [main, '--folder', folder, '--port', '0'];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     process.once('exit', () => child.kill('SIGKILL'));
     for await (const line of createInterface({ input: child.stdout })) {
       const url = /http:\S+/.exec(line)?.[0];
-      if (url !== undefined) return new CmiStandIn(url, files, child);
+      if (url !== undefined) return new CmiStandIn(url, folder, child);
     }
     throw new Error('the stand-in did not start');
   }
@@ -93,29 +93,30 @@ export class CmiStandIn {
   }
 
   /** Posts what the merchant's page posts, and chooses; returns the form that takes the browser back. */
-  async decide(start: Form, decision: 'approve' | 'decline'): Promise<Form> {
+  async decide(start: Form, decision: Decision): Promise<Form> {
     const page = formOf(await this.post(start));
-    const chosen = [...page.fields, ['decision', decision] as const];
-    return formOf(await this.post({ action: this.url + page.action, fields: chosen }));
+    const fields: Form['fields'] = [...page.fields, ['decision', decision]];
+    return formOf(await this.post({ action: this.url + page.action, fields }));
   }
 
   /** Posts a form as a browser does. Returns the page. */
   async post({ action, fields }: Form): Promise<string> {
-    const body = new URLSearchParams(fields.map(([name, value]) => [name, value] as [string, string]));
+    const body = new URLSearchParams([...fields]);
     const answer = await fetch(action, { method: 'POST', body, redirect: 'manual' });
     return answer.text();
   }
 }
 
-/** The only form of a page, without its buttons. */
-export function formOf(page: string): Form {
-  const action = /<form[^>]* action="([^"]*)"/.exec(page)?.[1];
-  if (action === undefined) throw new Error(`there is no form:\n${page}`);
-  const inputs = page.matchAll(/<input[^>]* name="([^"]*)"[^>]* value="([^"]*)"/g);
-  return {
-    action: unescaped(action),
-    fields: [...inputs].map(([, name, value]) => [unescaped(name!), unescaped(value!)]),
-  };
+/** The form of a page that goes to an address which begins so, without its buttons. */
+export function formOf(page: string, to = ''): Form {
+  for (const [, address, content] of page.matchAll(/<form[^>]* action="([^"]*)"[^>]*>(.*?)<\/form>/gs)) {
+    const action = unescaped(address!);
+    if (!action.startsWith(to)) continue;
+    const inputs = content!.matchAll(/<input[^>]* name="([^"]*)"[^>]* value="([^"]*)"/g);
+    return { action, fields: [...inputs].map(([, name, value]) => [unescaped(name!), unescaped(value!)]) };
+  }
+  const text = page.replace(/<style>.*<\/style>/s, '').slice(0, 1_000);
+  throw new Error(`there is no form to ${to}:\n${text}`);
 }
 
 function unescaped(text: string): string {

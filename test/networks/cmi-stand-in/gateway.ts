@@ -24,7 +24,9 @@ export type CallbackFault =
   /** Sent when the browser is back at the merchant. */
   | 'after_the_return'
   /** The service answers, and the answer is lost. */
-  | 'answer_lost';
+  | 'answer_lost'
+  /** The customer is charged one dirham more than was asked for. */
+  | 'charged_more';
 
 /** What happens to a request: `error` and `refused` come before it is carried out, the others after. */
 export type ApiFault = 'error' | 'refused' | 'nonsense' | 'cut_off' | 'held';
@@ -45,8 +47,9 @@ export interface Answer {
 
 const html = (body: string, status = 200): Answer => ({ status, type: 'html', body });
 const xml = (body: string, status = 200): Answer => ({ status, type: 'xml', body });
-/** "Insufficient funds". */
-const declineCode = '51';
+/** The return codes of what is not accepted. Without the bank's challenge no bank was asked, so there is none. */
+const returnCodes = { decline: '51', fail_challenge: '' } as const;
+export type Decision = 'approve' | keyof typeof returnCodes;
 
 export class Gateway {
   readonly ledger = new Ledger();
@@ -89,10 +92,14 @@ export class Gateway {
     const order = this.ledger.orders.get(form.get('oid') ?? '');
     if (order === undefined) return html(errorPage('There is no such oid.'), 400);
     if (isPaid(order)) return html(errorPage('This oid was used before.'), 400);
-    const isApproved = form.get('decision') === 'approve';
-    const transaction = isApproved ? this.ledger.authorize(order) : this.ledger.decline(order, declineCode);
+    const decision = form.get('decision') as Decision;
     const fault = this.#take((each) => 'callback' in each && each.oid === order.oid);
     const way = fault !== null && 'callback' in fault ? fault.callback : null;
+    if (way === 'charged_more') order.amount += 100;
+    const isApproved = decision === 'approve';
+    const transaction = isApproved
+      ? this.ledger.authorize(order)
+      : this.ledger.decline(order, returnCodes[decision]);
     const back = () => {
       const address = order.fields.get(isApproved ? 'okUrl' : 'failUrl')!;
       const fields = new Map(callbackFields(order, transaction));
@@ -107,10 +114,11 @@ export class Gateway {
     return back();
   }
 
-  /** Sends the callback of an order again, or for the first time. */
+  /** Sends the callback of an order again, or for the first time; one that nobody paid is said to be paid. */
   async callBack(oid: string, change: Change | null): Promise<void> {
     const order = this.ledger.orders.get(oid)!;
-    await this.#tell(order, order.transactions.findLast(({ type }) => type === 'S')!, change);
+    const sale = order.transactions.findLast(({ type }) => type === 'S');
+    await this.#tell(order, sale ?? new Ledger().authorize({ ...order, transactions: [] }), change);
   }
 
   async #tell(order: Order, transaction: Transaction, fault: CallbackFault | null): Promise<void> {

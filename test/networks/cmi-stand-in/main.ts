@@ -1,38 +1,38 @@
-// A stand-in for CMI's gateway, in a process of its own: for the tests, and to try live card payments without CMI.
-//   node test/networks/cmi-stand-in/main.ts --client-id ID --store-key-file F --api-user U --api-password-file F [--port P]
+// A stand-in for CMI's gateway, in a process of its own: for the tests, and to try live card payments without CMI (`npm run cmi`).
 // Beside CMI's own addresses it has `/control/…`: what it knows of its orders, a statement of them, and what it is to do wrong.
 
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Answer, Gateway } from './gateway.ts';
+import { apiUser, clientId, secretFiles } from './merchant.ts';
 import { statementOf } from './statement.ts';
 
 const { values } = parseArgs({
   options: {
-    'client-id': { type: 'string' },
-    'store-key-file': { type: 'string' },
-    'api-user': { type: 'string' },
-    'api-password-file': { type: 'string' },
-    port: { type: 'string', default: '0' },
+    folder: { type: 'string', default: 'cmi-stand-in' },
+    port: { type: 'string', default: '8085' },
   },
 });
+const folder = resolve(values.folder);
+mkdirSync(folder, { recursive: true });
 
-function option(name: Exclude<keyof typeof values, 'port'>): string {
-  const value = values[name];
-  if (value !== undefined) return value;
-  process.stderr.write(`--${name} is needed\n`);
-  process.exit(2);
+/** The secret in a file of the folder; a new one when there is none. */
+function secretIn(name: string): string {
+  const file = join(folder, name);
+  if (!existsSync(file)) writeFileSync(file, `${randomBytes(16).toString('hex')}\n`, { mode: 0o600 });
+  return readFileSync(file, 'utf8').trim();
 }
 
-const secretIn = (file: string) => readFileSync(file, 'utf8').trim();
 const gateway = new Gateway({
-  clientId: option('client-id'),
-  storeKey: secretIn(option('store-key-file')),
-  apiUser: option('api-user'),
-  apiPassword: secretIn(option('api-password-file')),
+  clientId,
+  apiUser,
+  storeKey: secretIn(secretFiles.storeKey),
+  apiPassword: secretIn(secretFiles.apiPassword),
 });
 
 const types = { html: 'text/html; charset=utf-8', xml: 'text/xml; charset=ISO-8859-9' };
@@ -94,6 +94,10 @@ const server = createServer((request, response) => {
 });
 server.listen(Number(values.port), '127.0.0.1');
 await once(server, 'listening');
-process.stdout.write(
-  `The CMI stand-in listens on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`,
-);
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+process.stdout.write(`The CMI stand-in listens on ${url}
+
+npx payments network set $ORG --mode live --network cmi --gateway ${url} \\
+  --client-id ${clientId} --store-key-file ${join(folder, secretFiles.storeKey)} \\
+  --api-user ${apiUser} --api-password-file ${join(folder, secretFiles.apiPassword)}
+`);

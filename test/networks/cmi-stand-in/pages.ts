@@ -21,6 +21,7 @@ export function decisionPage(oid: string, amount: string): string {
 ${hidden([['oid', oid]])}
 <button name="decision" value="approve">Approve</button>
 <button name="decision" value="decline">Decline</button>
+<button name="decision" value="fail_challenge">Fail the challenge</button>
 </form>`,
   );
 }
