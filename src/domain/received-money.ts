@@ -102,14 +102,16 @@ export interface StatementMoney {
   readonly amount: number;
 }
 
-/** The id of the review that was opened; null when the money was reported or found before. */
 export interface StatementMoneyReview {
+  /** The id of the review that was opened. */
   readonly review: string | null;
+  /** The money was reported or found before. */
+  readonly known: boolean;
 }
 
 /**
  * Opens a review of money that a network's statement has and no payment. The charge remembers it like a report, so neither
- * the same statement nor a late report opens another one.
+ * the same statement nor a late report opens another one. When it can remember no more, there is no review.
  */
 export function reviewStatementMoney(draft: Draft, money: StatementMoney, id: string): Outcome {
   const { reference, amount } = money;
@@ -119,8 +121,9 @@ export function reviewStatementMoney(draft: Draft, money: StatementMoney, id: st
   if (charge.status === 'pending')
     return refused(refuse('charge_unexpected_state', { values: { status: charge.status } }));
   const isKnown = charge.receipts.some((each) => each.reference === reference && each.amount === amount);
-  const answer = (review: StatementMoneyReview['review']) => ({ body: JSON.stringify({ review }) });
-  if (isKnown) return answer(null);
+  const answer = (answered: StatementMoneyReview) => ({ body: JSON.stringify(answered) });
+  if (isKnown || charge.receipts.length >= receiptsPerChargeMax)
+    return answer({ review: null, known: isKnown });
   const paid = charge.status === 'succeeded';
   const reason = paid && amount !== charge.amount ? 'amount_mismatch' : 'late_payment';
   const review = openReview(draft, charge, reason, amount);
@@ -128,7 +131,7 @@ export function reviewStatementMoney(draft: Draft, money: StatementMoney, id: st
     ...charge,
     receipts: [...charge.receipts, { reference, amount, credited: false }],
   });
-  return answer(review.id);
+  return answer({ review: review.id, known: false });
 }
 
 /** Whether the network has reported other money under this reference: of another charge, or another amount. */

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { receiptsPerChargeMax } from '../../src/contract/limits.ts';
 import { chargesNamed, type SettledFilter, settledPage } from '../../src/domain/settled.ts';
 import { amount, payByCard, scenes } from './scenes.ts';
 import { hourMs, Stage, sandbox, startMs } from './stage.ts';
@@ -30,7 +31,7 @@ test('money of a charge that failed is in one review, however often the statemen
   assert.deepEqual(after, before, 'no payment is changed');
   stage
     .when('review_statement_money', money, charge)
-    .expect({ answer: { review: null }, changes: [], events: [] });
+    .expect({ answer: { review: null, known: true }, changes: [], events: [] });
   assert.deepEqual(
     stage.given(
       'receive_money',
@@ -41,6 +42,17 @@ test('money of a charge that failed is in one review, however often the statemen
   );
   assert.equal(stage.read('list_reviews').data.length, 1, 'nor does a late report of it open another one');
   assert.notEqual(stage.given('review_statement_money', { ...money, reference: 'T2' }, charge).review, null);
+});
+
+test('a charge that remembers as many reports as it can takes no more, and says so', () => {
+  const stage = new Stage();
+  const { charge } = payByCard(stage);
+  const answers = Array.from({ length: receiptsPerChargeMax + 1 }, (_, i) =>
+    stage.given('review_statement_money', { reference: `T${i}`, amount }, charge),
+  );
+  assert.deepEqual(answers.at(-1), { review: null, known: false });
+  assert.equal(stage.get('charge', charge).receipts.length, receiptsPerChargeMax);
+  assert.equal(stage.read('list_reviews', { limit: 100 }).data.length, receiptsPerChargeMax);
 });
 
 test('money of a charge that succeeded: another amount, or a second payment', () => {

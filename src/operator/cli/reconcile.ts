@@ -112,7 +112,7 @@ function booksOf(
       const params = { org, mode, network, ...period };
       await callOperator(host.dataDir(dataDir), 'reconcile.settled', params, { onItem });
     },
-    openReview: async (money) => ((await call(command, 'reconcile.review', money)) as StatementReview).id,
+    openReview: (money) => call(command, 'reconcile.review', money) as Promise<StatementReview>,
   };
 }
 

@@ -27,8 +27,8 @@ export interface Books {
     period: Period,
     take: (found: readonly Settled[], done: number, total: number) => Promise<void>,
   ): Promise<void>;
-  /** Opens a review; null when the money is in one already. */
-  openReview(money: UnknownMoney): Promise<string | null>;
+  /** Opens a review, unless the money is known already, or the charge has had as many reports as it can. */
+  openReview(money: UnknownMoney): Promise<{ readonly id: string | null; readonly known: boolean }>;
 }
 
 export interface ReconcileOptions {
@@ -215,10 +215,10 @@ class Reconciliation {
       this.#tell(difference);
       return;
     }
-    const review = await this.#options.books.openReview(money);
-    if (review === null) this.#inReviews++;
+    const { id: review, known } = await this.#options.books.openReview(money);
+    if (known) this.#inReviews++;
     else {
-      this.#reviewsOpened++;
+      if (review !== null) this.#reviewsOpened++;
       this.#tell({ ...difference, review });
     }
   }

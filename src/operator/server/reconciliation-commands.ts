@@ -22,9 +22,10 @@ export interface SettledItem {
   readonly total: number;
 }
 
-/** The result of `reconcile.review`: the id of the review that was opened, null when the money was in one. */
+/** The result of `reconcile.review`: the id of the review that was opened, and whether the money was known before. */
 export interface StatementReview {
   readonly id: string | null;
+  readonly known: boolean;
 }
 
 const text = Type.String();
@@ -55,7 +56,8 @@ export const reconciliationCommands: readonly OperatorCommand[] = [
       if (kindOfId(charge) !== 'charge') throw new OperatorFailure('refused', `${charge} is no charge`);
       const params = { reference, amount };
       const answer = await command(services, charge, 'review_statement_money', params);
-      return { id: (answer as StatementMoneyReview).review };
+      const { review, known } = answer as StatementMoneyReview;
+      return { id: review, known };
     },
   ),
 ];
