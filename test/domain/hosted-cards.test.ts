@@ -256,12 +256,3 @@ test('a network that contradicts itself about one payment has nothing credited',
   receive(scene).expect({ answer: { received: 'review' }, changes: [] });
   assert.equal(scene.stage.get('payment_intent', scene.intent).amount_received, 0);
 });
-
-test('while a charge can still be paid, money of another amount is not released: what is paid until then would go with it', () => {
-  const scene = hosted();
-  receive(scene, { reference: 'T-2', amount: amount - 1 });
-  const [opened] = scene.stage.read('list_reviews').data;
-  const closing = scene.stage.when('close_review', { as: 'refunded' }, opened.id);
-  assert.deepEqual(calls(closing), []);
-  receive(scene).expect({ answer: { received: 'credited' }, events: credited });
-});

@@ -96,7 +96,7 @@ export class Operators {
 
   /** Uses some of the keys that were issued. */
   async tryKeys(count: number): Promise<void> {
-    const { judge, simulation, isDamaged } = this.#world;
+    const { judge, simulation } = this.#world;
     for (const key of this.keys.slice(-count)) {
       const { revokedMs } = key;
       const sentMs = simulation.nowMs;
@@ -109,7 +109,7 @@ export class Operators {
         body: '',
       } as const;
       const answer = await this.#clients.send(request, key.shop.apiKey);
-      if (answer === null || isDamaged) continue;
+      if (answer === null || this.#world.isDamaged) continue;
       if (revokedMs < sentMs)
         judge.check(
           'a key that was revoked opens nothing',
