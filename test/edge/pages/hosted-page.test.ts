@@ -36,13 +36,16 @@ test('one button sends the browser to the network’s page, with all that the ne
   const form = /<form method="post" action="([^"]*)"[^>]*>(.*?)<\/form>/s.exec(shown.body)!;
   assert.equal(form[1], networkPage);
   const fields = [...form[2]!.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)];
-  const org = service.state.get('charge', charge)!.org;
+  const { org, payment_intent: paymentIntent, expires_at_ms } = service.state.get('charge', charge)!;
   assert.deepEqual(Object.fromEntries(fields.map(([, name, value]) => [name, value])), {
+    org,
+    livemode: 'true',
+    paymentIntent,
     charge,
     amount: '25000',
     currency: 'mad',
     language: 'fr',
-    expiresAtMs: String(service.state.get('charge', charge)!.expires_at_ms),
+    expiresAtMs: String(expires_at_ms),
     description: 'null',
     paidUrl: `http://localhost/pay/${charge}/paid?lang=fr`,
     unpaidUrl: `http://localhost/pay/${charge}/unpaid?lang=fr`,
