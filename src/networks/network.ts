@@ -81,9 +81,26 @@ export interface Report {
   reply(received: Received, charge: string | null): Reply;
 }
 
+/** What became of a callback. */
+export const callbackOutcomes = [
+  'credited',
+  'repeated',
+  'review',
+  'too_many',
+  'declined',
+  'unknown',
+  'later',
+  /** It is not genuine, or makes no sense. */
+  'refused',
+  /** The organization does not use the network now. */
+  'not_connected',
+] as const satisfies readonly (Received | 'refused' | 'not_connected')[];
+export type CallbackOutcome = (typeof callbackOutcomes)[number];
+
 /** What is known of a callback when it is answered. */
 export interface TakenCallback {
   readonly reply: Reply;
+  readonly outcome: CallbackOutcome;
   /** The organization's network has posted it. */
   readonly isGenuine: boolean;
 }

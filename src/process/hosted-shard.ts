@@ -4,11 +4,12 @@
 
 import { networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
-import type { Networks } from '../networks/network.ts';
+import type { CallbackOutcome, Networks, TakenCallback } from '../networks/network.ts';
 import { createRunner, type Runner, type RunnerOptions } from '../networks/runner.ts';
 import type { Timers } from '../networks/timers.ts';
 import type { Availability, ShardAccount } from '../shard/account.ts';
 import type {
+  CallbackRequest,
   InternalRequest,
   NetworksMessage,
   OpenCall,
@@ -21,7 +22,7 @@ import type { ShardOptions } from '../shard/shard-options.ts';
 import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
 import type { Peer } from '../shard/turn.ts';
 import { hasRoom } from './disk-space.ts';
-import { takeCallback } from './network-callbacks.ts';
+import { type CallbackOptions, takeCallback } from './network-callbacks.ts';
 import { startPage } from './page-starts.ts';
 
 const busyMs = 100;
@@ -37,6 +38,8 @@ export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 
   readonly networks: Networks;
   readonly timers: Timers;
   readonly onNetworkTrouble: RunnerOptions['onTrouble'];
+  /** Hears what became of everything that is posted for payment networks. */
+  readonly onCallback: (request: CallbackRequest, outcome: CallbackOutcome) => void;
   /** Whether the data folder is paused: the shard then reads, changes nothing and calls no networks. */
   readonly paused: boolean;
   /** Hears, every second, whether the disk is full, and whether it was. */
@@ -129,6 +132,7 @@ export class HostedShard {
     } catch (error) {
       // The network can't be asked, or a secret can't be opened. Nothing was stored, so it can be tried again.
       this.#options.onNetworkTrouble({ callId: request.kind, error });
+      if (request.kind === 'network_callback') this.#options.onCallback(request, 'later');
       peer.post({ correlation, answer: { ok: false, code: 'api_error', message: 'try again later' } }, []);
     }
   }
@@ -143,13 +147,19 @@ export class HostedShard {
       case 'start_page':
         return startPage(request, { networks, ask, baseUrl: settings.baseUrl });
       case 'network_callback':
-        return takeCallback(request, { networks, ask, knows });
+        return this.#takeCallback(request, { networks, ask, knows });
     }
   }
 
   /** The calls whose outcome a network owes. */
   owedCalls(): NetworkCallRecord[] {
     return this.shard.openNetworkCalls().filter((call) => this.#runner.isOwed(call));
+  }
+
+  async #takeCallback(request: CallbackRequest, options: CallbackOptions): Promise<TakenCallback> {
+    const taken = await takeCallback(request, options);
+    this.#options.onCallback(request, taken.outcome);
+    return taken;
   }
 
   #openCalls({ org, limit }: OpenCallsRequest): OpenCall[] {

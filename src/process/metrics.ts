@@ -223,24 +223,6 @@ export function createShardMetrics(registry: Registry, shard: string) {
     scrub: createScrubMetrics(gauge),
     deliveriesWaiting,
     oldestDelivery,
-    networks: createNetworkMetrics({ gauge, counter }),
-  };
-}
-
-function createNetworkMetrics({
-  gauge,
-  counter,
-}: Pick<ReturnType<typeof shardMetricsOf>, 'gauge' | 'counter'>) {
-  return {
-    waiting: gauge(
-      'payments_network_calls_waiting',
-      'Calls to payment networks whose outcome a network owes',
-    ),
-    oldest: gauge('payments_network_oldest_call_seconds', 'For how long the oldest of them has waited'),
-    failures: counter(
-      'payments_network_failures_total',
-      'Calls to payment networks that had no valid answer',
-    ),
   };
 }
 

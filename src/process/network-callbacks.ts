@@ -38,23 +38,25 @@ export async function takeCallback(
   options: CallbackOptions,
 ): Promise<TakenCallback> {
   const { org, mode, connector, signature, body } = request;
-  if (!options.knows(org)) return { reply: noOrganization, isGenuine: false };
+  if (!options.knows(org)) return { reply: noOrganization, outcome: 'refused', isGenuine: false };
   const network = options.networks.posting(org, mode, connector);
-  const report = network?.readCallback?.({ signature, body }) ?? notConnected;
-  if ('status' in report) return { reply: report, isGenuine: false };
-  return { reply: await replyTo(report, request, options), isGenuine: true };
+  const report = network?.readCallback?.({ signature, body });
+  if (report === undefined) return { reply: notConnected, outcome: 'not_connected', isGenuine: false };
+  if ('status' in report) return { reply: report, outcome: 'refused', isGenuine: false };
+  const { outcome, charge } = await store(report, request, options);
+  return { reply: report.reply(outcome, charge), outcome, isGenuine: true };
 }
 
-/** Has what is reported stored, and says what to answer then. */
-async function replyTo(
+/** Has what is reported stored, if it is about a charge of the organization. */
+async function store(
   report: Report,
   { org, mode }: CallbackRequest,
   options: CallbackOptions,
-): Promise<Reply> {
+): Promise<{ readonly outcome: Received; readonly charge: string | null }> {
   const holder = await holderOf(report, options);
-  if (holder === 'later' || holder === null) return report.reply(holder ?? 'unknown', null);
-  if (!isOf(holder, org, mode)) return report.reply('unknown', null);
-  if (holder.kind === 'network_call') return report.reply('later', null);
+  if (holder === 'later') return { outcome: 'later', charge: null };
+  if (holder === null || !isOf(holder, org, mode)) return { outcome: 'unknown', charge: null };
+  if (holder.kind === 'network_call') return { outcome: 'later', charge: null };
   const answer = await options.ask({
     kind: 'command',
     ...commandOf(report),
@@ -62,7 +64,7 @@ async function replyTo(
     language: 'en',
     cause: causes.network,
   });
-  return report.reply(receivedOf(answer), holder.id);
+  return { outcome: receivedOf(answer), charge: holder.id };
 }
 
 function commandOf({ says }: Report): { operation: InternalOperation; params: object } {

@@ -7,6 +7,7 @@ import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contra
 import type { SecretBox } from '../journal/secret-box.ts';
 import {
   availableIn,
+  type ConnectorName,
   type ConnectorRow,
   type ConnectorSettings,
   type ConnectorWorld,
@@ -108,6 +109,12 @@ export class ConfiguredNetworks implements Networks {
 
   available(org: string, mode: Mode): AvailableNetworks {
     return availableIn(this.#configured.get(org) ?? noConnectors, mode);
+  }
+
+  /** What the payments of a method go through: for people and metrics. */
+  nameOf(org: string, mode: Mode, method: PaymentMethodType): ConnectorName | 'simulator' | 'none' {
+    const configured = (this.#configured.get(org) ?? noConnectors)[mode][method];
+    return configured?.connector ?? (mode === 'test' ? 'simulator' : 'none');
   }
 
   of(org: string, mode: Mode): ModeNetworks {

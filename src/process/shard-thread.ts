@@ -21,6 +21,7 @@ import { bytesBelow } from './disk-space.ts';
 import { HostedShard } from './hosted-shard.ts';
 import { createLogger, logConsole } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
+import { NetworkMetrics } from './network-metrics.ts';
 import { ConfiguredNetworks, createSend } from './networks.ts';
 import { systemClocks, watchClock } from './system-clocks.ts';
 import type { CompactAnswer, Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
@@ -109,6 +110,7 @@ metrics.residentBytesMax.set(cacheBytesMax + unwrittenBytesMax);
 const secrets = new SecretBox(secretsKeys);
 const networks = new ConfiguredNetworks({ config, secrets, send: createSend(config) });
 for (const { id, connectors } of accounts) networks.put(id, connectors);
+const networkMetrics = new NetworkMetrics(registry, String(number), networks);
 
 const hosted = new HostedShard({
   dir,
@@ -150,9 +152,11 @@ const hosted = new HostedShard({
     },
   },
   onNetworkTrouble({ callId, error }) {
-    metrics.networks.failures.inc();
+    const call = hosted.shard.state.records.get('network_call', callId);
+    if (call !== undefined) networkMetrics.failed(call);
     logger.warn({ call: callId, err: error }, 'a network call is tried again');
   },
+  onCallback: (request, outcome) => networkMetrics.posted(request, outcome),
   onDisk(isFull, wasFull) {
     if (isFull && !wasFull) logger.error('the disk is full: writes are refused');
     if (!isFull && wasFull) logger.warn('the disk has room again: writes are taken');
@@ -185,13 +189,6 @@ function showDepth(): void {
   const { waiting, oldestMs } = shard.state.outbox.depth(shard.now().serviceMs);
   metrics.deliveriesWaiting.set(waiting);
   metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
-}
-
-function showNetworkCalls(): void {
-  const calls = hosted.owedCalls();
-  const oldestMs = Math.min(Date.now(), ...calls.map(({ created }) => created * 1000));
-  metrics.networks.waiting.set(calls.length);
-  metrics.networks.oldest.set((Date.now() - oldestMs) / 1000);
 }
 
 async function compact(question: number): Promise<CompactAnswer> {
@@ -239,7 +236,7 @@ main.on('message', async (instruction: Instruction) => {
       metrics.checkpointSequence.set(journal.checkpoint.sequence);
       metrics.oldestCommit.set(shard.oldestCommitMs / 1000);
       showDepth();
-      showNetworkCalls();
+      networkMetrics.show(hosted.owedCalls(), Date.now());
       tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
       break;
     case 'stop':

@@ -260,6 +260,18 @@ test('a network that is removed or gets another address while a call is open: wh
     return waiting.find((call) => call.payment_intent === json.id)?.last_error ?? undefined;
   });
   assert.equal(error, 'connection refused');
+  const { text } = await service.operate<{ text: string }>('metrics', {});
+  const count = (name: string, label: string) => {
+    const labels = `shard="0",connector="http",mode="live"${label}`;
+    const line = text.split('\n').find((each) => each.startsWith(`payments_network_${name}{${labels}} `));
+    return Number(line?.split(' ').at(-1));
+  };
+  assert.equal(count('calls_waiting', ',state="sent"'), 1);
+  assert(count('oldest_call_seconds', ',state="sent"') >= 0);
+  assert(count('failures_total', '') >= 1);
+  for (const outcome of ['credited', 'repeated', 'review', 'unknown', 'refused'])
+    assert(count('callbacks_total', `,outcome="${outcome}"`) >= 1, outcome);
+  assert.equal(count('callbacks_total', ',outcome="later"'), 0);
   const left = await service.operate<object[]>('network.remove', { org, mode: 'live', network: 'http' });
   const none = { mode: 'live', method: 'cash', network: 'none', settings: {}, secrets: [], open_calls: 1 };
   assert.deepEqual(left.at(-1), none);

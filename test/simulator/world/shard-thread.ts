@@ -137,6 +137,7 @@ export class ShardThread {
         checkpointed: () => this.#options.onCheckpoint(this.#journal.checkpoint.sequence),
       },
       onNetworkTrouble() {},
+      onCallback() {},
       onDisk() {},
       onDamage: (reason) => this.#damaged(reason),
       onFailure,
