@@ -9,6 +9,7 @@ import { createCmiConnector } from './cmi/connector.ts';
 import { createHttpConnector } from './http-connector.ts';
 import type { ModeNetworks } from './network.ts';
 import type { SendPost } from './post.ts';
+import { simulatedAgents } from './simulator.ts';
 
 /** One setting of a connector. On the command line a secret is read from a file. */
 export interface ConnectorSetting {
@@ -56,6 +57,12 @@ export const connectors = {
         required: true,
         charactersMin: 16,
         description: 'the secret that signs in both directions',
+      },
+      {
+        name: 'agents',
+        is: 'text',
+        required: false,
+        description: 'the names of the cash agents, as customers are told where to pay',
       },
     ],
     connect: ({ address, secret }, world) =>
@@ -138,8 +145,10 @@ export function ownerOfSetting(org: string, mode: Mode, connector: ConnectorName
  */
 export function availableIn(configured: OrganizationConnectors, mode: Mode): AvailableNetworks {
   const { card, cash } = configured[mode];
-  if (mode === 'test') return { card: true, cash: true, cardPage: card === null ? 'own' : 'hosted' };
-  return { card: card !== null, cash: cash !== null, cardPage: 'hosted' };
+  const cardPage = mode === 'test' && card === null ? 'own' : 'hosted';
+  const agents = mode === 'test' && cash === null ? simulatedAgents : (cash?.settings.agents ?? null);
+  if (mode === 'test') return { card: true, cash: true, cardPage, agents };
+  return { card: card !== null, cash: cash !== null, cardPage, agents };
 }
 
 /** The connectors with each sealed secret replaced. */

@@ -64,7 +64,6 @@ export function createHttpConnector(options: HttpConnectorOptions): {
   return {
     cash: {
       ...both,
-      agents: [],
       issue: (call, cash) => carryOut({ operation: 'issue', ...detailsOf(call), ...codeOf(cash) }),
       cancel: (call, cash) => carryOut({ operation: 'cancel', ...detailsOf(call), ...codeOf(cash) }),
       lookup: async ({ id }) => lookedUp(await statusOf(id)),

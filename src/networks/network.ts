@@ -171,8 +171,6 @@ export interface CardNetwork extends Network {
 export type TypedCardNetwork = CardNetwork & Required<Pick<CardNetwork, 'tokenize' | 'authorize'>>;
 
 export interface CashNetwork extends Network {
-  /** The names of the agents that take its codes, as customers know them. */
-  readonly agents: readonly string[];
   /** Makes `cash.number` payable at the agents until `cash.expiresAtMs`. */
   issue(call: NetworkCall, cash: CashCode): Promise<NetworkOutcome>;
   /** Makes it no longer payable. */

@@ -35,6 +35,9 @@ export interface SimulatorOptions {
 /** Calls that the simulator remembers. An older one is answered again, in the same way. */
 const rememberedMax = 10_000;
 
+/** Who takes its cash codes, as customers are told. */
+export const simulatedAgents = 'Test agent';
+
 const done: NetworkOutcome = { result: 'done' };
 const accepted: NetworkOutcome = { result: 'accepted' };
 
@@ -102,7 +105,6 @@ export function createSimulator(
       lookup,
     },
     cash: {
-      agents: ['Test agent'],
       issue: (call) => take(call, done, null),
       cancel: (call) => take(call, done, null),
       lookup,

@@ -146,7 +146,6 @@ const pages = createPages({
   port: createPagePort(shards),
   // Cards are typed here in test mode only.
   tokenize: { test: simulator.card.tokenize, live: null },
-  agents: { test: simulator.cash.agents, live: [] },
   baseUrl,
   monotonic,
   randomBytes,

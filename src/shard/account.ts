@@ -23,9 +23,12 @@ export interface AccountBranding {
   readonly logoUrl: string | null;
 }
 
-/** The payment methods that have a network, and where a card is typed: on the service's page or on the network's. */
+/** The payment methods that have a network. */
 export interface AvailableNetworks extends Readonly<Record<PaymentMethodType, boolean>> {
+  /** Where a card is typed: on the service's page or on the network's. */
   readonly cardPage: 'own' | 'hosted';
+  /** Who takes cash codes, as customers are told; null when that is not known. */
+  readonly agents: string | null;
 }
 
 /** The networks that an organization has now, in a mode. */

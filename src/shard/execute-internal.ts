@@ -120,9 +120,10 @@ export function expireDue(state: ShardState, turn: Turn): boolean {
 function viewOf(state: ShardState, turn: Turn, request: Of<'view_payment'>): InternalAnswer {
   const view = viewPayment(state.view, request.id, turn.serviceMs);
   if (view === null) return messageAnswer({ refusal: missing(request.id, null) }, 'en');
-  const { settings, cardPage: card_page } = state.scope(view.org, view.livemode, turn);
+  const { settings, networks } = state.scope(view.org, view.livemode, turn);
   const { name: merchant, branding } = settings;
-  return { ok: true, body: JSON.stringify({ ...view, merchant, branding, card_page }) };
+  const { cardPage: card_page, agents } = networks;
+  return { ok: true, body: JSON.stringify({ ...view, merchant, branding, card_page, agents }) };
 }
 
 function exportPageOf(state: ShardState, turn: Turn, request: Of<'export_page'>): InternalAnswer {

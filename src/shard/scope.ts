@@ -105,8 +105,8 @@ export class Scope {
     return modeOf(this.livemode);
   }
 
-  get cardPage(): AvailableNetworks['cardPage'] {
-    return this.#availability(this.org, this.mode).cardPage;
+  get networks(): AvailableNetworks {
+    return this.#availability(this.org, this.mode);
   }
 
   get settings(): ShardAccount {

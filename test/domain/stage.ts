@@ -106,7 +106,7 @@ export class World {
           log: { readResponse: () => undefined },
         },
         settings,
-        availability: () => ({ ...bothMethods, cardPage: 'own' }),
+        availability: () => ({ ...bothMethods, cardPage: 'own', agents: null }),
         fillRandom: (bytes) => this.#fillRandom(bytes),
         secrets: { seal: (secret, { id }) => `${id} ${secret}` },
         memory: { ...memoryShares(shardMibMin), cacheBytesMax: 8 },

@@ -56,11 +56,12 @@ const confirm = (id: string) =>
   service.call(`/v1/payment_intents/${id}/confirm`, { key, idempotencyKey: `confirm-${id}`, body: {} });
 
 /** A payment whose code can be paid. */
-async function issued(): Promise<{ id: string; code: string }> {
+async function issued(): Promise<{ id: string; code: string; voucher: string }> {
   const { json } = await create();
   const { status, json: confirmed } = await confirm(json.id);
   assert.equal(status, 200);
-  return { id: json.id, code: confirmed.next_action.cash_display_details.number };
+  const { number: code, hosted_voucher_url: voucher } = confirmed.next_action.cash_display_details;
+  return { id: json.id, code, voucher };
 }
 
 const intentOf = async (id: string) => (await service.call(`/v1/payment_intents/${id}`, { key })).json;
@@ -89,9 +90,14 @@ test('without a network there is no live cash, and with one there is', async () 
     integrator.address,
     '--secret-file',
     file,
+    '--agents',
+    'Agence Fès, Tabac du Port',
   );
   assert.equal(set.code, 0, set.error);
-  assert.match(set.out, /live +cash +http +0 +address=http:\S+ secret=\(sealed\)/);
+  assert.match(
+    set.out,
+    /live +cash +http +0 +address=http:\S+ agents=Agence Fès, Tabac du Port secret=\(sealed\)/,
+  );
   const said = [set.out, service.output(), JSON.stringify(await service.operate('network.show', { org }))];
   assert(!said.some((text) => text.includes(integrator.secret)), 'the secret is not shown');
   const checked = await payments('--data-dir', dataDir, '--json', 'network', 'check', org);
@@ -108,7 +114,9 @@ test('the audit record names the network and not its secret', async () => {
 });
 
 test('a code is issued, paid and credited once, however often it is reported', async () => {
-  const { id, code } = await issued();
+  const { id, code, voucher } = await issued();
+  const response = await fetch(voucher, { headers: { 'Accept-Language': 'fr' } });
+  assert.match(await response.text(), /Où payer<\/dt>\s*<dd><bdi>Agence Fès, Tabac du Port</);
   assert.equal(integrator.codes.get(code)?.amount, amount);
   const payment = { reference: 'R1', code, amount };
   for (let times = 0; times < 3; times++)

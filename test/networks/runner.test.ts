@@ -36,7 +36,7 @@ function fakeNetwork(script: { sends?: Script<NetworkOutcome>; lookups?: Script<
     of: (_, mode) => ({ card: mode === 'test' ? card : null, cash: null }),
     posting: () => null,
     callbackPath: () => '',
-    available: () => ({ card: true, cash: false, cardPage: 'own' }),
+    available: () => ({ card: true, cash: false, cardPage: 'own', agents: null }),
     onOutcome: (listener) => void listeners.push(listener),
   };
   return {

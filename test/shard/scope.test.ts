@@ -67,7 +67,7 @@ function scopeOf(setting: Setting = {}, nowMs = noonMs, counts: ScopeCounts | nu
     name,
     livemode,
     account,
-    (_, mode) => ({ ...available[mode], cardPage: 'own' }),
+    (_, mode) => ({ ...available[mode], cardPage: 'own', agents: null }),
     createMoroccoCalendar(),
     at(nowMs),
     counts,

@@ -43,7 +43,7 @@ export function shardOptions(journal: Journal, more: Partial<ShardOptions> = {})
       cashCodeMs: 259_200_000,
       webhookRetryMs: [5_000],
     },
-    availability: () => ({ ...on, cardPage: 'own' }),
+    availability: () => ({ ...on, cardPage: 'own', agents: null }),
     fillRandom: (bytes) => void randomFillSync(bytes),
     secrets: { seal: (secret) => `sealed ${secret}` },
     memory: memoryShares(shardMibMin),

@@ -30,6 +30,12 @@ const connectorMessages = {
     fr: 'Au moins 16 caractères. Il signe dans les deux sens et n’est plus jamais affiché.',
     ar: '16 محرفاً على الأقل. يوقّع في الاتجاهين ولا يُعرض مرة أخرى.',
   },
+  http_agents: { en: 'Agents', fr: 'Agents', ar: 'الوكلاء' },
+  http_agents_hint: {
+    en: 'For cash: where customers are told to pay. May be left empty.',
+    fr: 'Pour les espèces : où les clients sont invités à payer. Peut rester vide.',
+    ar: 'للنقد: أين يُطلب من العملاء الدفع. يمكن تركه فارغاً.',
+  },
   cmi: { en: 'CMI', fr: 'CMI', ar: 'مركز النقديات CMI' },
   connect_cmi: {
     en: 'Connect CMI for cards',

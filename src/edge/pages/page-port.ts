@@ -47,6 +47,8 @@ export type ShownPayment = PaymentView & {
   readonly branding: AccountBranding;
   /** Whether cards are typed on the page of this service or on the network's. */
   readonly card_page: AvailableNetworks['cardPage'];
+  /** Who takes cash codes; null when that is not known. */
+  readonly agents: AvailableNetworks['agents'];
 };
 
 export type PageOperation =

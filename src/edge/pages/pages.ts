@@ -4,7 +4,7 @@
 // accepted form is answered with a redirect, so that reloading the page shows the current state.
 
 import { negotiateLanguage } from '../../contract/language.ts';
-import { languages, type Mode, modeOf } from '../../contract/vocabulary.ts';
+import { languages, type Mode } from '../../contract/vocabulary.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
 import type { Tokenize } from '../../networks/network.ts';
 import { checkoutPage } from './checkout-page.ts';
@@ -25,8 +25,6 @@ export interface PagesOptions {
   readonly port: PagePort;
   /** The card network's tokenizer in each mode; null where there is no card network. */
   readonly tokenize: Readonly<Record<Mode, Tokenize | null>>;
-  /** The names of the agents that take cash codes in each mode. */
-  readonly agents: Readonly<Record<Mode, readonly string[]>>;
   /** The address of the service for customers, without a final slash. */
   readonly baseUrl: string;
   readonly monotonic: MonotonicClock;
@@ -52,7 +50,7 @@ export interface Pages {
 const visitorsMax = 50_000;
 
 export function createPages(options: PagesOptions): Pages {
-  const { port, agents, onError } = options;
+  const { port, onError } = options;
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/$/, '');
   const guard = createFormGuard(base.protocol === 'https:', options.randomBytes);
@@ -100,7 +98,6 @@ export function createPages(options: PagesOptions): Pages {
       field,
       justActed: new URLSearchParams(request.query).has('done'),
       hosted,
-      agents: agents[modeOf(payment.livemode)],
       back: afterPayment(payment, options.baseUrl),
     });
     return render({ ...page, stage: stage.name }, visit, holdsForm ? setCookie : null);
@@ -174,8 +171,6 @@ interface Showing {
   /** A form has redirected the customer here, or the network's page. */
   readonly justActed: boolean;
   readonly hosted: HostedPage;
-  /** The names of the agents that take cash codes. */
-  readonly agents: readonly string[];
   /** Where the customer goes after paying. */
   readonly back: string | null;
 }
@@ -184,7 +179,7 @@ function pageAt(
   stage: Stage,
   payment: ShownPayment,
   visit: Visit,
-  { field, justActed, hosted, agents, back }: Showing,
+  { field, justActed, hosted, back }: Showing,
 ): Page | Promise<Page> {
   switch (stage.name) {
     case 'choose':
@@ -195,7 +190,7 @@ function pageAt(
     case 'challenge':
       return challengePage(payment, visit, field);
     case 'voucher':
-      return voucherPage(payment, visit, field, { agents, back });
+      return voucherPage(payment, visit, field, back);
     case 'opening':
     case 'processing':
       return outcomes.waitingPage(payment, visit, stage.name);

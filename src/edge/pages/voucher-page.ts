@@ -33,13 +33,8 @@ export function challengePage(payment: ShownPayment, visit: Visit, field: Html):
   };
 }
 
-/** The cash code, to be read out, scanned or printed. `agents` are the names of the agents that take it. */
-export function voucherPage(
-  payment: ShownPayment,
-  visit: Visit,
-  field: Html,
-  { agents, back }: { readonly agents: readonly string[]; readonly back: string | null },
-): Page {
+/** The cash code, to be read out, scanned or printed. */
+export function voucherPage(payment: ShownPayment, visit: Visit, field: Html, back: string | null): Page {
   const { language } = visit;
   const charge = payment.charge!;
   const number = charge.cash_number!;
@@ -57,7 +52,7 @@ ${qrCode(number, say('voucher_qr', language))}</div>`,
       facts([
         [say('amount', language), formatAmount(payment.amount, payment.currency, language)],
         [say('voucher_until', language), moroccoTime(charge.expires_at_ms, language)],
-        agents.length > 0 && [say('voucher_agents', language), agents.join(language === 'ar' ? '، ' : ', ')],
+        payment.agents !== null && [say('voucher_agents', language), html`<bdi>${payment.agents}</bdi>`],
       ]),
       html`<p class="muted">${sayOf(visit, payment, 'voucher_after')}</p>`,
       payment.livemode ? null : html`<p class="muted screen">${say('voucher_test', language)}</p>`,

@@ -13,7 +13,7 @@ import { createPagePort } from '../../../src/edge/pages/page-visits.ts';
 import { createPages, type PagesOptions } from '../../../src/edge/pages/pages.ts';
 import type { CardNetwork, Networks } from '../../../src/networks/network.ts';
 import { createRunner } from '../../../src/networks/runner.ts';
-import { createSimulator } from '../../../src/networks/simulator.ts';
+import { createSimulator, simulatedAgents } from '../../../src/networks/simulator.ts';
 import { startPage } from '../../../src/process/page-starts.ts';
 import type { InternalAnswer, InternalRequest, NetworksMessage } from '../../../src/shard/protocol.ts';
 import { settlementOf } from '../../../src/shard/settlement.ts';
@@ -42,6 +42,7 @@ const available: Networks['available'] = (_, mode) => ({
   card: true,
   cash: true,
   cardPage: mode === 'test' ? 'own' : 'hosted',
+  agents: simulatedAgents,
 });
 
 export const merchant = 'Atlas <Books> & Co';
@@ -101,7 +102,6 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
   const pages = createPages({
     port,
     tokenize: { test: simulator.card.tokenize, live: null },
-    agents: { test: simulator.cash.agents, live: [] },
     baseUrl,
     monotonic: timers.clock.monotonic,
     randomBytes,

@@ -54,7 +54,7 @@ export class Bank {
         hostedCards === null
           ? { openPage: take, authorize: take, refund: take, lookup }
           : hostedCards.connect(take, lookup),
-      cash: { agents: [], issue: take, cancel: take, lookup },
+      cash: { issue: take, cancel: take, lookup },
       onOutcome,
     };
   }

@@ -255,7 +255,7 @@ function networksOf(test: TellingNetworks, live: TellingNetworks, isHosted: bool
     callbackPath: () => '',
     available: (_, mode) => {
       const cardPage = mode === 'live' && isHosted ? 'hosted' : 'own';
-      return { card: true, cash: true, cardPage };
+      return { card: true, cash: true, cardPage, agents: null };
     },
     onOutcome(listener) {
       test.onOutcome(listener);
