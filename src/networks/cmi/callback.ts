@@ -39,8 +39,8 @@ export function readAttempt(body: string, storeKey: string): CmiAttempt | string
   if (typeof posted === 'string') return posted;
   const hash = posted.find(([name]) => /^hash$/i.test(name))?.[1] ?? '';
   const decoded = withValues(posted, decodedValue);
-  const trimmed = withValues(decoded, (value) => value.replace(/^[ \t-\r]+|[ \t-\r]+$/g, ''));
-  const fields = [decoded, trimmed, posted].find((fields) => isSigned(fields, hash, storeKey));
+  const isRight = (fields: readonly Field[]) => isSigned(fields, hash, storeKey);
+  const fields = isRight(decoded) ? decoded : [withValues(decoded, trimmedValue), posted].find(isRight);
   if (fields === undefined) return 'the hash is not that of the fields: is the store key the right one?';
   return attemptOf(new Map(fields));
 }
@@ -67,6 +67,18 @@ function decodedValue(value: string): string {
   return value
     .replace(/\n$/, '')
     .replace(/&#?\w{1,10};/g, (entity) => bytesOf(decode(entity, { level: 'html4', scope: 'strict' })));
+}
+
+/** Without spaces at its ends. A pattern for those at the end would take time that grows with the square of their number. */
+function trimmedValue(value: string): string {
+  let [start, end] = [0, value.length];
+  while (start < end && isSpace(value.charCodeAt(start))) start++;
+  while (end > start && isSpace(value.charCodeAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 function attemptOf(fields: ReadonlyMap<string, string>): CmiAttempt | string {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import { type CmiAttempt, readAttempt } from '../../../src/networks/cmi/callback.ts';
 import { declineCodeOf } from '../../../src/networks/cmi/decline-codes.ts';
 import { bytesOf, hashOf } from '../../../src/networks/cmi/hash.ts';
@@ -92,6 +93,13 @@ test('a message that is not genuine is not read', () => {
     '%%%=%E9',
   ])
     assert.match(text(readAttempt(body, storeKey)), /hash/, body);
+});
+
+test('the time to read a value of spaces grows with its length, and not with the square of that', () => {
+  // With the square this would take more than an hour; the limit only ends a test that fails.
+  const body = `oid=x${'+'.repeat(2_000_000)}x`;
+  const read = () => readAttempt(body, storeKey);
+  assert.match(text(runInNewContext('read()', { read }, { timeout: 60_000 })), /hash/);
 });
 
 test('a field that is there twice, and more fields than CMI posts, are refused', () => {
