@@ -71,7 +71,7 @@ export type Received =
 
 /** What a genuine callback says. */
 export interface Report {
-  /** The payment that it is about: the cash code, or the id of the charge. */
+  /** The payment that it is about: the cash code, or the id of the charge, which is by card. */
   readonly about: { readonly cashNumber: string } | { readonly charge: string };
   readonly says:
     | Extract<NetworkOutcome, { result: 'paid' }>
@@ -193,8 +193,8 @@ export interface TellingNetworks extends ModeNetworks {
 /** The networks of all organizations, as they are configured now. */
 export interface Networks {
   of(org: string, mode: Mode): ModeNetworks;
-  /** The network that posts to the address of `connector`; null when the organization does not use it. */
-  posting(org: string, mode: Mode, connector: string): CardNetwork | CashNetwork | null;
+  /** The networks that post to the address of `connector`: those of the methods that go through it. */
+  posting(org: string, mode: Mode, connector: string): ModeNetworks;
   /** The path to which the network of a method posts. */
   callbackPath(org: string, mode: Mode, method: PaymentMethodType): string;
   /** What there is, without making it. */

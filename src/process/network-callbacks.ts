@@ -2,7 +2,7 @@
 // that is journaled like any other; the network is answered when that is durable. Nothing in a callback is believed before.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
-import { type Mode, modeOf } from '../contract/vocabulary.ts';
+import { type Mode, modeOf, type PaymentMethodType } from '../contract/vocabulary.ts';
 import { causes } from '../domain/cause.ts';
 import type { InternalOperation } from '../domain/command.ts';
 import { cashIndex } from '../domain/indexes.ts';
@@ -39,12 +39,19 @@ export async function takeCallback(
 ): Promise<TakenCallback> {
   const { org, mode, connector, signature, body } = request;
   if (!options.knows(org)) return { reply: noOrganization, outcome: 'refused', isGenuine: false };
-  const network = options.networks.posting(org, mode, connector);
-  const report = network?.readCallback?.({ signature, body });
+  const posting = options.networks.posting(org, mode, connector);
+  const report = (posting.card ?? posting.cash)?.readCallback?.({ signature, body });
   if (report === undefined) return { reply: notConnected, outcome: 'not_connected', isGenuine: false };
   if ('status' in report) return { reply: report, outcome: 'refused', isGenuine: false };
+  // A network decides nothing of a method that goes through another one, or through none now.
+  if (posting[methodOf(report)] === null)
+    return { reply: report.reply('later', null), outcome: 'not_connected', isGenuine: true };
   const { outcome, charge } = await store(report, request, options);
   return { reply: report.reply(outcome, charge), outcome, isGenuine: true };
+}
+
+function methodOf({ about }: Report): PaymentMethodType {
+  return 'cashNumber' in about ? 'cash' : 'card';
 }
 
 /** Has what is reported stored, if it is about a charge of the organization. */
@@ -57,6 +64,8 @@ async function store(
   if (holder === 'later') return { outcome: 'later', charge: null };
   if (holder === null || !isOf(holder, org, mode)) return { outcome: 'unknown', charge: null };
   if (holder.kind === 'network_call') return { outcome: 'later', charge: null };
+  if (holder.kind !== 'charge' || holder.method !== methodOf(report))
+    return { outcome: 'unknown', charge: null };
   const answer = await options.ask({
     kind: 'command',
     ...commandOf(report),

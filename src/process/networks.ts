@@ -16,14 +16,7 @@ import {
   type OrganizationConnectors,
   ownerOfSetting,
 } from '../networks/connectors.ts';
-import type {
-  CardNetwork,
-  CashNetwork,
-  ModeNetworks,
-  Networks,
-  OutcomeListener,
-  TellingNetworks,
-} from '../networks/network.ts';
+import type { ModeNetworks, Networks, OutcomeListener, TellingNetworks } from '../networks/network.ts';
 import type { SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
 import { systemTimers } from '../networks/timers.ts';
@@ -124,10 +117,13 @@ export class ConfiguredNetworks implements Networks {
     return networks;
   }
 
-  posting(org: string, mode: Mode, connector: string): CardNetwork | CashNetwork | null {
-    const configured = (this.#configured.get(org) ?? noConnectors)[mode];
-    const method = paymentMethodTypes.find((each) => configured[each]?.connector === connector);
-    return method === undefined ? null : this.of(org, mode)[method];
+  posting(org: string, mode: Mode, connector: string): ModeNetworks {
+    const { card, cash } = (this.#configured.get(org) ?? noConnectors)[mode];
+    const networks = this.of(org, mode);
+    return {
+      card: card?.connector === connector ? networks.card : null,
+      cash: cash?.connector === connector ? networks.cash : null,
+    };
   }
 
   callbackPath(org: string, mode: Mode, method: PaymentMethodType): string {

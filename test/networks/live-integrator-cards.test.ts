@@ -162,3 +162,33 @@ test('a report that never came: after a kill the integrator is asked, and the pa
   assert.equal((await tell(report)).status, 'credited');
   assert.deepEqual(await reviewsOf(id), []);
 });
+
+test('who reports one method decides nothing of the other: neither a payment that goes through another network, nor one in cash', async () => {
+  await service.operate('network.set', {
+    org,
+    mode: 'live',
+    network: 'cmi',
+    settings: { gateway: 'http://127.0.0.1:9', client_id: '600000000' },
+    secrets: { store_key: 'a-store-key' },
+  });
+  await connect(['cash']);
+  const { json } = await post('/v1/payment_intents', { amount, currency: 'mad' });
+  const { json: byCmi } = await post(`/v1/payment_intents/${json.id}/confirm`, {});
+  const paid = { type: 'paid', reference: 'T-8', amount, currency: 'mad', paid_at: 1 };
+  const declined = { type: 'declined', decline_code: 'lost_card' };
+  for (const report of [paid, declined])
+    assert.equal((await tell({ ...report, charge: byCmi.latest_charge })).error, 'try_again');
+  assert.equal((await get(`/v1/charges/${byCmi.latest_charge}`)).status, 'pending');
+
+  await connect(['cash', 'card']);
+  const { json: cash } = await post('/v1/payment_intents', {
+    amount,
+    currency: 'mad',
+    payment_method_types: ['cash'],
+  });
+  const { latest_charge } = (await post(`/v1/payment_intents/${cash.id}/confirm`, {})).json;
+  for (const report of [paid, declined])
+    assert.equal((await tell({ ...report, charge: latest_charge })).error, 'unknown_charge');
+  assert.equal((await get(`/v1/charges/${latest_charge}`)).status, 'pending');
+  assert.deepEqual([...(await reviewsOf(json.id)), ...(await reviewsOf(cash.id))], []);
+});

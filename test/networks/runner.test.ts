@@ -34,7 +34,7 @@ function fakeNetwork(script: { sends?: Script<NetworkOutcome>; lookups?: Script<
   };
   const networks: { -readonly [name in keyof Networks]: Networks[name] } = {
     of: (_, mode) => ({ card: mode === 'test' ? card : null, cash: null }),
-    posting: () => null,
+    posting: () => ({ card: null, cash: null }),
     callbackPath: () => '',
     available: () => ({ card: true, cash: false, cardPage: 'own', agents: null }),
     onOutcome: (listener) => void listeners.push(listener),

@@ -77,7 +77,7 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
   });
   const networks: Networks = {
     of: (_, mode) => (mode === 'test' ? simulator : { card: hostedCards, cash: null }),
-    posting: () => null,
+    posting: () => ({ card: null, cash: null }),
     callbackPath: (org, mode) => networkPath('cards', org, mode),
     available,
     onOutcome: simulator.onOutcome,

@@ -251,7 +251,7 @@ export class ShardThread {
 function networksOf(test: TellingNetworks, live: TellingNetworks, isHosted: boolean): Networks {
   return {
     of: (_, mode) => (mode === 'test' ? test : live),
-    posting: (_, mode) => (mode === 'live' && isHosted ? live.card : null),
+    posting: (_, mode) => ({ card: mode === 'live' && isHosted ? live.card : null, cash: null }),
     callbackPath: () => '',
     available: (_, mode) => {
       const cardPage = mode === 'live' && isHosted ? 'hosted' : 'own';
