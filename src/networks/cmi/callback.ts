@@ -8,11 +8,9 @@ import { decode } from 'html-entities';
 import type { DeclineCode } from '../../contract/vocabulary.ts';
 import type { CardDetails } from '../../domain/record.ts';
 import { declineCodeOf } from './decline-codes.ts';
-import { centimesOf } from './dirhams.ts';
-import { bytesOf, type Field, isSigned } from './hash.ts';
-
-/** The number of the dirham in ISO 4217. */
-export const dirham = '504';
+import { centimesOf, dirham } from './dirhams.ts';
+import { constantFields } from './form.ts';
+import { bytesOf, type Field, isSigned, signedFields } from './hash.ts';
 
 /** One attempt to pay, as CMI reports it. */
 export interface CmiAttempt {
@@ -42,7 +40,26 @@ export function readAttempt(body: string, storeKey: string): CmiAttempt | string
   const isRight = (fields: readonly Field[]) => isSigned(fields, hash, storeKey);
   const fields = isRight(decoded) ? decoded : [withValues(decoded, trimmedValue), posted].find(isRight);
   if (fields === undefined) return 'the hash is not that of the fields: is the store key the right one?';
-  return attemptOf(new Map(fields));
+  return renamedFault(fields) ?? attemptOf(new Map(fields));
+}
+
+/**
+ * What shows that a customer has given signed values other names; null when nothing does. The order of the names has to stay, so
+ * the fields of our form, found with their values, keep those beside them in their places.
+ */
+function renamedFault(fields: readonly Field[]): string | null {
+  const named = new Map(fields);
+  for (const [name, value] of Object.entries(constantFields))
+    if (named.get(name) !== value) return `${name} is not as in our form`;
+  // The same message with the currency under another name is not about another currency.
+  const currency = named.get('currency') ?? '';
+  const isRenamed = currency !== dirham && fields.some(([, value]) => value === dirham);
+  if (isRenamed || !/^\d{3}$/.test(currency)) return 'currency is not as in our form';
+  const names = signedFields(fields).map(([name]) => name);
+  const after = names.indexOf('TransId') + 1;
+  // An attempt that reached no bank may have no such name.
+  if (after > 0 && names[after] !== 'trantype') return 'a field is between TransId and trantype';
+  return null;
 }
 
 function fieldsOf(body: string): Field[] | string {
@@ -93,7 +110,8 @@ function attemptOf(fields: ReadonlyMap<string, string>): CmiAttempt | string {
   return {
     clientId: field('clientid'),
     order,
-    centimes: centimesOf(field('amount')),
+    // As our form has it, with two decimals: a number without them may be another field's.
+    centimes: /\.\d\d$/.test(field('amount')) ? centimesOf(field('amount')) : null,
     currency: field('currency'),
     transaction: field('TransId'),
     decline: isAuthorized ? null : declineCodeOf(returnCode),

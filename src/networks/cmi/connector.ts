@@ -8,7 +8,8 @@ import type { NetworkCall } from '../../domain/network-call.ts';
 import type { NetworkOutcome } from '../../domain/network-outcomes.ts';
 import type { Callback, CardNetwork, LookedUp, Received, Reply, Report } from '../network.ts';
 import type { SendPost } from '../post.ts';
-import { dirham, readAttempt } from './callback.ts';
+import { readAttempt } from './callback.ts';
+import { dirham } from './dirhams.ts';
 import { formFields } from './form.ts';
 import { type ApiUser, type CmiOperation, type CmiResponse, requestOf, responseOf } from './messages.ts';
 import {

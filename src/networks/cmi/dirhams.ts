@@ -1,6 +1,9 @@
 // Amounts as CMI writes them. Forms and callbacks have dirhams with a point (`1234.50`); the status and the history of an order
 // have centimes without one (`123450`). Here they are digits all the way, never fractions.
 
+/** The number of the dirham in ISO 4217. */
+export const dirham = '504';
+
 /** Dirhams with two decimals. `centimes` is a whole number, 0 or more. */
 export function dirhamsOf(centimes: number): string {
   const digits = String(centimes).padStart(3, '0');

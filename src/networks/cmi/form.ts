@@ -3,9 +3,15 @@
 
 import { randomUUID } from 'node:crypto';
 import type { HostedPayment } from '../network.ts';
-import { dirham } from './callback.ts';
-import { dirhamsOf } from './dirhams.ts';
+import { dirham, dirhamsOf } from './dirhams.ts';
 import { bytesOf, hashOf } from './hash.ts';
+
+/** Fields that are the same in every form. CMI reports them as they are here. */
+export const constantFields = {
+  storetype: '3D_PAY_HOSTING',
+  trantype: 'PreAuth',
+  hashAlgorithm: 'ver3',
+} as const;
 
 /** How long CMI's page can be open. */
 const pageSecondsMin = 30;
@@ -24,8 +30,7 @@ export function formFields(
   const timeout = Math.min(pageSecondsMax, Math.max(pageSecondsMin, leftSeconds));
   const fields: [string, string][] = [
     ['clientid', clientId],
-    ['storetype', '3D_PAY_HOSTING'],
-    ['trantype', 'PreAuth'],
+    ...Object.entries(constantFields),
     ['amount', dirhamsOf(amount)],
     ['currency', dirham],
     ['oid', charge],
@@ -36,7 +41,6 @@ export function formFields(
     ['lang', language],
     ['rnd', randomUUID()],
     ['sessiontimeout', String(timeout)],
-    ['hashAlgorithm', 'ver3'],
     ['encoding', 'UTF-8'],
     ...fieldAbout('BillToName', customer.name, /^\p{L}/u),
     ...fieldAbout('email', customer.email, /^[^@]+@[^@]+$/),

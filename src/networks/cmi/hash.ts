@@ -12,11 +12,15 @@ export function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-export function hashOf(fields: readonly Field[], storeKey: string): Buffer {
-  const signed = fields
+/** The fields that the hash covers, in its order. */
+export function signedFields(fields: readonly Field[]): Field[] {
+  return fields
     .filter(([name]) => !/^(hash|encoding)$/i.test(name))
     .sort(([left], [right]) => compareNames(left, right));
-  const values = [...signed.map(([, value]) => value), bytesOf(storeKey)];
+}
+
+export function hashOf(fields: readonly Field[], storeKey: string): Buffer {
+  const values = [...signedFields(fields).map(([, value]) => value), bytesOf(storeKey)];
   const text = values.map((value) => value.replace(/[\\|]/g, '\\$&')).join('|');
   return createHash('sha512').update(text, 'latin1').digest();
 }

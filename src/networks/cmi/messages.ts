@@ -2,8 +2,7 @@
 // can't be read as one is an error and never an answer, so that nothing is decided by it.
 
 import { parseXml, XmlElement } from '@rgrove/parse-xml';
-import { dirham } from './callback.ts';
-import { dirhamsOf } from './dirhams.ts';
+import { dirham, dirhamsOf } from './dirhams.ts';
 
 export interface ApiUser {
   readonly name: string;

@@ -15,6 +15,9 @@ const paid: Readonly<Record<string, string>> = {
   oid: 'ch_1',
   amount: '250.00',
   currency: '504',
+  storetype: '3D_PAY_HOSTING',
+  trantype: 'PreAuth',
+  hashAlgorithm: 'ver3',
   TransId: '24003Vl7F13152',
   ProcReturnCode: '00',
   Response: 'Approved',
@@ -122,7 +125,7 @@ test('a genuine message without an order, or whose code and response disagree, i
 });
 
 test('an amount that is none is told, and does not count as zero', () => {
-  for (const amount of ['', '250,00', '250.00 MAD', '1e5']) {
+  for (const amount of ['', '250,00', '250.00 MAD', '1e5', '250', '250.0']) {
     const read = readAttempt(post({ ...paid, amount }), storeKey) as CmiAttempt;
     assert.equal(read.centimes, null, amount);
   }
