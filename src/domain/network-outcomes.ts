@@ -31,8 +31,7 @@ export function settleNetworkCall(draft: Draft, params: { call: string; outcome:
   const call = draft.get('network_call', params.call);
   if (call === undefined) return nothing;
   const { outcome } = params;
-  if (outcome.result === 'accepted' && !isOpening(call))
-    return call.accepted ? nothing : acceptNetworkCall(draft, call);
+  if (outcome.result === 'accepted') return acceptNetworkCall(draft, call);
   draft.remove(call);
   switch (call.action) {
     case 'open_card_page':
@@ -55,8 +54,13 @@ export function settleNetworkCall(draft: Draft, params: { call: string; outcome:
   }
 }
 
-/** The call is answered, but its final outcome follows, so the record stays and the intent is no longer busy. */
+/**
+ * The call is answered, but its final outcome follows, so the record stays and the intent is no longer busy. While its charge is
+ * being opened it stays busy: a second charge could be paid as well.
+ */
 function acceptNetworkCall(draft: Draft, call: NetworkCallRecord): Outcome {
+  if (isOpening(call)) return { waiterRefused: networkUnavailable };
+  if (call.accepted) return nothing;
   draft.put<NetworkCallRecord>({ ...call, accepted: true });
   freeIntent(draft, call);
   return { body: JSON.stringify({ status: 'processing' }) };

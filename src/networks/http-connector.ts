@@ -53,7 +53,8 @@ export function createHttpConnector(options: HttpConnectorOptions): {
 } {
   const operate = (operation: Operation) => sendOperation(options, operation);
   const statusOf = (id: string) => operate({ operation: 'status', id });
-  const carryOut = async (operation: Operation) => outcomeOf(known(await operate(operation)));
+  const carryOut = async (operation: Operation, call: NetworkCall) =>
+    outcomeOf(known(await operate(operation)), call);
   const both = {
     readCallback: (callback: Callback) => readCallback(callback, options),
     async check() {
@@ -64,9 +65,9 @@ export function createHttpConnector(options: HttpConnectorOptions): {
   return {
     cash: {
       ...both,
-      issue: (call, cash) => carryOut({ operation: 'issue', ...detailsOf(call), ...codeOf(cash) }),
-      cancel: (call, cash) => carryOut({ operation: 'cancel', ...detailsOf(call), ...codeOf(cash) }),
-      lookup: async ({ id }) => lookedUp(await statusOf(id)),
+      issue: (call, cash) => carryOut({ operation: 'issue', ...detailsOf(call), ...codeOf(cash) }, call),
+      cancel: (call, cash) => carryOut({ operation: 'cancel', ...detailsOf(call), ...codeOf(cash) }, call),
+      lookup: async (call) => lookedUp(await statusOf(call.id), call),
     },
     card: {
       ...both,
@@ -75,7 +76,7 @@ export function createHttpConnector(options: HttpConnectorOptions): {
         url: pageOf(known(await operate(openingOf(payment))), options),
         fields: null,
       }),
-      refund: (call) => carryOut({ operation: 'refund', ...detailsOf(call), charge: call.charge! }),
+      refund: (call) => carryOut({ operation: 'refund', ...detailsOf(call), charge: call.charge! }, call),
       async lookup(call) {
         switch (call.action) {
           case 'open_card_page':
@@ -83,7 +84,7 @@ export function createHttpConnector(options: HttpConnectorOptions): {
           case 'await_card_payment':
             return pageOutcome(await statusOf(call.charge!), call, options.now());
           case 'refund_charge':
-            return lookedUp(await statusOf(call.id));
+            return lookedUp(await statusOf(call.id), call);
           default:
             return { result: 'failed', reason: 'unsupported' };
         }
@@ -159,13 +160,15 @@ function known(answer: OperationAnswer): OperationAnswer {
   return answer;
 }
 
-function outcomeOf({ status, reason }: OperationAnswer): NetworkOutcome {
+function outcomeOf({ status, reason }: OperationAnswer, { action }: NetworkCall): NetworkOutcome {
   if (status === 'refused') return { result: 'failed', reason: reason ?? 'refused' };
-  return { result: status === 'pending' ? 'accepted' : 'done' };
+  if (status !== 'pending') return { result: 'done' };
+  if (action === 'refund_charge') return { result: 'accepted' };
+  throw new Error("the network's answer is pending, and only a refund may be pending");
 }
 
-function lookedUp(answer: OperationAnswer): LookedUp {
-  return answer.status === 'unknown' ? 'unknown' : outcomeOf(answer);
+function lookedUp(answer: OperationAnswer, call: NetworkCall): LookedUp {
+  return answer.status === 'unknown' ? 'unknown' : outcomeOf(answer, call);
 }
 
 function pageOf({ status, reason, url }: OperationAnswer, { addressFault }: HttpConnectorOptions): string {

@@ -265,6 +265,7 @@ export class Model {
       call.over = result !== 'accepted';
       return ok();
     }
+    if (opening && result === 'accepted') return refuse('api_error');
     const charge = this.charges.get(call.charge ?? '');
     if (opening || charge!.status === 'pending') call.payment.busy = false;
     if (opening) {

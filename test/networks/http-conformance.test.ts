@@ -45,7 +45,7 @@ async function faulty(answer: (operation: { operation: string; id: string }, tim
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-test('an integrator that verifies nothing, forgets operations or mixes them up is found out', async () => {
+test('an integrator that verifies nothing, forgets operations, takes its time or mixes them up is found out', async () => {
   const careless = await findings(await faulty(() => ({ status: 'done' })));
   assert.deepEqual(
     careless.map((title) => title.split(' ').slice(0, 2).join(' ')),
@@ -58,6 +58,9 @@ test('an integrator that verifies nothing, forgets operations or mixes them up i
   );
   assert(forgetful.includes('issue that is sent again has the same answer'));
   assert(forgetful.includes('status knows an operation'));
+  const slow = await findings(await faulty(() => ({ status: 'pending' })));
+  for (const title of ['issue is carried out', 'cancel is carried out', 'status knows an operation'])
+    assert(slow.includes(title), title);
   const mixed = await findings(await faulty(() => ({ id: 'op_1', status: 'done' })));
   assert(mixed.includes('issue is carried out'));
 });

@@ -11,7 +11,9 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /** The network for cards of an integrator who gives this answer, at a time after the start. */
-function integrator(answer: object, afterMs = 0) {
+const integrator = (answer: object, afterMs = 0) => connector(answer, afterMs).card;
+
+function connector(answer: object, afterMs = 0) {
   return createHttpConnector({
     address: 'https://integrator.test/',
     secret: 'integrators-secret',
@@ -21,7 +23,7 @@ function integrator(answer: object, afterMs = 0) {
       const { id } = JSON.parse(body);
       return { status: 200, body: JSON.stringify({ id, ...answer }) };
     },
-  }).card;
+  });
 }
 
 const awaited: Partial<NetworkCall> = {
@@ -99,6 +101,20 @@ test('customers are sent to an https page only', async () => {
   await assert.rejects(async () => page({ status: 'done', url: 'http://x/' }), /must use https/);
   await assert.rejects(async () => page({ status: 'refused', reason: 'closed' }), /closed/);
   await assert.rejects(async () => page({ status: 'unknown' }), /does not know/);
+});
+
+test('a code is payable or not: that it will be some time decides nothing', async () => {
+  const { cash } = connector({ status: 'pending' });
+  const code = { number: '123412345678', expiresAtMs: startMs };
+  const issue = call({ action: 'issue_cash_code', cash: code });
+  const cancel = call({ action: 'cancel_cash_code', cash: code });
+  const asked = [
+    () => cash.issue(issue, code),
+    () => cash.cancel(cancel, code),
+    () => cash.lookup(issue),
+    () => cash.lookup(cancel),
+  ];
+  for (const ask of asked) await assert.rejects(ask, /only a refund may be pending/);
 });
 
 test('a refund may take its time', async () => {
