@@ -5,6 +5,7 @@
 // A page is opened when its customer comes, under the id of the charge, so that it is the same page each time.
 
 import type { Clock } from '../core/clock.ts';
+import { maskText } from '../core/secret-text.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardDetails } from '../domain/record.ts';
@@ -160,8 +161,13 @@ function known(answer: OperationAnswer): OperationAnswer {
   return answer;
 }
 
+/** The integrator's own words, which are logged and stored: they may hold the number of a card. */
+function reasonOf(reason: string | undefined, otherwise = 'refused'): string {
+  return reason === undefined ? otherwise : maskText(reason);
+}
+
 function outcomeOf({ status, reason }: OperationAnswer, { action }: NetworkCall): NetworkOutcome {
-  if (status === 'refused') return { result: 'failed', reason: reason ?? 'refused' };
+  if (status === 'refused') return { result: 'failed', reason: reasonOf(reason) };
   if (status !== 'pending') return { result: 'done' };
   if (action === 'refund_charge') return { result: 'accepted' };
   throw new Error("the network's answer is pending, and only a refund may be pending");
@@ -172,7 +178,7 @@ function lookedUp(answer: OperationAnswer, call: NetworkCall): LookedUp {
 }
 
 function pageOf({ status, reason, url }: OperationAnswer, { addressFault }: HttpConnectorOptions): string {
-  if (status !== 'done') throw new Error(`the network opened no page (${reason ?? status})`);
+  if (status !== 'done') throw new Error(`the network opened no page (${reasonOf(reason, status)})`);
   if (url === undefined) throw new Error('the network gave no address of its page');
   const fault = addressFault(url);
   if (fault !== null) throw new Error(`customers can't be sent to the network's page: ${fault}`);
@@ -192,7 +198,7 @@ function pageOutcome(
       throw new Error("the network's report is about another payment");
     return read.is === 'declined' ? declinedBy(read) : paidBy(read);
   }
-  if (status === 'refused') return { result: 'failed', reason: reason ?? 'refused' };
+  if (status === 'refused') return { result: 'failed', reason: reasonOf(reason) };
   return nowMs < chargeEndsAtMs! + pageOverMs
     ? { result: 'accepted' }
     : { result: 'failed', reason: 'not_paid' };

@@ -103,6 +103,20 @@ test('customers are sent to an https page only', async () => {
   await assert.rejects(async () => page({ status: 'unknown' }), /does not know/);
 });
 
+test('an integrator’s reason goes on without the numbers of cards', async () => {
+  const answer = { status: 'refused', reason: 'card 4242 4242 4242 4242 was declined' };
+  const isMasked = (text: string) => /^card \S+ was declined$/.test(text) && !text.includes('4242 4242');
+  const refund = call({ action: 'refund_charge', charge: 'ch_1' });
+  for (const outcome of [
+    await integrator(answer).refund(refund),
+    await integrator(answer).lookup(refund),
+    await integrator(answer).lookup(call(awaited)),
+  ])
+    assert.ok(outcome !== 'unknown' && outcome.result === 'failed' && isMasked(outcome.reason));
+  const opening = Promise.resolve(integrator(answer).startPage!(payment));
+  await assert.rejects(opening, ({ message }: Error) => !message.includes('4242 4242'));
+});
+
 test('a code is payable or not: that it will be some time decides nothing', async () => {
   const { cash } = connector({ status: 'pending' });
   const code = { number: '123412345678', expiresAtMs: startMs };

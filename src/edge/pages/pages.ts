@@ -76,7 +76,7 @@ export function createPages(options: PagesOptions): Pages {
       const payment = await port.view(route.id);
       if (payment === null) return render(outcomes.missingPage(stranger), stranger);
       const visit = visitOf(request, route, payment, prefix);
-      if (route.backFrom !== null) return await backFrom(port, route, payment, visit);
+      if (route.backFrom !== null) return await backFrom(port, request.method, route, payment, visit);
       return await (request.method === 'POST' ? submit : show)(request, route, payment, visit);
     } catch (error) {
       onError(error);
@@ -134,17 +134,19 @@ export function createPages(options: PagesOptions): Pages {
 
 /**
  * What the network's page sends along is not believed: the network's report decides, and the page shows the current state. Whoever
- * comes back after a decline that was reported tries no other card there.
+ * comes back by POST after a decline that was reported tries no other card there. A GET changes nothing: a preview of the link or
+ * the Back button can send one, so its customer finds the button to try again and the form that leads back to the choice.
  */
 async function backFrom(
   port: PagePort,
+  method: string,
   { id, path, backFrom }: PageRoute,
   { charge }: ShownPayment,
   visit: Visit,
 ): Promise<PageAnswer> {
   if (backFrom === 'paid') return redirect(linkTo(visit, path, outcomes.comingFromForm));
   const wasDeclined = charge?.id === id && charge.status === 'pending' && charge.decline_code !== null;
-  if (wasDeclined) await port.command('leave_network_page', id, {}, visit.language);
+  if (wasDeclined && method === 'POST') await port.command('leave_network_page', id, {}, visit.language);
   return redirect(linkTo(visit, path));
 }
 

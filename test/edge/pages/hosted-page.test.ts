@@ -96,6 +96,20 @@ test('a customer who did not pay is back at the button, or at the choice when a 
   assert.match(choice.body, /role="alert".*insufficient funds/s);
 });
 
+test('a GET ends nothing, as a preview of the link or the Back button sends it: the next card is still credited', async () => {
+  const { service, visitor, session, charge } = await atButton();
+  const decline = { decline_code: 'insufficient_funds', mayTryAgain: true } as const;
+  await service.run('receive_decline', decline, charge);
+  for (const method of ['HEAD', 'GET']) {
+    const back = await visitor.ask(method, `/pay/${charge}/unpaid`);
+    assert.deepEqual([back.status, back.header('location')], [303, `/pay/${charge}`]);
+    assert.equal(statusOf(service, charge), 'pending');
+  }
+  const button = await visitor.get(`/pay/${charge}/unpaid`);
+  assert.match(button.body, /role="alert".*insufficient funds.*Continue to pay/s);
+  assert.equal((await visitor.send({}, '/change')).at, `/checkout/${session.id}`, 'a form ends it');
+});
+
 test('another way to pay can be chosen instead', async () => {
   const { service, visitor, session, charge } = await atButton();
   assert.equal((await visitor.send({}, '/change')).at, `/checkout/${session.id}`);
