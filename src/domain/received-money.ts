@@ -59,7 +59,7 @@ export function receiveMoney(draft: Draft, money: ReportedMoney, id: string): Ou
   const before = draft.get('charge', id);
   if (before === undefined) return refused(missing(id, null));
   const known = before.receipts.find((each) => each.reference === reference && each.amount === amount);
-  if (known !== undefined) return became(known.credited ? 'repeated' : 'review');
+  if (known !== undefined) return became(known.credited ? 'repeated' : 'review', !known.credited);
   const isCounted = isOfAnother(draft, before, reference);
   if (before.receipts.length >= receiptsPerChargeMax && !pays(before, money, isCounted))
     return became('too_many');
@@ -80,18 +80,22 @@ export function receiveDecline(
 ): Outcome {
   const charge = draft.get('charge', id);
   if (charge === undefined) return refused(missing(id, null));
-  if (charge.status !== 'pending') return became('declined');
+  if (charge.status !== 'pending') return became('declined', true);
   if (!mayTryAgain) {
     dropAuthorization(draft, charge);
     failCharge(draft, charge, declined(decline_code, draft.context.language));
   } else if (charge.decline_code !== decline_code) {
     draft.put<ChargeRecord>({ ...charge, decline_code });
   }
-  return became('declined');
+  return became('declined', charge.decline_code !== null);
 }
 
-function became(received: 'credited' | 'repeated' | 'review' | 'too_many' | 'declined'): Outcome {
-  return { body: JSON.stringify({ received }) };
+/** `again`: the like was reported of the charge before. Customers can send what a network has signed as often as they like. */
+function became(
+  received: 'credited' | 'repeated' | 'review' | 'too_many' | 'declined',
+  again = false,
+): Outcome {
+  return { body: JSON.stringify(again ? { received, again } : { received }) };
 }
 
 /** Money of a charge that has ended, which a network's statement has and no payment. */

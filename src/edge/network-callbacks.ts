@@ -1,6 +1,6 @@
 // What payment networks post to the service: `POST /networks/<connector>/<organization>/<mode>`. The edge bounds the body and
 // hands it to the organization's shard, which verifies it; an answer is given when what the network reported is durable. Anybody
-// can post here, and verifying takes time, so a visitor may send only so much that is not genuine.
+// can post here, and verifying takes time, so from one address only so much may come that tells nothing new: what is not genuine, and repeats.
 
 import { type Refusal, unavailable } from '../contract/errors/table.ts';
 import { networkCallbackBytesMax } from '../contract/limits.ts';
@@ -11,7 +11,7 @@ import type { ShardClient } from '../shard/client.ts';
 import type { CallbackRequest } from '../shard/protocol.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
 import { type Exchange, headerLines } from './exchange.ts';
-import type { Visitors } from './pages/visitors.ts';
+import type { Callers } from './pages/visitors.ts';
 import { bodyTooLarge, bodyTooSlow } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -27,11 +27,11 @@ export function callbackAddressOf(path: string): Address | null {
 
 export interface CallbackOptions {
   readonly shards: readonly Pick<ShardClient, 'handOver'>[];
-  /** Limits what is not genuine. */
-  readonly callers: Visitors;
+  /** Limits what tells nothing new. */
+  readonly callers: Callers;
 }
 
-const heldBack = 'too much that is not genuine came from this address; nothing is stored';
+const heldBack = 'too much that is not genuine, or not new, came from this address; nothing is stored';
 const plainText = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
 
 /** Takes a callback. `refuse` answers one of which nothing was stored, so that the network sends it again. */
@@ -44,7 +44,7 @@ export function takeCallback(
 ): void {
   const { remoteAddress } = exchange;
   const { forwardedFor } = head;
-  const waitSeconds = callers.admit(remoteAddress, forwardedFor);
+  const waitSeconds = callers.admit(remoteAddress, forwardedFor, address.org);
   if (waitSeconds !== null) {
     const headers = plainText + headerLines(['Retry-After', String(waitSeconds)]);
     exchange.answer(429, headers, `${heldBack}: send it again in ${waitSeconds} s\n`);
@@ -58,8 +58,8 @@ export function takeCallback(
       const text = body.toString('utf8');
       const answer = await shard.handOver({ kind: 'network_callback', ...address, signature, body: text });
       if (!answer.ok) return refuse(unavailable, false);
-      const { reply, isGenuine } = JSON.parse(answer.body) as TakenCallback;
-      if (isGenuine) callers.giveBack(remoteAddress, forwardedFor);
+      const { reply, isNew } = JSON.parse(answer.body) as TakenCallback;
+      if (isNew) callers.giveBack(remoteAddress, forwardedFor, address.org);
       exchange.answer(reply.status, headerLines(['Content-Type', reply.contentType]), reply.body);
     });
   };

@@ -12,7 +12,7 @@ import { type Exchange, headerLines } from './exchange.ts';
 import { callbackAddressOf, takeCallback } from './network-callbacks.ts';
 import { visitPage } from './pages/page-visits.ts';
 import type { Pages } from './pages/pages.ts';
-import type { Visitors } from './pages/visitors.ts';
+import type { Callers, Visitors } from './pages/visitors.ts';
 import type { RequestHead } from './request-head.ts';
 import { unknownAddress } from './router.ts';
 import { StaticText } from './static-text.ts';
@@ -32,7 +32,7 @@ export interface SiteOptions {
   /** Limits how often a visitor may search the documentation. */
   readonly visitors: Visitors;
   /** Limits what is posted for payment networks and is not genuine. */
-  readonly callers: Visitors;
+  readonly callers: Callers;
   /** The scripts and style sheets of all pages. */
   readonly assets: readonly Asset[];
 }

@@ -101,8 +101,8 @@ export type CallbackOutcome = (typeof callbackOutcomes)[number];
 export interface TakenCallback {
   readonly reply: Reply;
   readonly outcome: CallbackOutcome;
-  /** The organization's network has posted it. */
-  readonly isGenuine: boolean;
+  /** The organization's network has signed it, and it told something new, or has to be sent again. */
+  readonly isNew: boolean;
 }
 
 /** When a call rejects it may have had an effect or not; `lookup` tells which. */

@@ -18,7 +18,7 @@ import { loggablePath } from '../edge/loggable.ts';
 import { pageAssets } from '../edge/pages/page-assets.ts';
 import { createPagePort } from '../edge/pages/page-visits.ts';
 import { createPages } from '../edge/pages/pages.ts';
-import { createVisitors } from '../edge/pages/visitors.ts';
+import { createCallers, createVisitors } from '../edge/pages/visitors.ts';
 import { RefusedKeys } from '../edge/refused-keys.ts';
 import { listen, type Server, type TlsFiles } from '../edge/server.ts';
 import { createSite } from '../edge/site.ts';
@@ -172,7 +172,7 @@ const site = createSite({
     shardOf: (org) => api.shardOf(org),
   }),
   visitors,
-  callers: createVisitors({ ...config.pages, visitorsMax, monotonic }),
+  callers: createCallers({ ...config.pages, visitorsMax, monotonic }),
   assets: [...pageAssets, ...dashboardAssets, docsStyle],
 });
 

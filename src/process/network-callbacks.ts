@@ -38,34 +38,42 @@ export async function takeCallback(
   options: CallbackOptions,
 ): Promise<TakenCallback> {
   const { org, mode, connector, signature, body } = request;
-  if (!options.knows(org)) return { reply: noOrganization, outcome: 'refused', isGenuine: false };
+  if (!options.knows(org)) return { reply: noOrganization, outcome: 'refused', isNew: false };
   const posting = options.networks.posting(org, mode, connector);
   const report = (posting.card ?? posting.cash)?.readCallback?.({ signature, body });
-  if (report === undefined) return { reply: notConnected, outcome: 'not_connected', isGenuine: false };
-  if ('status' in report) return { reply: report, outcome: 'refused', isGenuine: false };
+  if (report === undefined) return { reply: notConnected, outcome: 'not_connected', isNew: false };
+  if ('status' in report) return { reply: report, outcome: 'refused', isNew: false };
   // A network decides nothing of a method that goes through another one, or through none now.
   if (posting[methodOf(report)] === null)
-    return { reply: report.reply('later', null), outcome: 'not_connected', isGenuine: true };
-  const { outcome, charge } = await store(report, request, options);
-  return { reply: report.reply(outcome, charge), outcome, isGenuine: true };
+    return { reply: report.reply('later', null), outcome: 'not_connected', isNew: true };
+  const { outcome, isNew, charge } = await store(report, request, options);
+  return { reply: report.reply(outcome, charge), outcome, isNew };
 }
 
 function methodOf({ about }: Report): PaymentMethodType {
   return 'cashNumber' in about ? 'cash' : 'card';
 }
 
+interface Stored {
+  readonly outcome: Received;
+  readonly isNew: boolean;
+}
+
+const tellsNothing: ReadonlySet<Received> = new Set(['repeated', 'too_many', 'unknown']);
+const later: Stored = { outcome: 'later', isNew: true };
+const unknown: Stored = { outcome: 'unknown', isNew: false };
+
 /** Has what is reported stored, if it is about a charge of the organization. */
 async function store(
   report: Report,
   { org, mode }: CallbackRequest,
   options: CallbackOptions,
-): Promise<{ readonly outcome: Received; readonly charge: string | null }> {
+): Promise<Stored & { readonly charge: string | null }> {
   const holder = await holderOf(report, options);
-  if (holder === 'later') return { outcome: 'later', charge: null };
-  if (holder === null || !isOf(holder, org, mode)) return { outcome: 'unknown', charge: null };
-  if (holder.kind === 'network_call') return { outcome: 'later', charge: null };
-  if (holder.kind !== 'charge' || holder.method !== methodOf(report))
-    return { outcome: 'unknown', charge: null };
+  if (holder === 'later') return { ...later, charge: null };
+  if (holder === null || !isOf(holder, org, mode)) return { ...unknown, charge: null };
+  if (holder.kind === 'network_call') return { ...later, charge: null };
+  if (holder.kind !== 'charge' || holder.method !== methodOf(report)) return { ...unknown, charge: null };
   const answer = await options.ask({
     kind: 'command',
     ...commandOf(report),
@@ -73,7 +81,7 @@ async function store(
     language: 'en',
     cause: causes.network,
   });
-  return { outcome: receivedOf(answer), charge: holder.id };
+  return { ...storedOf(answer), charge: holder.id };
 }
 
 function commandOf({ says }: Report): { operation: InternalOperation; params: object } {
@@ -98,7 +106,8 @@ function isOf(record: StoredRecord, org: string, mode: Mode): boolean {
   return record.org === org && modeOf(record.livemode) === mode;
 }
 
-function receivedOf(answer: InternalAnswer): Received {
-  if (!answer.ok) return answer.code === 'resource_missing' ? 'unknown' : 'later';
-  return (JSON.parse(answer.body) as { received: Received }).received;
+function storedOf(answer: InternalAnswer): Stored {
+  if (!answer.ok) return answer.code === 'resource_missing' ? unknown : later;
+  const { received, again = false } = JSON.parse(answer.body) as { received: Received; again?: boolean };
+  return { outcome: received, isNew: !again && !tellsNothing.has(received) };
 }

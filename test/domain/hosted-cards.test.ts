@@ -215,7 +215,10 @@ test('a card that is declined on the network’s page may be followed by another
   const { stage, charge } = scene;
   const answer = { received: 'declined' };
   stage.when('receive_decline', tried, charge).expect({ answer, changes: ['charge pending'] });
-  stage.when('receive_decline', tried, charge).expect({ answer, changes: [] });
+  const again = { ...answer, again: true };
+  stage.when('receive_decline', tried, charge).expect({ answer: again, changes: [] });
+  const other = { ...tried, decline_code: 'lost_card' };
+  stage.when('receive_decline', other, charge).expect({ answer: again, changes: ['charge pending'] });
   receive(scene).expect({ answer: { received: 'credited' }, events: credited });
   assert.equal(stage.get('charge', charge).decline_code, null);
 });

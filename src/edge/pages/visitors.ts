@@ -38,6 +38,41 @@ export function createVisitorOf(
   };
 }
 
+/** Limits what comes from an address for an organization, and, more loosely, what comes from it for all. */
+export interface Callers {
+  admit(remoteAddress: string, forwardedFor: string, org: string): number | null;
+  giveBack(remoteAddress: string, forwardedFor: string, org: string): void;
+}
+
+/**
+ * So many times as much as for one organization comes from an address for all: a network has one address, and what is wrong with one
+ * organization must not hold up the others.
+ */
+const organizationsPerCaller = 20;
+
+/** Throws when a trusted proxy is neither an address nor a network. */
+export function createCallers(options: VisitorOptions): Callers {
+  const { visitsPerMinute, visitorsMax: keysMax, monotonic } = options;
+  const forOne = new KeyedBuckets({ count: visitsPerMinute, windowMs: 60_000, keysMax });
+  const count = visitsPerMinute * organizationsPerCaller;
+  const forAll = new KeyedBuckets({ count, windowMs: 60_000, keysMax });
+  const visitorOf = createVisitorOf(options.trustedProxies);
+  const keyOf = (visitor: string, org: string) => `${visitor} ${org}`;
+
+  return {
+    admit(remoteAddress, forwardedFor, org) {
+      const visitor = visitorOf(remoteAddress, forwardedFor);
+      const waitSeconds = forOne.spend(keyOf(visitor, org), monotonic());
+      return waitSeconds ?? forAll.spend(visitor, monotonic());
+    },
+    giveBack(remoteAddress, forwardedFor, org) {
+      const visitor = visitorOf(remoteAddress, forwardedFor);
+      forOne.giveBack(keyOf(visitor, org));
+      forAll.giveBack(visitor);
+    },
+  };
+}
+
 /** Throws when a trusted proxy is neither an address nor a network. */
 export function createVisitors(options: VisitorOptions): Visitors {
   const { visitsPerMinute, visitorsMax, monotonic } = options;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createVisitors } from '../../../src/edge/pages/visitors.ts';
+import { createCallers, createVisitors } from '../../../src/edge/pages/visitors.ts';
 import { createManualClock } from '../../manual-clock.ts';
 
 function setUp(options: { trustedProxies?: string[]; visitorsMax?: number } = {}) {
@@ -74,4 +74,19 @@ test('a trusted proxy that is no address is refused at the start', () => {
   for (const proxy of ['', 'proxy.example', '10.0.0.0/33']) {
     assert.throws(() => setUp({ trustedProxies: [proxy] }), /address or a network/);
   }
+});
+
+test('what comes from one address for an organization holds up none of the others, until it is too much for all', () => {
+  const { monotonic } = createManualClock(0);
+  const callers = createCallers({ visitsPerMinute: 6, trustedProxies: [], visitorsMax: 100, monotonic });
+  const admit = (org: string, address = '192.0.2.1') => callers.admit(address, '', org);
+  for (let i = 0; i < 7; i++) assert.equal(admit('org_1'), null);
+  assert.equal(admit('org_1'), 10);
+  assert.equal(admit('org_2'), null);
+  assert.equal(admit('org_1', '192.0.2.2'), null);
+  callers.giveBack('192.0.2.1', '', 'org_1');
+  assert.equal(admit('org_1'), null);
+  const names = Array.from({ length: 1_000 }, (_, at) => `org_x${at}`);
+  const admitted = names.filter((org) => admit(org) === null);
+  assert(admitted.length > 100 && admitted.length < 150, String(admitted.length));
 });
