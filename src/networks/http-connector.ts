@@ -45,6 +45,9 @@ export interface HttpConnectorOptions {
 /** An id that no operation has. */
 const unknownOperation = 'op_check';
 
+/** Pages that are opened at a time for one organization: every visit asks for one, and the connections are everybody's. */
+const pagesOpeningMax = 32;
+
 /** For how long after its end a page is asked about: the integrator may learn late that it was paid. */
 const pageOverMs = 86_400_000;
 
@@ -52,6 +55,7 @@ export function createHttpConnector(options: HttpConnectorOptions): {
   readonly card: CardNetwork;
   readonly cash: CashNetwork;
 } {
+  let pagesOpening = 0;
   const operate = (operation: Operation) => sendOperation(options, operation);
   const statusOf = (id: string) => operate({ operation: 'status', id });
   const carryOut = async (operation: Operation, call: NetworkCall) =>
@@ -73,10 +77,16 @@ export function createHttpConnector(options: HttpConnectorOptions): {
     card: {
       ...both,
       openPage: async () => ({ result: 'awaited' }),
-      startPage: async (payment) => ({
-        url: pageOf(known(await operate(openingOf(payment))), options),
-        fields: null,
-      }),
+      async startPage(payment) {
+        if (pagesOpening >= pagesOpeningMax)
+          throw new Error(`${pagesOpeningMax} pages are being opened already`);
+        pagesOpening++;
+        try {
+          return { url: pageOf(known(await operate(openingOf(payment))), options), fields: null };
+        } finally {
+          pagesOpening--;
+        }
+      },
       refund: (call) => carryOut({ operation: 'refund', ...detailsOf(call), charge: call.charge! }, call),
       async lookup(call) {
         switch (call.action) {

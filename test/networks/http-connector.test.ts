@@ -103,6 +103,27 @@ test('customers are sent to an https page only', async () => {
   await assert.rejects(async () => page({ status: 'unknown' }), /does not know/);
 });
 
+test('an integrator who is slow opens so many pages at a time only; when they are open, others can be', async () => {
+  const answered = Promise.withResolvers<void>();
+  const { startPage } = createHttpConnector({
+    address: 'https://integrator.test/',
+    secret: 'integrators-secret',
+    now: () => startMs,
+    addressFault: () => null,
+    async send({ body }) {
+      await answered.promise;
+      const { id } = JSON.parse(body);
+      return { status: 200, body: JSON.stringify({ id, status: 'done', url: 'https://x.test/' }) };
+    },
+  }).card;
+  const begin = async () => startPage!(payment);
+  const opening = Array.from({ length: 32 }, begin);
+  await assert.rejects(begin, /32 pages are being opened/);
+  answered.resolve();
+  await Promise.all(opening);
+  assert.equal((await begin()).url, 'https://x.test/');
+});
+
 test('an integrator’s reason goes on without the numbers of cards', async () => {
   const answer = { status: 'refused', reason: 'card 4242 4242 4242 4242 was declined' };
   const isMasked = (text: string) => /^card \S+ was declined$/.test(text) && !text.includes('4242 4242');
