@@ -28,6 +28,8 @@ export interface ConnectorWorld {
   readonly now: Clock;
   /** Why customers may not be sent to an address, in short; null when they may. */
   readonly addressFault: (url: string) => string | null;
+  /** How long a call that was not answered may still be under way at a network. */
+  readonly doubtMs: number;
 }
 
 export interface ConnectorRow {

@@ -1,5 +1,5 @@
 // The ports to the payment networks: one for cards, one for cash codes. Every call carries its id, and a network has one
-// effect for each id, however often the call is sent, so a call that is made again can't charge twice. The runner makes
+// effect for each id, however often the call is sent, unless it has `doubtMs`. The runner makes
 // the calls. The service's card page asks for a token; a network with a page of its own is given a form for it. What a
 // network posts to the service is a callback.
 
@@ -115,6 +115,11 @@ interface Network {
   lookup(call: NetworkCall): Promise<LookedUp>;
   /** Verifies a callback. Returns the answer to one that is not genuine. Absent: the network posts none. */
   readCallback?(callback: Callback): Report | Reply;
+  /**
+   * A call that is sent twice may have two effects. After one that was not answered, `unknown` is believed when it is still said
+   * so many milliseconds later.
+   */
+  readonly doubtMs?: number;
   /** Asks the network whether it can be used. Rejects with an error that says why not. Absent: there is nothing to ask. */
   check?(): Promise<void>;
 }

@@ -9,6 +9,9 @@ export interface Post {
   readonly isIdempotent: boolean;
 }
 
+/** How long a request may take. The runner waits longer for a call, so that its error says what was wrong. */
+export const postTimeoutMs = 15_000;
+
 export interface Posted {
   readonly status: number;
   readonly body: string;

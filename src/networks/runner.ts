@@ -1,19 +1,17 @@
 // The runner makes calls to payment networks and reports their outcomes. It is given a call once the call's record is
 // durable, and all open calls again after a restart. It sends a call only when the call can't have been sent before, or
-// when the network says that it never saw it; after any failure it asks the network before it sends again.
+// when the network says that it never saw it; after any failure it asks the network before it sends again. Where a call that is sent
+// twice may have two effects, `unknown` is not believed for a while: the call may still be under way there.
 //
 // A call leaves the runner when `settle` has taken its final outcome. After an `accepted` the network tells the final outcome,
 // or the runner learns it by asking again and again. A call about money that the customer or the network may have moved
 // meanwhile begins with the question. What the network says that makes no sense is an error, not an outcome.
 
-import { modeOf } from '../contract/vocabulary.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
-import type { LookedUp, Networks } from './network.ts';
-import type { Timers } from './timers.ts';
+import { Sender, type SenderOptions } from './sender.ts';
 
-export interface RunnerOptions {
-  readonly networks: Networks;
+export interface RunnerOptions extends SenderOptions {
   /**
    * Applies an outcome durably, by a `settle_network_call` command. When it rejects it is called again, so it may get an
    * outcome twice.
@@ -21,9 +19,6 @@ export interface RunnerOptions {
   readonly settle: (callId: string, outcome: NetworkOutcome) => Promise<void>;
   /** Whether a call has no final outcome yet. */
   readonly isOpen: (callId: string) => boolean;
-  readonly timers: Timers;
-  /** Milliseconds after which a call that has no answer counts as failed. */
-  readonly timeoutMs: number;
   /** Told of every call that will be tried again. `error` never holds card data. */
   readonly onTrouble: (trouble: { readonly callId: string; readonly error: unknown }) => void;
 }
@@ -41,8 +36,6 @@ export interface Runner {
   stop(): void;
 }
 
-const noNetwork: NetworkOutcome = { result: 'failed', reason: 'no_network' };
-
 const retryMsMin = 500;
 const retryMsMax = 60_000;
 /** Waits until an accepted call is asked about. */
@@ -57,17 +50,22 @@ const beginsWithQuestion: ReadonlySet<NetworkCall['action']> = new Set([
 ]);
 
 export function createRunner(options: RunnerOptions): Runner {
-  const { networks, settle, isOpen, timers, timeoutMs, onTrouble } = options;
+  const { networks, settle, isOpen, timers, onTrouble } = options;
   /** The calls under way, with the last error of each: one that is given again meanwhile is ignored. */
   const underWay = new Map<string, string | null>();
+  const sender = new Sender(options);
   let stopped = false;
+
+  function forget(callId: string): void {
+    underWay.delete(callId);
+    sender.forget(callId);
+  }
 
   function again(callId: string, tries: number, error: unknown, action: (tries: number) => void): void {
     if (stopped) return;
     onTrouble({ callId, error });
     if (underWay.has(callId)) underWay.set(callId, error instanceof Error ? error.message : String(error));
-    const delayMs = Math.min(retryMsMax, retryMsMin * 2 ** tries);
-    timers.after(delayMs, () => {
+    timers.after(Math.min(retryMsMax, retryMsMin * 2 ** tries), () => {
       if (!stopped) action(tries + 1);
     });
   }
@@ -75,7 +73,7 @@ export function createRunner(options: RunnerOptions): Runner {
   function report(callId: string, outcome: NetworkOutcome, tries = 0): void {
     if (stopped) return;
     settle(callId, outcome).then(
-      () => void (outcome.result === 'accepted' || underWay.delete(callId)),
+      () => void (outcome.result === 'accepted' || forget(callId)),
       (error) => again(callId, tries, error, (next) => report(callId, outcome, next)),
     );
   }
@@ -95,10 +93,7 @@ export function createRunner(options: RunnerOptions): Runner {
   }
 
   function start(call: NetworkCall): void {
-    within(timeoutMs, timers, async () => {
-      // Without a network the call can't have been made, and there is nobody to ask.
-      return networkOf(networks, call) === null ? noNetwork : await send(networks, call);
-    }).then(
+    sender.send(call).then(
       (outcome) => answered(call, outcome, 0),
       (error) => again(call.id, 0, error, (tries) => ask(call, tries)),
     );
@@ -106,17 +101,12 @@ export function createRunner(options: RunnerOptions): Runner {
 
   /** Asks about a call, unless it has ended meanwhile. `accepted`: how often the network has said that it is under way. */
   function ask(call: NetworkCall, tries: number, accepted = 0): void {
-    if (!isOpen(call.id)) {
-      underWay.delete(call.id);
-      return;
-    }
-    within(timeoutMs, timers, async () => {
-      const known = await lookUp(networks, call);
-      return known === 'unknown' ? await send(networks, call) : known;
-    }).then(
-      (outcome) => answered(call, outcome, accepted),
-      (error) => again(call.id, tries, error, (next) => ask(call, next, accepted)),
-    );
+    if (isOpen(call.id))
+      sender.askFirst(call).then(
+        (outcome) => answered(call, outcome, accepted),
+        (error) => again(call.id, tries, error, (next) => ask(call, next, accepted)),
+      );
+    else forget(call.id);
   }
 
   function take(call: NetworkCall): boolean {
@@ -134,7 +124,9 @@ export function createRunner(options: RunnerOptions): Runner {
       else start(call);
     },
     recover(calls) {
-      for (const call of calls) if (take(call)) ask(call, 0);
+      const taken = calls.filter(take);
+      for (const { id } of taken) sender.mayHaveSent(id);
+      for (const call of taken) ask(call, 0);
     },
     lastError: (callId) => underWay.get(callId) ?? null,
     isOwed: ({ id, action }) => action !== 'await_card_payment' || typeof underWay.get(id) === 'string',
@@ -142,49 +134,4 @@ export function createRunner(options: RunnerOptions): Runner {
       stopped = true;
     },
   };
-}
-
-/** Resolves as `action` does; rejects when it takes longer than `timeoutMs`. */
-function within<T>(timeoutMs: number, timers: Timers, action: () => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = timers.after(timeoutMs, () => reject(new Error('the network did not answer in time')));
-    // The action may throw before it returns a promise.
-    new Promise<T>((begin) => begin(action())).then(resolve, reject).finally(cancel);
-  });
-}
-
-function networkOf(networks: Networks, call: NetworkCall) {
-  const { card, cash } = networks.of(call.org, modeOf(call.livemode));
-  return call.cash === null ? card : cash;
-}
-
-async function lookUp(networks: Networks, call: NetworkCall): Promise<LookedUp> {
-  const network = networkOf(networks, call);
-  if (network === null) throw new Error('there is no network to ask about a call that was begun');
-  return network.lookup(call);
-}
-
-const unsupported: NetworkOutcome = { result: 'failed', reason: 'unsupported' };
-
-async function send(networks: Networks, call: NetworkCall): Promise<NetworkOutcome> {
-  const { card, cash } = networks.of(call.org, modeOf(call.livemode));
-  switch (call.action) {
-    case 'open_card_page':
-      return card!.openPage(call);
-    case 'authorize_card':
-      return card!.authorize?.(call, call.token!) ?? unsupported;
-    case 'await_card_payment':
-      // Another network was in force when the page was opened. On this one's nobody can pay.
-      return { result: 'failed', reason: 'no_page' };
-    case 'capture_charge':
-      return card!.capture?.(call) ?? unsupported;
-    case 'release_charge':
-      return card!.release?.(call) ?? unsupported;
-    case 'refund_charge':
-      return card!.refund(call);
-    case 'issue_cash_code':
-      return cash!.issue(call, call.cash!);
-    case 'cancel_cash_code':
-      return cash!.cancel(call, call.cash!);
-  }
 }

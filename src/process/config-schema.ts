@@ -94,6 +94,13 @@ export const configSchema = group({
       'time until a simulated refund, or a card payment that lingers, is settled',
     ),
   }),
+  networks: group({
+    doubtSeconds: count(
+      1,
+      86_400,
+      'time until a refund or a capture that was not answered is sent again, when it is not known at a network that may make it twice',
+    ),
+  }),
   attempts: group({
     cardAttemptSeconds: count(1, 86_400, 'life of a card page'),
     cashCodeSeconds: count(1, 2_592_000, 'life of a cash code'),

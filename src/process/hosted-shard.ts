@@ -5,6 +5,7 @@
 import { networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import type { CallbackOutcome, Networks, TakenCallback } from '../networks/network.ts';
+import { postTimeoutMs } from '../networks/post.ts';
 import { createRunner, type Runner, type RunnerOptions } from '../networks/runner.ts';
 import type { Timers } from '../networks/timers.ts';
 import type { Availability, ShardAccount } from '../shard/account.ts';
@@ -27,7 +28,8 @@ import { startPage } from './page-starts.ts';
 
 const busyMs = 100;
 const smallValuesMs = 1_000;
-const networkTimeoutMs = 20_000;
+/** A question may take two posts to the network. */
+const networkTimeoutMs = 2 * postTimeoutMs + 5_000;
 
 export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 'callNetwork'> {
   /** The shard's folder. */

@@ -17,7 +17,7 @@ import {
   ownerOfSetting,
 } from '../networks/connectors.ts';
 import type { ModeNetworks, Networks, OutcomeListener, TellingNetworks } from '../networks/network.ts';
-import type { SendPost } from '../networks/post.ts';
+import { postTimeoutMs, type SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
 import { systemTimers } from '../networks/timers.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
@@ -45,8 +45,6 @@ export function simulatorOf({ simulator }: Config): ReturnType<typeof createSimu
   });
 }
 
-/** Less than the runner waits for a call, so that its error says what was wrong. */
-const postTimeoutMs = 15_000;
 const connectionsMax = 256;
 
 /** Sends the requests of connectors, to public https addresses unless the configuration allows more in development. */
@@ -91,7 +89,8 @@ export class ConfiguredNetworks implements Networks {
   constructor({ config, secrets, send }: ConfiguredNetworksOptions) {
     this.#simulator = simulatorOf(config);
     this.#secrets = secrets;
-    this.#world = { send, now: Date.now, addressFault: networkAddressFaultOf(config) };
+    const doubtMs = config.networks.doubtSeconds * 1000;
+    this.#world = { send, now: Date.now, addressFault: networkAddressFaultOf(config), doubtMs };
   }
 
   /** Puts the connectors of an organization in force. */

@@ -14,6 +14,7 @@ const env = {
   PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
   PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
   PAYMENTS_SHARDS: '1',
+  PAYMENTS_NETWORKS_DOUBT_SECONDS: '1',
 };
 
 /** The merchant's secrets at CMI. */

@@ -118,6 +118,60 @@ test('a call without an answer is asked about after the time-out, and sent again
   assert.deepEqual(settled, [['op_1', done]]);
 });
 
+test('the question and what is sent after it have their time each', async () => {
+  const network = fakeNetwork();
+  const { runner, timers, settled, counts } = setUp(network);
+  const after = <T>(ms: number, value: T) =>
+    new Promise<T>((resolve) => timers.after(ms, () => resolve(value)));
+  network.card.lookup = () => after(8_000, 'unknown' as const);
+  network.card.refund = () => {
+    counts.sends++;
+    return after(9_000, done);
+  };
+  runner.recover([call({ action: 'refund_charge' })]);
+  await timers.advance(60_000);
+  assert.deepEqual(settled, [['op_1', done]]);
+  assert.equal(counts.sends, 1);
+});
+
+const refundCall = call({ action: 'refund_charge' });
+
+test('where a call may have two effects, "unknown" is believed a while after a call without an answer or a restart', async () => {
+  for (const begin of ['run', 'recover'] as const) {
+    const lookups: Script<LookedUp> = Array(40).fill(() => 'unknown');
+    const network = fakeNetwork({ sends: begin === 'run' ? [fails('timed out')] : [], lookups });
+    Object.assign(network.card, { doubtMs: 300_000 });
+    const { runner, timers, settled, troubles, counts } = setUp(network);
+    if (begin === 'run') runner.run(refundCall);
+    else runner.recover([refundCall]);
+    await timers.advance(300_000);
+    assert.equal(counts.sends, begin === 'run' ? 1 : 0);
+    assert.match(troubles.at(-1)!, /may still be under way/);
+    await timers.advance(60_000);
+    assert.equal(counts.sends, begin === 'run' ? 2 : 1);
+    assert.deepEqual(settled, [['op_1', done]]);
+  }
+});
+
+test('a call in doubt is asked about meanwhile, and one that was answered is not in doubt', async () => {
+  const slow = fakeNetwork({
+    sends: [fails('timed out')],
+    lookups: [() => 'unknown', () => 'unknown', () => done],
+  });
+  const refused = fakeNetwork({ sends: [() => accepted, () => done], lookups: [() => 'unknown'] });
+  for (const [network, sends] of [
+    [slow, 1],
+    [refused, 2],
+  ] as const) {
+    Object.assign(network.card, { doubtMs: 300_000 });
+    const { runner, timers, settled, counts } = setUp(network);
+    runner.run(refundCall);
+    await timers.advance(40_000);
+    assert.deepEqual(settled.at(-1), ['op_1', done]);
+    assert.equal(counts.sends, sends);
+  }
+});
+
 test('while the network can not be asked, nothing is sent, and the waits grow up to a minute', async () => {
   const network = fakeNetwork({ sends: [fails('reset')], lookups: Array(20).fill(fails('down')) });
   const { runner, timers, counts } = setUp(network);

@@ -29,16 +29,18 @@ export interface CmiConnectorOptions {
   readonly clientId: string;
   readonly storeKey: string;
   readonly api: ApiUser | null;
+  /** How long an operation that was not answered may still be under way at the gateway. */
+  readonly doubtMs: number;
   readonly send: SendPost;
   readonly now: Clock;
 }
 
 export function createCmiConnector(options: CmiConnectorOptions): CardNetwork {
-  const { gateway, clientId, storeKey, api, now } = options;
+  const { gateway, clientId, storeKey, doubtMs, now } = options;
   const calls = new CmiCalls(options);
   return {
-    // CMI hears of a payment when the customer's browser posts the form.
-    openPage: async () => ({ result: api === null ? 'done' : 'awaited' }),
+    doubtMs,
+    openPage: async () => calls.openPage(),
     startPage: (payment) => ({
       url: new URL('/fim/est3Dgate', gateway).href,
       fields: formFields(payment, { clientId, storeKey }, now()),
@@ -68,8 +70,15 @@ class CmiCalls {
     this.#options = options;
   }
 
+  /** There is nothing to tell CMI: it hears of a payment when the customer's browser posts the form. */
+  openPage(): NetworkOutcome {
+    return { result: this.#options.api === null ? 'done' : 'awaited' };
+  }
+
   async lookup(call: NetworkCall): Promise<LookedUp> {
     switch (call.action) {
+      case 'open_card_page':
+        return this.openPage();
       case 'await_card_payment':
         return pageOutcome(await this.#sale(call.charge!), call, this.#options.now());
       case 'capture_charge':

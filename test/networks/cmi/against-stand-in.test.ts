@@ -21,6 +21,7 @@ const network = createCmiConnector({
   clientId: options.clientId,
   storeKey: options.storeKey,
   api: { name: options.apiUser, password: options.apiPassword },
+  doubtMs: 300_000,
   now: () => startMs,
   async send({ body }) {
     const answer = await gateway.request(body);

@@ -22,6 +22,7 @@ function connected(answers: readonly (string | number)[], user: typeof api | nul
     clientId,
     storeKey,
     api: user,
+    doubtMs: 300_000,
     now: () => nowMs,
     async send(post) {
       posts.push(post);
@@ -129,7 +130,7 @@ test('what became of an order, as calls are told', async () => {
     ['refund_charge', [history(['C', 'C', '25000', 'op_7'], ['S', 'C', '25000', 'T1'])], { result: 'done' }],
     ['refund_charge', [history(['C', 'PN', '25000', 'op_7'])], { result: 'accepted' }],
     ['refund_charge', [history(['C', 'V', '25000', 'op_7'])], { result: 'failed', reason: 'voided' }],
-    ['open_card_page', [], 'unknown'],
+    ['open_card_page', [], { result: 'awaited' }],
   ];
   for (const [action, answers, expected, nowMs] of rows) {
     const { network } = connected(answers, api, nowMs);

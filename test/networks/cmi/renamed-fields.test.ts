@@ -14,6 +14,7 @@ const network = createCmiConnector({
   ...credentials,
   gateway: 'https://payment.cmi.test',
   api: null,
+  doubtMs: 0,
   now: () => startMs,
   send: () => Promise.reject(new Error('nothing is asked')),
 });

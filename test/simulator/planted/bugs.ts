@@ -160,8 +160,8 @@ const payments = [
   ]),
   bug('network calls that were open are not taken up again', [
     'networks/runner.ts',
-    'for (const call of calls) if (take(call)) ask(call, 0);',
-    'for (const call of calls) take(call);',
+    '      for (const call of taken) ask(call, 0);\n',
+    '',
   ]),
 ];
 

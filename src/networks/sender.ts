@@ -1,0 +1,109 @@
+// The sender makes calls to payment networks and asks about them. Where a call that is sent twice may have two effects, one that
+// may have been sent, and was not answered, is not sent again at once when the network does not know it: it may be on its way.
+
+import { modeOf } from '../contract/vocabulary.ts';
+import type { NetworkCall } from '../domain/network-call.ts';
+import type { NetworkOutcome } from '../domain/network-outcomes.ts';
+import type { CardNetwork, CashNetwork, Networks } from './network.ts';
+import type { Timers } from './timers.ts';
+
+const noNetwork: NetworkOutcome = { result: 'failed', reason: 'no_network' };
+
+export interface SenderOptions {
+  readonly networks: Networks;
+  readonly timers: Timers;
+  /** Milliseconds after which a call, or a question about it, counts as failed without an answer. Longer than either takes. */
+  readonly timeoutMs: number;
+}
+
+export class Sender {
+  readonly #options: SenderOptions;
+  /** The calls that may have been sent and were not answered. `waits`: the network has said that it does not know the call. */
+  readonly #unanswered = new Map<string, 'unasked' | 'waits'>();
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  /** Sends a call that the network does not know. Without a network it can't have been made, and there is nobody to ask. */
+  send(call: NetworkCall): Promise<NetworkOutcome> {
+    return this.#within(async () => {
+      if (this.#networkOf(call) === null) return noNetwork;
+      this.mayHaveSent(call.id);
+      const outcome = await send(this.#options.networks, call);
+      this.forget(call.id);
+      return outcome;
+    });
+  }
+
+  /** Asks about a call, and sends it when the network does not know it. Rejects while it may be on its way there. */
+  async askFirst(call: NetworkCall): Promise<NetworkOutcome> {
+    const network = this.#networkOf(call);
+    if (network === null) throw new Error('there is no network to ask about a call that was begun');
+    const known = await this.#within(() => network.lookup(call));
+    if (known !== 'unknown') return known;
+    if (network.doubtMs !== undefined) this.#assertNoDoubt(call.id, network.doubtMs);
+    return this.send(call);
+  }
+
+  #assertNoDoubt(callId: string, doubtMs: number): void {
+    const doubt = this.#unanswered.get(callId);
+    if (doubt === undefined) return;
+    if (doubt === 'unasked') {
+      this.#unanswered.set(callId, 'waits');
+      this.#options.timers.after(doubtMs, () => this.forget(callId));
+    }
+    throw new Error(
+      'the network does not know the call, which may still be under way: it is not sent again yet',
+    );
+  }
+
+  /** Nobody knows whether a call was sent. */
+  mayHaveSent(callId: string): void {
+    this.#unanswered.set(callId, 'unasked');
+  }
+
+  forget(callId: string): void {
+    this.#unanswered.delete(callId);
+  }
+
+  #networkOf(call: NetworkCall): CardNetwork | CashNetwork | null {
+    const { card, cash } = this.#options.networks.of(call.org, modeOf(call.livemode));
+    return call.cash === null ? card : cash;
+  }
+
+  /** Resolves as `action` does; rejects when it takes too long. */
+  #within<T>(action: () => Promise<T>): Promise<T> {
+    const { timers, timeoutMs } = this.#options;
+    return new Promise((resolve, reject) => {
+      const cancel = timers.after(timeoutMs, () => reject(new Error('the network did not answer in time')));
+      // The action may throw before it returns a promise.
+      new Promise<T>((begin) => begin(action())).then(resolve, reject).finally(cancel);
+    });
+  }
+}
+
+const unsupported: NetworkOutcome = { result: 'failed', reason: 'unsupported' };
+
+async function send(networks: Networks, call: NetworkCall): Promise<NetworkOutcome> {
+  const { card, cash } = networks.of(call.org, modeOf(call.livemode));
+  switch (call.action) {
+    case 'open_card_page':
+      return card!.openPage(call);
+    case 'authorize_card':
+      return card!.authorize?.(call, call.token!) ?? unsupported;
+    case 'await_card_payment':
+      // Another network was in force when the page was opened. On this one's nobody can pay.
+      return { result: 'failed', reason: 'no_page' };
+    case 'capture_charge':
+      return card!.capture?.(call) ?? unsupported;
+    case 'release_charge':
+      return card!.release?.(call) ?? unsupported;
+    case 'refund_charge':
+      return card!.refund(call);
+    case 'issue_cash_code':
+      return cash!.issue(call, call.cash!);
+    case 'cancel_cash_code':
+      return cash!.cancel(call, call.cash!);
+  }
+}
