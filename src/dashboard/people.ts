@@ -31,6 +31,10 @@ export interface PeopleOptions {
 /** Guesses from an address, and of an account, in a quarter of an hour. Those that were right don't count. */
 const guesses = { count: 20, windowMs: 15 * 60_000, keysMax: 50_000 };
 const stepUpMs = 10 * 60_000;
+/** Pages make them of letters, digits and dashes, and a room may put some behind one. They go to shards and request logs as they are. */
+const idempotencyKeyOfPage = /^[\x21-\x7e]{0,200}$/;
+/** More than any field that is shown takes. */
+const fieldCharactersMax = 16_384;
 
 export class People {
   readonly directory: Directory;
@@ -74,9 +78,11 @@ export class People {
     return this.directory.store.now() - confirmedMs < stepUpMs;
   }
 
-  /** Whether a form comes from a page of this session. */
+  /** Whether a form comes from a page of this session, and has nothing that no field there could hold. */
   isOwnForm({ secFetchSite, form }: Incoming, { session }: MemberContext): boolean {
     const isOwnSite = secFetchSite === '' || secFetchSite === 'same-origin';
+    if (!idempotencyKeyOfPage.test(form.get('idempotency_key') ?? '')) return false;
+    for (const value of form.values()) if (value.length > fieldCharactersMax) return false;
     const [given, expected] = [Buffer.from(form.get('form_key') ?? ''), Buffer.from(session.formKey)];
     return isOwnSite && given.length === expected.length && timingSafeEqual(given, expected);
   }

@@ -249,6 +249,10 @@ describe('attacks', () => {
     assert.equal((await owner.post(action, { ...foreign, name })).status, 403);
     const crossSite = await owner.post(action, { ...own, name }, { 'sec-fetch-site': 'cross-site' });
     assert.equal(crossSite.status, 403);
+    // Nor does one with what no field of our forms holds: the call that it leads to is written to the request logs.
+    for (const odd of ['x\nmem_1', 'k'.repeat(201), 'k'.repeat(70_000), 'clé'])
+      assert.equal((await owner.post(action, { ...own, name, idempotency_key: odd })).status, 403);
+    assert.equal((await owner.post(action, { ...own, name: 'n'.repeat(70_000) })).status, 403);
     assert.doesNotMatch((await owner.get('/dashboard/me')).body, /Taken over/);
     const accepted = await owner.post(
       action,

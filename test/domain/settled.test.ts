@@ -38,7 +38,7 @@ test('money of a charge that failed is in one review, however often the statemen
       { ...money, agent: null, currency: 'mad', card: null, isHeld: false },
       charge,
     ),
-    { received: 'review' },
+    { received: 'review', again: true },
   );
   assert.equal(stage.read('list_reviews').data.length, 1, 'nor does a late report of it open another one');
   assert.notEqual(stage.given('review_statement_money', { ...money, reference: 'T2' }, charge).review, null);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { takesGzip } from '../../src/edge/static-text.ts';
 import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
-import { type Service, startService } from '../service.ts';
+import { newOrganization, type Service, startService } from '../service.ts';
 import { requestText, sendRaw } from './raw.ts';
 
 let service: Service;
@@ -64,9 +64,10 @@ test('a visitor may search only so often, and reads all pages meanwhile', async 
   assert.equal((await ask('/docs/refunds')).status, 200);
 });
 
-test('who posts what is not from the network is held back, and a network that reports a lot is not', async () => {
+test('who posts what is not from the network is held back, and a network that reports a lot of news is not', async (context) => {
   const integrator = await ReferenceIntegrator.start('integrators-secret-0123456789');
-  const { id: org } = await service.operate<{ id: string }>('org.create', { name: 'Épicerie' });
+  context.after(() => integrator.stop());
+  const { id: org, key } = await newOrganization(service, 'Épicerie');
   await service.operate('network.set', {
     org,
     mode: 'test',
@@ -75,14 +76,18 @@ test('who posts what is not from the network is held back, and a network that re
     secrets: { secret: integrator.secret },
   });
   const address = `${service.url}/networks/http/${org}/test`;
-  const report = () => integrator.report(address, { reference: 'R', code: '000000000000', amount: 10_000 });
-  for (let i = 0; i < 12; i++) assert.equal((await report()).status, 404, 'the code is unknown');
+  const body = { amount: 10_000, currency: 'mad', payment_method_types: ['cash'] };
+  const created = await service.call('/v1/payment_intents', { key, idempotencyKey: 'code', body });
+  const confirm = `/v1/payment_intents/${created.json.id}/confirm`;
+  const confirmed = await service.call(confirm, { key, idempotencyKey: 'issue', body: {} });
+  const code = confirmed.json.next_action.cash_display_details.number;
+  const report = (reference: string) => integrator.report(address, { reference, code, amount: 10_000 });
+  for (let i = 0; i < 12; i++) assert.equal((await report(`R${i}`)).status, 200, 'each is another payment');
   const forged: number[] = [];
   for (let i = 0; i < 12; i++) forged.push((await integrator.post(address, '{}', 't=1,v1=0')).status);
   assert.deepEqual(forged.slice(0, 5), [401, 401, 401, 401, 401]);
   assert.equal(forged.at(-1), 429);
-  const refused = await report();
+  const refused = await report('R12');
   assert.equal(refused.status, 429);
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
-  await integrator.stop();
 });
