@@ -2,7 +2,12 @@
 // nothing: the charge is decided by what the network reports.
 
 import { modeOf } from '../contract/vocabulary.ts';
-import type { ChargeRecord, CustomerRecord, PaymentIntentRecord } from '../domain/record.ts';
+import type {
+  ChargeRecord,
+  CheckoutSessionRecord,
+  CustomerRecord,
+  PaymentIntentRecord,
+} from '../domain/record.ts';
 import type { Networks, PageStart } from '../networks/network.ts';
 import type { InternalAnswer, InternalRequest, StartPageRequest } from '../shard/protocol.ts';
 
@@ -29,6 +34,8 @@ export async function startPage(
   const { org, livemode, amount, currency, payment_intent: paymentIntent } = charge;
   const intent = await read<PaymentIntentRecord>(paymentIntent);
   const customer = intent.customer === null ? null : await read<CustomerRecord>(intent.customer);
+  const session =
+    intent.checkout_session === null ? null : await read<CheckoutSessionRecord>(intent.checkout_session);
   const mode = modeOf(livemode);
   const network = networks.of(org, mode).card;
   if (network?.startPage === undefined)
@@ -41,7 +48,7 @@ export async function startPage(
     amount,
     currency,
     language,
-    expiresAtMs: charge.expires_at_ms,
+    expiresAtMs: Math.min(charge.expires_at_ms, session?.expires_at_ms ?? Number.POSITIVE_INFINITY),
     customer: { name: customer?.name ?? null, email: customer?.email ?? null },
     description: intent.description,
     paidUrl,

@@ -53,8 +53,11 @@ export class AuditTrail {
   /** Finds the place of the organization's newest row. */
   async newest(org: string): Promise<number | null> {
     if (!this.#newest.has(org)) {
-      const look = () =>
-        this.#before(org, Number.POSITIVE_INFINITY).then((place) => this.#newest.set(org, place));
+      const look = async () => {
+        const place = await this.#before(org, Number.POSITIVE_INFINITY);
+        // A row that was written meanwhile is newer.
+        if (!this.#newest.has(org)) this.#newest.set(org, place);
+      };
       const looking = this.#looking.get(org) ?? look().finally(() => this.#looking.delete(org));
       this.#looking.set(org, looking);
       await looking;

@@ -6,7 +6,7 @@ import { createVisitor, titleOf } from './visitor.ts';
 const money = { reference: 'T-1', amount: 25_000, currency: 'mad', agent: null, card: null, isHeld: false };
 
 /** A customer in front of the button that leads to the network's page. */
-async function atButton(language = '') {
+async function atButton(language = '', lateMs = 0) {
   const service = createService();
   const customer = await service.create<{ id: string }>(
     'create_customer',
@@ -16,6 +16,7 @@ async function atButton(language = '') {
   );
   const session = await createSession(service, { customer: customer.id }, true);
   const visitor = createVisitor(service.pages);
+  await service.timers.advance(lateMs);
   const choice = await visitor.get(`/checkout/${session.id}${language}`);
   const shown = await visitor.send({ method: 'card' });
   const charge = (await service.port.view(session.id))!.charge!.id;
@@ -55,6 +56,13 @@ test('one button sends the browser to the network’s page, with all that the ne
   });
   assert.equal(form[2]!.match(/<button/g)?.length, 1);
   assert.match(shown.header('content-security-policy')!, /; form-action 'self' https:\/\/cards\.example;/);
+});
+
+test('the network’s page ends with the session where that ends first: who pays later has a review instead of an order', async () => {
+  const { service, session, shown, charge } = await atButton('', 86_400_000 - 600_000);
+  const { expires_at_ms } = service.state.get('checkout_session', session.id)!;
+  assert.ok(expires_at_ms < service.state.get('charge', charge)!.expires_at_ms);
+  assert.match(shown.body, new RegExp(`name="expiresAtMs" value="${expires_at_ms}"`));
 });
 
 test('the browser comes back by GET or POST, from another site, and nothing that it brings along is believed', async () => {
