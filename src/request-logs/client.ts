@@ -167,19 +167,23 @@ export class RequestLogClient {
     return number;
   }
 
-  /** A request of this organization is not to have an entry. */
+  /** A request of this organization is not to have an entry: that is no loss, but where it would stand is a gap. */
   leaveOut(org: string, livemode: boolean): void {
-    this.#drop(org, livemode, 1);
+    this.#miss(org, livemode, 1);
   }
 
   #drop(org: string, livemode: boolean, entries: number): void {
     if (entries === 0) return;
+    this.#miss(org, livemode, entries);
+    this.#options.onDropped(entries);
+  }
+
+  #miss(org: string, livemode: boolean, entries: number): void {
     const name = `${org} ${livemode}`;
     const known = this.#dropped.get(name);
     if (known === undefined)
       this.#dropped.set(name, { scope: { org, mode: livemode ? 'live' : 'test' }, missing: entries });
     else known.missing += entries;
-    this.#options.onDropped(entries);
   }
 
   /** Asks the thread that writes. */
