@@ -234,6 +234,10 @@ test('a damaged record, and a part that is older than the rest, are found', asyn
   writeFileSync(file, bytes);
   assert.match((await finding(damaged, 'readable')).object ?? '', /^cus_/);
   const mixed = copyOf(stopped);
+  const service = await startService({ dataDir: mixed, env: busyEnv });
+  const { key } = shops[0]!;
+  assert.equal((await service.call('/v1/customers', { key, body: { name: 'Later' } })).status, 200);
+  await service.stop();
   rmSync(join(mixed, `shard-${place}`), { recursive: true });
   cpSync(join(killed, `shard-${place}`), join(mixed, `shard-${place}`), { recursive: true });
   const older = await finding(mixed, 'folder.parts');
