@@ -150,9 +150,10 @@ export class Backups {
     const history = this.#world.historyOf(folder, shard);
     const first = shards[shard]!.state!.sequence;
     const sequence = random.between(first, Math.max(first, this.#available(manifest, shard)));
-    if (sequence === 0 || random.chance(0.2)) return { kind: 'end' };
+    const wallMs = history.wallMsOf(sequence);
+    if (sequence === 0 || wallMs === null || random.chance(0.2)) return { kind: 'end' };
     if (sequence > first && random.chance(0.3)) return { kind: 'sequence', shard, sequence };
-    return { kind: 'time', ms: history.wallMsOf(sequence) + random.between(-1, 100) };
+    return { kind: 'time', ms: wallMs + random.between(-1, 100) };
   }
 
   /** The last sequence of each shard that a restore has to bring. */
@@ -163,7 +164,7 @@ export class Backups {
       if (target.kind !== 'sequence') return available;
       if (target.shard === shard) return target.sequence;
       const entry = this.#world.historyOf(manifest.folder, target.shard);
-      return Math.min(available, history.cutAt(entry.wallMsOf(target.sequence)));
+      return Math.min(available, history.cutAt(entry.wallMsOf(target.sequence)!));
     });
   }
 
@@ -254,7 +255,10 @@ export class Backups {
       );
     }
     await this.#compare(dataDir, folder, restored);
-    const { paused } = lookAtDataFolder(dataDir);
+    const made = lookAtDataFolder(dataDir);
+    for (const { shard, sequence } of restored.shards)
+      this.#world.historyOf(made, shard).continues(this.#world.historyOf(folder, shard), sequence);
+    const { paused } = made;
     this.#world.judge.check(
       'nothing goes out while paused',
       paused !== null,

@@ -56,6 +56,15 @@ export class History {
     }
   }
 
+  /** What was restored from another log, up to a sequence, has the past of that one. */
+  continues(other: History, sequence: number): void {
+    this.#base = other.#base;
+    this.#baseSequence = other.#baseSequence;
+    this.#batches = other.#batches.filter(({ lastSequence }) => lastSequence <= sequence);
+    this.#recovered = sequence;
+    this.durable = sequence;
+  }
+
   appended({ firstSequence, wallMs, entries }: LogBatch): void {
     const lastSequence = firstSequence + entries.length - 1;
     this.#batches.push({
@@ -85,9 +94,9 @@ export class History {
     return this.#batches.at(-1)?.lastSequence ?? this.#baseSequence;
   }
 
-  /** The wall time of the batch with this sequence. */
-  wallMsOf(sequence: number): number {
-    return this.#batches.find(({ lastSequence }) => lastSequence >= sequence)?.wallMs ?? 0;
+  /** The wall time of the batch with this sequence; null when no batch is known from there on. */
+  wallMsOf(sequence: number): number | null {
+    return this.#batches.find(({ lastSequence }) => lastSequence >= sequence)?.wallMs ?? null;
   }
 
   /** The records as they were after an entry. */
