@@ -58,6 +58,7 @@ export const actKinds = [
   'reach for another',
   'flood',
   'crowd',
+  'read on',
   'operator',
 ] as const;
 export type ActKind = (typeof actKinds)[number];
@@ -157,7 +158,21 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 };
 
 export function planOf(seed: string): Plan {
-  return withHostedCards(withOvertakenOwners(withCrowds(planWithoutCrowds(seed))));
+  return withReaders(withHostedCards(withOvertakenOwners(withCrowds(planWithoutCrowds(seed)))));
+}
+
+/** While the disk is slow somebody reads on. */
+function withReaders(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/readers`);
+  const added = plan.steps
+    .filter(({ what }) => what === 'slow disk')
+    .map(({ atMs }, i) => ({
+      atMs: atMs + random.below(1_000),
+      kind: 'act' as const,
+      what: 'read on' as const,
+      number: plan.steps.length + i,
+    }));
+  return { ...plan, steps: inOrder([...plan.steps, ...added]) };
 }
 
 const hostedShare = 0.25;

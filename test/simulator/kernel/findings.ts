@@ -18,6 +18,8 @@ export const assertions = [
   'what waits is bounded',
   'nobody is starved',
   'nothing abandoned runs',
+  'a read is prompt while the disk stalls',
+  'the edge knows that the disk stalls',
   'every event is there once',
   'every event is delivered',
   'at most five flights to an endpoint',

@@ -314,6 +314,22 @@ const admission = [
     'if (list === null ? this.#changed.size > 0 : this.#lists.has(list)) this.isDurable = false;',
     '',
   ]),
+  bug('reads wait behind writes at the edge', [
+    'shard/client.ts',
+    "const laneOf = routeTable.map(({ kind }) => (kind === 'command' ? 1 : 0));",
+    'const laneOf = routeTable.map(() => 1);',
+  ]),
+  bug('a stall is not noticed', [
+    'shard/shard.ts',
+    '(this.#inFlight.isStalled ? this.#takeQueries() : this.#takeTurn())',
+    'this.#takeTurn()',
+  ]),
+  bug('a stall is not told', ['shard/shard.ts', '      this.#inFlight.tell();\n', '']),
+  bug('a read waits for changes that it does not show', [
+    'shard/stalled-reads.ts',
+    'if (this.#changed.has(id)) this.isDurable = false;',
+    'if (this.#changed.size > 0) this.isDurable = false;',
+  ]),
 ];
 
 const hostedCards = [

@@ -219,6 +219,22 @@ async function crowd({ clients, shop, shops, random, world }: Act): Promise<void
   await Promise.all(asked);
 }
 
+/** Reads now and then, as people do who look at their payments while the disk is slow. */
+async function readOn({ clients, shops, random, world }: Act): Promise<void> {
+  const unlimited = shops.filter(({ apiKey }) => !clients.limits.has(apiKey));
+  const asked: Promise<void>[] = [];
+  for (let i = random.between(5, 25); i > 0; i--) {
+    await clients.wait(random.skewed(1, 400));
+    const shop = random.pick(unlimited);
+    const object = random.pick(Object.keys(listed));
+    const fact = random.pick([null, ...world.facts.of(shop.org, shop.livemode, object)]);
+    const path = fact === null ? listed[object]! : `${listed[object]}/${fact.id}`;
+    const request = { apiKey: shop.apiKey, method: 'GET', path, query: '', key: null, body: '' } as const;
+    asked.push(clients.impatient(shop, request, random.skewed(100, 8_000)));
+  }
+  await Promise.all(asked);
+}
+
 const listed: Readonly<Record<string, string>> = {
   payment_intent: '/v1/payment_intents',
   charge: '/v1/charges',
@@ -363,5 +379,6 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
   },
   flood,
   crowd,
+  'read on': readOn,
   operator: ({ operators, random, shop }) => operators.command(shop, random),
 };

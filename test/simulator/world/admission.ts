@@ -5,9 +5,11 @@
 import { routeTable } from '../../../src/contract/routes/table.ts';
 import type { LogBatch } from '../../../src/journal/journal.ts';
 import type { ClientBounds, Port, ShardClient } from '../../../src/shard/client.ts';
-import { RequestReader, readAnswers } from '../../../src/shard/frames.ts';
+import { type RequestFrame, RequestReader, readAnswers, requestFlags } from '../../../src/shard/frames.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
+import type { Lane } from '../kernel/simulation.ts';
 import type { End } from './channel.ts';
+import { PromptReads, type Undurable } from './prompt-reads.ts';
 import type { World } from './world.ts';
 
 /** What an organization may have sent before the next one has its turn: the quantum of the queue in small requests, twice. */
@@ -15,6 +17,8 @@ const turnRequestsMax = 16;
 /** No request of the simulator has more. */
 const requestBytesMax = 16_000;
 const smallBytes = 1_024;
+
+type Given = Pick<RequestFrame, 'org' | 'route' | 'flags' | 'id' | 'body'>;
 
 /** A request that its client has and has not sent to the shard. */
 interface Waiting {
@@ -30,6 +34,7 @@ const laneOf = routeTable.map(({ kind }) => (kind === 'command' ? 1 : 0));
 export class Admission {
   readonly #world: World;
   readonly #bounds: ClientBounds;
+  readonly #edge: Lane;
   readonly #waiting = new Map<string, Waiting>();
   /** Withdrawn while they waited. */
   readonly #gone = new Set<string>();
@@ -39,14 +44,18 @@ export class Admission {
   /** By the id of a request that was withdrawn in the mailbox: how many batches the shard had appended by then. */
   readonly #withdrawnAt = new Map<string, number>();
   #appended = 0;
+  #reads: PromptReads | null = null;
 
-  constructor(world: World, bounds: ClientBounds) {
+  constructor(world: World, edge: Lane, bounds: ClientBounds) {
     this.#world = world;
+    this.#edge = edge;
     this.#bounds = bounds;
   }
 
-  /** The client's end of a channel to a shard that has just started. */
-  watched(near: End<ToShard, FromShard>): Port {
+  /** The client's end of a channel to a shard that has just started, which knows what is not durable yet. */
+  watched(near: End<ToShard, FromShard>, undurable: Undurable): Port {
+    const reads = new PromptReads(this.#world, this.#edge, undurable);
+    this.#reads = reads;
     this.#waiting.clear();
     this.#sent.clear();
     this.#withdrawnAt.clear();
@@ -54,6 +63,7 @@ export class Admission {
     near.on('message', (message) => {
       if (message instanceof ArrayBuffer)
         readAnswers(message, ({ correlation }) => this.#inFlight[correlation & 1]!--);
+      else if ('stalledMs' in message) reads.told(message.stalledMs !== null);
     });
     const on: Port['on'] = (event: string, listener: (message: FromShard) => void) =>
       event === 'message'
@@ -63,13 +73,26 @@ export class Admission {
       if (message instanceof ArrayBuffer) this.#isSent(message.slice(0));
       near.postMessage(message);
     };
-    return { postMessage, on, close: () => near.close() };
+    const close = () => {
+      reads.close();
+      near.close();
+    };
+    return { postMessage, on, close };
   }
 
   /** The client is about to get a request. */
-  given(id: string, frame: { readonly org: string; readonly route: number; readonly body: Buffer }): void {
-    const { org, route, body } = frame;
-    this.#waiting.set(id, { org, lane: laneOf[route]!, bytes: smallBytes + body.length, passed: 0 });
+  given(requestId: string, { org, route, flags, id, body }: Given): void {
+    const lane = laneOf[route]!;
+    if (lane === 0 && this.#hasRoomForRead)
+      this.#reads?.asked(requestId, { org, livemode: (flags & requestFlags.livemode) !== 0, id });
+    this.#waiting.set(requestId, { org, lane, bytes: smallBytes + body.length, passed: 0 });
+  }
+
+  /** Fewer reads wait and are on their way than may be sent. */
+  get #hasRoomForRead(): boolean {
+    let reads = this.#inFlight[0]!;
+    for (const { lane } of this.#waiting.values()) if (lane === 0) reads++;
+    return reads < this.#bounds.sentMax;
   }
 
   /** It has got it, and sent it, kept it or refused it. */
@@ -90,6 +113,7 @@ export class Admission {
   /** It is answered or refused. */
   settled(id: string): void {
     this.#waiting.delete(id);
+    this.#reads?.settled(id);
   }
 
   /** The client of a request goes. */
@@ -97,7 +121,7 @@ export class Admission {
     const { abandoned } = client;
     client.withdraw(correlation);
     if (client.abandoned > abandoned) this.#gone.add(id);
-    this.#waiting.delete(id);
+    this.settled(id);
   }
 
   #isSent(batch: ArrayBuffer): void {

@@ -143,7 +143,7 @@ export class Service {
       const scheduler = { soon, elapsedMs: () => simulation.nowMs };
       const bounds = settings.bounds ?? roomyBounds;
       this.#clients.push(new ShardClient(bounds, scheduler));
-      this.#admissions.push(new Admission(this.#world, bounds));
+      this.#admissions.push(new Admission(this.#world, this.#edge, bounds));
       this.shards.push(null);
       this.#startShard(number);
     }
@@ -184,7 +184,9 @@ export class Service {
         const [near, far] = channel<ToShard, FromShard>(simulation, this.#edge, thread.lane);
         const admission = this.#admissions[number]!;
         thread.connect(far, admission);
-        simulation.soon(this.#edge, () => this.#clients[number]!.connect(admission.watched(near)));
+        simulation.soon(this.#edge, () =>
+          this.#clients[number]!.connect(admission.watched(near, thread.undurable)),
+        );
         this.#webhooks?.connect(number, thread);
         this.#onShardReady(number);
       }),

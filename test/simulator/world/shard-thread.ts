@@ -14,6 +14,7 @@ import { memoryShares, shardMibMin } from '../../../src/shard/memory.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
+import type { Peer } from '../../../src/shard/turn.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { Admission } from './admission.ts';
@@ -21,6 +22,7 @@ import { auditRecovery } from './audit-recovery.ts';
 import type { End } from './channel.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
 import { pageMs } from './hosted-cards.ts';
+import { Undurable } from './prompt-reads.ts';
 import type { World } from './world.ts';
 
 export const webhookRetryMs = [1_000, 4_000, 15_000];
@@ -39,6 +41,7 @@ export interface ShardThreadOptions {
 
 export class ShardThread {
   readonly lane: Lane;
+  readonly undurable: Undurable;
   readonly #options: ShardThreadOptions;
   readonly #checkpointer: CheckpointLane;
   readonly #random: Random;
@@ -46,12 +49,14 @@ export class ShardThread {
   #journal!: OwnJournal;
   #hosted: HostedShard | undefined;
   #admission: Admission | null = null;
+  readonly #peers: Peer[] = [];
 
   constructor(options: ShardThreadOptions) {
     const { world, number, folder } = options;
     const { simulation } = world;
     this.#options = options;
     this.lane = simulation.lane(`shard ${number}`);
+    this.undurable = new Undurable(simulation);
     this.lane.onError = options.onFailure;
     this.#random = simulation.random(`shard ${number} at ${simulation.tasks}`);
     this.#checkpointer = new CheckpointLane(simulation, this.lane, `checkpoint ${number}`, {
@@ -133,7 +138,9 @@ export class ShardThread {
         turnEnded() {},
         committed() {},
         attempted() {},
-        stalled() {},
+        stalled: (stalledMs) => {
+          for (const peer of this.#peers) peer.post({ stalledMs }, []);
+        },
         checkpointed: () => this.#options.onCheckpoint(this.#journal.checkpoint.sequence),
       },
       onNetworkTrouble() {},
@@ -142,6 +149,7 @@ export class ShardThread {
       onDamage: (reason) => this.#damaged(reason),
       onFailure,
     });
+    this.undurable.watch(hosted.shard.state.records);
     await hosted.recover();
     this.#hosted = hosted;
     const isHere = (org: string) => shardOfOrganization(org, folder.shards) === number;
@@ -188,6 +196,7 @@ export class ShardThread {
           for (const { changes } of turn.entries) remember(changes);
           const appended = log.append(turn);
           history.appended(turn);
+          this.undurable.appended(appended.durable);
           this.#admission?.appended(turn);
           const last = log.nextSequence - 1;
           appended.durable.then(
@@ -236,6 +245,7 @@ export class ShardThread {
   connect(port: End<FromShard, ToShard>, admission: Admission | null = null): void {
     if (admission !== null) this.#admission = admission;
     const peer = { post: (message: FromShard) => port.postMessage(message) };
+    this.#peers.push(peer);
     port.on('message', (message) => {
       admission?.arrived(message);
       this.#hosted!.receive(message, peer);
