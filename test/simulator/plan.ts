@@ -158,14 +158,30 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 };
 
 export function planOf(seed: string): Plan {
-  return withReaders(withHostedCards(withOvertakenOwners(withCrowds(planWithoutCrowds(seed)))));
+  return withReaders(withDamage(withHostedCards(withOvertakenOwners(withCrowds(planWithoutCrowds(seed))))));
 }
 
-/** While the disk is slow somebody reads on. */
+const damagedShare = 0.08;
+
+/** In some runs several values are damaged. */
+function withDamage(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/damage`);
+  if (!random.chance(damagedShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added = Array.from({ length: random.between(1, 4) }, (_, i) => ({
+    atMs: random.below(endMs),
+    kind: 'fault' as const,
+    what: 'damage' as const,
+    number: plan.steps.length + i,
+  }));
+  return { ...plan, steps: inOrder([...plan.steps, ...added]) };
+}
+
+/** While the disk is slow somebody reads on, and when something was damaged. */
 function withReaders(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/readers`);
   const added = plan.steps
-    .filter(({ what }) => what === 'slow disk')
+    .filter(({ what }) => what === 'slow disk' || what === 'damage')
     .map(({ atMs }, i) => ({
       atMs: atMs + random.below(1_000),
       kind: 'act' as const,

@@ -5,7 +5,7 @@ import { type Counts, Finding } from './kernel/findings.ts';
 import type { ActKind, FaultKind } from './plan.ts';
 import { type Plan, planOf } from './plan.ts';
 import { type ActContext, act } from './world/acts.ts';
-import { auditAnswers, auditRecordsAtEnd } from './world/audit-end.ts';
+import { auditAnswers, auditDamaged, auditRecordsAtEnd } from './world/audit-end.ts';
 import { Clients, type Shop } from './world/clients.ts';
 import { inject } from './world/faults.ts';
 import { Host } from './world/host.ts';
@@ -146,7 +146,14 @@ async function heal(
   judge.check('whatever was asked is answered in the end', clients.outstanding === 0 && host.isReady, () =>
     host.isReady ? `${clients.outstanding} requests have no answer` : 'the service does not start',
   );
-  if (world.isDamaged) return;
+  if (world.isDamaged) {
+    // Memory has what was there before the damage, so it is left and the disk is read.
+    host.crash(false, 100);
+    await until(endMs, () => host.isReady);
+    clients.run(() => auditDamaged(world, clients, shops));
+    await until(endMs + healingMs, () => clients.outstanding === 0 || isDown());
+    return;
+  }
   const isIdle = () => host.isIdle && world.hostedCards?.isIdle !== false;
   await until(endMs, isIdle);
   judge.check('whatever was asked is answered in the end', isIdle(), () => `${host.openWork} are open still`);

@@ -46,6 +46,19 @@ export async function auditAnswers(
   await operators.tryKeys(100);
 }
 
+/** After damage: what is still shown is as it was. */
+export async function auditDamaged(
+  { facts }: World,
+  clients: Clients,
+  shops: readonly Shop[],
+): Promise<void> {
+  for (const shop of shops) {
+    for (const [object, path] of Object.entries(listPaths))
+      for (const { id } of facts.of(shop.org, shop.livemode, object))
+        await clients.get(shop, `${path}/${id}`);
+  }
+}
+
 /** By the records of all shards. */
 export function auditRecordsAtEnd(world: World, clients: Clients, records: Records): void {
   auditMoney(world, clients, records);

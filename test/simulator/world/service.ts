@@ -219,9 +219,10 @@ export class Service {
   #judgeFailure(error: unknown): void {
     const { message } = error as Error;
     const isAsked = message === 'the thread ends';
+    const { isDamaged, isForgetful } = this.#world;
     this.#world.judge.check(
       'the service fails of what failed, and of nothing else',
-      isOfDisk(error) || isAsked || this.#world.isDamaged,
+      isOfDisk(error) || isAsked || isForgetful || (isDamaged && error instanceof JournalDamaged),
       () => (error as Error).stack ?? message,
     );
   }
