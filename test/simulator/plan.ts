@@ -161,6 +161,13 @@ export function planOf(seed: string): Plan {
   return withReaders(withDamage(withHostedCards(withOvertakenOwners(withCrowds(planWithoutCrowds(seed))))));
 }
 
+type NewStep = Omit<Step, 'number'>;
+
+function withSteps(plan: Plan, added: readonly NewStep[]): Plan {
+  const numbered = added.map((step, i) => ({ ...step, number: plan.steps.length + i }));
+  return { ...plan, steps: inOrder([...plan.steps, ...numbered]) };
+}
+
 const damagedShare = 0.08;
 
 /** In some runs several values are damaged. */
@@ -168,13 +175,12 @@ function withDamage(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/damage`);
   if (!random.chance(damagedShare)) return plan;
   const endMs = plan.steps.at(-1)!.atMs;
-  const added = Array.from({ length: random.between(1, 4) }, (_, i) => ({
+  const added = Array.from({ length: random.between(1, 4) }, () => ({
     atMs: random.below(endMs),
     kind: 'fault' as const,
     what: 'damage' as const,
-    number: plan.steps.length + i,
   }));
-  return { ...plan, steps: inOrder([...plan.steps, ...added]) };
+  return withSteps(plan, added);
 }
 
 /** While the disk is slow somebody reads on, and when something was damaged. */
@@ -182,13 +188,12 @@ function withReaders(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/readers`);
   const added = plan.steps
     .filter(({ what }) => what === 'slow disk' || what === 'damage')
-    .map(({ atMs }, i) => ({
+    .map(({ atMs }) => ({
       atMs: atMs + random.below(1_000),
       kind: 'act' as const,
       what: 'read on' as const,
-      number: plan.steps.length + i,
     }));
-  return { ...plan, steps: inOrder([...plan.steps, ...added]) };
+  return withSteps(plan, added);
 }
 
 const hostedShare = 0.25;
@@ -198,14 +203,12 @@ function withHostedCards(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/hosted cards`);
   if (!random.chance(hostedShare)) return plan;
   const endMs = plan.steps.at(-1)!.atMs;
-  const added = Array.from({ length: random.between(5, 25) }, (_, i) => ({
+  const added = Array.from({ length: random.between(5, 25) }, () => ({
     atMs: random.below(endMs),
     kind: 'act' as const,
     what: random.pick(['pay by card', 'pay by card', 'confirm', 'decide review'] as const),
-    number: plan.steps.length + i,
   }));
-  const settings = { ...plan.settings, hasHostedCards: true };
-  return { ...plan, settings, steps: inOrder([...plan.steps, ...added]) };
+  return withSteps({ ...plan, settings: { ...plan.settings, hasHostedCards: true } }, added);
 }
 
 const overtakenShare = 0.1;
@@ -215,13 +218,12 @@ function withOvertakenOwners(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/overtaken owners`);
   if (!random.chance(overtakenShare)) return plan;
   const endMs = plan.steps.at(-1)!.atMs;
-  const added = Array.from({ length: random.between(1, 4) }, (_, i) => ({
+  const added = Array.from({ length: random.between(1, 4) }, () => ({
     atMs: random.below(endMs),
     kind: 'fault' as const,
     what: 'overtaken owner' as const,
-    number: plan.steps.length + i,
   }));
-  return { ...plan, steps: inOrder([...plan.steps, ...added]) };
+  return withSteps(plan, added);
 }
 
 function planWithoutCrowds(seed: string): Plan {
@@ -276,9 +278,9 @@ function withCrowds(plan: Plan): Plan {
     },
   };
   const endMs = plan.steps.at(-1)!.atMs;
-  const added: Step[] = [];
+  const added: NewStep[] = [];
   const add = (kind: Step['kind'], what: Step['what'], atMs: number) =>
-    added.push({ atMs: Math.floor(atMs), kind, what, number: plan.steps.length + added.length });
+    added.push({ atMs: Math.floor(atMs), kind, what });
   for (let i = random.between(1, 4); i > 0; i--) {
     const atMs = random.below(endMs);
     if (random.chance(0.7)) add('fault', 'slow disk', atMs);
@@ -289,7 +291,7 @@ function withCrowds(plan: Plan): Plan {
   const organizations = Math.max(2, plan.settings.organizations);
   const shards = random.chance(0.7) ? 1 : plan.settings.shards;
   const settings = { ...plan.settings, organizations, shards, bounds };
-  return { ...plan, settings, steps: inOrder([...plan.steps, ...added]) };
+  return withSteps({ ...plan, settings }, added);
 }
 
 /** A backup early and others later, restores of them, and mostly the loss of the machine near the end. */
