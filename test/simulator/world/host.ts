@@ -96,6 +96,8 @@ export class Host {
     if (lost > 0) happened.add('a power cut that lost unsynced writes');
     if (withPower) clocks.reboot();
     this.#restart(afterMs, true);
+    // A disk that lied while the folder was restored may have nothing of it, and an operator has to restore it again.
+    if (lied && this.#lostTo === null && machine.volume.find(dataDir) === undefined) this.end();
   }
 
   /** The process ends in the middle of one of its next operations on the disk. */
