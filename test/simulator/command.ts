@@ -44,7 +44,8 @@ export async function command(args: readonly string[]): Promise<number> {
 
 function rangeOf(seed: string | undefined, seeds: string | undefined): [number, number] {
   if (seed !== undefined) return [Number(seed), Number(seed)];
-  const [from = '1', to = ''] = (seeds ?? '1..100').split('..');
+  const [from = '', to] = (seeds ?? '100').split('..');
+  if (to === undefined) return [1, Number(from)];
   return [Number(from), to === '' ? Infinity : Number(to)];
 }
 
