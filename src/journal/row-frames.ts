@@ -1,8 +1,10 @@
 // The rows of a checkpoint's tables as the frames of a backup: msgpack of the table's name, then key and value of each row. They
-// go from the pages of the file into the frame without an object in between, because a backup has tens of millions of them
-// and runs beside the service.
+// go from the pages of the file into the frame, because a backup has tens of millions of them and runs beside the service. Their
+// checksums are looked at on the way: a backup with damage in it would be found out only when it is needed.
 
 import type { Frame } from './archive-file.ts';
+import { rowDefect } from './checkpoint-rows.ts';
+import { damagedFile } from './environment.ts';
 import type { LmdbFile } from './lmdb-file.ts';
 import { type EachRow, scan } from './lmdb-scan.ts';
 
@@ -10,22 +12,29 @@ import { type EachRow, scan } from './lmdb-scan.ts';
 const frameBytes = 256 * 1024;
 const headBytesMax = 5;
 
-/** The rows of the tables in their order. A frame's bytes are valid until the next one is asked for. */
+/**
+ * The rows of the tables in their order. A frame's bytes are valid until the next one is asked for. Throws `JournalDamaged` at a
+ * damaged row.
+ */
 export async function* rowFrames(file: LmdbFile, tables: readonly string[]): AsyncGenerator<Frame> {
   for (const table of tables) {
-    const writer = new FrameWriter(table);
+    const writer = new FrameWriter(file.path, table);
     for (const _ of scan(file, table, writer.add)) if (writer.bytes >= frameBytes) yield writer.take();
     if (writer.rows > 0) yield writer.take();
   }
 }
 
 class FrameWriter {
+  readonly #path: string;
+  readonly #table: string;
   #buffer = Buffer.allocUnsafeSlow(2 * frameBytes);
   readonly #rowsAt: number;
   #at: number;
   rows = 0;
 
-  constructor(table: string) {
+  constructor(path: string, table: string) {
+    this.#path = path;
+    this.#table = table;
     // An array whose length is filled in at the end, and its first element.
     this.#buffer[0] = 0xdd;
     this.#rowsAt = putText(this.#buffer, table, headBytesMax);
@@ -37,6 +46,9 @@ class FrameWriter {
   }
 
   readonly add: EachRow = (keys, keyStart, keyEnd, values, valueStart, valueEnd) => {
+    const [key, value] = [keys.subarray(keyStart, keyEnd), values.subarray(valueStart, valueEnd)];
+    const defect = rowDefect(this.#table, key, value);
+    if (defect !== null) throw damagedFile(this.#path, defect);
     this.#put(keys, keyStart, keyEnd);
     this.#put(values, valueStart, valueEnd);
     this.rows++;
