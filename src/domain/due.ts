@@ -8,27 +8,27 @@ import type { Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { dueIndex, timeKey } from './indexes.ts';
 import { cancelIntent } from './payment-intents.ts';
-import type { ChargeRecord, CheckoutSessionRecord, StoredRecord } from './record.ts';
+import type { ChargeRecord, CheckoutSessionRecord } from './record.ts';
 import type { View } from './view.ts';
 
 /** How long to wait before looking again at a record that can't expire yet because its payment is under way. */
 const postponeMs = 60_000;
 
+type DueRecord = ChargeRecord | CheckoutSessionRecord;
+
 /** Up to `count` records that are due at `serviceMs`, oldest first. */
-export function dueRecords(view: View, serviceMs: number, count: number): StoredRecord[] {
-  const due: StoredRecord[] = [];
+export function dueRecords(view: Pick<View, 'scan'>, serviceMs: number, count: number): DueRecord[] {
+  const due: DueRecord[] = [];
   for (const record of view.scan(dueIndex, { before: timeKey(serviceMs + 1), descending: false })) {
-    due.push(record);
+    due.push(record as DueRecord);
     if (due.length === count) break;
   }
   return due;
 }
 
 /** When the next record is due; Infinity when there is none. */
-export function nextDueMs(view: View): number {
-  for (const record of view.scan(dueIndex, { descending: false })) {
-    if (record.kind === 'charge' || record.kind === 'checkout_session') return record.due_at_ms;
-  }
+export function nextDueMs(view: Pick<View, 'scan'>): number {
+  for (const record of view.scan(dueIndex, { descending: false })) return (record as DueRecord).due_at_ms;
   return Infinity;
 }
 

@@ -173,6 +173,10 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
     return this.#index.scan(index, range);
   }
 
+  strayRow(index: string, sortKey: string): JournalDamaged {
+    return this.#damaged(`the index ${index} has the row ${sortKey}, which no record asks for`);
+  }
+
   /** Rejects with `JournalFailure`. Reads go on after that, but writes fail until the journal is opened again. */
   async write({ records, sequence, idempotencyRecords }: CheckpointInput): Promise<void> {
     assert(sequence >= this.#sequence, 'a checkpoint never goes back');

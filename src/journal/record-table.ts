@@ -63,8 +63,21 @@ export class RecordTables {
   get(id: string): Change | undefined {
     const key = keyOfId(id);
     if (key === null) return undefined;
-    const value = this.#valueOf(this.#tableOf(id), key, id);
-    return value && decodeRecord(id, value);
+    const table = this.#tableOf(id);
+    const value = this.#valueOf(table, key, id);
+    if (value !== undefined) return decodeRecord(id, value);
+    this.#refuseHidden(table, key);
+    return undefined;
+  }
+
+  /** A record whose key is damaged is not found, and may hide its neighbours: then nobody knows that there is none. */
+  #refuseHidden(table: Table, key: Buffer): void {
+    for (const reverse of [false, true]) {
+      const [row] = this.#read(() => [...table.getRange({ start: key, limit: 1, reverse })]);
+      if (row === undefined) continue;
+      const frame = { key: Buffer.from(row.key), value: row.value };
+      if (!isSound(frame)) throw this.#unsound(idOfFrame(frame));
+    }
   }
 
   /** The bytes are valid until the next read. */

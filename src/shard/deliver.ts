@@ -30,7 +30,11 @@ export function takeReports(
   }
   if (state.webhooks !== peer) return;
   for (const { endpoint, ...report } of reports) {
-    const delivery = state.records.get('delivery', report.delivery);
+    // One that is damaged since is not recorded, and is not reported again.
+    const delivery = state.read(
+      () => state.records.get('delivery', report.delivery),
+      () => undefined,
+    );
     const isNew = delivery?.attempt_count === report.number;
     // An attempt that was recorded before is acknowledged also while writes are refused, so that the next one can follow.
     if (isNew && state.refusesWrites) continue;
@@ -76,7 +80,7 @@ export function drainEndpoints(state: ShardState, turn: Turn): boolean {
 
 /** When the first of all ended deliveries ended, in service time; Infinity when there is none. */
 export function oldestEndedMs(state: ShardState): number {
-  for (const oldest of state.records.scan(endedIndex, { descending: false })) {
+  for (const oldest of state.tasks.scan(endedIndex, { descending: false })) {
     if (oldest.kind === 'delivery') return oldest.ended_at_ms ?? Infinity;
   }
   return Infinity;
@@ -85,7 +89,7 @@ export function oldestEndedMs(state: ShardState): number {
 /** Removes some deliveries that ended before `endedBeforeMs`; true while there are more. */
 export function pruneDeliveries(state: ShardState, turn: Turn, endedBeforeMs: number): boolean {
   const before = timeKey(endedBeforeMs);
-  for (const oldest of state.records.scan(endedIndex, { before, descending: false })) {
+  for (const oldest of state.tasks.scan(endedIndex, { before, descending: false })) {
     const command = about(state, turn, oldest, 'prune_deliveries', { endedBeforeMs }, causes.time);
     const outcome = executeCommand(state, turn, command, null);
     return 'result' in outcome && outcome.result.more;

@@ -65,11 +65,12 @@ export class EventRetention {
       if (this.#current === null) return;
       const [org, livemode] = this.#current;
       const index = kindIndex('event', scopeOf(org, livemode));
-      const [oldest] = this.#state.records.scan(index, { before, descending: false });
+      const [oldest] = this.#state.tasks.scan(index, { before, descending: false });
       if (oldest !== undefined) {
         const command = about(this.#state, turn, oldest, 'prune_events', { before }, causes.time);
         const outcome = executeCommand(this.#state, turn, command, null);
-        if (!('result' in outcome) || outcome.result.more) return;
+        // Where one of them is damaged, they stay, and those of the others go.
+        if ('result' in outcome && outcome.result.more) return;
       }
       this.#current = null;
       if (oldest !== undefined) return;

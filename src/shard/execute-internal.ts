@@ -12,7 +12,7 @@ import { dueRecords, nextDueMs } from '../domain/due.ts';
 import { eventJson } from '../domain/events.ts';
 import { exportPage } from '../domain/export.ts';
 import { missing } from '../domain/find.ts';
-import { kindIndex, scopeOf } from '../domain/indexes.ts';
+import { dueIndex, kindIndex, scopeOf, timeKey } from '../domain/indexes.ts';
 import { searchPayments } from '../domain/payment-search.ts';
 import { storyOf } from '../domain/payment-story.ts';
 import { viewPayment } from '../domain/payment-view.ts';
@@ -106,14 +106,18 @@ const duePerTurnMax = 256;
 
 /** Expires some of the charges and sessions that are due, the oldest first; true when more are due. */
 export function expireDue(state: ShardState, turn: Turn): boolean {
-  const due = dueRecords(state.records, turn.serviceMs, duePerTurnMax);
+  const { tasks, damagedTasks } = state;
+  const due = dueRecords(tasks, turn.serviceMs, duePerTurnMax);
   for (const record of due) {
-    executeCommand(state, turn, about(state, turn, record, 'expire_due', {}, causes.time), null);
+    const command = about(state, turn, record, 'expire_due', {}, causes.time);
+    const outcome = executeCommand(state, turn, command, null);
+    // It needs a damaged record, such as that of its payment.
+    if ('refusal' in outcome) damagedTasks.leave(dueIndex, timeKey(record.due_at_ms) + record.id);
   }
-  const [left] = dueRecords(state.records, turn.serviceMs, 1);
+  const [left] = dueRecords(tasks, turn.serviceMs, 1);
   const isNew = due.every(({ id }) => id !== left?.id);
   assert(isNew, `${left?.id} is due still, although its time was dealt with`);
-  state.dueMs = nextDueMs(state.records);
+  state.dueMs = nextDueMs(tasks);
   return left !== undefined;
 }
 

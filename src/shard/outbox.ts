@@ -15,7 +15,7 @@ import { dueFirstMs, pendingDeliveries } from '../domain/deliveries.ts';
 import { eventJson } from '../domain/events.ts';
 import { endpointDueIndex, endpointIndex, timeKey } from '../domain/indexes.ts';
 import type { Change, DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { RecordStore, SetAside } from '../store/record-store.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch } from './protocol.ts';
 
 /** Leases of one endpoint at a time: enough to keep its attempts going while reports are on their way. */
@@ -54,6 +54,8 @@ interface EndpointQueue {
 
 export class Outbox {
   readonly #records: RecordStore;
+  /** Deliveries that can't be read are set aside, and so are those whose event can't. */
+  readonly #aside: SetAside;
   readonly #queues = new Map<string, EndpointQueue>();
   /** Endpoints that may have deliveries to lease now. */
   readonly #ready = new Set<string>();
@@ -71,14 +73,15 @@ export class Outbox {
   /** Deleted endpoints with deliveries that have not ended yet, and the sort key to continue after. */
   readonly draining = new Map<string, string | undefined>();
 
-  constructor(records: RecordStore, leasedBytesMax: number) {
+  constructor(records: RecordStore, aside: SetAside, leasedBytesMax: number) {
     this.#records = records;
+    this.#aside = aside;
     this.#leasedBytesMax = leasedBytesMax;
   }
 
   /** Finds the endpoints and counts what waits for them, after a recovery. */
   start(): void {
-    for (const record of this.#records.scan(endpointIndex, { descending: false })) {
+    for (const record of this.#records.scan(endpointIndex, { descending: false }, this.#aside)) {
       if (record.kind !== 'webhook_endpoint') continue;
       this.#endpointChanged(record);
       const queue = this.#queues.get(record.id);
@@ -220,15 +223,16 @@ export class Outbox {
   #lease(id: string, serviceMs: number, deliveries: DueDelivery[]): boolean {
     const queue = this.#queues.get(id);
     if (queue === undefined || !queue.enabled || queue.nextDueMs > serviceMs) return false;
-    this.#leaseAgain(queue, deliveries);
+    this.#leaseAgain(id, queue, deliveries);
     const isMuch = this.#leasedCount >= leasesMax || this.#leasedBytes >= this.#leasedBytesMax / 2;
     const window = isMuch ? smallWindowSize : windowSize;
     const room = Math.min(window - queue.leased.size, perEndpointMax);
     if (room <= 0) return false;
     let count = 0;
     queue.nextDueMs = Infinity;
+    const index = endpointDueIndex(id);
     const range = { after: queue.cursor, descending: false };
-    for (const record of this.#records.scan(endpointDueIndex(id), range)) {
+    for (const record of this.#records.scan(index, range, this.#aside)) {
       assert(record.kind === 'delivery' && record.due_at_ms !== null, 'only what waits is due');
       if (record.due_at_ms > serviceMs || count === room || this.#isFull) {
         queue.nextDueMs = record.due_at_ms;
@@ -237,7 +241,8 @@ export class Outbox {
       }
       queue.cursor = timeKey(record.due_at_ms) + record.id;
       if (queue.leased.has(record.id)) continue;
-      const delivery = this.#dueDelivery(record);
+      const delivery = this.#readable(index, queue.cursor, () => this.#dueDelivery(record));
+      if (delivery === null) continue;
       const bytes = deliveryBytes + textBytes(delivery.body);
       queue.leased.set(record.id, { number: record.attempt_count, dueMs: record.due_at_ms, bytes });
       this.#leasedCount++;
@@ -249,14 +254,27 @@ export class Outbox {
   }
 
   /** Leases again the leased deliveries that were resent. They go first, and take no more room. */
-  #leaseAgain({ leased, resent }: EndpointQueue, deliveries: DueDelivery[]): void {
+  #leaseAgain(endpoint: string, { leased, resent }: EndpointQueue, deliveries: DueDelivery[]): void {
     for (const id of resent) {
-      const record = this.#records.get('delivery', id);
-      if (record?.due_at_ms !== dueFirstMs) continue;
-      leased.set(id, { ...leased.get(id)!, number: record.attempt_count, dueMs: dueFirstMs });
-      deliveries.push(this.#dueDelivery(record));
+      const delivery = this.#readable(endpointDueIndex(endpoint), timeKey(dueFirstMs) + id, () => {
+        const record = this.#records.get('delivery', id);
+        return record?.due_at_ms === dueFirstMs ? this.#dueDelivery(record) : null;
+      });
+      if (delivery === null) continue;
+      leased.set(id, { ...leased.get(id)!, number: delivery.number, dueMs: dueFirstMs });
+      deliveries.push(delivery);
     }
     resent.clear();
+  }
+
+  /** Reads a delivery, which has this row; null when it or its event is damaged. */
+  #readable(index: string, sortKey: string, read: () => DueDelivery | null): DueDelivery | null {
+    try {
+      return read();
+    } catch (error) {
+      this.#aside.add(index, sortKey, error);
+      return null;
+    }
   }
 
   #dueDelivery({ id, endpoint, event: eventId, attempt_count, due_at_ms }: DeliveryRecord): DueDelivery {

@@ -45,7 +45,10 @@ export async function recover(state: ShardState, journal: Journal, clock: Servic
   assert(log.nextSequence >= checkpoint.sequence, 'the log is not behind the checkpoint');
 }
 
-/** The network calls that have no final outcome. After a start, the networks are asked about them. */
+/**
+ * The network calls that have no final outcome. After a start, the networks are asked about them. Throws `JournalDamaged` when one
+ * can't be read: its request could run a second time if the shard went on without it.
+ */
 export function openNetworkCalls({ records }: ShardState): NetworkCallRecord[] {
   return [...records.scan(networkCallIndex, { descending: false })] as NetworkCallRecord[];
 }

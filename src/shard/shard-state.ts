@@ -29,6 +29,7 @@ import {
 import type { SecretBox } from '../journal/secret-box.ts';
 import { RecordStore } from '../store/record-store.ts';
 import type { Availability, ShardAccount } from './account.ts';
+import { DamagedTasks } from './damaged-tasks.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Issue, IssuedCommand } from './issued-command.ts';
 import { cacheBytesBeside, type MemoryShares } from './memory.ts';
@@ -41,7 +42,7 @@ import type { Waiter } from './waiter.ts';
 export interface ShardStateOptions {
   /** The reads of the journal that are needed here. */
   readonly journal: {
-    readonly checkpoint: Pick<Checkpoint, 'get' | 'scan' | 'getSmallValue'>;
+    readonly checkpoint: Pick<Checkpoint, 'get' | 'scan' | 'strayRow' | 'getSmallValue'>;
     readonly log: Pick<Log, 'readResponse'>;
   };
   readonly settings: Settings;
@@ -73,6 +74,9 @@ export class ShardState {
   view: View;
   readonly index = new IdempotencyIndex();
   readonly outbox: Outbox;
+  readonly damagedTasks: DamagedTasks;
+  /** Finds what the shard does by itself, without damaged tasks. */
+  readonly tasks: Pick<View, 'scan'>;
   /** The webhook thread, once it has connected. */
   webhooks: Peer | null = null;
   readonly settings: Settings;
@@ -101,7 +105,9 @@ export class ShardState {
     this.settings = options.settings;
     this.records = new RecordStore(options.journal.checkpoint, options.memory.cacheBytesMax);
     this.view = this.records;
-    this.outbox = new Outbox(this.records, options.memory.outboxBytesMax);
+    this.damagedTasks = new DamagedTasks(options.onDamage);
+    this.tasks = { scan: (index, range) => this.records.scan(index, range, this.damagedTasks) };
+    this.outbox = new Outbox(this.records, this.damagedTasks, options.memory.outboxBytesMax);
     this.#randomText = createRandomText(options.fillRandom);
     this.#ids = createIdFactory(this.#randomText);
   }

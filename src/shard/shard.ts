@@ -265,7 +265,7 @@ export class Shard {
     while (
       !this.#finished &&
       !this.state.readOnly &&
-      dueRecords(this.state.records, this.now().serviceMs, 1).length > 0
+      dueRecords(this.state.tasks, this.now().serviceMs, 1).length > 0
     ) {
       this.#queueUpkeep();
       await breath(this.#options.scheduler);

@@ -8,7 +8,7 @@
 // writes while `unwrittenBytes` is too much.
 
 import { assert } from '../core/assert.ts';
-import { idOfSortKey } from '../domain/indexes.ts';
+import { idOfSortKey, indexRowsOf } from '../domain/indexes.ts';
 import type { Change, RecordKind, RecordOf, StoredRecord } from '../domain/record.ts';
 import type { ScanRange, View } from '../domain/view.ts';
 import { type ColdStore, emptyColdStore } from './cold-store.ts';
@@ -17,6 +17,13 @@ import type { PackedChanges } from './packed-changes.ts';
 import { RecordCache } from './record-cache.ts';
 
 const cacheBytesMaxDefault = 128 * 1024 * 1024;
+
+/** Rows of indexes that a scan leaves out, because what they lead to can't be read. */
+export interface SetAside {
+  has(index: string, sortKey: string): boolean;
+  /** Throws `error` unless it is about damage. */
+  add(index: string, sortKey: string, error: unknown): void;
+}
 
 export class RecordStore implements View {
   readonly #cold: ColdStore;
@@ -85,12 +92,27 @@ export class RecordStore implements View {
     return read;
   }
 
-  *scan(index: string, range: ScanRange): Iterable<StoredRecord> {
+  *scan(index: string, range: ScanRange, aside?: SetAside): Iterable<StoredRecord> {
     for (const key of this.#keys(index, range)) {
-      const record = this.#find(idOfSortKey(index, key));
-      assert(record !== undefined, `index ${index} names ${key}, which does not exist`);
+      if (aside?.has(index, key)) continue;
+      let record: StoredRecord;
+      try {
+        record = this.#ofRow(index, key);
+      } catch (error) {
+        if (aside === undefined) throw error;
+        aside.add(index, key, error);
+        continue;
+      }
       yield record;
     }
+  }
+
+  /** The record of an index row. Rows have no checksum, so one that its record does not ask for is refused. */
+  #ofRow(index: string, key: string): StoredRecord {
+    const record = this.#find(idOfSortKey(index, key));
+    const isRight = record && indexRowsOf(record).some((row) => row.index === index && row.sortKey === key);
+    if (isRight !== true) throw this.#cold.strayRow(index, key);
+    return record!;
   }
 
   /** The number of records in an index. It walks over all keys of the index, but reads no record. */

@@ -174,6 +174,10 @@ class MemoryCheckpoint implements FollowerCheckpoint {
       if ((after === undefined || key > after) && (before === undefined || key < before)) yield key;
   }
 
+  strayRow(index: string, sortKey: string): Error {
+    return new JournalDamaged(`the index ${index} has the stray row ${sortKey}`);
+  }
+
   async write({ records, sequence, idempotencyRecords }: CheckpointInput): Promise<void> {
     assert(sequence >= this.#disk.sequence, 'a checkpoint never goes back');
     assert(

@@ -2,7 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { dueFirstMs } from '../../src/domain/deliveries.ts';
 import type { Change, DeliveryRecord, EventRecord, WebhookEndpointRecord } from '../../src/domain/record.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
+import { DamagedTasks } from '../../src/shard/damaged-tasks.ts';
 import { leasesMax, Outbox, windowSize } from '../../src/shard/outbox.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 
@@ -39,9 +42,13 @@ const event: EventRecord = {
   by_name: null,
 };
 
+const noDamage = new DamagedTasks(assert.fail);
+
 class Bench {
   readonly state = new RecordStore();
-  readonly outbox = new Outbox(this.state, bytesMax);
+  readonly damage: string[] = [];
+  readonly #aside = new DamagedTasks((reason) => void this.damage.push(reason));
+  readonly outbox = new Outbox(this.state, this.#aside, bytesMax);
   #number = 0;
 
   constructor(...changes: Change[]) {
@@ -207,7 +214,7 @@ test('a new webhook thread gets everything again, and so does a shard that start
   assert.deepEqual(bench.take(), ids);
   bench.outbox.open();
   assert.deepEqual(bench.take(), ids);
-  const again = new Outbox(bench.state, bytesMax);
+  const again = new Outbox(bench.state, noDamage, bytesMax);
   again.start();
   again.open();
   assert.deepEqual(
@@ -228,11 +235,32 @@ test('only the first batch for a new webhook thread names every endpoint there i
   assert.deepEqual(named(), { ids: ['we_a', 'we_b'], complete: true });
   bench.apply(endpoint('we_b', 'disabled'));
   assert.deepEqual(named(), { ids: ['we_b'], complete: false });
-  const empty = new Outbox(new RecordStore(), bytesMax);
+  const empty = new Outbox(new RecordStore(), noDamage, bytesMax);
   empty.open();
   assert.equal(empty.isReady, true);
   assert.equal(empty.take(nowMs).complete, true);
   assert.equal(empty.isReady, false);
+});
+
+test('a delivery whose event is damaged is told once and left out, also when it is resent, and the others are leased', () => {
+  const bench = new Bench(endpoint('we_a'), { ...event, id: 'evt_2' });
+  const [first] = bench.deliver('we_a', 1);
+  const [damaged] = bench.deliver('we_a', 1, { event: 'evt_2' });
+  const [last] = bench.deliver('we_a', 1);
+  assert.deepEqual(bench.take(), [first, damaged, last]);
+  const get = bench.state.get.bind(bench.state);
+  bench.state.get = (kind, id) => {
+    if (id === 'evt_2') throw new JournalDamaged('evt_2 is damaged');
+    return get(kind, id);
+  };
+  bench.outbox.open();
+  assert.deepEqual(bench.take(), [first, last]);
+  bench.outbox.open();
+  assert.deepEqual(bench.take(), [first, last]);
+  assert.deepEqual(bench.damage, ['evt_2 is damaged']);
+  bench.apply({ ...get('delivery', first!)!, event: 'evt_2', due_at_ms: dueFirstMs });
+  assert.deepEqual(bench.take(), []);
+  assert.equal(bench.damage.length, 2);
 });
 
 test('once many deliveries are out, an endpoint gets as many as can be in flight to it', () => {

@@ -28,6 +28,10 @@ export class MemoryColdStore implements ColdStore {
     return scanAll(this.#records.values(), index, range);
   }
 
+  strayRow(index: string, sortKey: string): Error {
+    return new Error(`stray row ${sortKey} of ${index}`);
+  }
+
   write(changes: Iterable<Change>): void {
     for (const change of changes) {
       if (change.removed) this.#records.delete(change.id);

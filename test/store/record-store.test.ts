@@ -290,12 +290,36 @@ test('a flush at a time, and no end without a beginning', () => {
   assert.equal(state.residentCount, 0);
 });
 
-test('an index that names a record which is not there is damage, not an empty place', () => {
-  const state = new RecordStore({ get: () => undefined, scan: () => ['pi_1'] });
-  assert.throws(
-    () => [...state.scan(kindIndex('payment_intent', scope), { descending: false })],
-    /does not exist/,
-  );
+test('an index row whose record is not there, or does not ask for it, is damage, and can be set aside', () => {
+  const bench = new Stage();
+  const id = createIntent(bench);
+  checkpoint(bench.world);
+  const record = bench.world.state.get('payment_intent', id)!;
+  const lists = (keys: string[]) =>
+    new RecordStore({
+      get: (each) => (each === id ? record : undefined),
+      scan: () => keys,
+      strayRow: (index, key) => new Error(`stray row ${key} of ${index}`),
+    });
+  const all = { descending: false };
+  const index = kindIndex('payment_intent', scopeOf(record.org, record.livemode));
+  assert.deepEqual([...lists([id]).scan(index, all)], [record]);
+  assert.throws(() => [...lists(['pi_1', id]).scan(index, all)], /stray row pi_1 of payment_intent/);
+  for (const other of [
+    kindIndex('payment_intent', scopeOf('org_another', record.livemode)),
+    kindIndex('payment_intent', scopeOf(record.org, !record.livemode)),
+    `${index}/status:succeeded`,
+  ])
+    assert.throws(() => [...lists([id]).scan(other, all)], /stray row pi_/, other);
+
+  const aside: string[] = [];
+  const setAside = {
+    has: (_: string, key: string) => aside.includes(key),
+    add: (_: string, key: string) => void aside.push(key),
+  };
+  const state = lists(['pi_1', id]);
+  for (let again = 0; again < 2; again++) assert.deepEqual([...state.scan(index, all, setAside)], [record]);
+  assert.deepEqual(aside, ['pi_1']);
 });
 
 test('what was checkpointed can be decided on', () => {
