@@ -4,7 +4,8 @@
  *
  * - It keeps a record of every write, sync and change of a folder in FAULTS_RECORD, with what was there before. So after the
  *   process was killed, the test can leave of the unsynced writes what a power cut might leave.
- * - Rules in FAULTS_CONTROL (shared memory) make chosen writes and syncs fail, wait, end the process or flip a bit.
+ * - Rules in FAULTS_CONTROL (shared memory) make chosen reads, writes and syncs fail, wait, end the process or flip a bit. What
+ *   the storage library reads through its map is no read here: the test changes the file beneath it.
  * - The clocks can be set, as far as the process sees them.
  */
 #define _GNU_SOURCE
@@ -32,7 +33,7 @@
 /* Shared with the test; faulty-machine.ts has the same offsets. */
 struct rule {
   char place[64];     /* part of the file's path, or its end and a $; empty: the rule is off */
-  char operation[8];  /* write, sync, or synced: a write to a file that is open for synced writes */
+  char operation[8];  /* read, write, sync, or synced: a write to a file that is open for synced writes */
   char action[8];     /* fail, wait, kill or flip */
   int64_t skip;       /* so many operations first */
   int64_t count;      /* then so many, each */
@@ -247,6 +248,25 @@ ssize_t write(int fd, const void *bytes, size_t length) {
   ssize_t written = write_at(fd, file, bytes, length, at);
   if (written > 0) syscall(SYS_lseek, fd, at + written, SEEK_SET);
   return written;
+}
+
+/* Reads at an offset, or where the file stands when that is negative; what is returned may not be what lies there. */
+static ssize_t read_at(int fd, struct file *file, void *bytes, size_t length, off_t offset) {
+  struct rule *rule = rule_for("read", file->path);
+  if (refused(rule)) return -1;
+  ssize_t had = offset < 0 ? syscall(SYS_read, fd, bytes, length) : syscall(SYS_pread64, fd, bytes, length, offset);
+  if (had > 0 && rule && strcmp(rule->action, "flip") == 0)
+    ((char *)bytes)[rule->argument / 8 % had] ^= 1 << (rule->argument % 8);
+  return had;
+}
+ssize_t pread(int fd, void *bytes, size_t length, off_t offset) {
+  struct file *file = file_of(fd);
+  return file ? read_at(fd, file, bytes, length, offset) : syscall(SYS_pread64, fd, bytes, length, offset);
+}
+ssize_t pread64(int fd, void *bytes, size_t length, off_t offset) { return pread(fd, bytes, length, offset); }
+ssize_t read(int fd, void *bytes, size_t length) {
+  struct file *file = file_of(fd);
+  return file ? read_at(fd, file, bytes, length, -1) : syscall(SYS_read, fd, bytes, length);
 }
 
 static ssize_t write_parts(int fd, struct file *file, const struct iovec *parts, int count, off_t offset) {

@@ -1,5 +1,5 @@
 // A machine for the service that fails on command. It builds the library of faults.c, starts the service with it, and steers it:
-// writes and syncs that fail, wait, end the process or flip a bit, clocks that are wrong, and a power cut.
+// reads, writes and syncs that fail, wait, end the process or flip a bit, clocks that are wrong, and a power cut.
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
@@ -13,7 +13,7 @@ const rulesMax = 8;
 
 export interface Rule {
   /** `synced`: between such a write and its being on the disk. */
-  readonly on: 'write' | 'sync' | 'synced';
+  readonly on: 'read' | 'write' | 'sync' | 'synced';
   /** A part of the file's path, or its end and a `$`. */
   readonly place: string;
   readonly action: 'fail' | 'wait' | 'kill' | 'flip';
