@@ -77,14 +77,15 @@ class StalledTurn extends Turn {
 /** The reads of one stall. It is over when a turn in flight becomes durable. */
 export class StalledReads {
   readonly #state: ShardState;
-  readonly #open: Turn;
+  /** The turn with which the answers wait that can't be given yet. */
+  readonly open: Turn;
   readonly #spare: SpareBuffers;
   readonly #view: DurabilityView;
 
   /** `inFlight` are the turns that are being written, and `open` is the one that was executed since. */
   constructor(state: ShardState, inFlight: readonly Turn[], open: Turn, spare: SpareBuffers) {
     this.#state = state;
-    this.#open = open;
+    this.open = open;
     this.#spare = spare;
     const entries = [...inFlight, open].flatMap((turn) => turn.entries);
     const changes = entries.flatMap((entry) => entry.changes);
@@ -93,13 +94,13 @@ export class StalledReads {
 
   /** Has the queries in the mailbox handled, and answers those that saw durable values only. */
   take(mailbox: Mailbox, now: Now, bytesMax: number, handle: (turn: Turn, mail: Mail) => void): void {
-    const turn = new StalledTurn(now, this.#spare, this.#view, this.#open);
+    const turn = new StalledTurn(now, this.#spare, this.#view, this.open);
     this.#state.view = this.#view;
     try {
       mailbox.takeQueries((mail) => {
         this.#view.isDurable = true;
         handle(turn, mail);
-        if (!this.#view.isDurable) this.#open.taken++;
+        if (!this.#view.isDurable) this.open.taken++;
         return turn.bytes < bytesMax;
       });
     } finally {

@@ -53,7 +53,8 @@ export class TurnsInFlight {
   /** The reads of the stall that is now, while `open` is the turn that was executed since. */
   stalledReads(state: ShardState, open: Turn, spare: SpareBuffers): StalledReads {
     const turns = this.#turns.map(({ turn }) => turn);
-    this.#reads ??= new StalledReads(state, turns, open, spare);
+    // A checkpoint ends the open turn, also in a stall: the answers that wait belong to the next one from then on.
+    if (this.#reads?.open !== open) this.#reads = new StalledReads(state, turns, open, spare);
     return this.#reads;
   }
 

@@ -76,6 +76,19 @@ test('an object that waits for the disk, or whose change does, is told when it i
   assert.equal((await changed).status, 200);
 });
 
+test('a read that waits is told when a checkpoint has begun during the stall', async () => {
+  const { actor, kept, held } = await stalled();
+  assert.equal((await actor.send(`GET /v1/payment_intents/${kept}`)).status, 200);
+  const checkpoint = actor.shard.checkpoint();
+  const list = actor.send('GET /v1/payment_intents');
+  assert.equal(await isOpen(list), true);
+  await actor.releaseDisk();
+  assert.equal((await held).status, 200);
+  assert.equal(await isOpen(list), false, 'the list is never told');
+  assert.equal((await list).json.data.length, 2);
+  await checkpoint;
+});
+
 test('a failed commit answers neither the write nor the read that saw it', async () => {
   const actor = new Actor();
   actor.holdDisk();

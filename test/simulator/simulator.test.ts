@@ -14,10 +14,10 @@ const { planOf } = await import('./plan.ts');
 /**
  * They found something once: a follower that read an old view, a start that went on after what was not synced, a backup
  * while the log dropped a segment, a restore that forgot the times of ids, a follower that moved one response for ever, a
- * batch that arrived late in a segment that was left behind, one that only a restore has brought to light, and a model that knew
- * nothing of the time before a restore.
+ * batch that arrived late in a segment that was left behind, one that only a restore has brought to light, a model that knew
+ * nothing of the time before a restore, and a read that waited with a turn which a checkpoint had ended.
  */
-const found = [580, 922, 343, 750, 1089, 120, 21643, 4918];
+const found = [580, 922, 343, 750, 1089, 120, 21643, 4918, 41367];
 
 test('seeds find nothing', async () => {
   for (const seed of [...Array.from({ length: 30 }, (_, index) => index + 1), ...found]) {
