@@ -1,7 +1,9 @@
 // `npm run bench:crowd`: what ordinary clients notice of a crowd that takes connections and hardly uses them: idle
 // connections, clients that take their answers slowly, and clients that send their bodies slowly; each alone, then all.
-// Ordinary clients create and retrieve payment intents at a fixed rate, each measured from when it was due. Rounds with and
-// without a crowd take turns. It needs 24,000 descriptors in all: `ulimit -n 16384` or more for each process.
+// Ordinary clients create and retrieve payment intents at a fixed rate, each measured from when it was due. Three kinds of
+// rounds take turns: without a crowd, with the crowd at the bare server, which shows what it takes from the ordinary clients only
+// because it shares their machine, and with the crowd at the service. It needs 24,000 descriptors in all: `ulimit -n 16384` or
+// more for each process.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,7 +15,7 @@ import { driveOpen } from './open-loop.ts';
 import { bench, positive } from './options.ts';
 import { requestText } from './request-text.ts';
 import { creation, headersOf, intentsPath, reading } from './scenarios.ts';
-import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';
+import { type ServiceTarget, startBareServer, startService, unlimitedKey } from './targets.ts';
 import { counted } from './varying.ts';
 
 interface Options {
@@ -31,6 +33,7 @@ const connectMsMax = 60_000;
 const settleMs = 1_000;
 /** A list of these is large enough that the buffers of a connection don't take it. */
 const listed = 100;
+const listPath = `${intentsPath}?limit=${listed}`;
 const metadataKeys = 10;
 const metadataCharacters = 100;
 
@@ -64,8 +67,15 @@ class StandingCrowd {
   }
 }
 
-/** An organization of its own, with payment intents whose list is long. Returns its key. */
-async function seedLongList({ url, dataDir }: ServiceTarget): Promise<string> {
+/** What a crowd asks of a server. */
+interface CrowdTarget {
+  readonly url: string;
+  readonly key: string;
+  readonly listPath: string;
+}
+
+/** An organization of its own, with payment intents whose list is long. Returns its key, and the bytes of the list. */
+async function seedLongList({ url, dataDir }: ServiceTarget): Promise<{ key: string; bytes: number }> {
   const key = await unlimitedKey(dataDir);
   const metadata = Object.fromEntries(
     Array.from({ length: metadataKeys }, (_, i) => [`key_${i}`, 'x'.repeat(metadataCharacters)]),
@@ -76,14 +86,15 @@ async function seedLongList({ url, dataDir }: ServiceTarget): Promise<string> {
     const response = await fetch(url + intentsPath, { method: 'POST', headers, body });
     if (!response.ok) throw new Error(`an intent was refused: ${await response.text()}`);
   }
-  return key;
+  const list = await fetch(url + listPath, { headers: headersOf(key) });
+  return { key, bytes: (await list.text()).length };
 }
 
-function orderOf(crowd: Crowd, count: number, url: string, key: string): CrowdOrder {
+function orderOf(crowd: Crowd, count: number, { url, key, listPath }: CrowdTarget): CrowdOrder {
   const port = Number(new URL(url).port);
   if (crowd === 'idle') return { crowd, count, port, request: null, body: '' };
   if (crowd === 'readers') {
-    const request = requestText(reading(key, `${intentsPath}?limit=${listed}`)).join('');
+    const request = requestText(reading(key, listPath)).join('');
     return { crowd, count, port, request, body: '' };
   }
   const body = JSON.stringify({ amount: 12_000, currency: 'mad', description: 'slowly'.repeat(40) });
@@ -99,8 +110,12 @@ interface Round extends Measured {
 
 /** The requests of the ordinary clients, one kind at a time, because only creates wait for the disk. */
 type Loads = Readonly<Record<'create' | 'retrieve', Load>>;
-type Rounds = Record<keyof Loads, { readonly without: Round[]; readonly beside: Round[] }>;
+type Rounds = Record<
+  keyof Loads,
+  { readonly without: Round[]; readonly elsewhere: Round[]; readonly beside: Round[] }
+>;
 const kinds = ['create', 'retrieve'] as const;
+const noRounds = () => ({ without: [], elsewhere: [], beside: [] });
 
 async function loadsOf({ url, key }: ServiceTarget): Promise<Loads> {
   const { request } = creation(key, counted('first'));
@@ -128,41 +143,44 @@ function residentMib(pid: number): number {
   return Number(kib) / 1024;
 }
 
-/** Rounds without the crowd and beside it in turn. Prints what they show. */
+/** Rounds without the crowd, with the crowd elsewhere, and beside it, in turn. Prints what they show. */
 async function measureBeside(
   name: string,
   service: ServiceTarget,
   loads: Loads,
-  crowdKey: string,
+  [elsewhere, beside]: readonly [CrowdTarget, CrowdTarget],
   options: Options,
 ): Promise<void> {
   const standing = name === 'all' ? crowds : [name as Crowd];
-  const rounds: Rounds = { create: { without: [], beside: [] }, retrieve: { without: [], beside: [] } };
+  const rounds: Rounds = { create: noRounds(), retrieve: noRounds() };
   let told = '';
-  for (let round = 0; round < options.rounds; round++) {
-    for (const kind of kinds) rounds[kind].without.push(await measure(service, loads[kind], options));
-    const crowd = standing.map(
-      (each) => new StandingCrowd(orderOf(each, options[each], service.url, crowdKey)),
-    );
+  const measureWith = async (place: 'elsewhere' | 'beside', target: CrowdTarget) => {
+    const crowd = standing.map((each) => new StandingCrowd(orderOf(each, options[each], target)));
     await Promise.all(crowd.map((each) => each.complete()));
     await wait(settleMs);
-    for (const kind of kinds) rounds[kind].beside.push(await measure(service, loads[kind], options));
+    for (const kind of kinds) rounds[kind][place].push(await measure(service, loads[kind], options));
     told = crowd.map(({ news }, i) => `${standing[i]} ${JSON.stringify(news)}`).join(', ');
     for (const each of crowd) each.leave();
     await wait(settleMs);
+  };
+  for (let round = 0; round < options.rounds; round++) {
+    for (const kind of kinds) rounds[kind].without.push(await measure(service, loads[kind], options));
+    await measureWith('elsewhere', elsewhere);
+    await measureWith('beside', beside);
   }
   process.stdout.write(`beside ${name} (${told})\n`);
   for (const kind of kinds) process.stdout.write(line(kind, rounds[kind]));
 }
 
-function line(kind: string, { without, beside }: Rounds['create']): string {
-  const both = (of: (round: Round) => number, digits: number) =>
-    [without, beside].map((rounds) => median(rounds.map(of)).toFixed(digits)).join(' → ');
-  const ratio = median(beside.map(({ p99Ms }, i) => p99Ms / without[i]!.p99Ms));
+function line(kind: string, { without, elsewhere, beside }: Rounds['create']): string {
+  const all = (of: (round: Round) => number, digits: number) =>
+    [without, elsewhere, beside].map((rounds) => median(rounds.map(of)).toFixed(digits)).join(' → ');
+  const times = (before: readonly Round[]) =>
+    median(beside.map(({ p99Ms }, i) => p99Ms / before[i]!.p99Ms)).toFixed(2);
   return (
-    `${kind}: p50 ${both(({ p50Ms }) => p50Ms, 2)} ms, p99 ${both(({ p99Ms }) => p99Ms, 2)} ms (${ratio.toFixed(2)} times, ` +
-    `round by round), ${both(({ cpuShare }) => 100 * cpuShare, 0)} % of a core, ` +
-    `${both((round) => round.residentMib, 0)} MiB\n`
+    `${kind}, without → elsewhere → beside: p50 ${all(({ p50Ms }) => p50Ms, 2)} ms, p99 ${all(({ p99Ms }) => p99Ms, 2)} ms ` +
+    `(${times(without)} times without, ${times(elsewhere)} times elsewhere, round by round), ` +
+    `${all(({ cpuShare }) => 100 * cpuShare, 0)} % of a core, ${all((round) => round.residentMib, 0)} MiB\n`
   );
 }
 
@@ -191,13 +209,18 @@ async function main(): Promise<void> {
     PAYMENTS_CONNECTIONS_MAX: most,
     PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: most,
   });
+  const bare = await startBareServer();
   try {
-    const crowdKey = await seedLongList(service);
+    const { key, bytes } = await seedLongList(service);
+    const targets = [
+      { url: bare.url, key, listPath: `/${bytes}` },
+      { url: service.url, key, listPath },
+    ] as const;
     const loads = await loadsOf(service);
     for (const kind of kinds) await driveOpen(loads[kind], connections, options.rate, 1);
-    for (const name of options.only) await measureBeside(name, service, loads, crowdKey, options);
+    for (const name of options.only) await measureBeside(name, service, loads, targets, options);
   } finally {
-    await service.stop();
+    await Promise.all([service.stop(), bare.stop()]);
   }
 }
 
