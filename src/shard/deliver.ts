@@ -69,11 +69,17 @@ export function leaseDeliveries(state: ShardState, turn: Turn): boolean {
 export function drainEndpoints(state: ShardState, turn: Turn): boolean {
   const { draining } = state.outbox;
   for (const [id, after] of draining) {
-    const endpoint = state.records.get('webhook_endpoint', id)!;
+    const endpoint = state.read(
+      () => state.records.get('webhook_endpoint', id),
+      () => undefined,
+    );
     const params = after === undefined ? {} : { after };
-    const command = about(state, turn, endpoint, 'drain_endpoint', params, causes.time);
-    const outcome = executeCommand(state, turn, command, null);
-    if (draining.has(id) && 'result' in outcome) draining.set(id, outcome.result.after ?? undefined);
+    const outcome =
+      endpoint &&
+      executeCommand(state, turn, about(state, turn, endpoint, 'drain_endpoint', params, causes.time), null);
+    // It needs a damaged record. The next start tries again.
+    if (outcome === undefined || 'refusal' in outcome) draining.delete(id);
+    else if (draining.has(id) && 'result' in outcome) draining.set(id, outcome.result.after ?? undefined);
   }
   return draining.size > 0;
 }

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endedIndex } from '../../src/domain/indexes.ts';
 import type { DeliveryRecord } from '../../src/domain/record.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
 import { encodeRecord, type RecordFrame } from '../../src/journal/record-frame.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
 import type { Peer } from '../../src/shard/turn.ts';
@@ -148,3 +149,27 @@ test('retention keeps up: while more is too old it goes on with every look at th
   }
   assert.deepEqual(leftAfter, [700, 200, 0]);
 });
+
+for (const [what, soundReads] of [
+  ['whose record is damaged', 0],
+  ['whose deliveries can not be ended, because a record is damaged,', 1],
+] as const) {
+  test(`a deleted endpoint ${what} is left until the next start, and the shard goes on`, async () => {
+    const { actor, webhooks, delivery } = await oneDelivery();
+    const { outbox, records } = actor.shard.state;
+    const get = records.get.bind(records);
+    let reads = 0;
+    records.get = (kind, id) => {
+      if (kind === 'webhook_endpoint' && reads++ >= soundReads) throw new JournalDamaged(`${id} is damaged`);
+      return get(kind, id);
+    };
+    outbox.draining.set(delivery.endpoint, undefined);
+    actor.clock.advance(1_000);
+    await webhooks.tick();
+    records.get = get;
+    assert.deepEqual(actor.damages, [`${delivery.endpoint} is damaged`]);
+    assert.deepEqual([outbox.draining.size, actor.failures], [0, []]);
+    const { status } = await actor.send('GET /v1/account');
+    assert.equal(status, 200);
+  });
+}
