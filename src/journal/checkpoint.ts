@@ -36,6 +36,7 @@ import {
   unpackIdempotencyRecords,
 } from './idempotency-rows.ts';
 import type { Part } from './identity.ts';
+import { splitIndexName } from './index-keys.ts';
 import { IndexTable } from './index-table.ts';
 import {
   type CheckpointInput,
@@ -174,7 +175,9 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   }
 
   strayRow(index: string, sortKey: string): JournalDamaged {
-    return this.#damaged(`the index ${index} has the row ${sortKey}, which no record asks for`);
+    // The value of an index may be personal, such as an email address.
+    const { list } = splitIndexName(index);
+    return this.#damaged(`the index ${list} has the row ${sortKey}, which no record asks for`);
   }
 
   /** Rejects with `JournalFailure`. Reads go on after that, but writes fail until the journal is opened again. */
