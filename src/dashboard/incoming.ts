@@ -48,9 +48,10 @@ async function readForm({ contentType, body }: DashboardRequest): Promise<Pick<I
     return { form: new URLSearchParams(Buffer.from(body).toString('utf8')), files };
   const form = new URLSearchParams();
   const headers = { 'content-type': contentType };
-  // A body that is not in this form counts as empty; its key is then missing, too.
-  const sent = await new Response(Buffer.from(body), { headers }).formData().catch(() => new FormData());
-  for (const [name, value] of sent) {
+  // A body that is not in this form counts as empty; its key is then missing, too. The constructor throws for a type that
+  // is no header's value, so it stands inside of what is caught.
+  const parse = async () => new Response(Buffer.from(body), { headers }).formData();
+  for (const [name, value] of await parse().catch(() => new FormData())) {
     if (typeof value === 'string') form.append(name, value);
     else if (value.size > 0) files.set(name, await value.bytes());
   }

@@ -46,6 +46,18 @@ async function assertRefused(text: string, status: number, message: RegExp): Pro
   assert.equal(answer.headers.get('connection'), 'close');
 }
 
+for (const line of ['GET /logos/x', 'POST /dashboard/sign-in']) {
+  test(`${line} with a Content-Type that has a byte above 127 within it is answered`, async () => {
+    const headers: Header[] = [
+      ['Content-Type', 'multipart/form-data; a\xe9b'],
+      ['Content-Length', '0'],
+    ];
+    const answer = await sendRaw(service.url, requestText(line, headers));
+    assert.equal(answer?.status, line.startsWith('GET') ? 404 : 403);
+    await assertAlive();
+  });
+}
+
 const repeated: readonly (readonly [name: string, first: string, second: string])[] = [
   ['Content-Length', '2', '2'],
   ['Content-Length', '2', '3'],
