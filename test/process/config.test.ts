@@ -146,10 +146,11 @@ describe('loadConfig', () => {
   }
 
   test('production allows what is switched off explicitly', () => {
-    loadConfig(
+    const { webhooks } = loadConfig(
       { ...production, PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'false', PAYMENTS_WEBHOOKS_CA_FILE: '' },
       configDir,
     );
+    assert.deepEqual([webhooks.allowPrivate, webhooks.caFile], [false, null]);
   });
 
   const files: [changes: Parameters<typeof configFolder>[0], message: RegExp][] = [
