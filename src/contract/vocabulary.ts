@@ -12,6 +12,7 @@ export const paymentMethodTypes = ['card', 'cash'] as const;
 export type PaymentMethodType = (typeof paymentMethodTypes)[number];
 
 export const currencies = ['mad'] as const;
+export type Currency = (typeof currencies)[number];
 
 export const declineCodes = [
   'generic_decline',
@@ -65,6 +66,8 @@ export const futureEventTypes = [
   'account.updated',
 ] as const;
 export const eventTypes = [...sentEventTypes, ...futureEventTypes] as const;
+/** What an endpoint can ask for. */
+export type EnabledEvent = '*' | (typeof eventTypes)[number];
 
 export const languages = ['en', 'fr', 'ar'] as const;
 export type Language = (typeof languages)[number];
@@ -79,6 +82,7 @@ export const paymentIntentStatuses = [
 export const chargeStatuses = ['pending', 'succeeded', 'failed'] as const;
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
 export const refundReasons = ['duplicate', 'fraudulent', 'requested_by_customer'] as const;
+export type RefundReason = (typeof refundReasons)[number];
 /** The reasons that a merchant can give for canceling a payment. */
 export const givenCancellationReasons = [
   'duplicate',

@@ -10,6 +10,12 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionFailure(message);
 }
 
+/** `value`, which is there if the program is correct. Throws an `AssertionFailure` with `message` when it is not. */
+export function defined<T>(value: T | null | undefined, message: string): T {
+  if (value === null || value === undefined) throw new AssertionFailure(message);
+  return value;
+}
+
 /** The default of an exhaustive switch. It does not compile while a case is missing, and throws if it is reached. */
 export function unreachable(value: never): never {
   throw new AssertionFailure(`unreachable: ${JSON.stringify(value)}`);

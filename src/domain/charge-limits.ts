@@ -4,6 +4,7 @@
 
 import { cardsPerPaymentMax, chargesPerPaymentMax } from '../contract/limits.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import { recordsOf } from './find.ts';
 import { fieldIndex, scopeOf } from './indexes.ts';
 import type { ChargeRecord, PaymentIntentRecord } from './record.ts';
 import type { View } from './view.ts';
@@ -15,11 +16,10 @@ export function methodsLeft(view: View, intent: PaymentIntentRecord): readonly P
   const scope = scopeOf(intent.org, intent.livemode);
   let charges = 0;
   let cards = 0;
-  for (const charge of view.scan(fieldIndex('charge', scope, 'payment_intent', intent.id), {
-    descending: true,
-  })) {
+  const index = fieldIndex('charge', scope, 'payment_intent', intent.id);
+  for (const charge of recordsOf(view, 'charge', index, { descending: true })) {
     charges++;
-    if (triedCard(charge as ChargeRecord)) cards++;
+    if (triedCard(charge)) cards++;
   }
   if (charges >= chargesPerPaymentMax) return [];
   return cards < cardsPerPaymentMax ? methods : methods.filter((method) => method !== 'card');

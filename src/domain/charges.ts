@@ -77,7 +77,7 @@ export function holderOf(draft: Draft, number: string): StoredRecord | undefined
 export function chargeOpened(draft: Draft, call: NetworkCallRecord, isAwaited: boolean): Outcome {
   const { context } = draft;
   const { settings, nowMs } = context;
-  const intent = draft.get('payment_intent', call.payment_intent)!;
+  const intent = draft.require('payment_intent', call.payment_intent);
   const method = call.action === 'open_card_page' ? 'card' : 'cash';
   const expiresAtMs =
     method === 'card' ? nowMs + settings.cardPageMs : cashCodeEndMs(call, settings.cashCodeMs);
@@ -125,7 +125,7 @@ export function chargeOpened(draft: Draft, call: NetworkCallRecord, isAwaited: b
 
 /** The customer has paid; the intent waits until the network confirms it. */
 export function paymentSubmitted(draft: Draft, charge: ChargeRecord, call: string | null): void {
-  const intent = draft.get('payment_intent', charge.payment_intent)!;
+  const intent = draft.require('payment_intent', charge.payment_intent);
   const processing = draft.put<PaymentIntentRecord>({ ...intent, status: 'processing', network_call: call });
   draft.emit(
     'payment_intent.processing',
@@ -136,7 +136,7 @@ export function paymentSubmitted(draft: Draft, charge: ChargeRecord, call: strin
 /** The network confirmed: the money is received, once. */
 export function succeedCharge(draft: Draft, charge: ChargeRecord): ChargeRecord {
   const { baseUrl } = draft.context.settings;
-  if (draft.get('payment_intent', charge.payment_intent)!.status === 'requires_action') {
+  if (draft.require('payment_intent', charge.payment_intent).status === 'requires_action') {
     paymentSubmitted(draft, charge, null);
   }
   const succeeded = draft.put<ChargeRecord>({
@@ -148,7 +148,7 @@ export function succeedCharge(draft: Draft, charge: ChargeRecord): ChargeRecord 
   });
   countInDay(draft, succeeded);
   const intent = draft.put<PaymentIntentRecord>({
-    ...draft.get('payment_intent', charge.payment_intent)!,
+    ...draft.require('payment_intent', charge.payment_intent),
     status: 'succeeded',
     amount_received: charge.amount,
     last_payment_error: null,
@@ -186,7 +186,7 @@ function closeCharge(draft: Draft, charge: ChargeRecord, failure: Failure): Char
 export function failCharge(draft: Draft, charge: ChargeRecord, failure: Failure): ChargeRecord {
   const failed = closeCharge(draft, charge, failure);
   const intent = draft.put<PaymentIntentRecord>({
-    ...draft.get('payment_intent', charge.payment_intent)!,
+    ...draft.require('payment_intent', charge.payment_intent),
     status: 'requires_payment_method',
     last_payment_error: { ...failure, charge: charge.id },
     network_call: null,
@@ -202,7 +202,7 @@ export function failCharge(draft: Draft, charge: ChargeRecord, failure: Failure)
 export function failOverdue(draft: Draft, charge: ChargeRecord): ChargeRecord {
   const { serviceMs, language } = draft.context;
   if (charge.status !== 'pending' || !isOver(charge, serviceMs)) return charge;
-  if (draft.get('payment_intent', charge.payment_intent)!.network_call !== null) return charge;
+  if (draft.require('payment_intent', charge.payment_intent).network_call !== null) return charge;
   return failCharge(draft, charge, lastDecline(charge, language) ?? expiredUnpaid(language));
 }
 
@@ -255,8 +255,9 @@ function authorize(draft: Draft, charge: ChargeRecord, token: string): Outcome {
 /** The customer goes back to choose a method again. The charge fails; money that still arrives for it opens a review. */
 export function abandonCharge(draft: Draft, _params: object, id: string): Outcome {
   const charge = draft.get('charge', id);
-  const intent = charge && draft.get('payment_intent', charge.payment_intent)!;
-  if (charge === undefined || intent!.checkout_session === null) return refused(missing(id, null));
+  if (charge === undefined) return refused(missing(id, null));
+  const intent = draft.require('payment_intent', charge.payment_intent);
+  if (intent.checkout_session === null) return refused(missing(id, null));
   const found = waitingCharge(draft, charge);
   if ('refusal' in found) return found;
   const decline = lastDecline(charge, draft.context.language);
@@ -264,7 +265,7 @@ export function abandonCharge(draft: Draft, _params: object, id: string): Outcom
     failCharge(draft, charge, decline);
   } else {
     giveUpCharge(draft, charge);
-    draft.put<PaymentIntentRecord>({ ...intent!, status: 'requires_payment_method' });
+    draft.put<PaymentIntentRecord>({ ...intent, status: 'requires_payment_method' });
   }
   return { body: JSON.stringify({ status: 'requires_payment_method' }) };
 }
@@ -286,7 +287,7 @@ function payableCharge(draft: Draft, id: string): Found<'charge'> {
 
 /** A charge that waits for its customer to pay. */
 function waitingCharge(draft: Draft, charge: ChargeRecord): Found<'charge'> {
-  const intent = draft.get('payment_intent', charge.payment_intent)!;
+  const intent = draft.require('payment_intent', charge.payment_intent);
   const refusal = changeable(intent, ['requires_action']);
   if (refusal !== null) return { refusal };
   if (charge.status !== 'pending' || intent.latest_charge !== charge.id) {
@@ -341,11 +342,11 @@ export function helpChargeExpire(draft: Draft, _params: object, id: string): Out
 function pendingCharge(draft: Draft, id: string): Found<'charge'> {
   const found = find(draft.view, draft.context, 'charge', id);
   if ('refusal' in found) return found;
-  const charge = draft.get('charge', id)!;
+  const charge = draft.require('charge', id);
   if (charge.status !== 'pending') {
     return { refusal: refuse('charge_unexpected_state', { values: { status: charge.status } }) };
   }
-  const intent = draft.get('payment_intent', charge.payment_intent)!;
+  const intent = draft.require('payment_intent', charge.payment_intent);
   return intent.network_call === null ? { record: charge } : { refusal: refuse('payment_intent_busy') };
 }
 

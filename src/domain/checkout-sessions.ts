@@ -66,11 +66,13 @@ export function expireCheckoutSession(draft: Draft, _params: object, id: string)
     const values = { status: session.status };
     return refused(refuse('invalid_request', { message: 'invalid_request.session_state', values }));
   }
-  const intent = draft.get('payment_intent', session.payment_intent)!;
+  const intent = draft.require('payment_intent', session.payment_intent);
   const refusal = changeable(intent, ['requires_payment_method', 'requires_action']);
   if (refusal !== null) return refused(refusal);
   cancelIntent(draft, intent, 'expired');
-  return answered(presentCheckoutSession(draft.get('checkout_session', id)!, draft.context.settings.baseUrl));
+  return answered(
+    presentCheckoutSession(draft.require('checkout_session', id), draft.context.settings.baseUrl),
+  );
 }
 
 /** The customer chose how to pay on the checkout page. */
@@ -81,7 +83,7 @@ export function chooseMethod(draft: Draft, params: { method: PaymentMethodType }
     const values = { status: session.status };
     return refused(refuse('invalid_request', { message: 'invalid_request.session_state', values }));
   }
-  const intent = draft.get('payment_intent', session.payment_intent)!;
+  const intent = draft.require('payment_intent', session.payment_intent);
   if (!intent.payment_method_types.includes(params.method)) {
     return refused(refuse('payment_method_unavailable', { values: { method: params.method } }));
   }

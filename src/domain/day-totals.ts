@@ -2,8 +2,10 @@
 // what was paid back. A charge or refund is counted on the day on which it was settled, in the commit that settles it; creating
 // a payment intent settles nothing, and does not pay for this. The dashboard shows these sums without reading the charges.
 
+import { defined } from '../core/assert.ts';
 import { moroccoDayAt } from '../core/morocco-day.ts';
 import type { Draft } from './draft.ts';
+import { recordsOf } from './find.ts';
 import { fieldIndex, scopeOf } from './indexes.ts';
 import type { ChargeRecord, DayTotalRecord, RefundRecord, StoredRecord } from './record.ts';
 
@@ -37,7 +39,8 @@ function additions(record: ChargeRecord | RefundRecord): Partial<Totals> {
 
 /** Counts a charge or refund that was settled just now. */
 export function countInDay(draft: Draft, record: ChargeRecord | RefundRecord): void {
-  const total = totalOf(draft, moroccoDayAt(record.settled_at_ms!));
+  const settledAtMs = defined(record.settled_at_ms, 'only what is settled is counted');
+  const total = totalOf(draft, moroccoDayAt(settledAtMs));
   const added = additions(record);
   const sums = totalNames.map((name) => [name, total[name] + (added[name] ?? 0)]);
   draft.put<DayTotalRecord>({ ...total, ...Object.fromEntries(sums) });
@@ -47,10 +50,9 @@ export function countInDay(draft: Draft, record: ChargeRecord | RefundRecord): v
 function totalOf(draft: Draft, day: string): DayTotalRecord {
   const { org, livemode, nowMs, newId } = draft.context;
   for (const record of draft.changes) if (record.kind === 'day_total' && record.day === day) return record;
-  const [known] = draft.view.scan(fieldIndex('day_total', scopeOf(org, livemode), 'day', day), {
-    descending: false,
-  });
-  if (known !== undefined) return known as DayTotalRecord;
+  const index = fieldIndex('day_total', scopeOf(org, livemode), 'day', day);
+  const [known] = recordsOf(draft.view, 'day_total', index, { descending: false });
+  if (known !== undefined) return known;
   const created = Math.floor(nowMs / 1000);
   return { kind: 'day_total', id: newId('day_total'), org, livemode, created, day, ...nothing };
 }

@@ -4,6 +4,7 @@
 import type { EventType } from '../contract/vocabulary.ts';
 import type { Context } from './decision.ts';
 import { happened, openDelivery } from './events.ts';
+import { isOfKind, required } from './find.ts';
 import type { Change, NetworkCallRecord, RecordKind, RecordOf } from './record.ts';
 import type { View } from './view.ts';
 
@@ -26,7 +27,12 @@ export class Draft {
   get<K extends RecordKind>(kind: K, id: string): RecordOf<K> | undefined {
     const drafted = this.#changes.get(id);
     if (drafted === undefined) return this.view.get(kind, id);
-    return drafted.kind === kind && !drafted.removed ? (drafted as RecordOf<K>) : undefined;
+    return isOfKind(drafted, kind) && !drafted.removed ? drafted : undefined;
+  }
+
+  /** The record that another one names, so it must be there. Throws an `AssertionFailure` when it is not. */
+  require<K extends RecordKind>(kind: K, id: string | null | undefined): RecordOf<K> {
+    return required(this, kind, id);
   }
 
   put<R extends Change>(record: R): R {

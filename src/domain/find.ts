@@ -3,8 +3,9 @@
 
 import { echo } from '../contract/echo.ts';
 import { type Refusal, refuse } from '../contract/errors/table.ts';
+import { AssertionFailure, assert } from '../core/assert.ts';
 import type { RecordKind, RecordOf, StoredRecord } from './record.ts';
-import type { View } from './view.ts';
+import type { ScanRange, View } from './view.ts';
 
 export type Found<K extends RecordKind> = { readonly record: RecordOf<K> } | { readonly refusal: Refusal };
 
@@ -25,6 +26,35 @@ export function find<K extends RecordKind>(
   if (record !== undefined && record.org === caller.org && record.livemode === caller.livemode)
     return { record };
   return { refusal: missing(id, record?.org === caller.org ? record.livemode : null, param) };
+}
+
+/** The record that another record names, so it must be there. Throws an `AssertionFailure` that names it when it is not. */
+export function required<K extends RecordKind>(
+  view: Pick<View, 'get'>,
+  kind: K,
+  id: string | null | undefined,
+): RecordOf<K> {
+  const record = typeof id === 'string' ? view.get(kind, id) : undefined;
+  if (record === undefined) throw new AssertionFailure(`the ${kind} ${id} must be there, and is not`);
+  return record;
+}
+
+/** Whether a record is of a kind. */
+export function isOfKind<K extends RecordKind>(record: StoredRecord, kind: K): record is RecordOf<K> {
+  return record.kind === kind;
+}
+
+/** The records of an index that has records of one kind only. */
+export function* recordsOf<K extends RecordKind>(
+  view: Pick<View, 'scan'>,
+  kind: K,
+  index: string,
+  range: ScanRange,
+): Generator<RecordOf<K>> {
+  for (const record of view.scan(index, range)) {
+    assert(isOfKind(record, kind), `${index} has a record of another kind than ${kind}`);
+    yield record;
+  }
 }
 
 /** A deleted endpoint can't be found, although its record still exists. */

@@ -3,6 +3,7 @@
 // `payments verify` runs them over a data folder, and the tests of the state machine after every step.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
+import { recordsOf } from './find.ts';
 import { attemptIndex, cashIndex, fieldIndex, scopeOf } from './indexes.ts';
 import type {
   ChargeRecord,
@@ -266,8 +267,8 @@ export function faultsOf(record: StoredRecord, view: View): Fault[] {
   const faults: Fault[] = [];
   if (kindOfId(record.id) !== record.kind)
     faults.push({ invariant: `${record.kind}.id`, what: `is a ${record.kind}, which its id denies` });
-  for (const name in checks) {
-    const what = checks[name]!(record, view);
+  for (const [name, check] of Object.entries(checks)) {
+    const what = check(record, view);
     if (what !== null) faults.push({ invariant: `${record.kind}.${name}`, what });
   }
   return faults;
@@ -320,7 +321,7 @@ function exists(view: View, record: Scoped, kind: RecordKind, id: string | null)
 /** The charges of an intent, oldest first. */
 function chargesOf({ id, org, livemode }: PaymentIntentRecord, view: View): ChargeRecord[] {
   const index = fieldIndex('charge', scopeOf(org, livemode), 'payment_intent', id);
-  return [...view.scan(index, { descending: false })] as ChargeRecord[];
+  return [...recordsOf(view, 'charge', index, { descending: false })];
 }
 
 /** An intent has one charge in `status`, its latest, or none. */
@@ -331,7 +332,7 @@ function one(
   isWanted: boolean,
 ): string | null {
   const found = chargesOf(intent, view).filter((charge) => charge.status === status);
-  const isRight = isWanted ? found.length === 1 && found[0]!.id === intent.latest_charge : found.length === 0;
+  const isRight = isWanted ? found.length === 1 && found[0]?.id === intent.latest_charge : found.length === 0;
   const named = found.map(({ id }) => id).join(', ') || 'none';
   return unless(isRight, `is ${intent.status} and has these charges that are ${status}: ${named}`);
 }
@@ -345,7 +346,7 @@ function refundsOf(charge: ChargeRecord, view: View, status: RefundRecord['statu
     charge.payment_intent,
   );
   let sum = 0;
-  for (const refund of view.scan(index, { descending: false }) as Iterable<RefundRecord>)
+  for (const refund of recordsOf(view, 'refund', index, { descending: false }))
     if (refund.charge === charge.id && refund.status === status) sum += refund.amount;
   return sum;
 }

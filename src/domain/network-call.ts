@@ -3,9 +3,9 @@
 // after a restart says the same.
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
-import { assert } from '../core/assert.ts';
 import type { Context } from './decision.ts';
 import type { Draft } from './draft.ts';
+import { required } from './find.ts';
 import type { CardDetails, ChargeRecord, NetworkCallRecord } from './record.ts';
 import type { View } from './view.ts';
 
@@ -82,10 +82,9 @@ export function cashCodeEndMs({ created }: Pick<NetworkCallRecord, 'created'>, c
 
 /** What the network is told of the call `record`. `cashCodeMs` is how long a cash code can be paid. */
 export function networkCallOf(view: View, record: NetworkCallRecord, cashCodeMs: number): NetworkCall {
-  const intent = view.get('payment_intent', record.payment_intent);
-  assert(intent !== undefined, `call ${record.id} has no payment intent`);
+  const intent = required(view, 'payment_intent', record.payment_intent);
   const startedAtMs = record.created * 1000;
-  const charge = record.charge === null ? null : view.get('charge', record.charge)!;
+  const charge = record.charge === null ? null : required(view, 'charge', record.charge);
   const refunded = record.action === 'refund_charge' ? charge : null;
   const canceled = record.action === 'cancel_cash_code' ? charge : null;
   const number = canceled?.cash_number ?? record.cash_number;
@@ -98,7 +97,7 @@ export function networkCallOf(view: View, record: NetworkCallRecord, cashCodeMs:
     charge: record.charge,
     livemode: record.livemode,
     startedAtMs,
-    amount: record.refund === null ? intent.amount : view.get('refund', record.refund)!.amount,
+    amount: record.refund === null ? intent.amount : required(view, 'refund', record.refund).amount,
     currency: intent.currency,
     token: record.card_token,
     chargeEndsAtMs: charge?.expires_at_ms ?? null,

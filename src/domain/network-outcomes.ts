@@ -3,6 +3,7 @@
 
 import { refuse } from '../contract/errors/table.ts';
 import type { DeclineCode } from '../contract/vocabulary.ts';
+import { defined } from '../core/assert.ts';
 import { chargeOpened, declined, failCharge, succeedCharge } from './charges.ts';
 import type { Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
@@ -89,7 +90,7 @@ function settleOpening(draft: Draft, call: NetworkCallRecord, outcome: NetworkOu
 }
 
 function settleAuthorization(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
-  const charge = draft.get('charge', call.charge!)!;
+  const charge = draft.require('charge', call.charge);
   freeIntent(draft, call);
   if (outcome.result === 'done') {
     // The charge has failed meanwhile, but the money is real, so a person has to look at it.
@@ -105,19 +106,21 @@ function settleAuthorization(draft: Draft, call: NetworkCallRecord, outcome: Net
 
 /** The network was asked what became of its page. When the customer can pay there no longer, the charge fails by itself. */
 function settleAwaited(draft: Draft, { charge }: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
-  if (outcome.result === 'paid') return receiveMoney(draft, outcome.money, charge!);
+  const id = defined(charge, 'a page that is awaited has a charge');
+  if (outcome.result === 'paid') return receiveMoney(draft, outcome.money, id);
   if (outcome.result !== 'declined') return nothing;
-  return receiveDecline(draft, { ...outcome, mayTryAgain: false }, charge!);
+  return receiveDecline(draft, { ...outcome, mayTryAgain: false }, id);
 }
 
 /** Money that was credited and that the network does not hand out: a person has to look at it. */
 function settleCapture(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
-  if (outcome.result !== 'done') openReview(draft, draft.get('charge', call.charge!)!, 'amount_mismatch', 0);
+  if (outcome.result !== 'done')
+    openReview(draft, draft.require('charge', call.charge), 'amount_mismatch', 0);
   return nothing;
 }
 
 function settleRefund(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
-  const refund = draft.get('refund', call.refund!)!;
+  const refund = draft.require('refund', call.refund);
   if (refund.status !== 'pending') return nothing;
   if (outcome.result === 'done') succeedRefund(draft, refund);
   else failRefund(draft, refund, outcome.result === 'failed' ? outcome.reason : 'declined');

@@ -4,6 +4,7 @@ import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { methodAmountMin } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { CancellationReason, PaymentMethodType } from '../contract/vocabulary.ts';
+import { defined } from '../core/assert.ts';
 import { changeable } from './changeable.ts';
 import { methodsLeft } from './charge-limits.ts';
 import { giveUpCharge, newCashNumber } from './charges.ts';
@@ -24,7 +25,7 @@ export function refusePayment(
   draft: Draft,
   params: { amount: number; payment_method_types?: PaymentMethodType[]; customer?: string },
 ): Refusal | null {
-  const methods = params.payment_method_types!;
+  const methods = methodsOf(params);
   for (const method of methods) {
     const minimum = methodAmountMin[method];
     if (params.amount < minimum) {
@@ -40,6 +41,11 @@ export function refusePayment(
   const found = find(draft.view, draft.context, 'customer', params.customer, 'customer');
   if ('refusal' in found) return found.refusal;
   return found.record.deleted ? missing(params.customer, null, 'customer') : null;
+}
+
+/** The methods of a payment that is created. The route has filled in its default. */
+function methodsOf({ payment_method_types }: { payment_method_types?: PaymentMethodType[] }) {
+  return defined(payment_method_types, 'payment_method_types has a default');
 }
 
 /** In live mode customers are sent back to a merchant over https only. */
@@ -72,7 +78,7 @@ export function openIntent(
     amount_received: 0,
     currency: params.currency,
     status: 'requires_payment_method',
-    payment_method_types: params.payment_method_types!,
+    payment_method_types: methodsOf(params),
     latest_charge: null,
     customer: params.customer ?? null,
     description: params.description ?? null,

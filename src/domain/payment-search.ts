@@ -84,12 +84,17 @@ function candidates(view: View, caller: ListCaller, search: PaymentSearch): Iter
 
 /** Merges lists of which each is newest first. */
 function* newestFirst(lists: readonly Generator<PaymentIntentRecord>[]): Generator<PaymentIntentRecord> {
-  const heads = lists.map((list) => ({ list, next: list.next() })).filter(({ next }) => !next.done);
-  while (heads.length > 0) {
-    const newest = heads.reduce((a, b) => (a.next.value!.id > b.next.value!.id ? a : b));
-    yield newest.next.value!;
-    newest.next = newest.list.next();
-    if (newest.next.done) heads.splice(heads.indexOf(newest), 1);
+  const heads = new Map<Generator<PaymentIntentRecord>, PaymentIntentRecord>();
+  const advance = (list: Generator<PaymentIntentRecord>) => {
+    const { done, value } = list.next();
+    if (done) heads.delete(list);
+    else heads.set(list, value);
+  };
+  for (const list of lists) advance(list);
+  while (heads.size > 0) {
+    const [list, newest] = [...heads].reduce((a, b) => (a[1].id > b[1].id ? a : b));
+    yield newest;
+    advance(list);
   }
 }
 

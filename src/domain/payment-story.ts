@@ -13,7 +13,7 @@ import type {
 import type { EventType } from '../contract/vocabulary.ts';
 import { idFloor, timeOfId } from '../core/ids.ts';
 import type { Cause } from './cause.ts';
-import type { Caller } from './find.ts';
+import { type Caller, recordsOf } from './find.ts';
 import { cashIndex, fieldIndex, kindIndex, scopeOf } from './indexes.ts';
 import { cancelableStatuses } from './payment-intents.ts';
 import * as present from './present.ts';
@@ -77,7 +77,7 @@ export function storyOf(
   if (intent === null) return null;
   const scope = scopeOf(intent.org, intent.livemode);
   const listOf = (kind: 'charge' | 'refund') => fieldIndex(kind, scope, 'payment_intent', intent.id);
-  const charges = [...view.scan(listOf('charge'), { descending: false })] as ChargeRecord[];
+  const charges = [...recordsOf(view, 'charge', listOf('charge'), { descending: false })];
   const { refunds, olderRefunds } = refundsOf(view, listOf('refund'), refundsBefore);
   const reviews = reviewsOf(view, intent);
   const session = intent.checkout_session && view.get('checkout_session', intent.checkout_session);
@@ -99,9 +99,9 @@ export function storyOf(
 
 function refundsOf(view: View, index: string, before: string | undefined) {
   const refunds: RefundRecord[] = [];
-  for (const refund of view.scan(index, { before, descending: true })) {
-    if (refunds.length === refundsToldMax) return { refunds, olderRefunds: refunds[0]!.id };
-    refunds.unshift(refund as RefundRecord);
+  for (const refund of recordsOf(view, 'refund', index, { before, descending: true })) {
+    if (refunds.length === refundsToldMax) return { refunds, olderRefunds: refunds[0]?.id ?? null };
+    refunds.unshift(refund);
   }
   return { refunds, olderRefunds: null };
 }
@@ -157,11 +157,12 @@ function stepsOf(view: View, context: QueryContext, records: Records): Step[] {
     .flatMap((moment): Step[] => {
       const event = eventOf(view, context, moment);
       const { type, subject, fromMs, untilMs } = moment;
-      if (event === null && untilMs !== null) return [];
+      const atMs = untilMs === null ? fromMs : event && timeOfId(event.id);
+      if (atMs === null) return [];
       return [
         {
           type,
-          at_ms: untilMs === null ? fromMs : timeOfId(event!.id),
+          at_ms: atMs,
           object: subject.id,
           amount: subject.kind === 'review' ? subject.amount_received : subject.amount,
           event: event?.id ?? null,
@@ -221,7 +222,7 @@ function eventOf(
     descending: false,
   };
   let read = 0;
-  for (const event of view.scan(index, range) as Iterable<EventRecord>) {
+  for (const event of recordsOf(view, 'event', index, range)) {
     if (read++ === eventsReadMax) break;
     // Every resource begins with its id.
     if (event.object_json.startsWith(`{"id":"${subject.id}"`)) return event;

@@ -4,6 +4,7 @@
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { methodsLeft } from './charge-limits.ts';
 import { isOver } from './deadline.ts';
+import { required } from './find.ts';
 import type {
   CardDetails,
   ChargeRecord,
@@ -68,7 +69,7 @@ export function viewPayment(view: View, id: string, serviceMs: number): PaymentV
   const intentId =
     view.get('checkout_session', id)?.payment_intent ?? view.get('charge', id)?.payment_intent ?? null;
   if (intentId === null) return null;
-  const intent = view.get('payment_intent', intentId)!;
+  const intent = required(view, 'payment_intent', intentId);
   const session = intent.checkout_session && view.get('checkout_session', intent.checkout_session);
   const charge = intent.latest_charge && view.get('charge', intent.latest_charge);
   return {

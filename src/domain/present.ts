@@ -11,6 +11,7 @@ import type {
   WebhookEndpointResource,
 } from '../contract/routes/resources.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
+import { defined } from '../core/assert.ts';
 import type {
   ChargeRecord,
   CheckoutSessionRecord,
@@ -34,7 +35,7 @@ export function presentPaymentIntent(
     livemode: intent.livemode,
     amount: intent.amount,
     amount_received: intent.amount_received,
-    currency: intent.currency as 'mad',
+    currency: intent.currency,
     status: intent.status,
     payment_method_types: intent.payment_method_types as PaymentMethodType[],
     latest_charge: intent.latest_charge,
@@ -47,6 +48,10 @@ export function presentPaymentIntent(
     cancellation_reason: intent.cancellation_reason,
     checkout_session: intent.checkout_session,
   };
+}
+
+function cashNumberOf({ cash_number }: ChargeRecord): string {
+  return defined(cash_number, 'a charge by cash has a cash code');
 }
 
 function nextAction(
@@ -64,7 +69,7 @@ function nextAction(
   return {
     type: 'cash_display_details',
     cash_display_details: {
-      number: charge.cash_number!,
+      number: cashNumberOf(charge),
       hosted_voucher_url: `${baseUrl}${voucherPath(charge.id)}`,
       expires_at: Math.floor(charge.expires_at_ms / 1000),
     },
@@ -81,7 +86,7 @@ export function presentCheckoutSession(
     created: session.created,
     livemode: session.livemode,
     amount: session.amount,
-    currency: session.currency as 'mad',
+    currency: session.currency,
     payment_method_types: session.payment_method_types as PaymentMethodType[],
     payment_intent: session.payment_intent,
     payment_status: session.status === 'complete' ? 'paid' : 'unpaid',
@@ -123,7 +128,7 @@ export function presentCharge(charge: ChargeRecord): ChargeResource {
     livemode: charge.livemode,
     amount: charge.amount,
     amount_refunded: charge.amount_refunded,
-    currency: charge.currency as 'mad',
+    currency: charge.currency,
     status: charge.status,
     paid: charge.status === 'succeeded',
     refunded: charge.status === 'succeeded' && charge.amount_refunded === charge.amount,
@@ -134,7 +139,7 @@ export function presentCharge(charge: ChargeRecord): ChargeResource {
     payment_method_details:
       charge.method === 'card'
         ? { type: 'card', card: charge.card }
-        : { type: 'cash', cash: { number: charge.cash_number!, agent: charge.cash_agent } },
+        : { type: 'cash', cash: { number: cashNumberOf(charge), agent: charge.cash_agent } },
     metadata: charge.metadata,
   };
 }
@@ -146,10 +151,10 @@ export function presentRefund(refund: RefundRecord): RefundResource {
     created: refund.created,
     livemode: refund.livemode,
     amount: refund.amount,
-    currency: refund.currency as 'mad',
+    currency: refund.currency,
     charge: refund.charge,
     payment_intent: refund.payment_intent,
-    reason: refund.reason as RefundResource['reason'],
+    reason: refund.reason,
     status: refund.status,
     failure_reason: refund.failure_reason,
     metadata: refund.metadata,
@@ -183,10 +188,10 @@ export function presentWebhookEndpoint(
     created: endpoint.created,
     livemode: endpoint.livemode,
     url: endpoint.url,
-    enabled_events: [...endpoint.enabled_events] as WebhookEndpointResource['enabled_events'],
+    enabled_events: [...endpoint.enabled_events],
     status: endpoint.status === 'enabled' ? 'enabled' : 'disabled',
     metadata: endpoint.metadata,
-    api_version: endpoint.api_version as WebhookEndpointResource['api_version'],
+    api_version: endpoint.api_version,
     secret,
   };
 }

@@ -7,7 +7,7 @@ import { burstOf } from '../core/token-bucket.ts';
 import { answered, type Context, type Outcome } from './decision.ts';
 import { pendingDeliveries } from './deliveries.ts';
 import { eventJson } from './events.ts';
-import { find } from './find.ts';
+import { find, required } from './find.ts';
 import type { ListedKind } from './indexes.ts';
 import { type Filters, type PageParams, pageOf } from './pages.ts';
 import * as present from './present.ts';
@@ -45,7 +45,8 @@ const shows: { readonly [K in Exclude<ListedKind, 'delivery' | 'day_total'>]: Sh
 
 /** The resource of an intent, with its `next_action`. */
 export function presentIntent(record: PaymentIntentRecord, view: View, context: Pick<Context, 'settings'>) {
-  const charge = record.status === 'requires_action' ? view.get('charge', record.latest_charge!) : undefined;
+  const isOpen = record.status === 'requires_action';
+  const charge = isOpen ? required(view, 'charge', record.latest_charge) : undefined;
   return present.presentPaymentIntent(record, charge, context.settings.baseUrl);
 }
 

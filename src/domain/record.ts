@@ -6,11 +6,15 @@
 // only shown. Amounts are centimes. `null` stands for "has no value"; a field is never left out.
 
 import type {
+  ApiVersion,
   CancellationReason,
+  Currency,
   DeclineCode,
+  EnabledEvent,
   EventType,
   FailureCode,
   PaymentMethodType,
+  RefundReason,
 } from '../contract/vocabulary.ts';
 import type { Cause } from './cause.ts';
 import type { Deadline } from './deadline.ts';
@@ -40,7 +44,7 @@ export interface PaymentIntentRecord extends Common {
   readonly kind: 'payment_intent';
   readonly amount: number;
   readonly amount_received: number;
-  readonly currency: string;
+  readonly currency: Currency;
   readonly status: 'requires_payment_method' | 'requires_action' | 'processing' | 'succeeded' | 'canceled';
   readonly payment_method_types: readonly PaymentMethodType[];
   readonly latest_charge: string | null;
@@ -78,7 +82,7 @@ export interface ChargeRecord extends Common, Deadline {
   readonly amount_refunded: number;
   /** Centimes held by pending refunds: no longer refundable, not yet refunded. */
   readonly amount_refund_pending: number;
-  readonly currency: string;
+  readonly currency: Currency;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly method: PaymentMethodType;
   readonly payment_intent: string;
@@ -104,7 +108,7 @@ export interface ChargeRecord extends Common, Deadline {
 export interface CheckoutSessionRecord extends Common, Deadline {
   readonly kind: 'checkout_session';
   readonly amount: number;
-  readonly currency: string;
+  readonly currency: Currency;
   readonly payment_method_types: readonly PaymentMethodType[];
   readonly payment_intent: string;
   readonly status: 'open' | 'complete' | 'expired';
@@ -131,10 +135,10 @@ export interface CustomerRecord extends Common {
 export interface RefundRecord extends Common {
   readonly kind: 'refund';
   readonly amount: number;
-  readonly currency: string;
+  readonly currency: Currency;
   readonly charge: string;
   readonly payment_intent: string;
-  readonly reason: string | null;
+  readonly reason: RefundReason | null;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly failure_reason: string | null;
   /** When it succeeded or failed; null while it is pending. */
@@ -190,13 +194,13 @@ export interface EventRecord extends Common {
 export interface WebhookEndpointRecord extends Common {
   readonly kind: 'webhook_endpoint';
   readonly url: string;
-  readonly enabled_events: readonly string[];
+  readonly enabled_events: readonly EnabledEvent[];
   /** A deleted endpoint keeps its id, so that its deliveries can be listed, and nothing else. */
   readonly status: 'enabled' | 'disabled' | 'deleted';
   /** The endpoint is deleted, and some of its deliveries are still pending. */
   readonly draining: boolean;
   readonly metadata: Metadata;
-  readonly api_version: string;
+  readonly api_version: ApiVersion;
   /**
    * The signing secrets in force, sealed, newest first. A rolled secret stays until its overlap ends (null: no end).
    * Only the webhook thread, which signs, and `show-secret` open them.

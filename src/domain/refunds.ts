@@ -2,6 +2,7 @@
 
 import { refuse } from '../contract/errors/table.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
+import { defined } from '../core/assert.ts';
 import { countInDay } from './day-totals.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
@@ -69,13 +70,15 @@ export function paidCharge(
   params: Pick<ParamsOf<'create_refund'>, 'charge' | 'payment_intent'>,
 ): Found<'charge'> {
   if (params.charge !== undefined) return refundableCharge(view, caller, params.charge, 'charge');
-  const found = find(view, caller, 'payment_intent', params.payment_intent!, 'payment_intent');
+  const id = defined(params.payment_intent, 'a refund names a charge or a payment intent');
+  const found = find(view, caller, 'payment_intent', id, 'payment_intent');
   if ('refusal' in found) return found;
   const intent = found.record;
   if (intent.status !== 'succeeded') {
     return { refusal: refuse('payment_intent_unexpected_state', { values: { status: intent.status } }) };
   }
-  return refundableCharge(view, caller, intent.latest_charge!, 'payment_intent');
+  const charge = defined(intent.latest_charge, 'a payment intent that succeeded has a charge');
+  return refundableCharge(view, caller, charge, 'payment_intent');
 }
 
 function refundableCharge(view: View, caller: Caller, id: string, param: string): Found<'charge'> {
@@ -89,7 +92,7 @@ function refundableCharge(view: View, caller: Caller, id: string, param: string)
 
 /** The network made the refund. */
 export function succeedRefund(draft: Draft, refund: RefundRecord): RefundRecord {
-  const charge = draft.get('charge', refund.charge)!;
+  const charge = draft.require('charge', refund.charge);
   const succeeded = draft.put<RefundRecord>({
     ...refund,
     status: 'succeeded',
@@ -108,7 +111,7 @@ export function succeedRefund(draft: Draft, refund: RefundRecord): RefundRecord 
 
 /** The network refused the refund: its amount can be refunded again. */
 export function failRefund(draft: Draft, refund: RefundRecord, reason: string): RefundRecord {
-  const charge = draft.get('charge', refund.charge)!;
+  const charge = draft.require('charge', refund.charge);
   const failed = draft.put<RefundRecord>({
     ...refund,
     status: 'failed',
@@ -130,7 +133,8 @@ export function helpRefundSucceed(draft: Draft, _params: object, id: string): Ou
 export function helpRefundFail(draft: Draft, params: ParamsOf<'fail_refund'>, id: string): Outcome {
   const found = pendingRefund(draft, id);
   if ('refusal' in found) return found;
-  return answered(presentRefund(failRefund(draft, found.record, params.failure_reason!)));
+  const reason = defined(params.failure_reason, 'failure_reason has a default');
+  return answered(presentRefund(failRefund(draft, found.record, reason)));
 }
 
 function pendingRefund(draft: Draft, id: string) {

@@ -2,6 +2,7 @@
 // The shard knows up to which id they are old enough (shard/event-retention.ts).
 
 import type { Draft } from './draft.ts';
+import { recordsOf } from './find.ts';
 import { fieldIndex, kindIndex, scopeOf } from './indexes.ts';
 import type { DeliveryRecord, EventRecord } from './record.ts';
 
@@ -17,13 +18,11 @@ export function pruneEvents(
 ): { readonly result: { readonly more: boolean } } {
   const { org, livemode } = draft.context;
   let count = 0;
-  for (const event of draft.view.scan(kindIndex('event', scopeOf(org, livemode)), {
-    before,
-    descending: false,
-  })) {
+  const index = kindIndex('event', scopeOf(org, livemode));
+  for (const event of recordsOf(draft.view, 'event', index, { before, descending: false })) {
     if (count === prunedPerCommandMax) return { result: { more: true } };
-    endDeliveriesOf(draft, event as EventRecord);
-    draft.remove({ ...(event as EventRecord), object_json: '' });
+    endDeliveriesOf(draft, event);
+    draft.remove({ ...event, object_json: '' });
     count++;
   }
   return { result: { more: false } };
@@ -32,7 +31,7 @@ export function pruneEvents(
 function endDeliveriesOf(draft: Draft, { id, org, livemode }: EventRecord): void {
   const { serviceMs } = draft.context;
   const index = fieldIndex('delivery', scopeOf(org, livemode), 'event', id);
-  for (const delivery of draft.view.scan(index, { descending: false }) as Iterable<DeliveryRecord>)
+  for (const delivery of recordsOf(draft.view, 'delivery', index, { descending: false }))
     if (delivery.status === 'pending')
       draft.put<DeliveryRecord>({ ...delivery, status: 'ended', due_at_ms: null, ended_at_ms: serviceMs });
 }

@@ -39,7 +39,7 @@ export function closeReview(draft: Draft, params: { as: 'approved' | 'refunded' 
   if (review === undefined) return refused(missing(id, null));
   if (!review.open) return refused(refuse('invalid_request', { message: 'invalid_request.review_state' }));
   const closed = draft.put<ReviewRecord>({ ...review, open: false, closed_reason: params.as });
-  if (params.as === 'refunded') releaseHeld(draft, draft.get('charge', review.charge)!);
+  if (params.as === 'refunded') releaseHeld(draft, draft.require('charge', review.charge));
   draft.emit('review.closed', presentReview(closed));
   return answered(presentReview(closed));
 }

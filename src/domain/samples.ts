@@ -83,7 +83,14 @@ class Samples {
 
   get common() {
     const { org, livemode, nowMs } = this.#context;
-    return { org, livemode, created: Math.floor(nowMs / 1000), amount, currency: 'mad', metadata: {} };
+    return {
+      org,
+      livemode,
+      created: Math.floor(nowMs / 1000),
+      amount,
+      currency: 'mad' as const,
+      metadata: {},
+    };
   }
 
   get decline() {

@@ -5,7 +5,7 @@ import { idPrefixes } from '../contract/id-prefixes.ts';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { idFloor } from '../core/ids.ts';
 import { moroccoDayAt } from '../core/morocco-day.ts';
-import type { Caller } from './find.ts';
+import { type Caller, required } from './find.ts';
 import { cashIndex, fieldIndex, scopeOf } from './indexes.ts';
 import type { ListCaller } from './pages.ts';
 import type { ChargeRecord, Receipt, RefundRecord } from './record.ts';
@@ -103,7 +103,7 @@ export function settledPage(
     if (record.kind !== 'charge' && record.kind !== 'refund') continue;
     const { settled_at_ms: settledMs } = record;
     if (settledMs === null || settledMs < fromMs || settledMs >= toMs) continue;
-    const charge = record.kind === 'charge' ? record : view.get('charge', record.charge)!;
+    const charge = record.kind === 'charge' ? record : required(view, 'charge', record.charge);
     if (methods.includes(charge.method))
       found.push({
         kind,

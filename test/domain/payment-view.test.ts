@@ -9,7 +9,7 @@ const common = {
   livemode: false,
   created: 1,
   amount: 5000,
-  currency: 'mad',
+  currency: 'mad' as const,
   metadata: { secret: 'x' },
 };
 
@@ -81,7 +81,7 @@ const shown = {
   org: 'org_1',
   livemode: false,
   amount: 5000,
-  currency: 'mad',
+  currency: 'mad' as const,
   description: 'Order 17',
   intent: {
     id: 'pi_1',
