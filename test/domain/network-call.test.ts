@@ -90,5 +90,8 @@ for (const [changes, expected] of rows) {
 }
 
 test('a call without its payment is a bug', () => {
-  assert.throws(() => networkCallOf(state, { ...record, payment_intent: 'pi_2' }, 0), /the payment_intent .* must be there/);
+  assert.throws(
+    () => networkCallOf(state, { ...record, payment_intent: 'pi_2' }, 0),
+    /the payment_intent .* must be there/,
+  );
 });
