@@ -3,8 +3,7 @@
 // the service's processor time, which other programs on the machine disturb least. Pages are measured from memory: rounds
 // that do not count come first, and read what the others need from the disk.
 
-import type { Drive } from './growth.ts';
-import type { Load } from './load.ts';
+import type { Drive, Load } from './load.ts';
 import { aligned, median } from './report.ts';
 import { headersOf, reading } from './scenarios.ts';
 import type { ServiceTarget } from './targets.ts';

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { backupTable, measureBackup } from './growth-backup.ts';
 import { listTable, measureLists } from './growth-lists.ts';
-import type { Load, Measured } from './load.ts';
+import type { Drive, Load } from './load.ts';
 import { aligned, median } from './report.ts';
 import { creation } from './scenarios.ts';
 import { type ServiceTarget, startService, temporaryFolder } from './targets.ts';
@@ -46,8 +46,6 @@ export interface GrowthOptions {
   readonly rounds: number;
   readonly seconds: number;
 }
-
-export type Drive = (load: Load, connections: number, seconds: number) => Promise<Measured>;
 
 /** With so many there are whole pages everywhere, and hardly anything to keep or to search. */
 const littleStored = 20_000;

@@ -26,6 +26,9 @@ export interface Measured {
   readonly requests: number;
 }
 
+/** Drives a server for some seconds over so many connections. */
+export type Drive = (load: Load, connections: number, seconds: number) => Promise<Measured>;
+
 /**
  * Drives a server for some seconds, each connection sending its next request when the one before was answered. Rejects
  * when any request was not answered with success.

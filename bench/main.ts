@@ -7,8 +7,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
-import { type Drive, type GrowthStep, growthSteps, runGrowth } from './growth.ts';
-import { drive, type Measured } from './load.ts';
+import { type GrowthStep, growthSteps, runGrowth } from './growth.ts';
+import { type Drive, drive, type Measured } from './load.ts';
 import { driveOpen } from './open-loop.ts';
 import { bench, counts, layouts, positive, someOf } from './options.ts';
 import { plot } from './plot.ts';

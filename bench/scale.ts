@@ -1,8 +1,7 @@
 // How the service does with several shards and edges: creates and retrieves of many organizations, which spread over the
 // shards, from services that stand beside each other and take turns.
 
-import type { Drive } from './growth.ts';
-import type { Load, Measured, Template } from './load.ts';
+import type { Drive, Load, Measured, Template } from './load.ts';
 import { aligned, median } from './report.ts';
 import { creation, headersOf, intentsPath } from './scenarios.ts';
 import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';

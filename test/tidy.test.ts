@@ -1,5 +1,5 @@
 // The order of the source tree: the layers, what the pure ones may use, names, dead files, sizes, and the files that documents
-// name.
+// name. What holds for files of any kind holds for the scripts of pages and for the benches, too.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -45,8 +45,9 @@ const entries = [
 const fileLinesMax = 400;
 
 interface Source {
-  /** Path below `src`, with slashes. */
+  /** Path below `src`, or below the root for what lies outside, with slashes. */
   readonly path: string;
+  /** The folder that holds it. */
   readonly layer: string;
   readonly text: string;
   /** Text without comments. */
@@ -63,21 +64,32 @@ function filesBelow(folder: string): string[] {
 
 const importPattern = /(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
 
-const sources: readonly Source[] = filesBelow(src)
-  .filter((file) => /\.(ts|mjs)$/.test(file))
-  .map((file) => {
-    const text = readFileSync(file, 'utf8');
-    const path = relative(src, file).replaceAll('\\', '/');
-    const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
-    const imports = [...text.matchAll(importPattern)].map((match) =>
-      relative(src, join(dirname(file), match[1]!)).replaceAll('\\', '/'),
-    );
-    return { path, layer: path.split('/')[0]!, text, code, imports };
-  });
+function pathOf(file: string): string {
+  return relative(file.startsWith(src) ? src : root, file).replaceAll('\\', '/');
+}
+
+function read(folder: string, kinds: RegExp): Source[] {
+  return filesBelow(folder)
+    .filter((file) => kinds.test(file))
+    .map((file) => {
+      const text = readFileSync(file, 'utf8');
+      const path = pathOf(file);
+      const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+      const imports = [...text.matchAll(importPattern)].map((match) =>
+        pathOf(join(dirname(file), match[1]!)),
+      );
+      return { path, layer: path.split('/')[0]!, text, code, imports };
+    });
+}
+
+const sources = read(src, /\.(ts|mjs)$/);
+const scripts = read(join(src, 'edge/scripts'), /\.js$/);
+const benches = read(join(root, 'bench'), /\.ts$/);
+const everywhere = [...sources, ...scripts, ...benches];
 
 /** One line for each source that `find` has something to say about. */
-function complaints(find: (source: Source) => string | null): string[] {
-  return sources.flatMap((source) => {
+function complaints(find: (source: Source) => string | null, among: readonly Source[] = sources): string[] {
+  return among.flatMap((source) => {
     const complaint = find(source);
     return complaint === null ? [] : [`${source.path}: ${complaint}`];
   });
@@ -99,7 +111,7 @@ test('imports point up the list of layers only', () => {
 });
 
 test('no imports run in a circle', () => {
-  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const byPath = new Map(everywhere.map((source) => [source.path, source]));
   const done = new Set<string>();
   const circles: string[] = [];
   const follow = (path: string, way: readonly string[]): void => {
@@ -109,7 +121,7 @@ test('no imports run in a circle', () => {
       done.add(path);
     }
   };
-  for (const { path } of sources) follow(path, []);
+  for (const { path } of everywhere) follow(path, []);
   assert.deepEqual(circles, []);
 });
 
@@ -178,29 +190,63 @@ test('no file is a barrel or named for nothing in particular', () => {
   const found = complaints(({ path, code }) => {
     const name = path.split('/').at(-1)!;
     if (/^(index|utils?|common|misc|helpers?)\./.test(name)) return 'says nothing of what is in it';
-    if (!/^[a-z0-9]+(-[a-z0-9]+)*\.(ts|mjs)$/.test(name)) return 'is not in kebab-case';
+    if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.d)?\.(ts|mjs|js)$/.test(name)) return 'is not in kebab-case';
     const statements = code.split('\n').filter((line) => line.trim() !== '');
     return statements.every((line) => /^export .* from /.test(line)) ? 'is a barrel' : null;
-  });
+  }, everywhere);
   assert.deepEqual(found, []);
 });
 
-test('every source is reached from an entry', () => {
-  const byPath = new Map(sources.map((source) => [source.path, source]));
+/** Of these sources, those that no way leads to from the entries. */
+function unreached(among: readonly Source[], from: readonly string[], next: (source: Source) => string[]) {
+  const byPath = new Map(among.map((source) => [source.path, source]));
   const reached = new Set<string>();
-  const queue = entries.filter((path) => existsSync(join(src, path)));
+  const queue = [...from];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    if (reached.has(path)) continue;
+    const source = byPath.get(path);
+    if (source === undefined || reached.has(path)) continue;
     reached.add(path);
-    queue.push(...(byPath.get(path)?.imports ?? []));
+    queue.push(...next(source));
   }
-  const dead = sources.map(({ path }) => path).filter((path) => !reached.has(path));
-  assert.deepEqual(dead, []);
+  return among.map(({ path }) => path).filter((path) => !reached.has(path));
+}
+
+test('every source is reached from an entry', () => {
+  assert.deepEqual(
+    unreached(sources, entries, ({ imports }) => [...imports]),
+    [],
+  );
+});
+
+test('a page uses every script, and somebody runs every bench', () => {
+  const named = sources.flatMap(({ code }) => [...code.matchAll(/scriptAsset\('([^']+)'\)/g)]);
+  const used = named.map(([, name]) => `edge/scripts/${name}`);
+  assert.deepEqual(
+    unreached(scripts, used, ({ imports }) => [...imports]),
+    [],
+  );
+  const documented = [readFileSync(join(root, 'package.json'), 'utf8'), ...documents.map(({ text }) => text)];
+  const run = documented.flatMap((text) => [...text.matchAll(/node (bench\/[\w-]+\.ts)/g)]);
+  // A bench starts other files of its folder as processes, by their names. A declaration belongs to a library.
+  const next = ({ imports, code }: Source) => [
+    ...imports,
+    ...[...code.matchAll(/'(?:\.\/)?([\w-]+\.ts)'/g)].map(([, name]) => `bench/${name}`),
+  ];
+  const started = benches.filter(({ path }) => !path.endsWith('.d.ts'));
+  assert.deepEqual(
+    unreached(
+      started,
+      run.map(([, path]) => path!),
+      next,
+    ),
+    [],
+  );
 });
 
 test('every source begins by saying what it is', () => {
-  const found = complaints(({ text }) =>
-    /^(#!.*\n)?\/\/ \S/.test(text) ? null : 'does not begin with a comment',
+  const found = complaints(
+    ({ text }) => (/^(#!.*\n)?\/\/ \S/.test(text) ? null : 'does not begin with a comment'),
+    everywhere,
   );
   assert.deepEqual(found, []);
 });
@@ -209,12 +255,12 @@ test('files stay readable in size', () => {
   const found = complaints(({ text }) => {
     const lines = text.split('\n').length - 1;
     return lines > fileLinesMax ? `${lines} lines; at most ${fileLinesMax}` : null;
-  });
+  }, everywhere);
   assert.deepEqual(found, []);
 });
 
 test('nothing is left open', () => {
-  const found = complaints(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.exec(text)?.[0] ?? null);
+  const found = complaints(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.exec(text)?.[0] ?? null, everywhere);
   assert.deepEqual(found, []);
 });
 
