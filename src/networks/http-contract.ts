@@ -166,14 +166,23 @@ export type ReportRead =
   | { readonly is: 'card'; readonly report: Static<typeof PaidCard> }
   | { readonly is: 'declined'; readonly report: Static<typeof Declined> };
 
+/** Names that an object of a report has at most. Of thousands, each would be looked at to say what is wrong. */
+const namesMax = 16;
+
 /** Reads a report. A text says what is wrong with it. */
 export function readReport(value: unknown): ReportRead | string {
+  if (hasManyNames(value) || hasManyNames((value as { card?: unknown } | null | undefined)?.card))
+    return 'the body has more names than a report';
   const { type, code: isCash } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (type === 'declined')
     return isDeclined.Check(value) ? { is: 'declined', report: value } : faultIn(isDeclined, value);
   if (isCash !== undefined)
     return isPaidCash.Check(value) ? { is: 'cash', report: value } : faultIn(isPaidCash, value);
   return isPaidCard.Check(value) ? { is: 'card', report: value } : faultIn(isPaidCard, value);
+}
+
+function hasManyNames(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > namesMax;
 }
 
 function faultIn(validator: ReturnType<typeof Compile<TSchema>>, value: unknown): string {

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NetworkCall } from '../../src/domain/network-call.ts';
 import { createHttpConnector } from '../../src/networks/http-connector.ts';
+import { readReport } from '../../src/networks/http-contract.ts';
 import { call, startMs } from './calls.ts';
 
 const minuteMs = 60_000;
@@ -157,4 +158,14 @@ test('a refund may take its time', async () => {
   assert.deepEqual(await integrator({ status: 'pending' }).refund(refund), { result: 'accepted' });
   assert.deepEqual(await integrator({ status: 'pending' }).lookup(refund), { result: 'accepted' });
   assert.equal(await integrator({ status: 'unknown' }).lookup(refund), 'unknown');
+});
+
+test('a report with more names than a report has is refused without a look at each', () => {
+  const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`x${at}`, 1]));
+  for (const report of [
+    { ...paid, ...many },
+    { ...paid, card: { ...card, ...many } },
+    { type: 'declined', ...many },
+  ])
+    assert.equal(readReport(report), 'the body has more names than a report');
 });

@@ -3,8 +3,7 @@
 // end and with its HTML entities decoded; other clients also trim it, or take it as it is posted. All three are accepted: each
 // is a text that only the holder of the store key can sign.
 
-import { parse } from 'node:querystring';
-import { decode } from 'html-entities';
+import { decodeEntity } from 'html-entities';
 import type { DeclineCode } from '../../contract/vocabulary.ts';
 import type { CardDetails } from '../../domain/record.ts';
 import { declineCodeOf } from './decline-codes.ts';
@@ -28,24 +27,30 @@ export interface CmiAttempt {
   readonly card: CardDetails | null;
 }
 
-/** Fields that a message has. CMI's have about 60. */
-const fieldsMax = 200;
+// CMI's messages have about 60 fields and 4 KiB. Anybody can post here, so what is much more is refused before work is done.
+const messageCharactersMax = 16 * 1024;
+const fieldsMax = 128;
+const nameBytesMax = 64;
+const valueBytesMax = 4 * 1024;
+/** Ampersands in the values: one begins each HTML entity, of which the name of a customer may be full. */
+const ampersandsMax = 1_024;
 
 /** The attempt that a genuine callback reports; otherwise what is wrong with it, in words for an operator. */
 export function readAttempt(body: string, storeKey: string): CmiAttempt | string {
   const posted = fieldsOf(body);
   if (typeof posted === 'string') return posted;
   const hash = posted.find(([name]) => /^hash$/i.test(name))?.[1] ?? '';
-  const decoded = withValues(posted, decodedValue);
+  const signed = signedFields(posted);
+  const decoded = withValues(signed, decodedValue);
   const isRight = (fields: readonly Field[]) => isSigned(fields, hash, storeKey);
-  const fields = isRight(decoded) ? decoded : [withValues(decoded, trimmedValue), posted].find(isRight);
+  const fields = [decoded, withValues(decoded, trimmedValue), signed].find(isRight);
   if (fields === undefined) return 'the hash is not that of the fields: is the store key the right one?';
   return renamedFault(fields) ?? attemptOf(new Map(fields));
 }
 
 /**
- * What shows that a customer has given signed values other names; null when nothing does. The order of the names has to stay, so
- * the fields of our form, found with their values, keep those beside them in their places.
+ * What shows that a customer has given signed values other names; null when nothing does. The order of the names (that of the
+ * hash) has to stay, so the fields of our form, found with their values, keep those beside them in their places.
  */
 function renamedFault(fields: readonly Field[]): string | null {
   const named = new Map(fields);
@@ -55,7 +60,7 @@ function renamedFault(fields: readonly Field[]): string | null {
   const currency = named.get('currency') ?? '';
   const isRenamed = currency !== dirham && fields.some(([, value]) => value === dirham);
   if (isRenamed || !/^\d{3}$/.test(currency)) return 'currency is not as in our form';
-  const names = signedFields(fields).map(([name]) => name);
+  const names = fields.map(([name]) => name);
   const after = names.indexOf('TransId') + 1;
   // An attempt that reached no bank may have no such name.
   if (after > 0 && names[after] !== 'trantype') return 'a field is between TransId and trantype';
@@ -63,27 +68,64 @@ function renamedFault(fields: readonly Field[]): string | null {
 }
 
 function fieldsOf(body: string): Field[] | string {
-  const posted = parse(bytesOf(body), '&', '=', {
-    maxKeys: fieldsMax + 1,
-    decodeURIComponent: (text) =>
-      text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
-        String.fromCharCode(Number.parseInt(digits, 16)),
-      ),
-  });
-  const fields = Object.entries(posted);
-  if (fields.length > fieldsMax) return `it has more than ${fieldsMax} fields`;
-  const repeated = fields.find(([, value]) => typeof value !== 'string');
-  return repeated === undefined ? (fields as [string, string][]) : 'a field is there more than once';
+  if (body.length > messageCharactersMax) return 'it is longer than any message';
+  const parts = bytesOf(body).split('&', fieldsMax + 1);
+  if (parts.length > fieldsMax) return `it has more than ${fieldsMax} fields`;
+  const fields = new Map<string, string>();
+  let ampersands = 0;
+  for (const part of parts.filter((text) => text !== '')) {
+    const [name, value] = fieldOf(part);
+    if (name.length > nameBytesMax) return 'the name of a field is too long';
+    if (value.length > valueBytesMax) return 'the value of a field is too long';
+    if (fields.has(name)) return 'a field is there more than once';
+    fields.set(name, value);
+    ampersands += value.split('&').length - 1;
+  }
+  return ampersands > ampersandsMax ? 'the values have too many ampersands' : [...fields];
+}
+
+function fieldOf(part: string): Field {
+  const at = part.indexOf('=');
+  return at < 0 ? [unescaped(part), ''] : [unescaped(part.slice(0, at)), unescaped(part.slice(at + 1))];
+}
+
+/** The bytes that a text of a form stands for. What is no pair of digits behind a percent sign stays as it is. */
+function unescaped(text: string): string {
+  if (!/[%+]/.test(text)) return text;
+  const bytes = Buffer.allocUnsafe(text.length);
+  let used = 0;
+  for (let i = 0; i < text.length; i++) {
+    const byte = text.charCodeAt(i);
+    const escaped = byte === percent ? pairAt(text, i + 1) : notHexadecimal;
+    if (escaped < notHexadecimal) i += 2;
+    bytes[used++] = escaped < notHexadecimal ? escaped : byte === plus ? space : byte;
+  }
+  return bytes.toString('latin1', 0, used);
+}
+
+const [space, percent, plus] = [0x20, 0x25, 0x2b];
+const notHexadecimal = 256;
+/** The value of each byte as a hexadecimal digit. */
+const hexadecimal = Uint16Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  return /[0-9a-f]/i.test(character) ? Number.parseInt(character, 16) : notHexadecimal;
+});
+
+/** The byte that two hexadecimal digits stand for; `notHexadecimal` or more when they are none. */
+function pairAt(text: string, at: number): number {
+  if (at + 1 >= text.length) return notHexadecimal;
+  return hexadecimal[text.charCodeAt(at)]! * 16 + hexadecimal[text.charCodeAt(at + 1)]!;
 }
 
 function withValues(fields: readonly Field[], change: (value: string) => string): Field[] {
   return fields.map(([name, value]) => [name, change(value)]);
 }
 
+const entities = /&(?:#\d{1,9}|#[xX][0-9a-fA-F]{1,8}|[0-9a-zA-Z]{1,10});/g;
+
 function decodedValue(value: string): string {
-  return value
-    .replace(/\n$/, '')
-    .replace(/&#?\w{1,10};/g, (entity) => bytesOf(decode(entity, { level: 'html4', scope: 'strict' })));
+  const whole = value.endsWith('\n') ? value.slice(0, -1) : value;
+  return whole.replace(entities, (entity) => bytesOf(decodeEntity(entity, { level: 'html4' })));
 }
 
 /** Without spaces at its ends. A pattern for those at the end would take time that grows with the square of their number. */

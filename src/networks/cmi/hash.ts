@@ -16,19 +16,42 @@ export function bytesOf(text: string): string {
 export function signedFields(fields: readonly Field[]): Field[] {
   return fields
     .filter(([name]) => !/^(hash|encoding)$/i.test(name))
-    .sort(([left], [right]) => compareNames(left, right));
+    .map((field) => ({ field, key: sortKey(field[0]) }))
+    .sort((left, right) => compare(left.key, right.key))
+    .map(({ field }) => field);
 }
 
 export function hashOf(fields: readonly Field[], storeKey: string): Buffer {
-  const values = [...signedFields(fields).map(([, value]) => value), bytesOf(storeKey)];
-  const text = values.map((value) => value.replace(/[\\|]/g, '\\$&')).join('|');
-  return createHash('sha512').update(text, 'latin1').digest();
+  return hashInOrder(signedFields(fields), storeKey);
 }
 
-/** Whether `hash` is the base 64 of these fields' hash. It takes as long for a wrong hash as for the right one. */
-export function isSigned(fields: readonly Field[], hash: string, storeKey: string): boolean {
+function hashInOrder(signed: readonly Field[], storeKey: string): Buffer {
+  const values = [...signed.map(([, value]) => value), bytesOf(storeKey)];
+  return createHash('sha512').update(values.map(escaped).join('|'), 'latin1').digest();
+}
+
+const [backslash, bar] = [0x5c, 0x7c];
+
+/** A value with a backslash before each bar and backslash. Replacing by a pattern takes long when it has nothing else. */
+function escaped(value: string): string {
+  if (!/[\\|]/.test(value)) return value;
+  const bytes = Buffer.allocUnsafe(2 * value.length);
+  let used = 0;
+  for (let i = 0; i < value.length; i++) {
+    const byte = value.charCodeAt(i);
+    if (byte === bar || byte === backslash) bytes[used++] = backslash;
+    bytes[used++] = byte;
+  }
+  return bytes.toString('latin1', 0, used);
+}
+
+/**
+ * Whether `hash` is the base 64 of the hash of these fields, which are what `signedFields` gives. It takes as long for a wrong hash
+ * as for the right one.
+ */
+export function isSigned(signed: readonly Field[], hash: string, storeKey: string): boolean {
   const given = Buffer.from(hash, 'base64');
-  const expected = hashOf(fields, storeKey);
+  const expected = hashInOrder(signed, storeKey);
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
@@ -37,23 +60,38 @@ export function isSigned(fields: readonly Field[], hash: string, storeKey: strin
  * digits that follow each other as one number (`item9` before `item10`). The names of fields have no spaces.
  */
 export function compareNames(left: string, right: string): number {
-  const [ours, others] = [partsOf(left), partsOf(right)];
-  for (const [at, part] of ours.entries()) {
-    const other = others[at];
-    if (other === undefined) return 1;
-    if (part !== other) return compareParts(part, other);
+  return compare(sortKey(left), sortKey(right));
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right);
+}
+
+const zero = 0x30;
+
+/**
+ * A text that sorts by its characters as the name does: in capitals, and each number as `0`, the count of its digits and its
+ * digits, without leading zeros. It is made once for each name, because strangers may post names that take long to compare.
+ */
+function sortKey(name: string): string {
+  const codes: number[] = [];
+  let i = 0;
+  while (i < name.length) {
+    if (!isDigit(name, i)) {
+      const code = name.charCodeAt(i++);
+      codes.push(code >= 0x61 && code <= 0x7a ? code - 0x20 : code);
+      continue;
+    }
+    while (name.charCodeAt(i) === zero && isDigit(name, i + 1)) i++;
+    const start = i;
+    while (isDigit(name, i)) i++;
+    codes.push(zero, i - start);
+    for (let at = start; at < i; at++) codes.push(name.charCodeAt(at));
   }
-  return ours.length - others.length;
+  return String.fromCharCode(...codes);
 }
 
-/** The numbers in a name, without leading zeros, and its other characters one by one. */
-function partsOf(name: string): string[] {
-  const capitals = name.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
-  return (capitals.match(/\d+|\D/g) ?? []).map((part) => part.replace(/^0+(?=\d)/, ''));
-}
-
-function compareParts(left: string, right: string): number {
-  const areNumbers = /^\d/.test(left) && /^\d/.test(right);
-  if (areNumbers && left.length !== right.length) return left.length - right.length;
-  return left < right ? -1 : 1;
+function isDigit(name: string, at: number): boolean {
+  const code = name.charCodeAt(at);
+  return code >= zero && code <= 0x39;
 }
