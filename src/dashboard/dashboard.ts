@@ -29,6 +29,8 @@ export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'sec
   readonly onError: (error: unknown) => void;
 }
 
+const methods = ['GET', 'HEAD', 'POST'];
+
 /** Answers one visit. Never rejects. */
 export type AnswerVisit = (request: DashboardRequest) => Promise<DashboardAnswer>;
 
@@ -43,6 +45,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
 
   async function answer(incoming: Incoming): Promise<DashboardAnswer> {
     const { method, query, address } = incoming;
+    if (!methods.includes(method)) return errorPage(incoming, 'method');
     if (address.startsWith('/logos/')) return logoAt(directory, address) ?? errorPage(incoming, 'missing');
     const chosen = languages.find((language) => language === query.get('lang'));
     if (chosen !== undefined && method !== 'POST') {

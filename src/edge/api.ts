@@ -299,7 +299,7 @@ export class Api {
     let headers = json + notStored;
     if (refusal.retryAfterSeconds !== undefined) headers += retryAfter(refusal.retryAfterSeconds);
     if (errors[refusal.code].type === 'authentication_error') headers += wanted;
-    if (close || exchange.isChunked) exchange.refuse(status, headers, body);
+    if (close || exchange.isLast) exchange.refuse(status, headers, body);
     else exchange.answer(status, headers, body);
   }
 

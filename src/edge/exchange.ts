@@ -2,22 +2,23 @@
 // and after an abort or an answer nothing can. An exchange is answered exactly once; a second answer is dropped. Every answer
 // has the id of its request.
 //
-// A connection is never ended while uWebSockets.js's parser is running, because the parser would go on with what it has read,
-// and a second request behind the refused one would run. When an exchange has no answer yet, uWebSockets.js closes the
-// connection at the next request, which never runs. So whatever ends a connection waits until the parser has returned
-// (`setImmediate`), and no request behind it ever runs.
+// Nothing is answered, and no connection is ended, while uWebSockets.js's parser is running, because the parser would go on
+// with what it has read, and what stands behind the request would run. When an exchange has no answer yet, uWebSockets.js
+// closes the connection at the next request, which never runs. So an answer waits until the parser has returned
+// (`setImmediate`). A client that knows the rules has sent nothing more by then, and a body whose length was hidden never runs.
 //
 // uWebSockets.js answers some requests itself, with a page of its own, and offers no hook: a version other than HTTP/1.1 and a
 // target that is not a path (505), no Host, both Content-Length and Transfer-Encoding, a length that is not a number, a broken
 // chunk (400), more than 64 KiB or 100 lines of headers (431). After a malformed header line it waits until the connection has
 // been idle for 10 seconds. A request that is sent before the answer to the one before it has begun ends the connection, so
-// pipelining works only with requests that are answered at once.
+// there is no pipelining.
 
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Refusal } from '../contract/errors/table.ts';
 import { remoteAddressOf } from './client-address.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import { RequestBody } from './request-body.ts';
+import { answerStart, partBytes, putParts, wholeBytesMax, writeWhole } from './write-answer.ts';
 
 export type Header = readonly [name: string, value: string];
 
@@ -26,31 +27,6 @@ export function headerLines(...headers: readonly Header[]): string {
   return headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
 }
 
-/** The start of an answer with each status, up to the id of its request. */
-const answerStarts = new Map(
-  Object.entries({
-    200: 'OK',
-    303: 'See Other',
-    400: 'Bad Request',
-    401: 'Unauthorized',
-    402: 'Payment Required',
-    403: 'Forbidden',
-    404: 'Not Found',
-    405: 'Method Not Allowed',
-    409: 'Conflict',
-    410: 'Gone',
-    413: 'Content Too Large',
-    429: 'Too Many Requests',
-    431: 'Request Header Fields Too Large',
-    500: 'Internal Server Error',
-    503: 'Service Unavailable',
-  }).map(([status, text]) => [Number(status), `${status} ${text}\r\nRequest-Id: `]),
-);
-
-/** Larger answers are written in parts, because uWebSockets.js copies what a slow client has not taken. */
-const wholeBytesMax = 64 * 1024;
-/** A connection that takes data again can mostly take a whole part of this size, so little is copied. */
-const partBytes = 16 * 1024;
 /** A client must take this much in the time for slow clients. Over a minute it is some 4 KiB a second. */
 const takenBytesMin = 256 * 1024;
 
@@ -65,6 +41,8 @@ export interface Exchanges {
   closing: boolean;
   /** Counts what clients have not taken yet. */
   readonly held: HeldAnswers;
+  /** The parser is running: it has called a handler, and goes on with what it has read when the handler returns. */
+  parsing: boolean;
   /** Called with the exceptions of handlers, which would otherwise end the process. */
   readonly onBug: (error: unknown) => void;
 }
@@ -79,14 +57,21 @@ export interface ExchangeHandler {
   onGone?(): void;
 }
 
+/** The bytes may be a view of a buffer that is used again after the call. */
+function keep(body: string | Uint8Array): string | Uint8Array {
+  return typeof body === 'string' ? body : Buffer.from(body);
+}
+
 export class Exchange {
   /** In milliseconds of the monotonic clock. */
   readonly startedAt = performance.now();
   readonly requestId: string;
   /** A HEAD is answered without a body. */
   isHead = false;
-  /** Its body comes in chunks, whose end is not certain, so its answer is the last one on its connection. */
+  /** Its body comes in chunks. */
   isChunked = false;
+  /** Where it ends is not certain, so its answer is the last one on its connection. */
+  isLast = false;
   /** Without a handler, an exchange that takes too long is cut. */
   handler: ExchangeHandler | null = null;
   readonly #exchanges: Exchanges;
@@ -178,10 +163,15 @@ export class Exchange {
     if (response === null) return;
     this.#response = null;
     setImmediate(() => {
-      if (!this.#exchanges.open.has(this)) return;
-      finish(response);
-      this.#end();
+      if (this.#exchanges.open.has(this)) finish(response);
     });
+  }
+
+  /** Runs a step that the parser waits for. */
+  whileParsing(step: () => void): void {
+    this.#exchanges.parsing = true;
+    this.guard(step);
+    this.#exchanges.parsing = false;
   }
 
   /** Runs `step`. An exception, now or later, is a bug, and cuts the connection. */
@@ -210,23 +200,18 @@ export class Exchange {
   readBody(bytesMax: number): void {
     const body = new RequestBody(bytesMax, this.isChunked);
     let isRead = false;
-    this.#response?.onData((piece, isLastPiece) => {
-      if (isRead || this.#response === null) return;
+    const take = (piece: ArrayBuffer, isLastPiece: boolean) => {
       const result = body.add(piece, isLastPiece);
       if (result === null) return;
       isRead = true;
       // If the parser finds a fault behind the last chunk, the request ends before it has run.
-      if (this.isChunked) setImmediate(() => this.isOpen && this.#bodyRead(result));
-      else this.#bodyRead(result);
+      if (this.isChunked) setImmediate(() => this.isOpen && this.guard(() => this.handler!.onBody(result)));
+      else this.handler!.onBody(result);
+    };
+    this.#response?.onData((piece, isLastPiece) => {
+      if (isRead || this.#response === null) return;
+      this.whileParsing(() => take(piece, isLastPiece));
     });
-  }
-
-  #bodyRead(body: Buffer | Refusal): void {
-    try {
-      this.handler!.onBody(body);
-    } catch (error) {
-      this.#failed(error);
-    }
   }
 
   /**
@@ -239,11 +224,22 @@ export class Exchange {
     const head = this.#head(status, headers);
     if (this.isHead) {
       this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
-    } else if (this.isChunked || this.#exchanges.closing) {
-      // The body may be a view of a buffer that is used again after this call.
-      const kept = typeof body === 'string' ? body : Buffer.from(body);
-      this.#afterParsing((last) => last.cork(() => last.writeStatus(head).end(kept, true)));
-    } else if (body.length > wholeBytesMax) {
+    } else if (this.isLast || this.#exchanges.closing) {
+      const kept = keep(body);
+      this.#afterParsing((last) => {
+        last.cork(() => last.writeStatus(head).end(kept, true));
+        this.#end();
+      });
+    } else if (this.#exchanges.parsing) {
+      const kept = keep(body);
+      this.#afterParsing((later) => this.#write(later, head, kept));
+    } else {
+      this.#write(response, head, body);
+    }
+  }
+
+  #write(response: HttpResponse, head: string, body: string | Uint8Array): void {
+    if (body.length > wholeBytesMax) {
       this.#answerInParts(response, head, typeof body === 'string' ? Buffer.from(body) : body);
     } else {
       writeWhole(response, head, body);
@@ -253,6 +249,7 @@ export class Exchange {
 
   /** Writes a large answer as the client takes it. */
   #answerInParts(response: HttpResponse, head: string, body: Uint8Array): void {
+    this.#response = response;
     this.#streaming = true;
     let isDone = false;
     response.cork(() => {
@@ -300,19 +297,20 @@ export class Exchange {
     this.#afterParsing((response) => {
       response.cork(() => response.writeStatus(answer));
       response.close();
+      this.#end();
     });
   }
 
   /** The head as one text. uWebSockets.js writes it as it is; a native call for each line would cost more than the text. */
   #head(status: number, headers: string): string {
-    const start = answerStarts.get(status) ?? `${status} \r\nRequest-Id: `;
-    return `${start}${this.requestId}${this.#exchanges.commonHeaders}${headers}`;
+    return `${answerStart(status)}${this.requestId}${this.#exchanges.commonHeaders}${headers}`;
   }
 
-  /** Begins an answer whose body is written piece by piece. */
+  /** Begins an answer whose body is written piece by piece. A HEAD gets no more than this. */
   begin(status: number, headers: string): void {
     const response = this.#response;
     if (response === null) return;
+    if (this.isHead) return this.answer(status, headers, '');
     this.#streaming = true;
     const head = this.#head(status, headers);
     response.cork(() => response.writeStatus(head));
@@ -364,33 +362,9 @@ export class Exchange {
 
   /** Cuts the connection: a streamed answer that can't go on must not look complete. */
   cut(): void {
-    this.#afterParsing((response) => response.close());
-  }
-}
-
-/** The answer that is written now. */
-let wholeAnswer: { response: HttpResponse; head: string; body: string | Uint8Array };
-
-/** Writes an answer that its connection takes whole, in one system call. */
-function writeWhole(response: HttpResponse, head: string, body: string | Uint8Array): void {
-  wholeAnswer = { response, head, body };
-  response.cork(writeCorked);
-}
-
-/** One function for all answers, because uWebSockets.js calls it at once. */
-function writeCorked(): void {
-  const { response, head, body } = wholeAnswer;
-  response.writeStatus(head).end(body);
-}
-
-/**
- * Writes parts of an answer of `bytes` bytes, of which `rest` begins at `start`, while the connection takes them. Returns true
- * when it has taken all. Over TLS a part counts as taken only when all of it is.
- */
-function putParts(response: HttpResponse, rest: Uint8Array, start: number, bytes: number): boolean {
-  for (;;) {
-    const at = response.getWriteOffset() - start;
-    const [isTaken, isDone] = response.tryEnd(rest.subarray(at, at + partBytes), bytes);
-    if (isDone || !isTaken) return isDone;
+    this.#afterParsing((response) => {
+      response.close();
+      this.#end();
+    });
   }
 }

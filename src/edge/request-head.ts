@@ -4,7 +4,8 @@
 //
 // uWebSockets.js removes bytes above 127 from both ends of a header's value as if they were spaces, and offers no way to get
 // the original bytes. So an Idempotency-Key with such bytes at an end is accepted without them; others above 126 are seen and
-// refused. A header line without a name hides all lines behind it.
+// refused. A header line without a name hides all lines behind it, the length of a body among them, from the parser and from
+// this pass. Nothing tells of it. So the end of a request that can have a body and shows no length is not certain.
 
 import type { HttpRequest } from 'uWebSockets.js';
 import { type Refusal, refuse } from '../contract/errors/table.ts';
@@ -35,6 +36,11 @@ export interface RequestHead {
   readonly bodyBytes: number;
   /** Whether the body comes in chunks. */
   readonly isChunked: boolean;
+  /**
+   * Whether it is known where the request ends: it has a length, or is a GET, which nobody sends with a body. It is not known with
+   * chunks, whose end the parser may take for something else.
+   */
+  readonly endIsCertain: boolean;
   /** Why the request can't be read any further; the connection is closed after the answer. */
   readonly refusal: Refusal | null;
 }
@@ -58,6 +64,7 @@ class Head implements RequestHead {
   hasBody = false;
   bodyBytes = 0;
   isChunked = false;
+  endIsCertain = false;
   refusal: Refusal | null = null;
   host: string | undefined = undefined;
   length: string | undefined = undefined;
@@ -89,6 +96,7 @@ export function readHead(request: HttpRequest): RequestHead {
   const { method, bytes, length, coding } = head;
   head.isChunked = coding !== undefined;
   head.bodyBytes = length === undefined ? 0 : Number(length);
+  head.endIsCertain = coding === undefined && (length !== undefined || method === 'GET');
   head.hasBody = head.isChunked || (length !== undefined && length !== '0');
   head.refusal ??= refuseFraming(method, bytes, length, coding);
   // uWebSockets.js would read a trailer as the next request.

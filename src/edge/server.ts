@@ -74,6 +74,7 @@ export function listen(options: ServerOptions): Promise<Server> {
     slow: new Set(),
     commonHeaders: options.httpsOnly ? strictTransport : '',
     closing: false,
+    parsing: false,
     held: options.held,
     onBug: options.onBug,
   };
@@ -141,10 +142,11 @@ function take(
   options: ServerOptions,
 ): void {
   const exchange = new Exchange(response, exchanges, options.newRequestId(options.clock()));
-  exchange.guard(() => {
+  exchange.whileParsing(() => {
     const head = readHead(request);
     exchange.isHead = head.method === 'HEAD';
     exchange.isChunked = head.isChunked;
+    exchange.isLast = !head.endIsCertain;
     if (head.path === '/v1' || head.path.startsWith('/v1/')) options.onApi(exchange, head);
     else options.onSite(exchange, head);
   });

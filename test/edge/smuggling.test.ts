@@ -60,6 +60,10 @@ const post = (headers: Header[], body = '') => requestText('POST /v1/customers',
 const inChunks = (line: string, headers: Header[] = []) =>
   requestText(line, [...headers, ...codings('chunked')], chunked('{}'));
 
+/** A request whose length is hidden. */
+const hiding = (line: string, ...headers: Header[]) =>
+  requestText(line, [...headers, ['', 'v'], ['Content-Length', '300']]);
+
 /** Requests behind which nothing may run. */
 const firsts: Readonly<Record<string, () => string>> = {
   'two lengths, the first 0': () =>
@@ -111,8 +115,30 @@ const firsts: Readonly<Record<string, () => string>> = {
   'chunks of a GET': () => inChunks('GET /healthz'),
   'chunks of a HEAD': () => inChunks('HEAD /healthz'),
   'a trailer in place of the end': () => post(codings('chunked'), '0\r\nXX'),
+  // A header line without a name hides those behind it from the parser and from the service.
+  'a length that is hidden': () => hiding('POST /v1/customers'),
+  'a length that is hidden behind two colons': () => hiding('POST /v1/customers', ['', ': v']),
+  'a length that is hidden behind a key': () => hiding('POST /v1/customers', ...authorized()),
+  'a length that is hidden from a DELETE': () => hiding('DELETE /v1/customers/cus_1', ...authorized()),
+  'a length that is hidden from an unknown method': () => hiding('FETCH /healthz'),
+  'a length that is hidden from a form': () => hiding(`POST /checkout/${session}`),
+  'a length that is hidden from the dashboard': () => hiding('POST /dashboard/sign-in'),
+  'a length that is hidden from a callback': () => hiding('POST /networks/http/org_1/test'),
   'a trailer behind a body that is taken': () =>
     post(authorized(...codings('chunked')), '2\r\n{}\r\n0\r\nXX'),
+};
+
+/** Behind these nothing may run that comes in the same segment. When it comes later, nothing tells it from the next request. */
+const firstsInOneSegment: Readonly<Record<string, () => string>> = {
+  'a length that is hidden from a GET that is answered at once': () => hiding('GET /healthz'),
+  'a length that is hidden from a GET that is refused': () => hiding('GET /v1/account'),
+  'a length that is hidden from a GET': () => hiding('GET /v1/account', ...authorized()),
+  'a length that is hidden from a GET of a page': () => hiding(`GET /checkout/${session}`),
+  'a length that is hidden from a GET of a long document': () => hiding('GET /openapi.json'),
+  'a coding that is hidden behind a length': () =>
+    requestText('POST /v1/nothing', [['Content-Length', '2'], ['', 'v'], ...codings('chunked')], '{}'),
+  'a second length that is hidden behind a length of 0': () =>
+    hiding('POST /v1/nothing', ['Content-Length', '0']),
 };
 
 const asVictim = (...headers: Header[]): Header[] => [['Authorization', `Bearer ${victim.key}`], ...headers];
@@ -175,7 +201,7 @@ const names = (requests: object) => fc.constantFrom(...Object.keys(requests));
 
 test('nothing runs behind a request that ends its connection, in one segment', async () => {
   await assertHarmless(async () => {
-    for (const [first, firstText] of Object.entries(firsts)) {
+    for (const [first, firstText] of Object.entries({ ...firsts, ...firstsInOneSegment })) {
       await Promise.all(
         Object.entries(seconds).map(([second, secondText]) =>
           assertNothingBehind(`${second} behind ${first}`, firstText() + secondText(), []),
@@ -215,8 +241,32 @@ test('nothing runs behind a refusal that the client does not take, because it ta
   await assertHarmless(async () => {
     const connection = new RawConnection(service.url);
     connection.socket.pause();
-    await connection.send(requestText('GET /openapi.json', []).repeat(200));
+    // Each answer is handed over whole, although the ones before it are not taken: some megabytes in the end.
+    await connection.send(...Array<string>(120).fill(requestText('GET /docs/api/payment-intents', [])));
     await connection.send(post([['Content-Length', '']]), ...Object.values(seconds).map((text) => text()));
     connection.end();
   });
+});
+
+test('a request whose length is seen, and a GET without a body, leave their connection open', async () => {
+  const connection = new RawConnection(service.url);
+  const texts = [
+    requestText('GET /healthz', []),
+    withLength('POST /v1/nothing', '{}'),
+    requestText('GET /v1/account', authorized()),
+    withLength('POST /v1/customers', '{}', ...authorized()),
+    withLength('DELETE /v1/customers/cus_1', '', ...authorized()),
+    requestText('GET /openapi.json', []),
+    requestText('GET /v1/nothing', authorized(['X-Empty', ''], ['X-High', 'a\xe9b'])),
+  ];
+  for (const [i, text] of texts.entries()) {
+    await connection.send(text);
+    await connection.answers(i + 1);
+  }
+  const answers = await connection.answers(texts.length);
+  connection.end();
+  assert.deepEqual(
+    answers.map(({ status, headers }) => [status, headers.get('connection')]),
+    [200, 401, 200, 200, 404, 200, 404].map((status) => [status, null]),
+  );
 });

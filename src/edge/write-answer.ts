@@ -1,0 +1,62 @@
+// Writes the bytes of answers to uWebSockets.js's response objects: the line with the status, small answers whole, and large ones
+// in parts, as far as a connection takes them. Only the exchange that owns a response calls this.
+
+import type { HttpResponse } from 'uWebSockets.js';
+
+/** The start of an answer with each status, up to the id of its request. */
+const statusLines = new Map(
+  Object.entries({
+    200: 'OK',
+    303: 'See Other',
+    400: 'Bad Request',
+    401: 'Unauthorized',
+    402: 'Payment Required',
+    403: 'Forbidden',
+    404: 'Not Found',
+    405: 'Method Not Allowed',
+    409: 'Conflict',
+    410: 'Gone',
+    413: 'Content Too Large',
+    429: 'Too Many Requests',
+    431: 'Request Header Fields Too Large',
+    500: 'Internal Server Error',
+    503: 'Service Unavailable',
+  }).map(([status, text]) => [Number(status), `${status} ${text}\r\nRequest-Id: `]),
+);
+
+/** The start of an answer, up to the id of its request. */
+export function answerStart(status: number): string {
+  return statusLines.get(status) ?? `${status} \r\nRequest-Id: `;
+}
+
+/** Larger answers are written in parts, because uWebSockets.js copies what a slow client has not taken. */
+export const wholeBytesMax = 64 * 1024;
+/** A connection that takes data again can mostly take a whole part of this size, so little is copied. */
+export const partBytes = 16 * 1024;
+
+/** The answer that is written now. */
+let wholeAnswer: { response: HttpResponse; head: string; body: string | Uint8Array };
+
+/** Writes an answer that its connection takes whole, in one system call. */
+export function writeWhole(response: HttpResponse, head: string, body: string | Uint8Array): void {
+  wholeAnswer = { response, head, body };
+  response.cork(writeCorked);
+}
+
+/** One function for all answers, because uWebSockets.js calls it at once. */
+function writeCorked(): void {
+  const { response, head, body } = wholeAnswer;
+  response.writeStatus(head).end(body);
+}
+
+/**
+ * Writes parts of an answer of `bytes` bytes, of which `rest` begins at `start`, while the connection takes them. Returns true
+ * when it has taken all. Over TLS a part counts as taken only when all of it is.
+ */
+export function putParts(response: HttpResponse, rest: Uint8Array, start: number, bytes: number): boolean {
+  for (;;) {
+    const at = response.getWriteOffset() - start;
+    const [isTaken, isDone] = response.tryEnd(rest.subarray(at, at + partBytes), bytes);
+    if (isDone || !isTaken) return isDone;
+  }
+}
