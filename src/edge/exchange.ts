@@ -310,7 +310,10 @@ export class Exchange {
   begin(status: number, headers: string): void {
     const response = this.#response;
     if (response === null) return;
-    if (this.isHead) return this.answer(status, headers, '');
+    if (this.isHead) {
+      this.answer(status, headers, '');
+      return;
+    }
     this.#streaming = true;
     const head = this.#head(status, headers);
     response.cork(() => response.writeStatus(head));
