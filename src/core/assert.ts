@@ -16,6 +16,13 @@ export function defined<T>(value: T | null | undefined, message: string): T {
   return value;
 }
 
+/** The element of a list at a number that is within it. */
+export function elementAt<T>(list: readonly T[], number: number): T {
+  const element = list[number];
+  if (element === undefined) throw new AssertionFailure(`${number} is beyond the ${list.length} elements`);
+  return element;
+}
+
 /** The default of an exhaustive switch. It does not compile while a case is missing, and throws if it is reached. */
 export function unreachable(value: never): never {
   throw new AssertionFailure(`unreachable: ${JSON.stringify(value)}`);

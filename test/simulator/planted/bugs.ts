@@ -97,7 +97,7 @@ const idempotency = [
     '',
   ]),
   bug('a key counts for all organizations', [
-    'shard/execute.ts',
+    'shard/gates.ts',
     'digestKey(scope.name, idempotencyKey)',
     "digestKey('all', idempotencyKey)",
   ]),

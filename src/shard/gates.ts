@@ -1,0 +1,189 @@
+// The gates behind the edge, in their order: limits, idempotency key, body, the key's record, parameters. Each finds out
+// something about the request for those after it, or stops it: with a refusal, or with the response that is stored for its key.
+
+import { type Refusal, refuse } from '../contract/errors/table.ts';
+import { idempotencyKeyCharactersMax } from '../contract/limits.ts';
+import { page } from '../contract/routes/parameters.ts';
+import { parseQuery } from '../contract/routes/query-string.ts';
+import type { Route } from '../contract/routes/route.ts';
+import { routeTable } from '../contract/routes/table.ts';
+import { fillDefaults, firstRefusal, type Params, validateParams } from '../contract/routes/validate.ts';
+import { apiVersions, languages } from '../contract/vocabulary.ts';
+import { elementAt } from '../core/assert.ts';
+import { findCardNumber } from '../core/card-number.ts';
+import type { ApiRequest, ResolvedDefaults } from '../domain/record.ts';
+import { defaultsResolver } from '../domain/resolved-defaults.ts';
+import type { StoredResponse } from '../journal/journal.ts';
+import { findForbiddenText, parseBody } from './body.ts';
+import { digestKey, digestRequest } from './fingerprint.ts';
+import { type RequestFrame, requestFlags } from './frames.ts';
+import type { LimitHeaders, Scope } from './scope.ts';
+import type { KnownKey, ShardState } from './shard-state.ts';
+import type { Turn } from './turn.ts';
+
+/** A request on its way through the gates, with what they have found out so far. */
+export class Passage {
+  readonly state: ShardState;
+  readonly turn: Turn;
+  readonly frame: RequestFrame;
+  readonly route: Route;
+  readonly scope: Scope;
+  /** Names its idempotency key once it is known to be new. */
+  request: ApiRequest;
+  limits: LimitHeaders = { limit: 0, remaining: 0, resetSeconds: 0 };
+  params: Params = {};
+  /** The texts in `params` must be searched for forbidden ones. */
+  isSuspicious = false;
+  /** What is wrong with the query string. */
+  queryFault: Refusal | null = null;
+
+  constructor(state: ShardState, turn: Turn, frame: RequestFrame) {
+    const { flags } = frame;
+    this.state = state;
+    this.turn = turn;
+    this.frame = frame;
+    this.route = elementAt(routeTable, frame.route);
+    this.scope = state.scope(frame.org, (flags & requestFlags.livemode) !== 0, turn);
+    this.request = {
+      request_id: frame.requestId,
+      idempotency_key: null,
+      key_digest: null,
+      fingerprint: null,
+      resolved_defaults: null,
+      language: elementAt(languages, frame.language),
+      api_version: apiVersions[frame.version] ?? this.scope.settings.apiVersion,
+      member: (flags & requestFlags.byMember) === 0 ? null : frame.member,
+    };
+  }
+}
+
+/** Null lets the request go on. */
+type Gate = (passage: Passage) => Refusal | StoredResponse | null;
+
+export const gates: readonly Gate[] = [spendLimits, checkKey, parseParameters, recallKey, validateParameters];
+
+/** Counts the request in its buckets. A member uses the dashboard, which spends no limits. */
+function spendLimits(passage: Passage): Refusal | null {
+  const { state, turn, frame, route, scope, request } = passage;
+  const buckets = scope.bucketsOf(route, isFiltered(frame.query));
+  let refusal: Refusal | null = null;
+  if (request.member === null) {
+    refusal = scope.admit(route, buckets, turn, request.language);
+    state.countsChanged(scope);
+  }
+  passage.limits = scope.headers(buckets, turn);
+  return refusal;
+}
+
+/** A list with any parameter besides the limit and the cursors counts as a search. */
+function isFiltered(queryText: string): boolean {
+  if (queryText === '') return false;
+  const names = [...new URLSearchParams(queryText).keys()];
+  return names.some((name) => !Object.hasOwn(page, name));
+}
+
+function checkKey({ route, frame }: Passage): Refusal | null {
+  if (route.method !== 'POST') return null;
+  if (!hasKey(frame)) return route.idempotency === 'required' ? refuse('idempotency_key_missing') : null;
+  const key = frame.idempotencyKey;
+  const param = 'Idempotency-Key';
+  if (key === '' || key.length > idempotencyKeyCharactersMax || !/^[\x20-\x7e]+$/.test(key)) {
+    const values = { max: idempotencyKeyCharactersMax };
+    return refuse('parameter_invalid', { param, message: 'parameter_invalid.idempotency_key', values });
+  }
+  if (!findCardNumber(key)) return null;
+  return refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' });
+}
+
+function hasKey({ flags }: RequestFrame): boolean {
+  return (flags & requestFlags.hasIdempotencyKey) !== 0;
+}
+
+const wrongContentType = refuse('invalid_request', { message: 'invalid_request.content_type' });
+
+function parseParameters(passage: Passage): Refusal | null {
+  const { route, frame } = passage;
+  const fromQuery = parseQuery(route, frame.query);
+  if ('refusal' in fromQuery) passage.queryFault = fromQuery.refusal;
+  if (route.method === 'GET') {
+    if ('params' in fromQuery) passage.params = fromQuery.params;
+  } else {
+    if ((frame.flags & requestFlags.wrongContentType) !== 0 && frame.body.length > 0) return wrongContentType;
+    const body = parseBody(frame.body);
+    if ('refusal' in body) return body.refusal;
+    passage.params = body.params;
+    passage.isSuspicious = body.suspicious;
+  }
+  fillDefaults(route, passage.params);
+  return null;
+}
+
+/** Replays the response that is stored for a known key, or refuses. A new key becomes part of the request. */
+function recallKey(passage: Passage): Refusal | StoredResponse | null {
+  const { state, turn, route, scope, frame } = passage;
+  if (route.method !== 'POST' || !hasKey(frame)) return null;
+  const { idempotencyKey } = frame;
+  const keyDigest = digestKey(scope.name, idempotencyKey);
+  const known = state.knownKey(turn, keyDigest);
+  if (known !== undefined) return responseTo(passage, known);
+  const resolved = resolveDefaults(passage);
+  if ('refusal' in resolved) return resolved.refusal;
+  const { request } = passage;
+  passage.request = {
+    request_id: request.request_id,
+    idempotency_key: idempotencyKey,
+    key_digest: keyDigest,
+    fingerprint: fingerprintOf(passage, resolved.defaults),
+    resolved_defaults: resolved.defaults,
+    language: request.language,
+    api_version: request.api_version,
+    member: request.member,
+  };
+  return null;
+}
+
+const answerLost = refuse('api_error', { message: 'api_error.answer_lost' });
+
+/**
+ * The answer to a request whose key is known. The request is compared with the defaults of the first one, because the state
+ * on which they depend may have changed since.
+ */
+function responseTo(passage: Passage, known: KnownKey): Refusal | StoredResponse {
+  // The defaults are lost with the response. If the operation has some, nobody knows whether it is the same request.
+  const isUnsure = known.answer === 'lost' && defaultsResolver(passage.route.operation) !== undefined;
+  if (!isUnsure && !isSame(known.fingerprint, fingerprintOf(passage, known.resolvedDefaults)))
+    return refuse('idempotency_key_reused');
+  if (known.answer === 'running') return refuse('idempotency_in_progress');
+  return known.answer === 'lost' ? answerLost : known.answer;
+}
+
+/** The index has only the beginning of a fingerprint. */
+function isSame(known: Uint8Array, fingerprint: Uint8Array): boolean {
+  return Buffer.compare(known, fingerprint.subarray(0, known.length)) === 0;
+}
+
+/** The digest of the request with its missing parameters filled in from `defaults`. */
+function fingerprintOf({ route, frame, params }: Passage, defaults: ResolvedDefaults | null): Uint8Array {
+  const filledIn = defaults === null ? params : { ...defaults, ...params };
+  return digestRequest(route.method, `${route.path} ${frame.id}`, frame.query, filledIn);
+}
+
+type Resolved = { readonly defaults: ResolvedDefaults | null } | { readonly refusal: Refusal };
+const noDefaults: Resolved = { defaults: null };
+
+/** The defaults that depend on the state, or a refusal when a record on which they depend can't be read. */
+function resolveDefaults({ state, turn, route, scope, request, frame, params }: Passage): Resolved {
+  const resolve = defaultsResolver(route.operation);
+  if (resolve === undefined) return noDefaults;
+  const { org, livemode } = scope;
+  const context = { org, livemode, nowMs: turn.nowMs, apiVersion: request.api_version };
+  return state.read(
+    () => ({ defaults: resolve(state.records, context, params, frame.id) }),
+    (refusal) => ({ refusal }),
+  );
+}
+
+function validateParameters({ route, params, isSuspicious, queryFault }: Passage): Refusal | null {
+  const forbidden = isSuspicious ? findForbiddenText(params) : null;
+  return queryFault ?? firstRefusal(params, validateParams(route, params), forbidden);
+}
