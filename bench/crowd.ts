@@ -205,10 +205,7 @@ async function main(): Promise<void> {
     .parse()
     .opts<Options>();
   const most = String(options.idle + options.readers + options.writers + 1_000);
-  const service = await startService({
-    PAYMENTS_CONNECTIONS_MAX: most,
-    PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: most,
-  });
+  const service = await startService({ PAYMENTS_CONNECTIONS_MAX: most });
   const bare = await startBareServer();
   try {
     const { key, bytes } = await seedLongList(service);

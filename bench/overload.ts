@@ -227,8 +227,7 @@ async function main(): Promise<void> {
     .option('--json', 'print JSON', false)
     .parse()
     .opts<Options>();
-  const most = String(options.connections + 1_000);
-  const env = { PAYMENTS_CONNECTIONS_MAX: most, PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: most };
+  const env = { PAYMENTS_CONNECTIONS_MAX: String(options.connections + 1_000) };
   const print = <T>(found: T, table: (found: T) => string) =>
     process.stdout.write(options.json ? `${JSON.stringify(found)}\n` : table(found));
   if (options.stall !== undefined) {

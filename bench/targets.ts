@@ -69,6 +69,8 @@ export async function startService(
     PAYMENTS_PORT: String(port),
     PAYMENTS_DATA_DIR: dataDir,
     PAYMENTS_SECRETS_KEY_FILE: keyFile,
+    // All clients of a bench have one address.
+    PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: '1000000',
   };
   const startedAt = performance.now();
   const target = await start('../src/process/payments.ts', ['serve'], port, '/readyz', {

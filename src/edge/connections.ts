@@ -7,14 +7,14 @@
 
 import type { MonotonicClock } from '../core/clock.ts';
 import { type Peer, remoteAddressOf } from './client-address.ts';
-import { addressKey, type PeerCounts } from './peer-table.ts';
+import { addressKeys, type PeerCounts } from './peer-table.ts';
 
 export type ConnectionRefusal = 'all' | 'address';
 
 export interface ConnectionsOptions {
   /** The most connections at a time, to all edges. */
   readonly max: number;
-  /** The most from one address. */
+  /** The most from one address, or one network (/64) of IPv6; a site (/48) has a few times as many. */
   readonly perAddressMax: number;
   /** The number of open connections, in memory that all edges share. */
   readonly open: Int32Array;
@@ -30,12 +30,14 @@ export interface ConnectionsOptions {
 /** A count takes milliseconds. Counts take at most this share of the time. */
 const countingShare = 1 / 10;
 const countingIntervalMsMin = 5;
+/** A site (/48) of IPv6 has so many times as many as one of its networks (/64). */
+const networksPerSite = 4;
 /** The most addresses in memory between two counts. */
 const addressesMax = 10_000;
 
 export class Connections {
   readonly #options: ConnectionsOptions;
-  /** The connections of each address at the last count. */
+  /** The connections of each address, and of each site, at the last count. */
   #counted: Map<string, number> = new Map();
   /** The connections that each address has opened at this edge since. */
   readonly #opened = new Map<string, number>();
@@ -77,25 +79,31 @@ export class Connections {
   #isTooManyOfAddress(peer: Peer, total: number): boolean {
     const { perAddressMax, edges, isExempt, countPeers } = this.#options;
     if (countPeers === null) return false;
-    const key = addressKey(new Uint8Array(peer.getRemoteAddress()));
-    const opened = (this.#opened.get(key) ?? 0) + 1;
+    const keys = addressKeys(new Uint8Array(peer.getRemoteAddress()));
     // The other edges are assumed to have as many.
-    const most = (this.#counted.get(key) ?? 0) + opened * edges;
-    if (total > perAddressMax && most > perAddressMax && !isExempt(remoteAddressOf(peer))) {
-      const least = most - this.#ended * edges;
-      if (least > perAddressMax) return true;
+    const mayBeTooMany = total > perAddressMax && this.#isOver(keys, edges);
+    if (mayBeTooMany && !isExempt(remoteAddressOf(peer))) {
+      if (this.#isOver(keys, edges - this.#ended * edges)) return true;
       // This count includes the new connection.
-      if (this.#count(countPeers)) return this.#isOneTooMany(key);
+      if (this.#count(countPeers)) return this.#isOneTooMany(keys);
     }
-    this.#opened.set(key, opened);
+    for (const key of keys) this.#opened.set(key, (this.#opened.get(key) ?? 0) + 1);
     if (this.#opened.size > addressesMax) this.#count(countPeers);
     return false;
   }
 
-  #isOneTooMany(key: string): boolean {
-    const count = this.#counted.get(key) ?? 0;
-    if (count <= this.#options.perAddressMax) return false;
-    this.#counted.set(key, count - 1);
+  /** Whether an address, or its site, has too many with so many more than are known of it. */
+  #isOver(keys: readonly string[], more: number): boolean {
+    const { perAddressMax, edges } = this.#options;
+    return keys.some((key, i) => {
+      const known = (this.#counted.get(key) ?? 0) + (this.#opened.get(key) ?? 0) * edges;
+      return known + more > (i === 0 ? perAddressMax : perAddressMax * networksPerSite);
+    });
+  }
+
+  #isOneTooMany(keys: readonly string[]): boolean {
+    if (!this.#isOver(keys, 0)) return false;
+    for (const key of keys) this.#counted.set(key, (this.#counted.get(key) ?? 1) - 1);
     return true;
   }
 

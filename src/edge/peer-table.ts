@@ -4,7 +4,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Connections by address key. */
+/** Connections by the keys of addresses. */
 export type PeerCounts = ReadonlyMap<string, number>;
 
 /** A line of the table. A connection that nobody has accepted yet has no inode. */
@@ -27,8 +27,8 @@ export function countPeers(table: string, port: number): PeerCounts {
   const wanted = port.toString(16).toUpperCase().padStart(4, '0');
   for (const [, local, remote, state, inode] of table.matchAll(connection)) {
     if (local !== wanted || state === listening || inode === '0') continue;
-    const key = addressKey(Buffer.from(remote!, 'hex').swap32());
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (const key of addressKeys(Buffer.from(remote!, 'hex').swap32()))
+      counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return counts;
 }
@@ -36,11 +36,13 @@ export function countPeers(table: string, port: number): PeerCounts {
 const mappedPrefix = '00000000000000000000ffff';
 
 /**
- * The key by which connections are counted, from the bytes of an address: an IPv4 address, also an IPv4-mapped one, or the
- * network (/64) of an IPv6 address, because one customer has a whole one.
+ * The keys by which connections are counted, from the bytes of an address: an IPv4 address, also an IPv4-mapped one, or the
+ * network (/64) of an IPv6 address, because one customer has a whole one, and its site (/48), because one customer may have
+ * thousands of networks.
  */
-export function addressKey(address: Uint8Array): string {
+export function addressKeys(address: Uint8Array): readonly string[] {
   const hex = Buffer.from(address).toString('hex');
-  if (address.length === 4) return hex;
-  return hex.startsWith(mappedPrefix) ? hex.slice(mappedPrefix.length) : hex.slice(0, 16);
+  if (address.length === 4) return [hex];
+  if (hex.startsWith(mappedPrefix)) return [hex.slice(mappedPrefix.length)];
+  return [hex.slice(0, 16), hex.slice(0, 12)];
 }

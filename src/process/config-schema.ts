@@ -42,7 +42,7 @@ export const configSchema = group({
     perAddressMax: count(
       0,
       1_000_000,
-      'connections from one address at a time, on Linux; 0: half of all; pages.trustedProxies are exempt',
+      'connections from one address (of IPv6: a /64) at a time, on Linux; 0: a twentieth of all, or 64 where that is less, but at most a quarter; pages.trustedProxies are exempt',
     ),
   }),
   memory: group({

@@ -22,6 +22,13 @@ const ofOperators = 32;
 const ofAttempt = 2;
 /** The share of the rest that connections get, unless configured. */
 const connectionsShare = 3 / 4;
+/**
+ * The share of the connections that one address gets, unless configured: a few percent. Where that is few, the address has some more,
+ * but never more than a quarter.
+ */
+const addressShare = 1 / 20;
+const ofAddressMin = 64;
+const addressShareMax = 1 / 4;
 /** With fewer, the service is of no use. */
 const connectionsMin = 16;
 const attemptsMin = 8;
@@ -71,7 +78,11 @@ export function withinOpenFiles(config: Config, shards: number, openFiles: numbe
   }
   const share = Math.max(connectionsMin, Math.floor(free * connectionsShare));
   const max = configured || Math.min(connectionsMaxDefault, connectionsLeft, share);
-  const perAddressMax = config.connections.perAddressMax || Math.ceil(max / 2);
+  const perAddressMax = config.connections.perAddressMax || perAddressOf(max);
   const concurrency = Math.min(config.webhooks.concurrency, Math.floor((free - max) / ofAttempt));
   return { ...config, connections: { max, perAddressMax }, webhooks: { ...config.webhooks, concurrency } };
+}
+
+function perAddressOf(max: number): number {
+  return Math.ceil(Math.max(max * addressShare, Math.min(ofAddressMin, max * addressShareMax)));
 }

@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import ipaddr from 'ipaddr.js';
 import { type ConnectionRefusal, Connections, type ConnectionsOptions } from '../../src/edge/connections.ts';
-import { addressKey, countPeers, createPeerCount } from '../../src/edge/peer-table.ts';
+import { addressKeys, countPeers, createPeerCount } from '../../src/edge/peer-table.ts';
 
 const bytesOf = (address: string) => Uint8Array.from(ipaddr.parse(address).toByteArray());
 
@@ -39,8 +39,7 @@ function edge(options: Partial<ConnectionsOptions> = {}) {
     ...options,
   });
   const add = (address: string, change: number) => {
-    const key = addressKey(bytesOf(address));
-    open.set(key, (open.get(key) ?? 0) + change);
+    for (const key of addressKeys(bytesOf(address))) open.set(key, (open.get(key) ?? 0) + change);
   };
   const close = (address: string) => {
     add(address, -1);
@@ -84,6 +83,21 @@ test('an address gets so many and no more, the others what is left', () => {
     5,
   );
   assert.equal(refusals.at(-1), 'all');
+});
+
+test('a site with many IPv6 networks gets a few times as many as one network, and leaves room for others', () => {
+  const { come, refusals } = edge({ max: 1_000 });
+  const admitted = Array.from({ length: 100 }, (_, i) =>
+    times(15, () => come(`2001:db8:5:${i.toString(16)}::1`)),
+  );
+  assert.deepEqual(admitted.slice(0, 5), [10, 10, 10, 10, 0]);
+  assert.deepEqual(new Set(admitted.slice(5)), new Set([0]));
+  assert.deepEqual(new Set(refusals), new Set(['address']));
+  assert.equal(
+    times(15, () => come('2001:db8:6::1')),
+    10,
+    'another site',
+  );
 });
 
 test('what has ended does not count, although nobody says whose it was', () => {
@@ -184,8 +198,8 @@ test('the table of the kernel is read as it is written', () => {
     line('B80D0120000000000000000001000000:1F90', 'B80D0120000000000000000002000000:B440', '01', 905),
   ].join('');
   const expected = [
-    [addressKey(bytesOf('192.0.2.1')), 3],
-    [addressKey(bytesOf('2001:db8::2')), 1],
+    [...addressKeys(bytesOf('192.0.2.1')), 3],
+    ...addressKeys(bytesOf('2001:db8::2')).map((key) => [key, 1]),
   ];
   assert.deepEqual([...countPeers(table, 0x1f90)], expected);
 });
@@ -201,7 +215,7 @@ test('and has the connections that there are', async (context) => {
   const { port } = server.address() as AddressInfo;
   const sockets = Array.from({ length: left }, () => connect(port, '127.0.0.1'));
   await accepted.promise;
-  assert.deepEqual([...createPeerCount(port)!()], [[addressKey(bytesOf('127.0.0.1')), 5]]);
+  assert.deepEqual([...createPeerCount(port)!()], [[...addressKeys(bytesOf('127.0.0.1')), 5]]);
   for (const socket of sockets) socket.destroy();
   server.close();
 });

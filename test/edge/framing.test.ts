@@ -15,7 +15,9 @@ let service: Service;
 let key: string;
 
 before(async () => {
-  service = await startService({ env: { PAYMENTS_REQUEST_TIMEOUT_MS: '1000' } });
+  service = await startService({
+    env: { PAYMENTS_REQUEST_TIMEOUT_MS: '1000', PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: '5000' },
+  });
   ({ key } = await newOrganization(service));
 });
 after(() => service.stop());
@@ -518,7 +520,7 @@ test('ten thousand idle connections do not harm the others', async () => {
   while (sockets.length < 10_000 && !refused) {
     await Promise.all(
       Array.from({ length: 500 }, async () => {
-        // From an address of their own, whose share of the connections they may use up.
+        // From an address of their own, which may have half of all connections here.
         const socket = connect({ port: Number(port), host: hostname, localAddress: '127.0.0.2' });
         sockets.push(socket);
         socket.on('error', () => {
