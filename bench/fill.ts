@@ -42,7 +42,7 @@ const number = shardOfOrganization(organization.id, folder.shards);
 const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
 const config = loadConfig({}, join(import.meta.dirname, '../config'));
 const checkpointer = new CheckpointWorker({ number, dir, identity, config }, fail);
-const journal = await openJournal({ dir, identity, indexRowsOf, warn: console.warn, checkpointer });
+const journal = await openJournal({ dir, identity, indexRowsOf, checkpointer });
 
 let filled = 0;
 const behindMs = () => Math.floor((1 - Math.min(1, filled / count)) * Number(days) * dayMs);

@@ -81,7 +81,7 @@ const withLog = (log: Log): Journal => {
   };
 };
 const onDisk = (dir = temporaryFolder(), checkpointer?: CheckpointWorker) =>
-  openJournal({ dir, identity, indexRowsOf, warn: () => {}, ...(checkpointer && { checkpointer }) });
+  openJournal({ dir, identity, indexRowsOf, ...(checkpointer && { checkpointer }) });
 /** The checkpoint is kept by a thread of its own, as in the service. */
 const withCheckpoints = () => {
   const dir = temporaryFolder();

@@ -259,9 +259,10 @@ function damaged(segments: Segments, index: number, bad: BadTail, isEnd: boolean
   const kept = Math.min(sequence, firstSequence) - 1;
   const loss = isEnd
     ? `give up this batch, which is the log's last and was acknowledged, with "payments log truncate ${segments.shard}:${sequence}"`
-    : `accept the loss of every change after sequence ${kept} that the checkpoint does not hold, and move away ${rest.join(', ')}`;
+    : `accept the loss of every change after sequence ${kept} that the checkpoint does not hold: move away ${rest.join(', ')}`;
+  const again = isEnd ? 'start again' : 'start once with "payments serve --accept-loss"';
   const message =
     `The log of ${shardFolder} is damaged in segment ${basename(folder)} (${folder}) at sequence ${sequence}: ${defect}. ` +
-    `Either restore the data folder from a backup; or ${loss}, then start again.`;
+    `Either restore the data folder from a backup; or ${loss}, then ${again}.`;
   return new DamagedLog(message, isEnd ? bad : null);
 }

@@ -7,7 +7,13 @@ import type { LmdbCheckpoint } from './checkpoint.ts';
 import { decodeTurn, turnDefect } from './codec.ts';
 import { ForeignPart } from './identity.ts';
 import { JournalDamaged } from './journal.ts';
-import { type JournalOptions, mapSizesOf, openCheckpoint } from './open-journal.ts';
+import {
+  acceptMissingSegment,
+  type JournalOptions,
+  mapSizesOf,
+  openCheckpoint,
+  refuseMissingSegment,
+} from './open-journal.ts';
 import { endOf, Segments } from './segments.ts';
 
 /** A journal as it lies on the disk; good while it is looked at. */
@@ -17,18 +23,20 @@ export interface InspectedJournal {
   readonly logEnd: number;
   /** The structure of every file is whole, so that the journal can be opened with `isChecked`. */
   readonly isWhole: boolean;
+  /** Throws `JournalDamaged` when the log's newest segment is gone. */
+  refuseMissingSegment(): void;
+  /** Gives up a newest segment that is gone, and returns its folder; null when it is there. */
+  acceptMissingSegment(): string | null;
   /** The organizations with records in the log beyond the checkpoint. */
   organizationsInLog(): Set<string>;
 }
-
-type Options = Omit<JournalOptions, 'warn'>;
 
 /**
  * Opens a journal, has `look` look at it, and closes it. Rejects with `ForeignPart` when a part of it belongs
  * elsewhere, and with `JournalDamaged` when it is damaged where it was looked at.
  */
 export async function inspectJournal<T>(
-  options: Options,
+  options: JournalOptions,
   look: (journal: InspectedJournal) => T,
 ): Promise<T> {
   const { dir, identity } = options;
@@ -40,6 +48,8 @@ export async function inspectJournal<T>(
       checkpoint,
       logEnd: endOf(segments),
       isWhole,
+      refuseMissingSegment: () => refuseMissingSegment(segments, checkpoint),
+      acceptMissingSegment: () => acceptMissingSegment(segments, checkpoint),
       organizationsInLog: () => organizationsAfter(segments, checkpoint.sequence),
     });
   } finally {

@@ -14,7 +14,7 @@ import { type Checkpointer, JournalDamaged, type OwnJournal } from './journal.ts
 import { SegmentedLog } from './log.ts';
 import type { LogEngine } from './log-engine.ts';
 import type { CheckDepth } from './page-check.ts';
-import { recoverLog, type Warn } from './recover-log.ts';
+import { recoverLog } from './recover-log.ts';
 import { Segments } from './segments.ts';
 import { syncPath } from './sync-path.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
@@ -36,7 +36,6 @@ export interface JournalOptions {
   readonly mapSizes?: { readonly log?: number; readonly state?: number };
   /** This process has just checked the files, see `inspectJournal`. */
   readonly isChecked?: boolean;
-  readonly warn: Warn;
   /** Keeps the checkpoint, in another thread; this thread does without one. */
   readonly checkpointer?: Checkpointer;
   /** The thread's own unless a test decides what runs next. */
@@ -78,7 +77,7 @@ export function partsOfJournal(dir: string): string[] {
 
 /** Opens a shard's journal. Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
 export async function openJournal(options: JournalOptions): Promise<OwnJournal> {
-  const { dir, identity, warn } = options;
+  const { dir, identity } = options;
   const segmentBytesMax = options.segmentBytesMax ?? defaultSegmentBytesMax;
   const { log: logMapSize, state: mapSize } = mapSizesOf(options);
   await createJournal(dir, identity, mapSize);
@@ -86,7 +85,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
   const checkpoint = openCheckpoint(options);
   const segments = new Segments(join(dir, 'log'), logMapSize, identity, 'write', checkedDepth(options));
   try {
-    noticeLoss(segments, checkpoint, warn);
+    refuseMissingSegment(segments, checkpoint);
     const follower =
       options.checkpointer ??
       new CheckpointFollower(
@@ -135,7 +134,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
 
 /** Opens the follower that keeps the checkpoint of a journal which another thread of this process has opened. */
 export function openFollower(
-  options: Omit<JournalOptions, 'warn'>,
+  options: JournalOptions,
   archived: ArchivedEnd = () => Number.POSITIVE_INFINITY,
 ): CheckpointFollower {
   const { dir, identity, indexRowsOf, scheduler = systemScheduler } = options;
@@ -185,18 +184,37 @@ function inStep(
   };
 }
 
-/** A newest segment that is gone leaves no other trace: what comes before it is whole. Told once. */
-function noticeLoss(segments: Segments, checkpoint: LmdbCheckpoint, warn: Warn): void {
-  const newest = segments.list.at(-1)?.firstSequence ?? 0;
+/**
+ * The folder of the log's newest segment when that is gone, else null. It leaves no other trace than the checkpoint's note:
+ * what comes before it is whole.
+ */
+function missingSegment(segments: Segments, checkpoint: LmdbCheckpoint): string | null {
   const noted = checkpoint.newestSegment;
-  if (newest >= noted) return;
-  warn('The newest segment of the log is missing: what it held and the checkpoint does not is lost', {
-    segment: segments.folderOf(noted),
-  });
-  checkpoint.noteSegment(newest);
+  return newestOf(segments) < noted ? segments.folderOf(noted) : null;
 }
 
-export function openCheckpoint(options: Omit<JournalOptions, 'warn'>): LmdbCheckpoint {
+/** Gives up a newest segment that is gone, and returns its folder; null when it is there. */
+export function acceptMissingSegment(segments: Segments, checkpoint: LmdbCheckpoint): string | null {
+  const missing = missingSegment(segments, checkpoint);
+  if (missing !== null) checkpoint.noteSegment(newestOf(segments));
+  return missing;
+}
+
+function newestOf({ list }: Segments): number {
+  return list.at(-1)?.firstSequence ?? 0;
+}
+
+/** Refuses a log without its newest segment: a retry of a request that it held would run again. Throws `JournalDamaged`. */
+export function refuseMissingSegment(segments: Segments, checkpoint: LmdbCheckpoint): void {
+  const missing = missingSegment(segments, checkpoint);
+  if (missing === null) return;
+  throw new JournalDamaged(
+    `The newest segment of the log is missing: what ${missing} held and the checkpoint does not is lost. Put that folder back, ` +
+      'or restore the data folder from a backup, or give up what is missing with "payments serve --accept-loss", once',
+  );
+}
+
+export function openCheckpoint(options: JournalOptions): LmdbCheckpoint {
   const { dir, identity, indexRowsOf, isChecked } = options;
   const { state: mapSize } = mapSizesOf(options);
   try {

@@ -8,9 +8,6 @@ import { entriesAfter } from './follow.ts';
 import type { ReplayedEntry } from './journal.ts';
 import type { ReadableLog } from './log-engine.ts';
 
-/** Tells an operator what happened. */
-export type Warn = (message: string, fields: Readonly<Record<string, unknown>>) => void;
-
 /**
  * The entries after `afterSequence`, some at a time. Returns the sequence of the next entry to append. After `JournalDamaged` is
  * thrown, the returned entries must not be used.

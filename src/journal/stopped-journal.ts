@@ -6,7 +6,13 @@ import type { LmdbCheckpoint } from './checkpoint.ts';
 import { damagedFile, dataFile } from './environment.ts';
 import { entriesAfter, readLog } from './follow.ts';
 import { nowhere, type ReplayedEntry, type ResponseLocation, type StoredResponse } from './journal.ts';
-import { foldersOfJournal, type JournalOptions, mapSizesOf, openCheckpoint } from './open-journal.ts';
+import {
+  foldersOfJournal,
+  type JournalOptions,
+  mapSizesOf,
+  openCheckpoint,
+  refuseMissingSegment,
+} from './open-journal.ts';
 import { fileDefect } from './page-check.ts';
 import { readStoredResponse, Segments } from './segments.ts';
 
@@ -26,7 +32,7 @@ export interface StoppedJournal {
  * `ForeignPart` when a part of it belongs elsewhere, and with `JournalDamaged` when the checkpoint is damaged.
  */
 export async function readStoppedJournal<T>(
-  options: Omit<JournalOptions, 'warn'>,
+  options: JournalOptions,
   use: (journal: StoppedJournal) => T | Promise<T>,
 ): Promise<T> {
   const { dir, identity } = options;
@@ -38,6 +44,7 @@ export async function readStoppedJournal<T>(
     return await use({
       checkpoint,
       async *replay() {
+        refuseMissingSegment(segments, checkpoint);
         const newest = segments.list.at(-1);
         if (newest !== undefined) refuseDamaged(dataFile(newest.folder));
         const after = checkpoint.sequence;

@@ -23,14 +23,12 @@ export interface DamagedEnd {
   readonly damagedRecords: number;
 }
 
-type Options = Omit<JournalOptions, 'warn'>;
-
 /**
  * Hands the damaged end of a log to `giveUp`, which may remove it, and settles with its result; null when the log's end is
  * sound. Rejects with `JournalDamaged` when the log is damaged elsewhere.
  */
 export async function truncateDamagedEnd<T>(
-  options: Options,
+  options: JournalOptions,
   giveUp: (end: DamagedEnd, remove: () => void) => Promise<T>,
 ): Promise<T | null> {
   const checkpoint = openCheckpoint(options);

@@ -39,7 +39,7 @@ const namedMax = 5;
  * `DataFolderError` when a part does not belong where it lies, or is older than the rest and that is not accepted.
  */
 export async function checkFolder(check: FolderCheck): Promise<Set<number>> {
-  const { folder, directory, acceptLoss, warn, onDamage = () => {} } = check;
+  const { folder, directory, acceptLoss, warn } = check;
   const accept = (loss: string) => {
     if (acceptLoss) return warn(`${loss}: this was accepted`);
     throw new DataFolderError(
@@ -50,7 +50,7 @@ export async function checkFolder(check: FolderCheck): Promise<Set<number>> {
   const organizations = new Set<string>();
   const whole = new Set<number>();
   for (let number = 0; number < folder.shards; number++) {
-    const findings = await inspectShard(folder, number, acceptLoss, onDamage);
+    const findings = await inspectShard(check, number);
     if (findings === null) continue;
     if (findings.isWhole) whole.add(number);
     await checkAge(check, findings, accept);
@@ -73,15 +73,18 @@ export async function checkFolder(check: FolderCheck): Promise<Set<number>> {
 }
 
 /** Null when the shard is damaged. Then it stays down at the start, and the others go on. */
-async function inspectShard(
-  folder: DataFolder,
-  number: number,
-  withLog: boolean,
-  onDamage: (message: string) => void,
-): Promise<ShardFindings | null> {
-  const look = ({ checkpoint, logEnd, isWhole, organizationsInLog }: InspectedJournal): ShardFindings => {
+async function inspectShard(check: FolderCheck, number: number): Promise<ShardFindings | null> {
+  const { folder, acceptLoss, warn, onDamage = () => {} } = check;
+  const look = (journal: InspectedJournal): ShardFindings => {
+    const { checkpoint, logEnd, isWhole, organizationsInLog } = journal;
+    if (acceptLoss) {
+      const missing = journal.acceptMissingSegment();
+      if (missing !== null) warn(`${missing} is missing, the newest segment of the log: this was accepted`);
+    } else {
+      journal.refuseMissingSegment();
+    }
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
-    if (withLog) for (const org of organizationsInLog()) organizations.add(org);
+    if (acceptLoss) for (const org of organizationsInLog()) organizations.add(org);
     const directoryRevision = readRevision(checkpoint.getSmallValue(directoryRevisionKey));
     const { sequence } = checkpoint;
     return { number, checkpoint: sequence, logEnd, directoryRevision, isWhole, organizations };

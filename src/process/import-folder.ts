@@ -87,7 +87,7 @@ async function importInto(folder: DataFolder, from: string, onProgress: ReportPr
   try {
     for (let number = 0; number < folder.shards; number++) {
       const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
-      journals.push(await openJournal({ dir, identity, indexRowsOf, warn }));
+      journals.push(await openJournal({ dir, identity, indexRowsOf }));
     }
     return await new Import(directory, new NewShards(journals)).run(from, onProgress);
   } finally {

@@ -119,13 +119,12 @@ async function layOut(
   const open = async (folder: DataFolder) => {
     const opened: OwnJournal[] = [];
     for (let number = 0; number < folder.shards; number++) {
-      const { segmentBytesMax, warn, scheduler } = options;
+      const { segmentBytesMax, scheduler } = options;
       const journal = await openJournal({
         dir: folder.shardDir(number),
         identity: folder.shardIdentity(number),
         indexRowsOf,
         segmentBytesMax,
-        warn,
         ...(scheduler && { scheduler }),
       });
       opened.push(journal);

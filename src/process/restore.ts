@@ -216,7 +216,6 @@ class Restore {
       identity,
       indexRowsOf,
       segmentBytesMax,
-      warn: (message) => this.#warnings.push(`shard ${shard}: ${message}`),
       ...(scheduler && { scheduler }),
     });
     try {

@@ -115,7 +115,7 @@ async function resealConnectors(directory: Directory, box: SecretBox): Promise<n
 /** Seals the secrets of a shard with the first key. Returns how many there are. */
 async function reseal(folder: DataFolder, number: number, box: SecretBox): Promise<number> {
   const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
-  const journal = await openJournal({ dir, identity, indexRowsOf, warn });
+  const journal = await openJournal({ dir, identity, indexRowsOf });
   try {
     const { checkpoint } = journal;
     // After this the log's records, which have the old seals, are not replayed again.

@@ -93,7 +93,6 @@ async function open() {
       indexRowsOf,
       segmentBytesMax,
       checkpointer,
-      warn: (message, fields) => logger.warn(fields, message),
     });
   } catch (error) {
     fail(error);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import { openFollower, openJournal } from '../../src/journal/open-journal.ts';
-import { appendTurns, failOnWarning, identity, temporaryFolder } from './journal-fixtures.ts';
+import { appendTurns, identity, temporaryFolder } from './journal-fixtures.ts';
 
 test('a segment that is not archived is kept, however old it is', async (context) => {
   const dir = temporaryFolder(context);
@@ -18,7 +18,7 @@ test('a segment that is not archived is kept, however old it is', async (context
     segmentBytesMax: 1,
     mapSizes: { log: 1 << 20, state: 1 << 20 },
   };
-  const journal = await openJournal({ ...options, warn: failOnWarning });
+  const journal = await openJournal({ ...options });
   await appendTurns(journal, [2, 2, 2, 2]);
   await journal.close();
   let archived = 0;

@@ -8,14 +8,7 @@ import { open as openLmdb } from 'lmdb';
 import { readEntries } from '../../src/journal/codec.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import type { RecordFrame } from '../../src/journal/record-frame.ts';
-import {
-  appendTurns,
-  failOnWarning,
-  identity,
-  indexRowsOf,
-  paymentIntent,
-  temporaryFolder,
-} from './journal-fixtures.ts';
+import { appendTurns, identity, indexRowsOf, paymentIntent, temporaryFolder } from './journal-fixtures.ts';
 
 const uint32 = 0xce;
 const int32 = 0xd2;
@@ -34,7 +27,7 @@ function writeOtherwise(bytes: Buffer): Buffer {
 
 test('a record has the same bytes in the checkpoint as in the log, whoever wrote them', async (context) => {
   const dir = temporaryFolder(context);
-  const open = () => openJournal({ dir, identity, indexRowsOf, warn: failOnWarning });
+  const open = () => openJournal({ dir, identity, indexRowsOf });
   const written = await open();
   await appendTurns(written, [3]);
   await written.close();

@@ -12,7 +12,6 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import { appendCycled, assertReflects } from './cycled.ts';
 import {
   digest,
-  failOnWarning,
   identity,
   paymentIntent,
   recovered,
@@ -24,7 +23,7 @@ import {
 const hourMs = 3_600_000;
 
 function open(dir: string, logBytesMax = Number.POSITIVE_INFINITY) {
-  const options = { dir, identity, indexRowsOf, segmentBytesMax: 300_000, logBytesMax, warn: failOnWarning };
+  const options = { dir, identity, indexRowsOf, segmentBytesMax: 300_000, logBytesMax };
   return openJournal(options);
 }
 

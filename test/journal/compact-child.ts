@@ -6,10 +6,10 @@ import { writeSync } from 'node:fs';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { appendCycled } from './cycled.ts';
-import { failOnWarning, identity, recovered } from './journal-fixtures.ts';
+import { identity, recovered } from './journal-fixtures.ts';
 
 const [dir, killAt] = process.argv.slice(2) as [string, string];
-const options = { dir, identity, indexRowsOf, segmentBytesMax: 300_000, warn: failOnWarning };
+const options = { dir, identity, indexRowsOf, segmentBytesMax: 300_000 };
 const journal = await recovered(await openJournal(options));
 const say = (line: string) => writeSync(1, `${line}\n`);
 

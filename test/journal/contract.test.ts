@@ -9,7 +9,6 @@ import {
   createEntry,
   customer,
   digest,
-  failOnWarning,
   framesOf,
   identity,
   indexRowsOf,
@@ -35,7 +34,7 @@ interface Subject {
 async function onDisk(context: TestContext): Promise<Subject> {
   const dir = temporaryFolder(context);
   // So small that each turn has a segment of its own, as in the twin.
-  const open = () => openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1, warn: failOnWarning });
+  const open = () => openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1 });
   const subject = {
     journal: await open(),
     async reopen() {

@@ -11,15 +11,7 @@ import type { LogBatch } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { CheckpointWorker } from '../../src/process/checkpoint-worker.ts';
 import type { Config } from '../../src/process/config-schema.ts';
-import {
-  cycledChange,
-  failOnWarning,
-  identity,
-  recovered,
-  startMs,
-  turnAt,
-  upTo,
-} from './journal-fixtures.ts';
+import { cycledChange, identity, recovered, startMs, turnAt, upTo } from './journal-fixtures.ts';
 
 const [dir, mode] = process.argv.slice(2) as [string, 'appends' | 'checkpoints'];
 const segmentBytesMax = 300_000;
@@ -34,7 +26,6 @@ const journal = await openJournal({
   identity,
   indexRowsOf,
   segmentBytesMax,
-  warn: failOnWarning,
   checkpointer: follower,
 });
 const { log, checkpoint, checkpointer } = journal;

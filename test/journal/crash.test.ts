@@ -11,7 +11,6 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   createEntry,
   cycledChange,
-  failOnWarning,
   identity,
   paymentIntent,
   replayOf,
@@ -40,7 +39,7 @@ async function runAndKill(dir: string, mode: string, until: string, lines: numbe
 }
 
 function open(dir: string) {
-  return openJournal({ dir, identity, indexRowsOf, warn: failOnWarning });
+  return openJournal({ dir, identity, indexRowsOf });
 }
 
 test('a process killed while it appends loses nothing that had settled', async (context: TestContext) => {

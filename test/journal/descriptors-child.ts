@@ -5,7 +5,7 @@
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { appendTurns, digest, failOnWarning, identity, indexRowsOf } from './journal-fixtures.ts';
+import { appendTurns, digest, identity, indexRowsOf } from './journal-fixtures.ts';
 
 const dir = process.argv[2]!;
 const segmentsOf = () => readdirSync(join(dir, 'log')).length;
@@ -14,7 +14,6 @@ const journal = await openJournal({
   identity,
   indexRowsOf,
   segmentBytesMax: 100_000,
-  warn: failOnWarning,
 });
 const taken: number[] = [];
 try {

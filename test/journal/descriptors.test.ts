@@ -7,15 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import {
-  failOnWarning,
-  identity,
-  indexRowsOf,
-  replayOf,
-  sequencesOf,
-  temporaryFolder,
-  upTo,
-} from './journal-fixtures.ts';
+import { identity, indexRowsOf, replayOf, sequencesOf, temporaryFolder, upTo } from './journal-fixtures.ts';
 
 const child = join(import.meta.dirname, 'descriptors-child.ts');
 
@@ -28,7 +20,7 @@ test('without a descriptor to be had, turns are appended, and a new segment wait
   const { nextSequence, starved, segments, status } = JSON.parse(stdout);
   assert.deepEqual([nextSequence, status], [802, 200]);
   assert(segments > starved, `${starved} segments, then ${segments}`);
-  const journal = await openJournal({ dir, identity, indexRowsOf, warn: failOnWarning });
+  const journal = await openJournal({ dir, identity, indexRowsOf });
   assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(801));
   await journal.close();
 });

@@ -11,7 +11,6 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
   digest,
-  failOnWarning,
   framesOf,
   identity,
   indexRowsOf,
@@ -29,7 +28,7 @@ const run = `'${process.execPath}' '${child}'`;
 
 function open(dir: string, segmentBytesMax?: number) {
   const size = segmentBytesMax === undefined ? {} : { segmentBytesMax };
-  return openJournal({ dir, identity, indexRowsOf, warn: failOnWarning, ...size });
+  return openJournal({ dir, identity, indexRowsOf, ...size });
 }
 
 /** A file system of a few megabytes, or null where this process may not mount one. */

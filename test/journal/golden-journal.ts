@@ -9,7 +9,7 @@ import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { Entry } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { goldenRecordsOf } from './golden-records.ts';
-import { digest, failOnWarning, identity, startMs } from './journal-fixtures.ts';
+import { digest, identity, startMs } from './journal-fixtures.ts';
 
 export const goldenFolder = join(import.meta.dirname, 'golden');
 
@@ -36,7 +36,7 @@ export const goldenSmallValue = ['org_000000000000000000000001/t', Uint8Array.of
 
 export function openGolden(dir: string) {
   const mapSizes = { log: 1 << 20, state: 1 << 20 };
-  return openJournal({ dir, identity, indexRowsOf, mapSizes, warn: failOnWarning });
+  return openJournal({ dir, identity, indexRowsOf, mapSizes });
 }
 
 export async function writeGoldenJournal(name: string): Promise<void> {

@@ -165,7 +165,3 @@ export function temporaryFolder(test: TestContext): string {
   test.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
-
-export function failOnWarning(message: string, fields: object): never {
-  throw new Error(`unexpected warning: ${message} ${JSON.stringify(fields)}`);
-}

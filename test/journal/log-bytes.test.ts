@@ -11,7 +11,6 @@ import { readStoppedJournal } from '../../src/journal/stopped-journal.ts';
 import {
   appendTurns,
   digest,
-  failOnWarning,
   identity,
   indexRowsOf,
   recovered,
@@ -35,9 +34,7 @@ async function tight(context: TestContext, logBytesMax = 1): Promise<Subject> {
 }
 
 async function open(dir: string, logBytesMax: number): Promise<OwnJournal> {
-  return await recovered(
-    await openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1, logBytesMax, warn: failOnWarning }),
-  );
+  return await recovered(await openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1, logBytesMax }));
 }
 
 const segmentsIn = (dir: string) => readdirSync(join(dir, 'log')).sort();

@@ -15,7 +15,6 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import {
   appendTurns,
   digest,
-  failOnWarning,
   identity,
   indexRowsOf,
   startMs,
@@ -28,7 +27,7 @@ const segmentBytesMax = 48 * 1024;
 
 function open(dir: string) {
   const mapSizes = { log: 1 << 24, state: 1 << 24 };
-  return openJournal({ dir, identity, indexRowsOf, mapSizes, segmentBytesMax, warn: failOnWarning });
+  return openJournal({ dir, identity, indexRowsOf, mapSizes, segmentBytesMax });
 }
 
 /** A closed journal with some segments: 60 turns of one to five entries. */
@@ -253,7 +252,7 @@ test('a segment of another shard, folder or generation is not taken for one of t
   // The label says one thing, and the batches another.
   const foreign = temporaryFolder(context);
   const other = { ...identity, shard: 2 };
-  const journal = await openJournal({ dir: foreign, identity: other, indexRowsOf, warn: failOnWarning });
+  const journal = await openJournal({ dir: foreign, identity: other, indexRowsOf });
   await appendTurns(journal, [1]);
   await journal.close();
   const [mine] = files.segments();

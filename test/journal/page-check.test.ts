@@ -28,7 +28,7 @@ const pageBytes = 4_096;
 /** A closed journal: one segment whose tree has branches, and a checkpoint. */
 async function written(context: TestContext) {
   const dir = temporaryFolder(context);
-  const journal = await openJournal({ dir, identity, indexRowsOf, warn: assert.fail });
+  const journal = await openJournal({ dir, identity, indexRowsOf });
   await appendTurns(journal, [...Array<number>(30).fill(1), 20, ...Array<number>(30).fill(1)]);
   const records = framesOf(upTo(40).map((number) => paymentIntent(number)));
   await journal.checkpoint.write({ records, sequence: 2, idempotencyRecords: [] });
@@ -37,11 +37,10 @@ async function written(context: TestContext) {
   return { dir, log, state: join(dir, 'state', 'data.mdb'), last: 80 };
 }
 
-/** The result of opening and reading everything: `damaged`, `shorter` with a warning, or `whole`. */
+/** The result of opening and reading everything: `damaged` or `whole`. */
 async function outcome(dir: string, last: number): Promise<string> {
-  let warned = 0;
   try {
-    const journal = await openJournal({ dir, identity, indexRowsOf, warn: () => warned++ });
+    const journal = await openJournal({ dir, identity, indexRowsOf });
     try {
       const sequences = sequencesOf(await replayOf(journal));
       const read = [...journal.checkpoint.scan('payment_intent', { descending: false })].map((id) =>
@@ -51,8 +50,8 @@ async function outcome(dir: string, last: number): Promise<string> {
       const end = sequences.at(-1)!;
       assert.deepEqual(sequences, upTo(end, 3));
       assert.equal(journal.log.nextSequence, end + 1);
-      assert(isWhole && (warned > 0 || end === last), 'something was lost without a word');
-      return warned > 0 ? 'shorter' : 'whole';
+      assert(isWhole && end === last, 'something was lost without a word');
+      return 'whole';
     } finally {
       await journal.close();
     }
@@ -91,7 +90,7 @@ for (const which of ['log', 'state'] as const) {
     const file = subject[which];
     const good = readFileSync(file);
     const noise = random(7);
-    const counts: Record<string, number> = { damaged: 0, shorter: 0, whole: 0 };
+    const counts: Record<string, number> = { damaged: 0, whole: 0 };
     for (const fill of [() => 0, () => 0xff, noise])
       for (let start = 0; start < good.length; start += pageBytes) {
         const bad = Buffer.from(good);
@@ -137,7 +136,7 @@ test('a file that is missing is a defect', async (context) => {
 
 test('a start checks each file once: its inspection does, and neither the shard nor its follower again', async (context) => {
   const dir = temporaryFolder(context);
-  const journal = await openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1, warn: assert.fail });
+  const journal = await openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1 });
   await appendTurns(journal, Array<number>(9).fill(2));
   await journal.checkpointer.write(6);
   await journal.close();
@@ -166,7 +165,7 @@ test('a start checks each file once: its inspection does, and neither the shard 
   assert.equal(files.length, 9);
   assert.deepEqual(checked(), ['state/data.mdb', ...files]);
   read.length = 0;
-  const opened = await openJournal({ ...options, isChecked: true, warn: assert.fail });
+  const opened = await openJournal({ ...options, isChecked: true });
   const follower = openFollower({ ...options, isChecked: true });
   assert.deepEqual(sequencesOf(await replayOf(opened)), upTo(18, 7));
   assert.equal(await follower.write(18), 24);
@@ -181,7 +180,7 @@ test('a start checks each file once: its inspection does, and neither the shard 
 
 test('an old segment that is damaged is checked again by whoever needs it', async (context) => {
   const dir = temporaryFolder(context);
-  const options = { dir, identity, indexRowsOf, warn: assert.fail };
+  const options = { dir, identity, indexRowsOf };
   const journal = await openJournal({ ...options, segmentBytesMax: 1 });
   await appendTurns(journal, [2, 2, 2]);
   await journal.checkpointer.write(4);

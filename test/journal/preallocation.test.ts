@@ -17,7 +17,6 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import { Preallocation } from '../../src/journal/preallocation.ts';
 import {
   appendTurns,
-  failOnWarning,
   identity,
   indexRowsOf,
   paymentIntent,
@@ -33,7 +32,7 @@ import {
 const kilobyte = 1024;
 
 function open(dir: string) {
-  return openJournal({ dir, identity, indexRowsOf, warn: failOnWarning });
+  return openJournal({ dir, identity, indexRowsOf });
 }
 
 /** A turn with one record of about so many bytes. */

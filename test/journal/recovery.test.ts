@@ -9,14 +9,15 @@ import { crc32 } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
 import { toBufferKey } from 'ordered-binary';
 import { encodeTurn, readTurnHeader } from '../../src/journal/codec.ts';
+import { type InspectedJournal, inspectJournal } from '../../src/journal/inspect-journal.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { type JournalOptions, openJournal } from '../../src/journal/open-journal.ts';
+import { readStoppedJournal } from '../../src/journal/stopped-journal.ts';
 import { truncateDamagedEnd } from '../../src/journal/truncate-log.ts';
 import {
   appendTurns,
   digest,
-  failOnWarning,
   framesOf,
   identity,
   indexRowsOf,
@@ -34,7 +35,7 @@ import {
 const everyTurn = 1;
 
 function open(dir: string, options: Partial<JournalOptions> = {}) {
-  return openJournal({ dir, identity, indexRowsOf, warn: failOnWarning, ...options });
+  return openJournal({ dir, identity, indexRowsOf, ...options });
 }
 
 /** A closed journal of turns with these sizes; `checkpointed` is the sequence of its checkpoint. */
@@ -180,12 +181,11 @@ test('damage before the end stops the journal and names what to do', async (cont
   assert(message.includes(`move away ${named.join(', ')},`), message);
   // The operator does as the message says.
   for (const folder of named) renameSync(folder, join(dir, basename(folder)));
-  const warnings: string[] = [];
-  const journal = await open(dir, { warn: (message) => warnings.push(message) });
-  assert.deepEqual(
-    warnings.map((warning) => /is missing: .* is lost/.test(warning)),
-    [true],
+  const accepted = await inspectJournal({ dir, identity, indexRowsOf }, (journal) =>
+    journal.acceptMissingSegment(),
   );
+  assert.equal(accepted, named.at(-1));
+  const journal = await open(dir);
   assert.deepEqual(sequencesOf(await replayOf(journal)), upTo(4));
   await appendTurns(journal, [1]);
   await journal.close();
@@ -204,19 +204,29 @@ test('a damaged segment that only holds answers is dropped when its time has com
   await journal.close();
 });
 
-test('a newest segment that is gone is noticed, once', async (context) => {
+test('a journal whose newest segment is gone stays shut until the loss is accepted', async (context) => {
   const dir = await written(context, [4, 3, 2], { segmentBytesMax: everyTurn, checkpointed: 4 });
   rmSync(segmentFolder(dir, 8), { recursive: true });
-  const warnings: object[] = [];
-  const warn = (message: string, fields: object) => warnings.push({ message, ...fields });
-  for (let start = 0; start < 2; start++) {
-    const journal = await open(dir, { warn });
-    assert.deepEqual(sequencesOf(await replayOf(journal)), [5, 6, 7]);
-    await journal.close();
-  }
-  const message =
-    'The newest segment of the log is missing: what it held and the checkpoint does not is lost';
-  assert.deepEqual(warnings, [{ message, segment: segmentFolder(dir, 8) }]);
+  const missing = {
+    name: 'JournalDamaged',
+    message: /newest segment .* is missing: .*0{15}8 held.*--accept-loss/,
+  };
+  await assert.rejects(open(dir), missing);
+  const stopped = readStoppedJournal({ dir, identity, indexRowsOf }, async (journal) => {
+    for await (const _ of journal.replay());
+  });
+  await assert.rejects(stopped, missing);
+  const inspected = <T>(look: (journal: InspectedJournal) => T) =>
+    inspectJournal({ dir, identity, indexRowsOf }, look);
+  await assert.rejects(
+    inspected((journal) => journal.refuseMissingSegment()),
+    missing,
+  );
+  for (const expected of [segmentFolder(dir, 8), null])
+    assert.equal(await inspected((journal) => journal.acceptMissingSegment()), expected);
+  const journal = await open(dir);
+  assert.deepEqual(sequencesOf(await replayOf(journal)), [5, 6, 7]);
+  await journal.close();
 });
 
 test('damage in the middle of a segment stops the journal', async (context) => {
@@ -329,15 +339,14 @@ test('a checkpoint in the middle of a turn is replayed from the next entry on', 
   await journal.close();
 });
 
-test('without any segment the log goes on after the checkpoint, with a warning', async (context) => {
+test('without any segment the log goes on after the checkpoint, once the loss is accepted', async (context) => {
   const dir = await written(context, [4, 3], { checkpointed: 6 });
-  rmSync(join(dir, 'log'), { recursive: true });
-  const warnings: string[] = [];
-  const journal = await open(dir, { warn: (message) => warnings.push(message) });
-  assert.deepEqual(
-    warnings.map((warning) => /is missing: .* is lost/.test(warning)),
-    [true],
+  rmSync(segmentFolder(dir, 1), { recursive: true });
+  const accepted = await inspectJournal({ dir, identity, indexRowsOf }, (journal) =>
+    journal.acceptMissingSegment(),
   );
+  assert.equal(accepted, segmentFolder(dir, 1));
+  const journal = await open(dir);
   assert.equal((await recovered(journal)).log.nextSequence, 7);
   await appendTurns(journal, [2]);
   await journal.close();

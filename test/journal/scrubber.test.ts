@@ -18,7 +18,6 @@ import {
   appendTurns,
   customer,
   digest,
-  failOnWarning,
   framesOf,
   identity,
   indexRowsOf,
@@ -45,7 +44,6 @@ async function written(context: TestContext): Promise<Folder> {
     indexRowsOf,
     mapSizes,
     segmentBytesMax: 256 * 1024,
-    warn: failOnWarning,
   });
   for (let first = 0; first < entries; first += 30) await appendTurns(journal, [30]);
   await journal.checkpointer.write(entries);
@@ -336,7 +334,7 @@ for (const { name, damage, defect, advice } of damages) {
 test('a checkpoint that is written between slices is not taken for a damaged one', async (context) => {
   const dir = temporaryFolder(context);
   const mapSizes = { log: 1 << 24, state: 1 << 24 };
-  const journal = await openJournal({ dir, identity, indexRowsOf, mapSizes, warn: failOnWarning });
+  const journal = await openJournal({ dir, identity, indexRowsOf, mapSizes });
   const folder = { checkpoint: join(dir, 'state'), file: '', log: new LogReader(join(dir, 'log'), identity) };
   const { findings, scrubber } = scrubberOf(folder);
   let passes = 0;

@@ -17,7 +17,6 @@ import { appendCycled, assertReflects, newestOf, storedAmount } from '../journal
 import {
   createEntry,
   digest,
-  failOnWarning,
   identity,
   paymentIntent,
   replayOf,
@@ -53,7 +52,6 @@ async function open(dir: string, segmentBytesMax = 300_000): Promise<Opened> {
     identity,
     indexRowsOf,
     segmentBytesMax,
-    warn: failOnWarning,
     checkpointer,
   });
   return { journal, thread: await started.promise, endings };

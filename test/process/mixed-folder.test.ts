@@ -75,6 +75,30 @@ function changesOf(dataDir: string): number {
   return changes;
 }
 
+test('a shard that has lost the newest segment of its log stays down until the loss is accepted', async () => {
+  const dataDir = temporaryFolder();
+  const noCheckpoint = { ...env, PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '3600000' };
+  let service = await startService({ dataDir, env: noCheckpoint });
+  const shops = await shopOnEachShard(service, 2);
+  for (const shop of shops) assert.equal((await create(service, shop, 'before')).status, 200);
+  await service.kill();
+  const log = join(dataDir, 'shard-1', 'log');
+  const newest = readdirSync(log).sort().at(-1)!;
+  renameSync(join(log, newest), join(dataDir, 'shard-1', 'away'));
+  service = await startService({ dataDir, env });
+  assert.equal((await create(service, shops[1]!, 'before')).status, 503, 'no second object is made');
+  assert.equal((await create(service, shops[0]!, 'before')).headers.get('idempotent-replayed'), 'true');
+  assert.match(service.output(), /newest segment of the log is missing.*--accept-loss/);
+  assert.equal(await service.stop(), 0);
+  service = await startService({ dataDir, env, args: ['--accept-loss'] });
+  assert.match(service.output(), /newest segment of the log: this was accepted/);
+  assert.equal((await create(service, shops[1]!, 'after')).status, 200);
+  assert.equal(await service.stop(), 0);
+  service = await startService({ dataDir, env });
+  assert.equal((await create(service, shops[1]!, 'after')).headers.get('idempotent-replayed'), 'true');
+  assert.equal(await service.stop(), 0);
+});
+
 describe('a start on parts that do not belong together is refused', () => {
   /** Two shards, a payment in each. */
   let older: string;

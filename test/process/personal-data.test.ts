@@ -32,7 +32,7 @@ function leftIn(dir: string): string[] {
 test('a customer who was deleted is in no file after the retention of the log and a compaction', async () => {
   const dir = temporaryFolder();
   // So small that each turn has a segment of its own.
-  const onDisk = await openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1, warn: assert.fail });
+  const onDisk = await openJournal({ dir, identity, indexRowsOf, segmentBytesMax: 1 });
   const actor = new Actor({ onDisk });
   const { json: customer } = await actor.send('POST /v1/customers', { body: person, key: 'customer' });
   await actor.send(`POST /v1/customers/${customer.id}`, { body: { name: `${person.name} El Fassi` } });

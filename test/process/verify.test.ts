@@ -62,7 +62,6 @@ async function spoil(
     dir: shardDir(number),
     identity: shardIdentity(number),
     indexRowsOf: rowsOf,
-    warn: assert.fail,
   });
   const { checkpoint } = journal;
   const records = change([...checkpoint.records()]).map(encodeRecord);
@@ -172,7 +171,7 @@ test('events that retention has removed are not missed, and a part of a younger 
   const { shardDir, shardIdentity } = await existingDataFolder(folder);
   const number = shardOfOrganization(shops[0]!.id, shards);
   const [dir, identity] = [shardDir(number), shardIdentity(number)];
-  const journal = await openJournal({ dir, identity, indexRowsOf, warn: assert.fail });
+  const journal = await openJournal({ dir, identity, indexRowsOf });
   const marks = writeRetention({ horizonMs, marks: [] });
   await journal.checkpointer.putSmallValues(new Map([[retentionKey, marks]]));
   await journal.close();

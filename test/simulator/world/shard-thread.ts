@@ -88,10 +88,6 @@ export class ShardThread {
       indexRowsOf,
       segmentBytesMax: settings.segmentBytesMax,
       checkpointer: this.#checkpointer,
-      warn: (message, fields) => {
-        world.note(`shard ${number} warns: ${message} ${JSON.stringify(fields)}`);
-        world.judge.check('the service starts on what a crash leaves', world.isDamaged, () => message);
-      },
     });
     const timers = { after: (ms: number, run: () => void) => simulation.after(this.lane, ms, run) };
     const scheduler = {
