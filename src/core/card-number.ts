@@ -1,14 +1,11 @@
-// Card numbers: the Luhn check digit, the brand of an issuer prefix, and the search for a card number in a text. Every
-// text of a request is searched, so that no card number is ever stored. The card page and the cash codes use the rest.
+// Card numbers: the Luhn check digit, the brand of an issuer prefix, and the search for card numbers in a text. What is found is
+// refused in requests and left out of logs, by this one search, so that nothing is hidden of what was accepted.
 //
-// The search finds 13 to 19 digits with a known issuer prefix and a valid Luhn sum, in one piece or in the groups that are
-// printed on cards, with one kind of separator (spaces, dashes or dots), that touch no letter, digit, dash or underscore.
-// It does not find the identifiers that merchants use: the groups of a UUID touch its dashes, and the digits of a
-// hexadecimal id touch its letters. Two kinds of numbers that match are excluded: bank account numbers (24 digits, printed
-// in groups), and telephone numbers (up to 15 digits behind a plus sign).
-//
-// The search also reads Arabic-Indic digits (٠ to ٩), Persian digits (۰ to ۹) and fullwidth digits, which customers type.
-// The functions about numbers take ASCII digits only.
+// The search finds 13 to 19 decimal digits of any script with a known issuer prefix and a valid Luhn sum, in one piece or in
+// the groups that are printed on cards, with one kind of separator. Around them is no letter, digit, dash or underscore, and
+// no dot with a digit beyond it: `0.4080064116376725` is a number, and the groups of a UUID touch its dashes. Two kinds of
+// numbers that match are excluded: bank account numbers (24 digits, printed in groups), and telephone numbers (up to 15
+// digits behind a plus sign).
 
 import { assert } from './assert.ts';
 
@@ -42,42 +39,125 @@ const issuerRanges: readonly (readonly [number, number, CardBrand])[] = [
 ];
 
 const digitsMin = 13;
-const foreignDigits = /[٠-٩۰-۹０-９]/g;
 const onlyAsciiDigits = /^[0-9]+$/;
 const beyondAscii = /[\u0080-\uffff]/;
 
-// Invisible characters. They are removed first, because they don't separate digits for a reader.
-const invisible = /\p{Default_Ignorable_Code_Point}/gu;
-const spaces = /\p{Zs}/gu;
-const dashes = /[\p{Pd}\u2212]/gu;
-
 /** One piece; 4-4-4-1 to 4-4-4-7; 4-6-4 and 4-6-5. Up to 15 digits behind a plus sign are a telephone number (E.164). */
 const printedNumbers =
-  /(?<![\p{L}\p{Nd}_-])(?:(?<!\+)\d{13,15}|\d{16,19}|\d{4}([ .-])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ .-])\d{6}\2\d{4,5})(?![\p{L}\p{Nd}_-])/gu;
+  /(?<![\p{L}\d_-]|\d\.)(?:(?<!\+)\d{13,15}|\d{16,19}|\d{4}([ ._/-])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ ._/-])\d{6}\2\d{4,5})(?![\p{L}\d_-]|\.\d)/gu;
 
 /** Bank, town, account (16 digits, grouped in any way) and check digits; or the groups of four of an IBAN. */
 const bankAccounts =
-  /(?<![\p{L}\p{Nd}_-]|\d[ .])(?:\d{3}([ .-])\d{3}\1(?:\d\1?){16}\d{2}|(?:MA\d{2} )?\d{4}([ .-])(?:\d{4}\2){4}\d{4})(?![\p{L}\p{Nd}_-]|[ .]\d)/giu;
+  /(?<![\p{L}\d_-]|\d[ ./])(?:\d{3}([ ._/-])\d{3}\1(?:\d\1?){16}\d{2}|(?:MA\d{2} )?\d{4}([ ._/-])(?:\d{4}\2){4}\d{4})(?![\p{L}\d_-]|[ ./]\d)/giu;
 
-/** True when `text` contains something that looks like a card number. */
+/** Digits and separators of a bank account number. One without separators is too long for a card number. */
+const accountMin = 24;
+
+/** Whether `text` has something that looks like a card number. */
 export function findCardNumber(text: string): boolean {
   if (!mayHoldCardNumber(text) || !hasEnoughDigits(text)) return false;
-  // Most texts are ASCII, in which nothing has to be replaced.
-  const searched = (beyondAscii.test(text) ? withAsciiDigits(text) : text).replace(bankAccounts, ';');
-  printedNumbers.lastIndex = 0;
+  return nextCardNumber(withoutAccounts(plain(text).text), 0) !== null;
+}
+
+/** The text with `mask` in the place of each card number. They are looked for in `searched`, which has the same length. */
+export function maskCardNumbers(text: string, mask: string, searched = text): string {
+  if (!mayHoldCardNumber(searched) || !hasEnoughDigits(searched)) return text;
+  const { text: plainText, moves } = plain(searched);
+  const numbers = withoutAccounts(plainText);
+  let masked = '';
+  let end = 0;
+  let moved = 0;
+  let next = 0;
+  const placeOf = (place: number) => {
+    while (next < moves.length && moves[next]!.from <= place) moved += moves[next++]!.units;
+    return place + moved;
+  };
+  for (let found = nextCardNumber(numbers, 0); found !== null; found = nextCardNumber(numbers, found.end)) {
+    masked += text.slice(end, placeOf(found.start)) + mask;
+    end = placeOf(found.end);
+  }
+  return masked + text.slice(end);
+}
+
+/** The text with something else of the same length in the place of each bank account number. */
+function withoutAccounts(text: string): string {
+  return text.length < accountMin
+    ? text
+    : text.replace(bankAccounts, (account) => ';'.repeat(account.length));
+}
+
+/** The first card number that begins at `from` or behind it: from `start` to before `end`. */
+function nextCardNumber(text: string, from: number): { readonly start: number; readonly end: number } | null {
+  printedNumbers.lastIndex = from;
   for (;;) {
-    const match = printedNumbers.exec(searched);
-    if (match === null) return false;
-    const digits = match[0].replace(/[ .-]/g, '');
-    if (cardBrand(digits) !== null && luhnValid(digits)) return true;
+    const match = printedNumbers.exec(text);
+    if (match === null) return null;
+    const number = match[0];
+    const digits = onlyAsciiDigits.test(number) ? number : number.replace(/\D/g, '');
+    if (cardBrand(digits) !== null && luhnValid(digits))
+      return { start: match.index, end: match.index + number.length };
     // The next match may begin within this one: `1234 4111 1111 1111 1111`.
     printedNumbers.lastIndex = match.index + 1;
   }
 }
 
-/** The text with ASCII digits, simple spaces and simple dashes, and without invisible characters. */
-function withAsciiDigits(text: string): string {
-  return asciiDigits(text.replace(invisible, '').replace(spaces, ' ').replace(dashes, '-'));
+// Digits and separators beyond ASCII, and invisible characters, which don't separate digits for a reader.
+const writtenOtherwise =
+  /[[\p{Nd}\p{Zs}\p{Pd}\p{Default_Ignorable_Code_Point}\u2044\u2212\u2215\uff0e\uff0f\uff3f]--\p{ASCII}]/gv;
+const digitsBeyondAscii = /[\p{Nd}--[0-9]]/gv;
+const oneDigit = /^\p{Nd}$/u;
+const oneSpace = /^\p{Zs}$/u;
+const oneDash = /^[\p{Pd}\u2212]$/u;
+const otherSigns: Readonly<Record<string, string>> = {
+  '\u2044': '/',
+  '\u2215': '/',
+  '\uff0e': '.',
+  '\uff0f': '/',
+  '\uff3f': '_',
+};
+
+interface PlainText {
+  /** With ASCII digits, simple spaces, dashes, dots, underscores and slashes, and without invisible characters. */
+  readonly text: string;
+  /** From these places on, in their order, what follows was so many units more to the right in the text that was given. */
+  readonly moves: readonly { readonly from: number; readonly units: number }[];
+}
+
+function plain(given: string): PlainText {
+  if (!beyondAscii.test(given)) return { text: given, moves: [] };
+  const moves: { from: number; units: number }[] = [];
+  let moved = 0;
+  const text = given.replace(writtenOtherwise, (character, at: number) => {
+    const simple = plainCharacter(character);
+    const units = character.length - simple.length;
+    if (units > 0) moves.push({ from: at - moved + simple.length, units });
+    moved += units;
+    return simple;
+  });
+  return { text, moves };
+}
+
+/** What was found for a character: Unicode has some five thousand that are written otherwise. */
+const plainCharacters = new Map<string, string>();
+
+function plainCharacter(character: string): string {
+  let simple = plainCharacters.get(character);
+  if (simple === undefined) {
+    if (oneDigit.test(character)) simple = asciiDigit(character);
+    else if (oneSpace.test(character)) simple = ' ';
+    else if (oneDash.test(character)) simple = '-';
+    else simple = otherSigns[character] ?? '';
+    plainCharacters.set(character, simple);
+  }
+  return simple;
+}
+
+/** The ASCII digit of the same value: the digits of each script follow each other, and begin with a zero. */
+function asciiDigit(character: string): string {
+  const code = character.codePointAt(0)!;
+  let first = code;
+  while (oneDigit.test(String.fromCodePoint(first - 1))) first--;
+  return String((code - first) % 10);
 }
 
 /**
@@ -108,18 +188,17 @@ function hasEnoughDigits(text: string): boolean {
 
 /** Whether card numbers can be written with a character. It may say yes for others beyond the Arabic script. */
 function isNumberCharacter(code: number): boolean {
-  if (code < 0x80) return (code >= 0x30 && code <= 0x39) || code === 0x20 || code === 0x2d || code === 0x2e;
-  if (code >= 0x700) return true;
-  if ((code >= 0x660 && code <= 0x669) || (code >= 0x6f0 && code <= 0x6f9)) return true;
-  return rareNumberCharacters.has(code);
+  return code >= 0x700 || numberCharacters[code] === 1;
 }
 
-/** No-break space, soft hyphen, grapheme joiner, Armenian hyphen, Hebrew maqaf, Arabic letter mark. */
-const rareNumberCharacters = new Set([0xa0, 0xad, 0x34f, 0x58a, 0x5be, 0x61c]);
+const numberCharacters = Uint8Array.from({ length: 0x700 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return Number(/[ ._/-]/.test(character) || plain(character).text !== character || oneDigit.test(character));
+});
 
-/** The text with Arabic-Indic, Persian and fullwidth digits as ASCII ones: each range starts at a multiple of 16. */
+/** The text with the digits of every script as ASCII ones. */
 export function asciiDigits(text: string): string {
-  return text.replace(foreignDigits, (digit) => String(digit.charCodeAt(0) & 15));
+  return beyondAscii.test(text) ? text.replace(digitsBeyondAscii, plainCharacter) : text;
 }
 
 /** The brand that issues numbers with this prefix; null when no brand does, or with fewer than six digits. */

@@ -1,7 +1,7 @@
 // Decides whether a client's text may be logged. A client can put a key or a card number into a path or an idempotency key,
 // and neither may be logged.
 
-import { holdsCardNumber } from '../core/secret-text.ts';
+import { findCardNumber } from '../core/card-number.ts';
 
 const plainPath = /^\/[\w./~-]{0,199}$/;
 /** The service's keys and secrets, plain or as the start of Basic credentials in base 64. */
@@ -53,5 +53,5 @@ function isPlain(text: string): boolean {
 }
 
 function isHarmless(text: string): boolean {
-  return !ourSecrets.test(text) && !holdsCardNumber(text);
+  return !ourSecrets.test(text) && !findCardNumber(text);
 }

@@ -3,7 +3,8 @@
 // API, and nearly always it has nothing to leave out: that is found by a few searches over a whole batch. What was refused
 // can hold anything, and is always read.
 
-import { hasCardDigits, maskText, maskValue } from '../core/secret-text.ts';
+import { cardBrand, findCardNumber, luhnValid } from '../core/card-number.ts';
+import { maskText, maskValue } from '../core/secret-text.ts';
 import {
   type AnsweredRequest,
   bodyKeptBytesMax,
@@ -17,7 +18,7 @@ const refusedFrom = 400;
  * What only an entry with a secret or an encoded text has: a part of `svc_`, a part of its base 64, and the characters that begin
  * an encoded one. Their first characters are rare in JSON, which makes the search fast.
  */
-const signs = ['vc_', 'ZjX', '\\u', '%'];
+const signs = ['vc_', 'ZjX', '\\', '%'];
 const none = Number.POSITIVE_INFINITY;
 
 /** Masks the entries of a batch, which has `bytes` bytes, in their order. */
@@ -66,12 +67,13 @@ export class Masker {
 }
 
 const digitsMin = 13;
-const [other, separator, digit] = [0, 1, 2];
+const digitsMax = 19;
+const [other, separator, digit, beyondAscii] = [0, 1, 2, 3];
 /** What each byte can be in a number. */
 const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte >= 0x80) return separator;
+  if (byte >= 0x80) return beyondAscii;
   const character = String.fromCharCode(byte);
-  return /\d/.test(character) ? digit : /[ .+/_-]/.test(character) ? separator : other;
+  return /\d/.test(character) ? digit : /[ ._/+-]/.test(character) ? separator : other;
 });
 
 /**
@@ -88,23 +90,26 @@ function mayHoldCardNumber(bytes: Buffer, start: number, end: number): boolean {
       continue;
     }
     let digits = '';
-    // The low bits of each script's digits are their values.
-    for (i = from; i < end && kinds[bytes[i]!] !== other; i++)
-      if (isDigitAt(bytes, i)) digits += bytes[i]! & 15;
-    if (hasCardDigits(digits)) return true;
+    let isAscii = true;
+    for (i = from; i < end && kinds[bytes[i]!] !== other; i++) {
+      const kind = kinds[bytes[i]!];
+      if (kind === digit) digits += bytes[i]! & 15;
+      else if (kind === beyondAscii) isAscii = false;
+    }
+    if (isAscii ? hasCardDigits(digits) : findCardNumber(bytes.toString('utf8', from, i))) return true;
     from = i;
   }
   return false;
 }
 
-/** Whether a digit ends at the byte: an ASCII one, or an Arabic-Indic, a Persian or a fullwidth one in UTF-8. */
-function isDigitAt(bytes: Buffer, i: number): boolean {
-  const byte = bytes[i]!;
-  if (byte < 0x80) return kinds[byte] === digit;
-  const before = bytes[i - 1];
-  if (before === 0xd9) return byte >= 0xa0 && byte <= 0xa9;
-  if (before === 0xdb) return byte >= 0xb0 && byte <= 0xb9;
-  return before === 0xbc && bytes[i - 2] === 0xef && byte >= 0x90 && byte <= 0x99;
+/** Whether some of the digits in a row are a card number. */
+function hasCardDigits(digits: string): boolean {
+  for (let start = 0; start + digitsMin <= digits.length; start++) {
+    if (cardBrand(digits.slice(start, start + 6)) === null) continue;
+    for (let length = digitsMin; length <= digitsMax && start + length <= digits.length; length++)
+      if (luhnValid(digits.slice(start, start + length))) return true;
+  }
+  return false;
 }
 
 /** The request without what must not be stored; null when there was nothing of it. */
@@ -130,10 +135,10 @@ function maskedRequest(entry: AnsweredRequest, flags: number): AnsweredRequest |
   };
 }
 
-/** A part of an address. One that hides something behind percent signs is left out as a whole. */
+/** A part of an address. One that hides something behind percent or plus signs is left out as a whole. */
 function maskedAddress(text: string): string {
   const masked = maskText(text);
-  if (!text.includes('%')) return masked;
+  if (!/[%+]/.test(text)) return masked;
   let decoded: string;
   try {
     decoded = decodeURIComponent(text.replaceAll('+', ' '));
@@ -145,14 +150,16 @@ function maskedAddress(text: string): string {
 
 /** Digits at the end of a body that was cut may be the beginning of a card number. */
 const digitsAtEnd = /\p{Nd}(?:[^0-9A-Za-z]{0,2}\p{Nd})*$/u;
-const escapes = /\\u([0-9a-fA-F]{4})/g;
+const escapes = /\\(?:u([0-9a-fA-F]{4})|(.))/g;
+/** What JSON writes with a letter; other escaped characters stand for themselves. */
+const written: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 /** A body without what must not be stored; null when it has nothing of it. */
 function maskedBody(bytes: Uint8Array, isCut: boolean): Buffer | null {
   if (bytes.length === 0) return null;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   const whole = isCut ? text.replace(digitsAtEnd, '') : text;
-  const masked = text.includes('\\u') ? maskedEscapes(whole) : maskText(whole);
+  const masked = text.includes('\\') ? maskedEscapes(whole) : maskText(whole);
   return masked === text ? null : Buffer.from(masked);
 }
 
@@ -165,7 +172,9 @@ function maskedEscapes(text: string): string {
     return clean === JSON.stringify(value) ? masked : clean;
   } catch {
     // It is no JSON, or was cut.
-    const plain = masked.replace(escapes, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+    const plain = masked.replace(escapes, (_, code?: string, character = '') =>
+      code === undefined ? (written[character] ?? character) : String.fromCharCode(Number.parseInt(code, 16)),
+    );
     const clean = maskText(plain);
     return clean === plain ? masked : clean;
   }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cardBrand, findCardNumber, luhnCheckDigit, luhnValid } from '../../src/core/card-number.ts';
+import {
+  asciiDigits,
+  cardBrand,
+  findCardNumber,
+  luhnCheckDigit,
+  luhnValid,
+  maskCardNumbers,
+} from '../../src/core/card-number.ts';
 import { testCards } from '../../src/networks/test-cards.ts';
 
 /** `prefix` filled up with zeros to `length` digits, the last one a valid check digit. */
@@ -18,6 +25,10 @@ function grouped(digits: string, lengths: readonly number[], separator: string):
 
 const arabicIndic = (text: string) => text.replace(/\d/g, (d) => String.fromCharCode(0x660 + Number(d)));
 const fullwidth = (text: string) => text.replace(/\d/g, (d) => String.fromCharCode(0xff10 + Number(d)));
+/** The zeros of some scripts, also of those beyond 16 bits: N'Ko, Devanagari, Thai, Chakma, bold, and Adlam digits. */
+const zeros = [0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0xe50, 0x11136, 0x1d7ce, 0x1e950, 0xff10];
+const inScript = (text: string, zero: number) =>
+  text.replace(/\d/g, (d) => String.fromCodePoint(zero + Number(d)));
 
 const found: [string, string][] = [
   ['a plain number', '4111111111111111'],
@@ -42,7 +53,17 @@ const found: [string, string][] = [
   ['after a group of four', '1234 4111 1111 1111 1111'],
   ['after a number of 13 digits that is no card', '1234567890123 / 5555555555554444'],
   ['after a number and two spaces', '99  4111111111111111  99'],
-  ['after a number and a dot', '1.4111111111111111'],
+  ['after a dot', '.4111111111111111'],
+  ['after a number and a dot that is far', '1. 4111111111111111'],
+  ['in fours with underscores', '4111_1111_1111_1111'],
+  ['in fours with slashes', '4111/1111/1111/1111'],
+  ['in fours with fullwidth slashes', fullwidth('4111／1111／1111／1111')],
+  ['in fours with fullwidth underscores', fullwidth('4111＿1111＿1111＿1111')],
+  ['in fours with fullwidth dots', fullwidth('4111．1111．1111．1111')],
+  ['15 digits with slashes', '3782/822463/10005'],
+  ['14 digits with underscores', '3056_930902_5904'],
+  ['after a slash', '2026/4111111111111111'],
+  ['in a path', '/orders/4111111111111111/items'],
   ['before a number and a space', '4111111111111111 1'],
   ['13 digits', '4222222222222'],
   ['13 digits in groups', '4222 2222 2222 2'],
@@ -53,6 +74,10 @@ const found: [string, string][] = [
   ['19 digits', cardWith('6200', 19)],
   ['19 digits in groups', grouped(cardWith('6200', 19), [4, 4, 4, 7], '-')],
   ['Arabic-Indic digits', arabicIndic('4111 1111 1111 1111')],
+  ['Devanagari digits', inScript('4111 1111 1111 1111', 0x966)],
+  ['bold mathematical digits', inScript('4111/1111/1111/1111', 0x1d7ce)],
+  ['monospace mathematical digits', inScript('4111111111111111', 0x1d7f6)],
+  ['Adlam digits', inScript('4111_1111_1111_1111', 0x1e950)],
   ['Persian digits', '۴۱۱۱-۱۱۱۱-۱۱۱۱-۱۱۱۱'],
   ['fullwidth digits', fullwidth('4111-1111-1111-1111')],
   ['digits of several scripts', `4111${arabicIndic('1111')}${fullwidth('1111')}1111`],
@@ -72,6 +97,19 @@ const notFound: [string, string][] = [
   ['touching an Arabic letter', 'رقم4111111111111111'],
   ['touching a letter behind a zero-width character', 'x\u200b4111111111111111'],
   ['touching an underscore', 'ch_4111111111111111'],
+  ['a fraction', '0.4111111111111111'],
+  ['a fraction that Math.random() makes', '0.4080064116376725'],
+  ['a fraction in Arabic digits', arabicIndic('0.4111111111111111')],
+  ['a fraction with an invisible character', '0.\u200b4111111111111111'],
+  ['a number with decimals', '4111111111111111.5'],
+  ['groups of four with dots, one more before them', '1234.4111.1111.1111.1111'],
+  ['touching a fullwidth underscore', fullwidth('＿4111111111111111')],
+  ['touching an underscore behind it', '4111_1111_1111_1111_'],
+  ['underscores and slashes mixed', '4111_1111/1111_1111'],
+  ['two slashes inside', '4111/1111//1111/1111'],
+  ['a bank account number with slashes', '230/780/4111111111111111/12'],
+  ['a bank account number with underscores', '230_780_4111111111111111_12'],
+  ['superscripts, which are no decimal digits', '⁴¹¹¹¹¹¹¹¹¹¹¹¹¹¹¹'],
   ['touching a dash before it', '-4111111111111111'],
   ['touching a dash behind it', '4111111111111111-1'],
   ['touching a digit of another script', '4111111111111111१'],
@@ -109,15 +147,17 @@ test('the search agrees with one that looks at every character', () => {
     text
       .replace(/[٠-٩]/g, (d) => String(d.charCodeAt(0) - 0x660))
       .replace(/[۰-۹]/g, (d) => String(d.charCodeAt(0) - 0x6f0))
+      .replace(/[\u{1d7ce}-\u{1d7d7}]/gu, (d) => String(d.codePointAt(0)! - 0x1d7ce))
       .replaceAll('\u200b', '')
       .replaceAll('\u00a0', ' ');
-  const forms = /^(\d{13,19}|\d{4}([ .-])\d{4}\2\d{4}\2\d{1,7}|\d{4}([ .-])\d{6}\3\d{4,5})$/;
+  const forms = /^(\d{13,19}|\d{4}([ ._/-])\d{4}\2\d{4}\2\d{1,7}|\d{4}([ ._/-])\d{6}\3\d{4,5})$/;
   const naive = (given: string) => {
     const text = ` ${plain(given)} `;
     for (let start = 1; start < text.length; start++) {
       for (let end = start + 13; end < Math.min(start + 23, text.length); end++) {
         const piece = text.slice(start, end);
         if (/[a-z0-9_-]/.test(text[start - 1]! + text[end]!) || !forms.test(piece)) continue;
+        if (/\d\.$/.test(text.slice(0, start)) || /^\.\d/.test(text.slice(end))) continue;
         const digits = piece.replace(/\D/g, '');
         if (cardBrand(digits) !== null && luhnValid(digits)) return true;
       }
@@ -129,6 +169,8 @@ test('the search agrees with one that looks at every character', () => {
     '5555 5555 5555 4444',
     '3782-822463-10005',
     '3056.930902.5904',
+    '4111_1111_1111_1111',
+    '3782/822463/10005',
     '4222222222222',
   );
   const piece = fc.oneof(
@@ -136,7 +178,7 @@ test('the search agrees with one that looks at every character', () => {
     fc.constantFrom('0', '4', '1111', '4111', '1234567'),
     {
       weight: 3,
-      arbitrary: fc.constantFrom(' ', '-', 'a', '.', ',', '٤', '۴', '\n', '\u00a0', '\u200b', '_'),
+      arbitrary: fc.constantFrom(' ', '-', 'a', '.', ',', '٤', '۴', '\n', '\u00a0', '\u200b', '_', '/', '𝟒'),
     },
   );
   let hits = 0;
@@ -147,6 +189,10 @@ test('the search agrees with one that looks at every character', () => {
       fc.pre((plain(text).match(/\d/g)?.length ?? 0) < 24);
       hits += Number(naive(text));
       assert.equal(findCardNumber(text), naive(text), JSON.stringify(text));
+      // What is masked is what is found, and nothing is found in what is left.
+      const masked = maskCardNumbers(text, '[digits]');
+      assert.equal(masked !== text, naive(text), JSON.stringify(text));
+      assert.equal(findCardNumber(masked), false, JSON.stringify(text));
     }),
     { numRuns: 5_000 },
   );
@@ -190,6 +236,8 @@ const identifiers: Record<string, (random: ReturnType<typeof randomFrom>) => str
       () => `00212 ${5 + below(3)} ${Array.from({ length: 4 }, () => text('0123456789', 2)).join(' ')}`,
       () => `+${1 + below(9)}${text('0123456789', 7 + below(8))}`,
     ][below(4)]!(),
+  'fractions that Math.random() makes': ({ below }) =>
+    String((below(2 ** 26) * 2 ** 27 + below(2 ** 27)) / 2 ** 53),
   'bank account numbers': ({ text, below }) => {
     const digits = text('0123456789', 24);
     return [
@@ -222,7 +270,7 @@ test('every test card is found in every form that is printed or typed', () => {
   for (const { number } of testCards) {
     const fours = [4, 4, 4, number.length - 12];
     const forms = [number];
-    for (const separator of ' -.\u00a0\u202f\u2009\u2011\u2013') {
+    for (const separator of ' -._/\u00a0\u202f\u2009\u2011\u2013') {
       forms.push(grouped(number, fours, separator));
       forms.push(grouped(number, groupings[number.length] ?? fours, separator));
     }
@@ -236,6 +284,58 @@ test('every test card is found in every form that is printed or typed', () => {
       }
     }
   }
+});
+
+test('every number that could be a card, in each script and grouping, is found and masked as a whole', () => {
+  const prefixes = ['4', '51', '2221', '34', '37', '300', '36', '3528', '6011', '62', '5018'];
+  const digits = fc
+    .tuple(
+      fc.constantFrom(...prefixes),
+      fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 18, maxLength: 18 }),
+      fc.integer({ min: 13, max: 19 }),
+    )
+    .map(([prefix, rest, length]) => {
+      const body = (prefix + rest).slice(0, length - 1);
+      return body + luhnCheckDigit(body);
+    })
+    .filter((number) => cardBrand(number) !== null);
+  const separator = fc.constantFrom(...' -._/\u00a0\u2009\u202f\u2011\u200b', '', ' \u200b');
+  const around = fc.constantFrom('', ' ', ': ', '(', '«', '\n', '°\u2060', '/', '.', ', رقم ');
+  fc.assert(
+    fc.property(
+      digits,
+      separator,
+      fc.constantFrom(...zeros),
+      around,
+      around,
+      (number, sign, zero, before, after) => {
+        const sixes: Record<number, number[]> = { 14: [4, 6, 4], 15: [4, 6, 5] };
+        for (const lengths of [[4, 4, 4, number.length - 12], sixes[number.length] ?? [number.length]]) {
+          const written = inScript(grouped(number, lengths, sign), zero);
+          const text = before + written + after;
+          assert.equal(findCardNumber(text), true, JSON.stringify(text));
+          assert.equal(
+            maskCardNumbers(text, '#').replaceAll('\u2060', ''),
+            `${before}#${after}`.replaceAll('\u2060', ''),
+          );
+        }
+      },
+    ),
+    { numRuns: 20_000, seed: 14 },
+  );
+});
+
+test('the digits of every script have the value that Unicode gives them', () => {
+  let scripts = 0;
+  for (let code = 0x30; code <= 0x10ffff; code++) {
+    if (!/^\p{Nd}$/u.test(String.fromCodePoint(code))) continue;
+    // Ten digits follow each other, from zero to nine.
+    scripts++;
+    const ten = Array.from({ length: 10 }, (_, value) => String.fromCodePoint(code + value)).join('');
+    assert.equal(asciiDigits(ten), '0123456789', code.toString(16));
+    code += 9;
+  }
+  assert.ok(scripts >= 60);
 });
 
 test('a search remembers nothing of the one before', () => {

@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findCardNumber } from '../../src/core/card-number.ts';
+import { scrub } from '../../src/core/secret-text.ts';
+import { loggableIdempotencyKey } from '../../src/edge/loggable.ts';
 import { type AnsweredRequest, bodyKeptBytesMax } from '../../src/request-logs/entry.ts';
 import { findRequest } from '../../src/request-logs/search.ts';
 import { answeredRequest, newLogs, shop, writeAll } from './written-log.ts';
@@ -9,6 +12,7 @@ import { answeredRequest, newLogs, shop, writeAll } from './written-log.ts';
 const card = '4242424242424242';
 const grouped = '4242 4242 4242 4242';
 const arabic = card.replace(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit)));
+const bold = card.replace(/\d/g, (digit) => String.fromCodePoint(0x1d7ce + Number(digit)));
 const escaped = card.replace(/\d/g, (digit) => `\\u003${digit}`);
 
 const { logs, folder } = newLogs();
@@ -27,7 +31,11 @@ const bodies: readonly (readonly [name: string, body: string, status: number, hi
   ['a number that is refused', `{"description":"${card}"}`, 400, card],
   ['a number that is no text', `{"amount":${card}}`, 400, card],
   ['a number in groups', `{"description":"${grouped}"}`, 400, grouped],
-  ['groups with other separators', `{"description":"${grouped.replaceAll(' ', '·')}"}`, 400, '4242·4242'],
+  ['groups with underscores', `{"description":"${grouped.replaceAll(' ', '_')}"}`, 200, '4242_4242'],
+  ['groups with escaped slashes', `{"description":"${grouped.replaceAll(' ', '\\/')}"}`, 200, '4242\\/4242'],
+  ['a number behind a line break', `{"description":"a\\n${card}"}`, 200, card],
+  ['a number behind a line break in what is no JSON', `{"description":"a\\n${card}`, 400, card],
+  ['bold digits', `{"description":"${bold}"}`, 200, bold],
   ['Arabic digits', `{"description":"${arabic}"}`, 200, arabic],
   ['escaped digits', `{"description":"${escaped}"}`, 400, escaped],
   ['escaped digits in what is no JSON', `{"description":"${escaped}`, 400, escaped],
@@ -92,6 +100,29 @@ for (const body of harmless) {
       assert.equal(entry.request_body, body);
       assert.equal(entry.masked, false);
     }
+  });
+}
+
+const acceptedKeys = [
+  '0.4080064116376725',
+  '0.4242424242424242',
+  '41111111-1111-4111-1111-000000000000',
+  'order_4242424242424242',
+  '007780000123400000056789',
+  '+4222222222222',
+  '4242-4242-4242-4242-1',
+];
+for (const key of acceptedKeys) {
+  test(`the key ${key}, which is accepted, is told in every log`, () => {
+    assert.equal(findCardNumber(key), false);
+    for (const status of [200, 402]) {
+      const requestBody = Buffer.from(`{"metadata":{"key":"${key}"}}`);
+      const entry = stored({ idempotencyKey: key, requestBody, status });
+      assert.equal(entry.idempotency_key, key);
+      assert.equal(entry.request_body, requestBody.toString());
+    }
+    assert.equal(loggableIdempotencyKey(key), key);
+    assert.equal(scrub(JSON.stringify({ key })), JSON.stringify({ key }));
   });
 }
 
