@@ -6,11 +6,11 @@
 // more for each process.
 
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Crowd, type CrowdNews, type CrowdOrder, crowds } from './crowd-clients.ts';
 import type { Load, Measured } from './load.ts';
+import { memoryMib } from './memory.ts';
 import { driveOpen } from './open-loop.ts';
 import { bench, positive } from './options.ts';
 import { requestText } from './request-text.ts';
@@ -135,12 +135,7 @@ async function measure(service: ServiceTarget, load: Load, { rate, seconds }: Op
   const before = service.cpuSeconds()!;
   const measured = await driveOpen(load, connections, rate, seconds);
   const cpuShare = (service.cpuSeconds()! - before) / seconds;
-  return { ...measured, cpuShare, residentMib: residentMib(service.pid) };
-}
-
-function residentMib(pid: number): number {
-  const [, kib] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))!;
-  return Number(kib) / 1024;
+  return { ...measured, cpuShare, residentMib: memoryMib(service.pid, 'Rss') };
 }
 
 /** Rounds without the crowd, with the crowd elsewhere, and beside it, in turn. Prints what they show. */

@@ -10,7 +10,7 @@ import { connect, type Socket } from 'node:net';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FixedQueue } from '../src/core/fixed-queue.ts';
-import { stateOfAnswer } from './open-loop.ts';
+import { stateOfAnswer } from './flows.ts';
 import { timeNow } from './time.ts';
 
 /** A text in a request for which another one stands each time: one of some that are as long, or the request's number. */

@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { backupTable, measureBackup } from './growth-backup.ts';
 import { listTable, measureLists } from './growth-lists.ts';
 import type { Drive, Load } from './load.ts';
+import { memoryMib } from './memory.ts';
 import { aligned, median } from './report.ts';
 import { creation } from './scenarios.ts';
 import { type ServiceTarget, startService, temporaryFolder } from './targets.ts';
@@ -135,8 +136,8 @@ async function measureStarts(
       found[i]!.push({
         seconds: service.startSeconds,
         recoverySeconds: await service.metric('payments_recovery_duration_seconds'),
-        residentMib: memoryMib(service.pid, 'VmRSS'),
-        ownMib: memoryMib(service.pid, 'RssAnon'),
+        residentMib: memoryMib(service.pid, 'Rss'),
+        ownMib: memoryMib(service.pid, 'Anonymous'),
       });
       await service.stop();
     }
@@ -159,11 +160,6 @@ async function measureStarts(
     });
   }
   return started;
-}
-
-function memoryMib(pid: number, name: 'VmRSS' | 'RssAnon'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)![1]) / 1_024;
 }
 
 function startTable(starts: readonly Started[]): string {
@@ -259,8 +255,8 @@ async function measureCreates(
       cpuMicroseconds: median(found[i]!.cpu),
       ratio: ratio(found[i]!.rate, first.rate),
       cpuRatio: ratio(found[i]!.cpu, first.cpu),
-      residentMib: memoryMib(services[i]!.pid, 'VmRSS'),
-      ownMib: memoryMib(services[i]!.pid, 'RssAnon'),
+      residentMib: memoryMib(services[i]!.pid, 'Rss'),
+      ownMib: memoryMib(services[i]!.pid, 'Anonymous'),
       recordMib: (await services[i]!.metric('payments_resident_bytes')) / 2 ** 20,
       recordMibMax: (await services[i]!.metric('payments_resident_bytes_max')) / 2 ** 20,
     })),

@@ -1,5 +1,5 @@
 // PostgreSQL for the comparison, where it is installed: a cluster of its own in a temporary folder, with the settings
-// that Debian ships (fsync and synchronous commit on), and the Fastify server in front of it.
+// that Debian ships (fsync and synchronous commit on), the Fastify server in front of it, and the worker that delivers webhooks.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,7 +7,8 @@ import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { processSeconds } from './processor-time.ts';
-import { freePort, startScript, type Target, temporaryFolder } from './targets.ts';
+import { caFile } from './receiver.ts';
+import { freePort, type PaymentsTarget, startScript, startWorker, temporaryFolder } from './targets.ts';
 
 const packages = '/usr/lib/postgresql';
 const readyMsMax = 20_000;
@@ -32,12 +33,10 @@ function asItsUser(program: string, args: readonly string[]): [string, string[]]
     : [program, [...args]];
 }
 
-export interface PostgresTarget extends Target {
-  readonly key: string;
-}
+const settledPollMs = 250;
 
-/** Fastify and PostgreSQL with the service's create, retrieve, list and replay. */
-export async function startPostgres(programs: string): Promise<PostgresTarget> {
+/** Fastify and PostgreSQL with the service's payments, lists and webhooks. */
+export async function startPostgres(programs: string): Promise<PaymentsTarget> {
   const folder = temporaryFolder();
   chmodSync(folder, 0o777);
   const data = join(folder, 'data');
@@ -71,20 +70,25 @@ export async function startPostgres(programs: string): Promise<PostgresTarget> {
     }
   }
   const postmaster = postmasterOf(data);
-  const server = await startScript(
-    'postgres-server.ts',
-    [`postgres://bench@127.0.0.1:${port}/postgres`],
-    '/key',
-  );
+  const connection = `postgres://bench@127.0.0.1:${port}/postgres`;
+  const server = await startScript('postgres-server.ts', [connection], '/waiting');
+  const worker = startWorker('postgres-deliveries.ts', [connection, caFile]);
+  const answer = async (path: string) => (await fetch(server.url + path)).text();
+  const processes = { Fastify: server.pid, 'delivery worker': worker.pid, PostgreSQL: postmaster };
+  const secondsOf = (pid: number) => processSeconds(pid) ?? Number.NaN;
   return {
     url: server.url,
-    key: await (await fetch(`${server.url}/key`)).text(),
-    cpuSeconds() {
-      const [ours, theirs] = [server.cpuSeconds(), processSeconds(postmaster)];
-      return ours === null || theirs === null ? null : ours + theirs;
+    newKey: () => answer('/key'),
+    cpuSeconds: () => Object.values(processes).reduce((sum, pid) => sum + secondsOf(pid), 0),
+    threads: async () =>
+      Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, secondsOf(pid)])),
+    bytes: async () => Number(await answer('/bytes')),
+    async settled() {
+      while ((await answer('/waiting')) !== '0') await wait(settledPollMs);
     },
     kill: () => server.kill(),
     async stop() {
+      await worker.stop();
       await server.stop();
       process.kill(postmaster, 'SIGINT');
       await exited;

@@ -1,9 +1,9 @@
 // Processor time of what is measured, from Linux's `/proc`: of a process with all that it started, and of the service's
-// threads one by one, as its own metrics tell them, with what the garbage collector took of each. And its memory.
+// threads one by one, as its own metrics tell them, with what the garbage collector took of each.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Seconds by the name of a thread, or of a group of threads. */
+/** Seconds by the name of a thread or of a process, or of a group of them. */
 export type ThreadSeconds = Readonly<Record<string, number>>;
 
 const ticksPerSecond = 100;
@@ -26,15 +26,22 @@ function timesOf(pid: number): ProcessTimes | null {
   }
 }
 
-/** User and system time of a process and of its children; null where the system doesn't tell. */
-export function processSeconds(pid: number): number | null {
-  const own = timesOf(pid);
-  if (own === null) return null;
-  const children = readdirSync('/proc')
+/** A process that runs, and all that run below it. */
+export function familyOf(pid: number): number[] {
+  const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => timesOf(Number(name)))
-    .filter((times) => times?.parent === pid);
-  return children.reduce((sum, times) => sum + times!.seconds, own.seconds);
+    .map((name) => ({ pid: Number(name), parent: timesOf(Number(name))?.parent }));
+  const below = (parent: number): number[] => [
+    parent,
+    ...all.filter((each) => each.parent === parent).flatMap((child) => below(child.pid)),
+  ];
+  return below(pid);
+}
+
+/** User and system time of a process and of all below it; null where the system doesn't tell. */
+export function processSeconds(pid: number): number | null {
+  if (timesOf(pid) === null) return null;
+  return familyOf(pid).reduce((sum, each) => sum + (timesOf(each)?.seconds ?? 0), 0);
 }
 
 /** V8 makes its helpers when the process starts, right behind the thread that schedules delayed tasks. */
@@ -42,8 +49,8 @@ const helperThreads = 4;
 
 /**
  * The service's processor time by thread. Those of JavaScript tell their own, and as `… gc` for how long the collector
- * stopped them; of the others, the helpers of V8 are told apart by their place, and what is left belongs to the pool in
- * which the storage engine commits.
+ * stopped them; of the others, the helpers of V8 are told apart by their place, and by their name those of libuv's pool, in
+ * which the storage engine commits and files are read and written.
  */
 export function serviceThreads(pid: number, metrics: string): ThreadSeconds {
   const seconds: Record<string, number> = {};
@@ -56,23 +63,21 @@ export function serviceThreads(pid: number, metrics: string): ThreadSeconds {
   }
   const tasks = readdirSync(`/proc/${pid}/task`)
     .map(Number)
-    .sort((a, b) => a - b);
-  const taskSeconds = (task: number) =>
-    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]) / 1e9;
-  const total = tasks.reduce((sum, task) => sum + taskSeconds(task), 0);
-  const scheduler = tasks.findIndex((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/comm`, 'latin1').startsWith('DelayedTask'),
-  );
-  const helpers = tasks
-    .slice(scheduler + 1, scheduler + 1 + helperThreads)
-    .reduce((sum, task) => sum + taskSeconds(task), 0);
-  const named = Object.values(seconds).reduce((sum, value) => sum + value, 0);
-  const commits = Math.max(0, total - named - helpers);
-  return { ...seconds, ...collected, 'V8 helpers': helpers, commits };
-}
-
-/** The memory of a process that no file backs, in MiB: without the pages of files that are mapped. */
-export function privateMib(pid: number): number {
-  const [, kib] = /^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))!;
-  return Number(kib) / 1024;
+    .sort((a, b) => a - b)
+    .map((task) => {
+      const read = (name: string) => readFileSync(`/proc/${pid}/task/${task}/${name}`, 'latin1');
+      return { name: read('comm').trim(), seconds: Number(read('schedstat').split(' ')[0]) / 1e9 };
+    });
+  const sum = (of: readonly { seconds: number }[]) => of.reduce((total, each) => total + each.seconds, 0);
+  const scheduler = tasks.findIndex(({ name }) => name.startsWith('DelayedTask'));
+  const helpers = sum(tasks.slice(scheduler + 1, scheduler + 1 + helperThreads));
+  const pool = sum(tasks.filter(({ name }) => name.startsWith('libuv-worker')));
+  const named = Object.values(seconds).reduce((total, value) => total + value, 0);
+  return {
+    ...seconds,
+    ...collected,
+    'V8 helpers': helpers,
+    'libuv pool': pool,
+    others: Math.max(0, sum(tasks) - named - helpers - pool),
+  };
 }

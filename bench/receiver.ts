@@ -2,13 +2,35 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createAuthority } from '../test/webhooks/certificates.ts';
+import { temporaryFolder } from './targets.ts';
 import type { Figures } from './webhook-receiver.ts';
 
-/** Settings with which the service delivers to this machine: production refuses them. */
+const pollMs = 50;
+const receivedMsMax = 300_000;
+
+const authority = createAuthority();
+const identity = authority.issue({ hosts: ['localhost'] });
+const folder = temporaryFolder();
+const file = (name: string, text: string) => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+/** The authority that signed the certificates of receivers. */
+export const caFile = file('ca.pem', authority.cert);
+const tls = [file('key.pem', identity.key), file('cert.pem', identity.cert)];
+
+/** Settings with which the service delivers to this machine, which production refuses. It logs as in production. */
 export const deliveringLocally = {
   NODE_ENV: 'test',
+  PAYMENTS_LOG_LEVEL: 'info',
   PAYMENTS_WEBHOOKS_ALLOW_PRIVATE: 'true',
   PAYMENTS_WEBHOOKS_ALLOW_HTTP: 'true',
+  PAYMENTS_WEBHOOKS_CA_FILE: caFile,
 };
 
 export class Receiver {
@@ -20,18 +42,31 @@ export class Receiver {
     this.origin = origin;
   }
 
-  /** `tls`: the files of the key and the certificate for HTTPS; none for plain HTTP. */
-  static async start(tls: readonly string[] = []): Promise<Receiver> {
-    const child = fork(new URL('./webhook-receiver.ts', import.meta.url), tls);
+  /** A receiver that takes so long for each answer. */
+  static async start(protocol: 'http' | 'https', answerMs: number): Promise<Receiver> {
+    const args = [String(answerMs), ...(protocol === 'https' ? tls : [])];
+    const child = fork(new URL('./webhook-receiver.ts', import.meta.url), args);
     const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-    return new Receiver(child, `${tls.length > 0 ? 'https' : 'http'}://localhost:${port}`);
+    return new Receiver(child, `${protocol}://localhost:${port}`);
   }
 
   /** What was received since the last call. */
   async figures(): Promise<Figures> {
-    this.#child.send('figures');
-    const [figures] = await once(this.#child, 'message');
-    return figures as Figures;
+    return (await this.#ask('figures')) as Figures;
+  }
+
+  /** Waits until so many deliveries were received since the last call of `figures`. */
+  async untilReceived(count: number): Promise<void> {
+    for (const deadline = performance.now() + receivedMsMax; ; await wait(pollMs)) {
+      const received = (await this.#ask('received')) as number;
+      if (received >= count) return;
+      if (performance.now() > deadline) throw new Error(`${received} of ${count} deliveries were received`);
+    }
+  }
+
+  async #ask(wanted: 'figures' | 'received'): Promise<unknown> {
+    this.#child.send(wanted);
+    return (await once(this.#child, 'message'))[0];
   }
 
   stop(): void {

@@ -1,15 +1,16 @@
 // The report: medians over the rounds, as tables for people or as JSON for machines. What counts are the ratios, each
 // taken within a round: what disturbs a round disturbs both sides of it.
 
-import type { Measured } from './load.ts';
 import type { ThreadSeconds } from './processor-time.ts';
-import type { Server } from './scenarios.ts';
+import type { Run, Server } from './scenarios.ts';
 
-export interface Round extends Measured {
+export interface Round extends Run {
   /** Processor time of the measured server for one request, in microseconds. */
   readonly cpuMicroseconds: number | null;
-  /** The same by thread; the service only. */
+  /** The same by thread or process; not the bare server. */
   readonly threads: ThreadSeconds | null;
+  /** What the disk took for a sync when the round began. */
+  readonly syncMs: number;
 }
 
 export interface Row {
@@ -33,17 +34,23 @@ export interface Summary {
   readonly overPostgres: number | null;
   /** Processor time as a multiple of the bare server's. */
   readonly cpuOverBare: number | null;
+  /** That of a payment as a multiple of a create's by the same server. */
+  readonly cpuOverCreate: number | null;
+  readonly syncMs: number;
+  /** What else was counted, by name. */
+  readonly figures: Readonly<Record<string, number>>;
 }
 
-/** The request of the bare server that one of the service is compared with. */
-const bareOf: Readonly<Record<string, string>> = { replay: 'create', 'create with webhooks': 'create' };
+/** The request of the bare server that another one is compared with. */
+const bareOf = (name: string) => (name === 'replay' ? 'create' : name);
+const cpuOf = ({ cpuMicroseconds }: Round) => cpuMicroseconds ?? Number.NaN;
 
 export function summarize(rows: readonly Row[]): Summary[] {
   const find = (name: string, server: Server) =>
     rows.find((row) => row.name === name && row.server === server)?.rounds;
   return rows.map(({ name, server, rounds }) => {
-    const bare = server === 'bare' ? undefined : find(bareOf[name] ?? name, 'bare');
-    const postgres = server === 'service' ? find(bareOf[name] ?? name, 'postgres') : undefined;
+    const bare = server === 'bare' ? undefined : find(bareOf(name), 'bare');
+    const postgres = server === 'service' ? find(name, 'postgres') : undefined;
     const rate = (round: Round) => round.requestsPerSecond;
     return {
       name,
@@ -55,10 +62,15 @@ export function summarize(rows: readonly Row[]): Summary[] {
       cpuMicroseconds: rounds.some((round) => round.cpuMicroseconds === null)
         ? null
         : median(rounds.map((round) => round.cpuMicroseconds!)),
-      threads: medianThreads(rounds),
+      threads: rounds.some(({ threads }) => threads === null)
+        ? null
+        : medians(rounds.map(({ threads }) => threads!)),
       ofBare: ratio(rounds, bare, rate),
       overPostgres: ratio(rounds, postgres, rate),
-      cpuOverBare: ratio(rounds, bare, (round) => round.cpuMicroseconds ?? Number.NaN),
+      cpuOverBare: ratio(rounds, bare, cpuOf),
+      cpuOverCreate: ratio(rounds, name.startsWith('payment') ? find('create', server) : undefined, cpuOf),
+      syncMs: median(rounds.map((round) => round.syncMs)),
+      figures: medians(rounds.map(({ figures }) => figures ?? {})),
     };
   });
 }
@@ -73,13 +85,9 @@ function ratio(
   return Number.isFinite(value) ? value : null;
 }
 
-function medianThreads(rounds: readonly Round[]): Record<string, number> | null {
-  const [first] = rounds;
-  if (first?.threads == null) return null;
-  const names = Object.keys(first.threads);
-  return Object.fromEntries(
-    names.map((name) => [name, median(rounds.map((round) => round.threads?.[name] ?? 0))]),
-  );
+function medians(rounds: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const names = Object.keys(rounds[0]!);
+  return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => round[name] ?? 0))]));
 }
 
 export function median(values: readonly number[]): number {
@@ -97,26 +105,38 @@ const titles: Readonly<Record<Server, string>> = {
 
 const columns: readonly [title: string, cell: (summary: Summary) => string][] = [
   ['', ({ name, server }) => `${titles[server]}: ${name}`],
-  ['requests/s', ({ requestsPerSecond }) => Math.round(requestsPerSecond).toLocaleString('en')],
+  ['a second', ({ requestsPerSecond }) => Math.round(requestsPerSecond).toLocaleString('en')],
   ['p50 ms', ({ p50Ms }) => fixed(2)(p50Ms)],
   ['p99 ms', ({ p99Ms }) => fixed(2)(p99Ms)],
   ['p99.9 ms', ({ p999Ms }) => fixed(2)(p999Ms)],
   ['CPU µs', ({ cpuMicroseconds }) => fixed(1)(cpuMicroseconds)],
   ['÷ bare', ({ ofBare }) => fixed(2)(ofBare)],
   ['CPU ÷ bare', ({ cpuOverBare }) => fixed(1)(cpuOverBare)],
+  ['CPU ÷ create', ({ cpuOverCreate }) => fixed(1)(cpuOverCreate)],
   ['÷ PostgreSQL', ({ overPostgres }) => fixed(1)(overPostgres)],
+  ['sync ms', ({ overPostgres, syncMs }) => (overPostgres === null ? '' : fixed(2)(syncMs))],
 ];
 
+/** The summaries as a table with the columns that hold something. */
 export function table(summaries: readonly Summary[]): string {
+  const names = [...new Set(summaries.flatMap(({ figures }) => Object.keys(figures)))];
+  const cells = [
+    ...columns,
+    ...names.map((name) => [name, ({ figures }: Summary) => counted(figures[name])] as const),
+  ].filter(([, cell]) => summaries.some((summary) => cell(summary) !== ''));
   return aligned([
-    columns.map(([title]) => title),
-    ...summaries.map((summary) => columns.map(([, cell]) => cell(summary))),
+    cells.map(([title]) => title),
+    ...summaries.map((summary) => cells.map(([, cell]) => cell(summary))),
   ]);
 }
 
-/** Processor time a request by thread, in microseconds; in parentheses what the garbage collector took of it. */
-export function threadTable(summaries: readonly Summary[]): string {
-  const measured = summaries.filter(({ threads }) => threads !== null);
+function counted(value: number | undefined): string {
+  return value?.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 }) ?? '';
+}
+
+/** Processor time each by thread or process, in µs; in parentheses for how long the garbage collector stopped it. */
+export function threadTable(summaries: readonly Summary[], server: Server): string {
+  const measured = summaries.filter((each) => each.threads !== null && each.server === server);
   const names = [...new Set(measured.flatMap(({ threads }) => Object.keys(threads!)))].filter(
     (name) => !name.endsWith(' gc'),
   );
@@ -126,7 +146,7 @@ export function threadTable(summaries: readonly Summary[]): string {
     return `${fixed(1)(threads[name] ?? 0)}${collected === undefined ? '' : ` (${fixed(1)(collected)})`}`;
   };
   return aligned([
-    ['CPU µs a request by thread (gc)', ...names],
+    [`${titles[server]}: CPU µs each (gc)`, ...names],
     ...measured.map(({ name, threads }) => [name, ...names.map((thread) => cell(threads!, thread))]),
   ]);
 }

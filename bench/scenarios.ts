@@ -1,27 +1,42 @@
-// What is asked of the servers: the same requests of all of them, as far as they know them. The bare server answers as
-// many bytes as the service would. Creates come twice: by a merchant without webhooks, and by one that has an endpoint,
-// whose deliveries belong to the measurement until the last one is made.
+// What is asked of the servers: the same of all of them, as far as they know it. The bare server answers as many bytes as
+// the service would. A payment is created, confirmed and completed by the test helper: three requests and five events. With
+// endpoints, a round of payments lasts until every delivery was received, and its rate counts to then.
 
-import { setTimeout as wait } from 'node:timers/promises';
-import type { Load, Template } from './load.ts';
+import { driveFlows } from './flows.ts';
+import type { Drive, Measured, Template } from './load.ts';
+import { driveOpen } from './open-loop.ts';
+import { eventsOfPayment, paymentFlows } from './payment-flow.ts';
 import type { Receiver } from './receiver.ts';
-import { type ServiceTarget, type Target, unlimitedKey } from './targets.ts';
+import type { PaymentsTarget, ServiceTarget, Target } from './targets.ts';
 import { counted, cycled, type Varying } from './varying.ts';
 
 export type Server = 'service' | 'bare' | 'postgres';
+
+/** What a run has found: of its requests (or payments), and what else it has counted. */
+export interface Run extends Measured {
+  readonly figures?: Readonly<Record<string, number>>;
+}
 
 export interface Scenario {
   readonly name: string;
   readonly server: Server;
   readonly target: Target;
-  readonly load: Load;
-  /** Waits for the work that the requests have left behind. */
-  settled?(): Promise<void>;
+  /** Where what it stores is to be counted. */
+  readonly stores: PaymentsTarget | null;
+  /** For some seconds, as fast as the server answers or at a rate. */
+  run(connections: number, seconds: number, perSecond?: number): Promise<Run>;
+}
+
+export interface Servers {
+  readonly service: ServiceTarget;
+  readonly receiver: Receiver;
+  readonly bare: Target;
+  /** Null where PostgreSQL is not installed. */
+  readonly postgres: PaymentsTarget | null;
 }
 
 const seededCount = 1_000;
 const seededAtOnce = 50;
-const settledMs = 250;
 export const intentsPath = '/v1/payment_intents';
 const body = JSON.stringify({
   amount: 12_000,
@@ -74,8 +89,21 @@ export function reading(key: string, path: string, varying: Varying | null = nul
   return { request: { method: 'GET', path, headers: headersOf(key) }, varying };
 }
 
+interface Merchant {
+  readonly server: Server;
+  readonly target: PaymentsTarget;
+  readonly seeded: Seed;
+  readonly templates: ReturnType<typeof templatesOf>;
+}
+
+async function merchantOf(server: Server, target: PaymentsTarget): Promise<Merchant> {
+  const key = await target.newKey();
+  const seeded = await seed(target.url, key);
+  return { server, target, seeded, templates: templatesOf(key, seeded) };
+}
+
 /** The requests that a merchant sends, by name. */
-function templatesOf(key: string, { keys, ids }: Seed): Readonly<Record<string, Template>> {
+function templatesOf(key: string, { keys, ids }: Seed) {
   return {
     create: creation(key, counted('load')),
     replay: creation(key, cycled(keys)),
@@ -84,73 +112,114 @@ function templatesOf(key: string, { keys, ids }: Seed): Readonly<Record<string, 
   };
 }
 
-/** A merchant's mix: of ten requests four creates, four retrieves, a list and a replay. */
-function mixOf({ create, replay, retrieve, list }: Readonly<Record<string, Template>>): readonly Template[] {
-  return [create!, retrieve!, retrieve!, create!, list!, create!, retrieve!, replay!, retrieve!, create!];
+function scenarioOf(drive: Drive, identity: Omit<Scenario, 'run'>, requests: readonly Template[]): Scenario {
+  const load = { url: identity.target.url, requests };
+  return {
+    ...identity,
+    run: (connections, seconds, perSecond) =>
+      perSecond === undefined
+        ? drive(load, connections, seconds)
+        : driveOpen(load, connections, perSecond, seconds),
+  };
 }
 
-/** Creates by a merchant that hears of each over a webhook. */
-async function withWebhooks(service: ServiceTarget, receiver: Receiver): Promise<Scenario> {
-  const key = await unlimitedKey(service.dataDir);
-  const endpoint = { url: `${receiver.origin}/created`, enabled_events: ['payment_intent.created'] };
-  const sent = { method: 'POST', headers: headersOf(key), body: JSON.stringify(endpoint) };
-  const response = await fetch(`${service.url}/v1/webhook_endpoints`, sent);
-  if (!response.ok) throw new Error(`an endpoint was refused: ${await response.text()}`);
+function bareScenario(drive: Drive, bare: Target, name: string, template: Template, bytes: number): Scenario {
+  const { request } = template;
+  const headers = { ...request.headers, ...(request.method === 'POST' && { 'Idempotency-Key': 'bare' }) };
+  const sent = { request: { ...request, path: `/${bytes}`, headers }, varying: null };
+  return scenarioOf(drive, { name, server: 'bare', target: bare, stores: null }, [sent]);
+}
+
+function merchantScenario(drive: Drive, name: string, merchant: Merchant, requests: readonly Template[]) {
+  const { server, target } = merchant;
+  return scenarioOf(drive, { name, server, target, stores: name === 'create' ? target : null }, requests);
+}
+
+const peersOf = ({ service, postgres }: Servers): [Server, PaymentsTarget][] => [
+  ['service', service],
+  ...(postgres === null ? [] : [['postgres', postgres] satisfies [Server, PaymentsTarget]]),
+];
+
+/** Single requests of all kinds; a mix of them only for a generator that can send it. */
+export async function requestScenarios(servers: Servers, drive: Drive, canMix: boolean): Promise<Scenario[]> {
+  const merchants: Merchant[] = [];
+  for (const [server, target] of peersOf(servers)) merchants.push(await merchantOf(server, target));
+  const [merchant] = merchants as [Merchant];
+  const { create, replay, retrieve, list } = merchant.templates;
+  const { answerBytes, listBytes } = merchant.seeded;
+  // Of ten requests four creates, four retrieves, a list and a replay.
+  const mix = [create, retrieve, retrieve, create, list, create, retrieve, replay, retrieve, create];
+  return [
+    bareScenario(drive, servers.bare, 'create', create, answerBytes),
+    bareScenario(drive, servers.bare, 'retrieve', retrieve, answerBytes),
+    bareScenario(drive, servers.bare, 'list', list, listBytes),
+    ...merchants.flatMap((each) =>
+      Object.entries(each.templates).map(([name, template]) =>
+        merchantScenario(drive, name, each, [template]),
+      ),
+    ),
+    ...(canMix ? [merchantScenario(drive, 'mix', merchant, mix)] : []),
+  ];
+}
+
+/** Payments by one merchant without an endpoint and with one, and by many of whom each has one. */
+export async function paymentScenarios(servers: Servers, merchants: number): Promise<Scenario[]> {
+  const scenarios: Scenario[] = [];
+  for (const [server, target] of peersOf(servers)) {
+    scenarios.push(await payments('payment', server, target, 1, null));
+    scenarios.push(await payments('payment, an endpoint', server, target, 1, servers.receiver));
+    if (merchants > 1)
+      scenarios.push(
+        await payments(`payment, ${merchants} endpoints`, server, target, merchants, servers.receiver),
+      );
+  }
+  return scenarios;
+}
+
+async function payments(
+  name: string,
+  server: Server,
+  target: PaymentsTarget,
+  merchants: number,
+  receiver: Receiver | null,
+): Promise<Scenario> {
+  const keys: string[] = [];
+  for (let i = 0; i < merchants; i++) {
+    keys.push(await target.newKey());
+    if (receiver !== null)
+      await createEndpoint(target, keys[i]!, `${receiver.origin}/${server}-${name.length}-${i}`);
+  }
+  const begin = paymentFlows(keys);
   return {
-    name: 'create with webhooks',
-    server: 'service',
-    target: service,
-    load: { url: service.url, requests: [creation(key, counted('load'))] },
-    async settled() {
-      while ((await service.metric('payments_webhook_deliveries_waiting')) > 0) await wait(settledMs);
+    name,
+    server,
+    target,
+    stores: target,
+    async run(connections, seconds, perSecond = Number.POSITIVE_INFINITY) {
+      await receiver?.figures();
+      const startedAt = performance.now();
+      const paid = await driveFlows(target.url, begin, { connections, perSecond, seconds });
+      if (receiver === null) return paid;
+      await receiver.untilReceived(paid.requests * eventsOfPayment);
+      const elapsedSeconds = (performance.now() - startedAt) / 1_000;
+      const { received, p50Ms, p99Ms } = await receiver.figures();
+      return {
+        ...paid,
+        requestsPerSecond: paid.requests / elapsedSeconds,
+        figures: {
+          'answered/s': paid.requestsPerSecond,
+          'deliveries/s': received / elapsedSeconds,
+          'lag p50 ms': p50Ms,
+          'lag p99 ms': p99Ms,
+        },
+      };
     },
   };
 }
 
-export interface Servers {
-  readonly service: ServiceTarget;
-  readonly receiver: Receiver;
-  readonly bare: Target;
-  /** Null where PostgreSQL is not installed. */
-  readonly postgres: (Target & { readonly key: string }) | null;
-}
-
-/** The scenarios that are to be measured in turn. */
-export async function scenariosOf({ service, receiver, bare, postgres }: Servers): Promise<Scenario[]> {
-  const seeded = await seed(service.url, service.key);
-  const templates = templatesOf(service.key, seeded);
-  const scenario = (name: string, server: Server, target: Target, ...requests: readonly Template[]) => ({
-    name,
-    server,
-    target,
-    load: { url: target.url, requests },
-  });
-  const bareOf = (name: string, bytes: number) => {
-    const { request } = templates[name]!;
-    const headers = { ...request.headers, ...(request.method === 'POST' && { 'Idempotency-Key': 'bare' }) };
-    return scenario(name, 'bare', bare, {
-      request: { ...request, path: `/${bytes}`, headers },
-      varying: null,
-    });
-  };
-  const scenarios = [
-    bareOf('create', seeded.answerBytes),
-    bareOf('retrieve', seeded.answerBytes),
-    bareOf('list', seeded.listBytes),
-    ...Object.entries(templates).map(([name, template]) => scenario(name, 'service', service, template)),
-    await withWebhooks(service, receiver),
-    scenario('mix', 'service', service, ...mixOf(templates)),
-  ];
-  if (postgres === null) return scenarios;
-  const theirs = templatesOf(postgres.key, await seed(postgres.url, postgres.key));
-  return [
-    ...scenarios,
-    ...Object.entries(theirs).map(([name, template]) => scenario(name, 'postgres', postgres, template)),
-    scenario(
-      'create with limits in memory',
-      'postgres',
-      postgres,
-      creation(postgres.key, counted('memory'), '/limits_in_memory'),
-    ),
-  ];
+async function createEndpoint({ url }: Target, key: string, address: string): Promise<void> {
+  const body = JSON.stringify({ url: address, enabled_events: ['*'] });
+  const sent = { method: 'POST', headers: headersOf(key), body };
+  const response = await fetch(`${url}/v1/webhook_endpoints`, sent);
+  if (!response.ok) throw new Error(`an endpoint was refused: ${await response.text()}`);
 }

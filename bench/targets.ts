@@ -19,12 +19,24 @@ export interface Target {
   readonly url: string;
   /** Processor time used so far, in seconds; null where the system doesn't tell. */
   cpuSeconds(): number | null;
+  /** The same by thread or process. */
+  threads?(): Promise<ThreadSeconds>;
+  /** Waits for the work that is left behind answered requests. */
+  settled?(): Promise<void>;
   stop(): Promise<void>;
   /** Ends it without warning. */
   kill(): Promise<void>;
 }
 
-export interface ServiceTarget extends Target {
+/** A target that merchants can use. */
+export interface PaymentsTarget extends Target {
+  /** An API key in test mode of a new organization that meets no limit. */
+  newKey(): Promise<string>;
+  /** What it has stored takes on the disk. */
+  bytes(): number | Promise<number>;
+}
+
+export interface ServiceTarget extends PaymentsTarget {
   readonly dataDir: string;
   readonly pid: number;
   /** From the start of the process until it was ready. */
@@ -34,9 +46,11 @@ export interface ServiceTarget extends Target {
   threads(): Promise<ThreadSeconds>;
   /** One of its metrics, all shards together. */
   metric(name: string): Promise<number>;
-  /** What the data folder takes on the disk. */
-  bytes(): number;
+  /** Waits until every delivery is made, and the checkpoint has all of it. */
+  settled(): Promise<void>;
 }
+
+const settledPollMs = 250;
 
 /** What is to end with the bench. */
 const folders: string[] = [];
@@ -78,15 +92,26 @@ export async function startService(
     ...env,
   });
   const startSeconds = (performance.now() - startedAt) / 1_000;
+  const newKey = () => unlimitedKey(dataDir);
+  const valueIn = (metrics: string, name: string) => {
+    const values = metrics.matchAll(new RegExp(`^${name}(?:{.*})? (\\S+)$`, 'gm'));
+    return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+  };
   return {
     ...target,
     dataDir,
     startSeconds,
-    key: await unlimitedKey(dataDir),
+    key: await newKey(),
+    newKey,
     threads: async () => serviceThreads(target.pid, await metricsOf(dataDir)),
-    async metric(name) {
-      const values = (await metricsOf(dataDir)).matchAll(new RegExp(`^${name}(?:{.*})? (\\S+)$`, 'gm'));
-      return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+    metric: async (name) => valueIn(await metricsOf(dataDir), name),
+    async settled() {
+      for (; ; await wait(settledPollMs)) {
+        const metrics = await metricsOf(dataDir);
+        const isWritten =
+          valueIn(metrics, 'payments_checkpoint_sequence') >= valueIn(metrics, 'payments_log_sequence');
+        if (isWritten && valueIn(metrics, 'payments_webhook_deliveries_waiting') === 0) return;
+      }
     },
     bytes: () => bytesBelow(dataDir),
   };
@@ -111,6 +136,33 @@ export async function startScript(
   return start(script, [String(port), ...args], port, readyPath, {});
 }
 
+interface Running {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+/** Starts a process of the bench that listens to nobody. */
+export function startWorker(
+  entry: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Running {
+  const script = fileURLToPath(new URL(entry, import.meta.url));
+  const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  children.push(child);
+  const end = async (signal: NodeJS.Signals) => {
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  };
+  return { child, pid: child.pid!, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
+}
+
 async function start(
   entry: string,
   args: readonly string[],
@@ -118,29 +170,14 @@ async function start(
   readyPath: string,
   env: Readonly<Record<string, string>>,
 ): Promise<Target & { pid: number }> {
-  const script = fileURLToPath(new URL(entry, import.meta.url));
-  const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  children.push(child);
+  const { child, ...running } = startWorker(entry, args, env);
   const url = `http://127.0.0.1:${port}`;
   await ready(child, url + readyPath);
-  const end = async (signal: NodeJS.Signals) => {
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    await exited;
-  };
-  return {
-    url,
-    pid: child.pid!,
-    cpuSeconds: () => processSeconds(child.pid!),
-    stop: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
-  };
+  return { ...running, url, cpuSeconds: () => processSeconds(running.pid) };
 }
 
-async function ready(child: ChildProcess, url: string): Promise<void> {
+/** Waits until a server answers. */
+export async function ready(child: ChildProcess, url: string): Promise<void> {
   for (const deadline = performance.now() + startMsMax; performance.now() < deadline; ) {
     if (child.exitCode !== null) break;
     const response = await fetch(url).catch(() => null);

@@ -1,8 +1,10 @@
 // A merchant's server for the webhook bench, cheap enough to leave the machine to the service: plain HTTP, or HTTPS
 // when it is given a key and a certificate. Every path is an endpoint; `/tar…` never answers. It counts what is in
-// flight on each path, and reads the time of the event's cause from the event's metadata (`at`).
+// flight on each path, and reads when the request was sent that caused an event at the end of its idempotency key.
+// `node bench/webhook-receiver.ts ANSWER_MS [KEY_FILE CERT_FILE]`, with a channel to its parent.
 
 import { App, SSLApp, us_socket_local_port } from 'uWebSockets.js';
+import { timeNow } from './time.ts';
 
 export interface Figures {
   readonly received: number;
@@ -10,13 +12,12 @@ export interface Figures {
   readonly connections: number;
   /** The most requests that one path had in flight. */
   readonly inFlightMax: number;
-  /** Milliseconds from cause to arrival. */
+  /** Milliseconds from when the cause was sent until the event arrived. */
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
-const [keyFile, certFile] = process.argv.slice(2);
-const answerMs = 3;
+const [answerMs, keyFile, certFile] = process.argv.slice(2) as [string, string?, string?];
 const inFlight = new Map<string, number>();
 let latencies: number[] = [];
 let inFlightMax = 0;
@@ -41,13 +42,15 @@ app.post('/*', (response, request) => {
     body += Buffer.from(chunk).toString();
     if (!isLast) return;
     received++;
-    const at = /"at":"([\d.]+)"/.exec(body)?.[1];
-    if (at !== undefined) latencies.push(performance.timeOrigin + performance.now() - Number(at));
-    setTimeout(() => {
+    const sentAt = /"idempotency_key":"[\d-]*-([\d.]+)"/.exec(body)?.[1];
+    if (sentAt !== undefined) latencies.push(timeNow() - Number(sentAt));
+    const answer = () => {
       if (!open) return;
       left();
       response.cork(() => response.end('ok'));
-    }, answerMs);
+    };
+    if (answerMs === '0') answer();
+    else setTimeout(answer, Number(answerMs));
   });
 });
 const countConnection = (_response: unknown, change: unknown) => {
@@ -58,7 +61,8 @@ app.listen(0, (socket) => {
   process.send!({ port: us_socket_local_port(socket as never) });
 });
 
-process.on('message', () => {
+process.on('message', (wanted: 'figures' | 'received') => {
+  if (wanted === 'received') return void process.send!(received);
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
   const figures: Figures = { received, connections, inFlightMax, p50Ms: at(0.5), p99Ms: at(0.99) };

@@ -1,35 +1,27 @@
-// `node bench/webhooks.ts`: how many webhook deliveries the service makes in a second to some endpoints, over plain HTTP
-// and HTTPS; how long after its cause an event arrives, alone and while 2,000 payment intents are created a second;
-// and what a receiver that never answers, with many deliveries waiting, costs 20 others. Service, receiver and load
+// `node bench/webhooks.ts`: how long after its cause an event arrives, over plain HTTP and HTTPS, alone and while 2,000
+// payment intents are created a second; and what a receiver that never answers, with many deliveries waiting, costs 20 others. Service, receiver and load
 // share the machine.
 
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
-import { createAuthority } from '../test/webhooks/certificates.ts';
 import { bench, positive } from './options.ts';
 import { deliveringLocally, Receiver } from './receiver.ts';
-import { type ServiceTarget, startService, temporaryFolder, unlimitedKey } from './targets.ts';
-import type { Figures } from './webhook-receiver.ts';
+import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';
+import { timeNow } from './time.ts';
 
 interface Options {
-  readonly deliveries: number;
-  readonly endpoints: number;
   readonly seconds: number;
   readonly waiting: number;
   readonly only?: (typeof parts)[number];
 }
 
-const parts = ['throughput', 'latency', 'tar-pit'] as const;
-const { deliveries, endpoints, seconds, waiting, only } = bench(
+const parts = ['latency', 'tar-pit'] as const;
+const { seconds, waiting, only } = bench(
   'bench:webhooks',
-  'deliveries a second, and their latency',
+  'the latency of deliveries, and a receiver that never answers',
 )
-  .option('--deliveries <n>', 'deliveries of which their number a second is measured', positive, 40_000)
-  .option('--endpoints <n>', 'endpoints that share them', positive, 64)
   .option('--seconds <n>', 'length of a measurement of latency', positive, 5)
   .option('--waiting <n>', 'deliveries that wait for the tar pit', positive, 100_000)
   .addOption(new Option('--only <part>', 'one part of the bench').choices(parts))
@@ -37,19 +29,8 @@ const { deliveries, endpoints, seconds, waiting, only } = bench(
   .opts<Options>();
 
 const endpointsPerOrganization = 16;
+const answerMs = 3;
 const connections = 100;
-const folder = temporaryFolder();
-
-const authority = createAuthority();
-const identity = authority.issue({ hosts: ['localhost'] });
-const file = (name: string, text: string) => {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-};
-const caFile = file('ca.pem', authority.cert);
-const tls = [file('key.pem', identity.key), file('cert.pem', identity.cert)];
-const env = { ...deliveringLocally, PAYMENTS_WEBHOOKS_CA_FILE: caFile };
-
 /** Sends requests over kept connections. */
 class Caller {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: connections });
@@ -73,7 +54,7 @@ class Caller {
       Authorization: `Bearer ${key}`,
       'Content-Type': 'application/json',
       'Content-Length': text.length,
-      'Idempotency-Key': String(++this.#number),
+      'Idempotency-Key': `${++this.#number}-${timeNow()}`,
     };
     const sent = request(this.service.url + path, { method, agent: this.#agent, headers });
     sent.end(text);
@@ -85,8 +66,7 @@ class Caller {
   }
 
   intent(key: string): Promise<void> {
-    const at = String(performance.timeOrigin + performance.now());
-    return this.post(key, '/v1/payment_intents', { amount: 12_000, currency: 'mad', metadata: { at } });
+    return this.post(key, '/v1/payment_intents', { amount: 12_000, currency: 'mad' });
   }
 
   endpoint(key: string, url: string): Promise<void> {
@@ -141,47 +121,8 @@ const show = (what: string, figures: object) => {
   console.log(`${what.padEnd(52)} ${rounded.join('  ')}`);
 };
 
-async function untilReceived(receiver: Receiver, count: number): Promise<Figures> {
-  let inFlightMax = 0;
-  let connections = 0;
-  for (let received = 0; ; ) {
-    await wait(50);
-    const figures = await receiver.figures();
-    received += figures.received;
-    connections += figures.connections;
-    inFlightMax = Math.max(inFlightMax, figures.inFlightMax);
-    if (received >= count) return { ...figures, received, connections, inFlightMax };
-  }
-}
-
-async function throughput(kind: string, receiver: Receiver): Promise<void> {
-  const caller = new Caller(await startService(env));
-  const keys = await caller.organizations(receiver, endpoints);
-  await wait(1_500);
-  const cpuBefore = caller.service.cpuSeconds() ?? 0;
-  const before = await caller.service.threads();
-  const startedAt = performance.now();
-  const burst = caller.burst(keys, Math.ceil((deliveries / endpoints) * keys.length));
-  const { inFlightMax, received, connections: opened } = await untilReceived(receiver, deliveries);
-  await burst;
-  const tookSeconds = (performance.now() - startedAt) / 1000;
-  const threads = Object.entries(await caller.service.threads()).map(([thread, seconds]) => [
-    `${thread} µs`,
-    ((seconds - (before[thread] ?? 0)) / received) * 1e6,
-  ]);
-  const cpuMicroseconds = (((caller.service.cpuSeconds() ?? 0) - cpuBefore) / received) * 1e6;
-  show(`${kind}: ${deliveries} deliveries to ${endpoints} endpoints`, {
-    'deliveries/s': received / tookSeconds,
-    'CPU µs each': cpuMicroseconds,
-    'in flight at most': inFlightMax,
-    connections: opened,
-    ...Object.fromEntries(threads),
-  });
-  await caller.close();
-}
-
 async function latency(kind: string, receiver: Receiver): Promise<void> {
-  const caller = new Caller(await startService(env));
+  const caller = new Caller(await startService(deliveringLocally));
   const keys = await caller.organizations(receiver, 64);
   const busy = await unlimitedKey(caller.service.dataDir);
   await wait(1_500);
@@ -204,7 +145,7 @@ async function latency(kind: string, receiver: Receiver): Promise<void> {
 
 /** Rounds with the tar pit at work and at rest (its endpoint disabled) take turns on the same service. */
 async function tarPit(receiver: Receiver): Promise<void> {
-  const caller = new Caller(await startService(env));
+  const caller = new Caller(await startService(deliveringLocally));
   const healthy = await caller.organizations(receiver, 20);
   const stuck = await caller.organization(receiver, 'tar', 1);
   const pit = await caller.newestEndpoint(stuck);
@@ -227,13 +168,9 @@ async function tarPit(receiver: Receiver): Promise<void> {
   await caller.close();
 }
 
-const plain = await Receiver.start();
-const secure = await Receiver.start(tls);
+const plain = await Receiver.start('http', answerMs);
+const secure = await Receiver.start('https', answerMs);
 const wanted = (name: (typeof parts)[number]) => only === undefined || only === name;
-if (wanted('throughput')) {
-  await throughput('plain', plain);
-  await throughput('HTTPS', secure);
-}
 if (wanted('latency')) {
   await latency('plain', plain);
   await latency('HTTPS', secure);
