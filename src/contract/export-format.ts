@@ -57,17 +57,17 @@ export function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvCell).join(',')}\r\n`;
 }
 
-/** The characters with which a cell is a formula to a spreadsheet (OWASP, "CSV Injection"). */
-const formulaStart = /^[=+\-@\t\r]/;
+/** The characters with which a cell is a formula to a spreadsheet (OWASP, "CSV Injection"), or before which it skips some. */
+const formulaStarts: ReadonlySet<string> = new Set('=+-@＝＋－＠\t\r\0');
 
 /**
  * Nested values are JSON text. A text that a spreadsheet would run as a formula gets a leading `'`, because some texts are
- * written by people other than the merchant.
+ * written by people other than the merchant. One with `;` is quoted, because a spreadsheet in French splits there.
  */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   const exact = typeof value === 'string' ? value : JSON.stringify(value);
-  const text = formulaStart.test(exact) ? `'${exact}` : exact;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = formulaStarts.has(exact.charAt(0)) ? `'${exact}` : exact;
+  return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

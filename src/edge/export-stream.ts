@@ -29,6 +29,7 @@ export async function streamExport(
   const described = headerLines(
     ['Content-Type', ndjson ? 'application/x-ndjson' : 'text/csv; charset=utf-8; header=present'],
     ['Content-Disposition', `attachment; filename="${name}.${ndjson ? 'ndjson' : 'csv'}"`],
+    ['X-Content-Type-Options', 'nosniff'],
   );
   exchange.begin(200, described + headers);
   try {

@@ -175,6 +175,7 @@ browserTest('payments are exported', async () => {
     `/dashboard/${dashboard.org}/test/payments/export?what=payment_intents&format=ndjson`,
   );
   assert.equal(exported.status, 200);
+  assert.equal(exported.headers.get('x-content-type-options'), 'nosniff');
   const objects = exported.body
     .trim()
     .split('\n')

@@ -99,6 +99,7 @@ test('an export as CSV has a line of names and a line each, quoted as needed', a
   const answer = await service.call('/v1/exports/payment_intents', { key });
   assert.equal(answer.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
   assert.equal(answer.headers.get('content-disposition'), 'attachment; filename="payment_intents.csv"');
+  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
   assert.match(answer.headers.get('request-id') ?? '', /^req_/);
   assert.ok(answer.headers.has('ratelimit-limit'));
   const lines = answer.text.split('\r\n');

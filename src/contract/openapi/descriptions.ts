@@ -139,7 +139,7 @@ export const tags: Readonly<Record<string, { readonly name: string; readonly des
   exports: {
     name: 'Exports',
     description:
-      "Everything of one kind, streamed as CSV or NDJSON. A CSV cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets a leading `'`, so that no spreadsheet runs it as a formula; NDJSON is exact.",
+      "Everything of one kind, streamed as CSV or NDJSON. A CSV cell that begins with `=`, `+`, `-`, `@`, their full-width forms, a tab, a carriage return or NUL gets a leading `'`, so that no spreadsheet runs it as a formula, and one that holds `;` is quoted; NDJSON is exact.",
   },
   test_helpers: { name: 'Test helpers', description: 'Decide outcomes in test mode. Live keys are refused.' },
 };

@@ -115,6 +115,12 @@ export const responseHeaders = {
     schema: { type: 'string' },
     example: 'attachment; filename="payment_intents.csv"',
   },
+  'X-Content-Type-Options': {
+    description: 'A browser takes the answer for what its type says, and for nothing else.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'nosniff',
+  },
 } as const satisfies Record<string, Json>;
 
 type ResponseHeader = keyof typeof responseHeaders;
@@ -142,7 +148,7 @@ export function headerRefs(route: Route, status: number): Json {
   const looksUp = status === 400 && route.refusals.includes('url_not_allowed');
   if (looksUp || retryAfterStatuses.includes(status)) names.push('Retry-After');
   if (status === 401) names.push('WWW-Authenticate');
-  if (status === 200 && route.kind === 'export') names.push('Content-Disposition');
+  if (status === 200 && route.kind === 'export') names.push('Content-Disposition', 'X-Content-Type-Options');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
