@@ -25,13 +25,13 @@ export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'sec
   /** The public address of the service, without a final slash. */
   readonly baseUrl: string;
   readonly trustedProxies: readonly string[];
-  /** Called with what a handler threw. */
-  readonly onError: (error: unknown) => void;
+  /** Called with what a handler threw, and the id of the visit's request. */
+  readonly onError: (error: unknown, requestId: string) => void;
 }
 
 const methods = ['GET', 'HEAD', 'POST'];
 
-/** Answers one visit. Never rejects. */
+/** Answers one visit. Rejects only if the visit can't even be read. */
 export type AnswerVisit = (request: DashboardRequest) => Promise<DashboardAnswer>;
 
 export function createDashboard(options: DashboardOptions): AnswerVisit {
@@ -93,7 +93,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
     try {
       return await answer(incoming);
     } catch (error) {
-      onError(error);
+      onError(error, request.requestId);
       return errorPage(incoming, 'trouble');
     }
   };

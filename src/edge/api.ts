@@ -25,7 +25,7 @@ import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../shard
 import { shardOfSlot } from '../shard/shard-map.ts';
 import { type KeyRing, type KnownKey, type RefusedKey, type RingKey, refuseKey } from './authenticate.ts';
 import type { EventStreams } from './event-stream.ts';
-import { type Exchange, type ExchangeHandler, headerLines } from './exchange.ts';
+import { type Exchange, type ExchangeHandler, headerLines, type TroubleTeller } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
 import { bodyTooSlow } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
@@ -69,7 +69,7 @@ export interface ApiOptions {
 const noBody = Buffer.alloc(0);
 
 /** A request under way, with what is known of it so far. */
-export class ApiCall implements ExchangeHandler {
+export class ApiCall implements ExchangeHandler, TroubleTeller {
   readonly exchange: Exchange;
   readonly head: RequestHead;
   readonly language: number;
@@ -96,6 +96,10 @@ export class ApiCall implements ExchangeHandler {
     else this.#api.refuse(this, bodyTooSlow, true);
   }
 
+  onTrouble(): void {
+    this.#api.refuse(this, failed);
+  }
+
   onGone(): void {
     if (this.isSent) this.#api.withdraw(this);
   }
@@ -106,6 +110,7 @@ export class ApiCall implements ExchangeHandler {
   }
 }
 
+const failed = refuse('api_error');
 /** The shard did not answer in time. A retry with the same idempotency key finds out what the request did. */
 const timedOut = refuse('api_error', { message: 'api_error.timeout', retryAfterSeconds: 1 });
 /** On every answer, because no cache may store what is about money and changes at any moment. */
@@ -132,6 +137,8 @@ export class Api {
   handle(exchange: Exchange, head: RequestHead): void {
     const call = new ApiCall(this, exchange, head);
     exchange.handler = call;
+    exchange.entry = 'api';
+    exchange.trouble = call;
     if (head.refusal !== null) {
       this.refuse(call, head.refusal, true);
       return;
@@ -206,14 +213,21 @@ export class Api {
         member: '',
         body,
       },
-      (answer) => {
-        // The shard counts an export that it has admitted until it is told that the export is over.
-        const isExport = typeof answer === 'object' && (answer.flags & answerFlags.more) !== 0;
-        if (!call.exchange.isOpen && !isExport) return;
-        if (typeof answer === 'object') this.#answer(call, answer);
-        else this.#refuseUnanswered(call, answer);
-      },
+      (answer) => this.#answered(call, answer),
     );
+  }
+
+  /** Called in the middle of other requests' answers, which must not suffer from an exception here. */
+  #answered(call: ApiCall, answer: AnswerFrame | NoAnswer): void {
+    // The shard counts an export that it has admitted until it is told that the export is over.
+    const isExport = typeof answer === 'object' && (answer.flags & answerFlags.more) !== 0;
+    if (!call.exchange.isOpen && !isExport) return;
+    try {
+      if (typeof answer === 'object') this.#answer(call, answer);
+      else this.#refuseUnanswered(call, answer);
+    } catch (error) {
+      call.exchange.failed(error);
+    }
   }
 
   /** Nobody waits for the request any longer, so it is not run unless the shard has begun. */

@@ -2,6 +2,7 @@
 // port, and writes the answers.
 
 import type { MessagePort } from 'node:worker_threads';
+import type { OnVisitFailed } from '../core/visit-failure.ts';
 import type { PageAnswer, PageVisit } from './pages/page-port.ts';
 
 export interface DashboardRequest extends PageVisit {
@@ -49,7 +50,8 @@ export interface Asked {
 /** From the main thread. */
 export interface Answered {
   readonly correlation: number;
-  readonly answer: DashboardAnswer;
+  /** Null when the visit failed. */
+  readonly answer: DashboardAnswer | null;
 }
 
 /** The visits that may wait for the main thread. */
@@ -77,7 +79,7 @@ export class DashboardPort {
     this.#waiting.clear();
   }
 
-  /** Settles with null when the main thread is away or has too much to do. */
+  /** Settles with null when the main thread is away, has too much to do, or failed. */
   ask(request: DashboardRequest): Promise<DashboardAnswer | null> {
     const port = this.#port;
     if (port === null || this.#waiting.size >= waitingMax) return Promise.resolve(null);
@@ -89,12 +91,18 @@ export class DashboardPort {
   }
 }
 
-/** The main thread's end. `handle` never rejects. */
+/** The main thread's end. A visit that fails has no answer; `onFailed` hears of it. */
 export function answerVisits(
   port: MessagePort,
   handle: (request: DashboardRequest) => Promise<DashboardAnswer>,
+  onFailed: OnVisitFailed,
 ): void {
   port.on('message', async ({ correlation, request }: Asked) => {
-    port.postMessage({ correlation, answer: await handle(request) } satisfies Answered);
+    try {
+      port.postMessage({ correlation, answer: await handle(request) } satisfies Answered);
+    } catch (error) {
+      onFailed(error, 'dashboard', request.requestId);
+      port.postMessage({ correlation, answer: null } satisfies Answered);
+    }
   });
 }

@@ -63,6 +63,8 @@ export function createDashboardVisits(options: DashboardVisitsOptions): VisitDas
 
   return (exchange, head, refuse) => {
     const stranger = strangerOf(head);
+    exchange.entry = 'dashboard';
+    exchange.trouble = { onTrouble: () => reply(exchange, render(troublePage(stranger), stranger)) };
     const waitSeconds = visitors.admit(exchange.remoteAddress, head.forwardedFor);
     if (waitSeconds !== null) return reply(exchange, render(tooManyPage(stranger, waitSeconds), stranger));
     const {
@@ -82,7 +84,9 @@ export function createDashboardVisits(options: DashboardVisitsOptions): VisitDas
       exchange.handler = { onTimeout, onBody: () => {} };
       exchange.guard(async () => {
         const isRepeated = false;
-        const request = { method, path, query, headers, remoteAddress, contentType, body, isRepeated };
+        const { requestId } = exchange;
+        const visit = { method, path, query, headers, remoteAddress, requestId };
+        const request = { ...visit, contentType, body, isRepeated };
         await answerWith(exchange, stranger, request);
       });
     };

@@ -15,6 +15,7 @@
 
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Refusal } from '../contract/errors/table.ts';
+import type { OnVisitFailed, VisitEntry } from '../core/visit-failure.ts';
 import { remoteAddressOf } from './client-address.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import { RequestBody } from './request-body.ts';
@@ -44,7 +45,7 @@ export interface Exchanges {
   /** The parser is running: it has called a handler, and goes on with what it has read when the handler returns. */
   parsing: boolean;
   /** Called with the exceptions of handlers, which would otherwise end the process. */
-  readonly onBug: (error: unknown) => void;
+  readonly onFailed: OnVisitFailed;
 }
 
 /** Handles an exchange after its head was read. */
@@ -55,6 +56,11 @@ export interface ExchangeHandler {
   onBody(body: Buffer | Refusal): void;
   /** Called when the client is gone before the exchange was answered. */
   onGone?(): void;
+}
+
+/** Answers that the service failed. */
+export interface TroubleTeller {
+  onTrouble(): void;
 }
 
 /** The bytes may be a view of a buffer that is used again after the call. */
@@ -74,6 +80,9 @@ export class Exchange {
   isLast = false;
   /** Without a handler, an exchange that takes too long is cut. */
   handler: ExchangeHandler | null = null;
+  entry: VisitEntry = 'connection';
+  /** Without it, an exchange that fails because of a bug is cut. */
+  trouble: TroubleTeller | null = null;
   readonly #exchanges: Exchanges;
   #response: HttpResponse | null;
   #streaming = false;
@@ -163,7 +172,15 @@ export class Exchange {
     if (response === null) return;
     this.#response = null;
     setImmediate(() => {
-      if (this.#exchanges.open.has(this)) finish(response);
+      if (!this.#exchanges.open.has(this)) return;
+      try {
+        finish(response);
+      } catch (error) {
+        this.#exchanges.onFailed(error, this.entry, this.requestId);
+        this.#end();
+        // A half answer must not look complete. The response may be finished, and throws then.
+        this.guard(() => void response.close());
+      }
     });
   }
 
@@ -174,17 +191,24 @@ export class Exchange {
     this.#exchanges.parsing = false;
   }
 
-  /** Runs `step`. An exception, now or later, is a bug, and cuts the connection. */
+  /** Runs `step`. An exception, now or later, is a bug: the exchange is answered with that, or cut where it can't be. */
   guard(step: () => void | Promise<void>): void {
     try {
-      step()?.catch((error) => this.#failed(error));
+      step()?.catch((error) => this.failed(error));
     } catch (error) {
-      this.#failed(error);
+      this.failed(error);
     }
   }
 
-  #failed(error: unknown): void {
-    this.#exchanges.onBug(error);
+  failed(error: unknown): void {
+    const { onFailed } = this.#exchanges;
+    onFailed(error, this.entry, this.requestId);
+    try {
+      if (!this.#streaming) this.trouble?.onTrouble();
+    } catch (again) {
+      onFailed(again, this.entry, this.requestId);
+    }
+    // This has no effect where the answer is given.
     this.cut();
   }
 
@@ -350,7 +374,7 @@ export class Exchange {
   #waitFor(response: HttpResponse, heldBytes: number, onWritable: () => void): void {
     this.#hold(heldBytes);
     response.onWritable(() => {
-      onWritable();
+      this.guard(onWritable);
       return true;
     });
   }

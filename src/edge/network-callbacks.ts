@@ -42,6 +42,7 @@ export function takeCallback(
   head: RequestHead,
   refuse: (refusal: Refusal, close: boolean) => void,
 ): void {
+  exchange.entry = 'network_callback';
   const { remoteAddress } = exchange;
   const { forwardedFor } = head;
   const waitSeconds = callers.admit(remoteAddress, forwardedFor, address.org);

@@ -4,6 +4,7 @@
 
 import * as uws from 'uWebSockets.js';
 import type { Clock } from '../core/clock.ts';
+import type { OnVisitFailed } from '../core/visit-failure.ts';
 import type { Connections } from './connections.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
 import type { HeldAnswers } from './held-answers.ts';
@@ -34,8 +35,8 @@ export interface ServerOptions {
   readonly onSite: (exchange: Exchange, head: RequestHead) => void;
   /** Limits the connections. */
   readonly connections: Pick<Connections, 'opened' | 'closed'>;
-  /** Called with an exception of a handler, which is a bug. The exchange is cut. */
-  readonly onBug: (error: unknown) => void;
+  /** Called with an exception of a handler, which is a bug. The exchange is answered with that, or cut. */
+  readonly onFailed: OnVisitFailed;
 }
 
 export interface Server {
@@ -76,7 +77,7 @@ export function listen(options: ServerOptions): Promise<Server> {
     closing: false,
     parsing: false,
     held: options.held,
-    onBug: options.onBug,
+    onFailed: options.onFailed,
   };
   const createApp = (tls: TlsFiles | null) => {
     const app = (tls === null ? uws.App() : openTls(tls)) as App;
@@ -125,12 +126,12 @@ function openTls({ certFile, keyFile }: TlsFiles): uws.TemplatedApp {
 }
 
 /** Handles a connection that was opened (`change` is 1) or has ended (-1). */
-function admit(response: uws.HttpResponse, change: number, { connections, onBug }: ServerOptions): void {
+function admit(response: uws.HttpResponse, change: number, { connections, onFailed }: ServerOptions): void {
   try {
     if (change < 0) connections.closed();
     else if (!connections.opened(response)) response.close();
   } catch (error) {
-    onBug(error);
+    onFailed(error, 'connection', null);
   }
 }
 
@@ -141,8 +142,8 @@ function take(
   exchanges: Exchanges,
   options: ServerOptions,
 ): void {
-  const exchange = new Exchange(response, exchanges, options.newRequestId(options.clock()));
-  exchange.whileParsing(() => {
+  const exchange = openExchange(response, exchanges, options);
+  exchange?.whileParsing(() => {
     const head = readHead(request);
     exchange.isHead = head.method === 'HEAD';
     exchange.isChunked = head.isChunked;
@@ -150,6 +151,21 @@ function take(
     if (head.path === '/v1' || head.path.startsWith('/v1/')) options.onApi(exchange, head);
     else options.onSite(exchange, head);
   });
+}
+
+/** Null when that fails: then the connection is closed, because nobody would answer. */
+function openExchange(
+  response: uws.HttpResponse,
+  exchanges: Exchanges,
+  { clock, newRequestId, onFailed }: ServerOptions,
+): Exchange | null {
+  try {
+    return new Exchange(response, exchanges, newRequestId(clock()));
+  } catch (error) {
+    onFailed(error, 'connection', null);
+    response.close();
+    return null;
+  }
 }
 
 /** Times out old exchanges and cuts slow clients. The oldest exchanges come first, so the first young one ends the search. */
@@ -161,7 +177,7 @@ function sweep(exchanges: Exchanges, options: ServerOptions): void {
   }
   for (const exchange of exchanges.slow) {
     if (exchange.isStuckSince(performance.now() - options.slowClientMs)) exchange.cut();
-    else exchange.wait();
+    else exchange.guard(() => exchange.wait());
   }
 }
 

@@ -1,6 +1,6 @@
 // Everything outside `/v1`: health, documentation, what payment networks post, and the pages where customers pay.
 
-import { errorBody, type Refusal, statusOf } from '../contract/errors/table.ts';
+import { errorBody, type Refusal, refuse, statusOf } from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';
 import { openapiDocument } from '../contract/openapi/document.ts';
 import type { ShardClient } from '../shard/client.ts';
@@ -41,6 +41,7 @@ type Handler = (exchange: Exchange, head: RequestHead) => void;
 
 const json = headerLines(['Content-Type', 'application/json']);
 const text = headerLines(['Content-Type', 'text/plain; charset=utf-8']);
+const failed = refuse('api_error');
 const noSniff = headerLines(['X-Content-Type-Options', 'nosniff']);
 
 /** A restored service is ready for what its operator has to do first, which is to look at it. */
@@ -85,6 +86,8 @@ export function createSite(options: SiteOptions): Handler {
   };
   return (exchange, head) => {
     const { method, path, refusal } = head;
+    exchange.entry = 'site';
+    exchange.trouble = { onTrouble: () => refuseVisit(exchange, head, failed, false) };
     const network = method === 'POST' ? callbackAddressOf(path) : null;
     const isRead = method === 'GET' || method === 'HEAD';
     const page = isRead ? documents[path] : undefined;

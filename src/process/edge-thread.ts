@@ -37,6 +37,7 @@ import { createRequestLogClient } from './request-log-client.ts';
 import { systemClocks } from './system-clocks.ts';
 import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
+import { Visits } from './visits.ts';
 
 const {
   number,
@@ -57,6 +58,8 @@ const logLine = createRequestLine(logger, thread);
 const registry = new Registry();
 const metrics = createEdgeMetrics(registry);
 countThreadTime(registry, thread);
+const entries = ['connection', 'api', 'site', 'page', 'dashboard', 'network_callback'] as const;
+const visits = new Visits(registry, logger, thread, entries);
 const keyRing = new KeyRing();
 for (const change of keys) keyRing.put(change);
 const { answersBytesMax } = memoryShares(config.memory.shardMib);
@@ -93,6 +96,8 @@ function fail(error: Error): void {
   void (server?.stop(0) ?? Promise.resolve()).finally(() => process.exit(1));
 }
 process.on('uncaughtException', fail);
+// Whatever waits for something here does so for a visit. What carries out an instruction handles its own failures.
+process.on('unhandledRejection', (error) => visits.failed(error, 'connection', null));
 
 const requestLogs = createRequestLogClient(config, logger, countLostEntries(registry));
 
@@ -151,7 +156,7 @@ const pages = createPages({
   randomBytes,
   visitsPerMinute: config.pages.visitsPerMinute,
   trustedProxies: config.pages.trustedProxies,
-  onError: (error) => logger.error({ err: error }, 'a page failed'),
+  onError: (error, requestId) => visits.unanswered(error, 'page', requestId),
 });
 const dashboard = new DashboardPort();
 /** The most addresses whose visits of a kind are counted at a time. */
@@ -204,7 +209,7 @@ async function open(): Promise<Server> {
     connections,
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: (exchange, head) => site(exchange, head),
-    onBug: (error) => logger.error({ err: error }, 'a handler threw'),
+    onFailed: visits.failed,
   });
 }
 
@@ -225,7 +230,7 @@ function reread(changed: Config): string | null {
   }
 }
 
-main.on('message', async (instruction: Instruction) => {
+async function carryOut(instruction: Instruction): Promise<void> {
   switch (instruction.type) {
     case 'connect':
       shards[instruction.number]!.connect(instruction.port as MessagePort & Port);
@@ -260,5 +265,7 @@ main.on('message', async (instruction: Instruction) => {
       dashboard.disconnect();
       main.close();
   }
-});
+}
+
+main.on('message', (instruction: Instruction) => void carryOut(instruction).catch(fail));
 tell({ type: 'ready' });

@@ -149,7 +149,12 @@ export class HostedShard {
       case 'start_page':
         return startPage(request, { networks, ask, baseUrl: settings.baseUrl });
       case 'network_callback':
-        return this.#takeCallback(request, { networks, ask, knows });
+        return this.#takeCallback(request, {
+          networks,
+          ask,
+          knows,
+          onVisitFailed: this.#options.onVisitFailed,
+        });
     }
   }
 

@@ -51,6 +51,7 @@ import { Supervisor } from './supervisor.ts';
 import { systemClocks } from './system-clocks.ts';
 import { ThreadFailure } from './thread.ts';
 import { countThreadTime } from './thread-time.ts';
+import { Visits } from './visits.ts';
 
 /** The longest time for a stop. */
 const stopMsMax = 4_500;
@@ -111,7 +112,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const registry = new Registry();
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, folder.path, pause);
-  countThreadTime(registry, 'main');
+  const visits = watchThread(registry, logger);
   const directory = openDirectory(folder, {
     onFailure(error, fatal) {
       metrics.directoryFailed();
@@ -134,8 +135,8 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     logger,
     metrics,
     onEdgeEnded: told.reject,
-    onRefusedKeys: (refused) => void audit.refusedKeys(refused),
-    onDashboardPort: (port) => answerVisits(port, answerVisit),
+    onRefusedKeys: (refused) => visits.run('refused_keys', null, () => void audit.refusedKeys(refused)),
+    onDashboardPort: (port) => answerVisits(port, answerVisit, visits.failed),
   });
   const reread = createReread(config, {
     load: () => sized(load()),
@@ -158,7 +159,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     status: () => readStatus({ folder, pause, url, config, counted }),
     resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
   });
-  const answerVisit = openDashboard({ config, services, audit, baseUrl, logger });
+  const answerVisit = openDashboard({ config, services, audit, baseUrl, logger, visits });
   const operators = await openOperators(folder, audit, services, logger);
   closers.push(
     () => operators.close(),
@@ -190,6 +191,14 @@ function openOperators(
   });
 }
 
+/** Measures this thread, and lets it go on whatever a visit does in it. */
+function watchThread(registry: Registry, logger: Logger): Visits {
+  countThreadTime(registry, 'main');
+  const visits = new Visits(registry, logger, 'main', ['dashboard', 'refused_keys']);
+  visits.catchStrays();
+  return visits;
+}
+
 /** The dashboard, as the configuration wants it. */
 function openDashboard(parts: {
   readonly config: Config;
@@ -197,18 +206,20 @@ function openDashboard(parts: {
   readonly audit: Audit;
   readonly baseUrl: string;
   readonly logger: Logger;
+  readonly visits: Visits;
 }): AnswerVisit {
-  const { config, logger, ...others } = parts;
+  const { config, logger, visits, ...others } = parts;
   const { sessionIdleMinutes, sessionDays } = config.dashboard;
-  return createDashboard({
+  const answer = createDashboard({
     ...others,
     sessionLimits: { idleMs: sessionIdleMinutes * 60_000, absoluteMs: sessionDays * 86_400_000 },
     trustedProxies: config.pages.trustedProxies,
     monotonic: systemClocks().monotonic,
     randomBytes,
-    onError: (error) => logger.error({ err: error }, 'a page of the dashboard failed'),
+    onError: (error, requestId) => visits.unanswered(error, 'dashboard', requestId),
     onRefusedSignIn: (address) => logger.warn({ address }, 'a sign-in to the dashboard was refused'),
   });
+  return (request) => visits.run('dashboard', request.requestId, () => answer(request));
 }
 
 /** Checks what can be checked before the data folder is touched, and prepares the process. */

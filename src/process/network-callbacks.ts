@@ -3,6 +3,7 @@
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { type Mode, modeOf, type PaymentMethodType } from '../contract/vocabulary.ts';
+import type { OnVisitFailed } from '../core/visit-failure.ts';
 import { causes } from '../domain/cause.ts';
 import type { InternalOperation } from '../domain/command.ts';
 import { cashIndex } from '../domain/indexes.ts';
@@ -16,6 +17,7 @@ export interface CallbackOptions {
   readonly ask: (request: InternalRequest) => Promise<InternalAnswer>;
   /** Whether the shard knows an organization. */
   readonly knows: (org: string) => boolean;
+  readonly onVisitFailed: OnVisitFailed;
 }
 
 const noOrganization: Reply = {
@@ -33,14 +35,21 @@ const notConnected: Reply = {
   body: 'no payment network is connected here now: nothing is stored, send the same message again later\n',
 };
 
+/** A bug has met what was posted. Nothing is stored, so a genuine report is not lost when it is sent again. */
+const notRead: Reply = {
+  status: 500,
+  contentType: 'text/plain; charset=utf-8',
+  body: 'the service failed to read this: nothing is stored, send the same message again later\n',
+};
+
 export async function takeCallback(
   request: CallbackRequest,
   options: CallbackOptions,
 ): Promise<TakenCallback> {
-  const { org, mode, connector, signature, body } = request;
+  const { org, mode, connector } = request;
   if (!options.knows(org)) return { reply: noOrganization, outcome: 'refused', isNew: false };
   const posting = options.networks.posting(org, mode, connector);
-  const report = (posting.card ?? posting.cash)?.readCallback?.({ signature, body });
+  const report = readReport(posting, request, options);
   if (report === undefined) return { reply: notConnected, outcome: 'not_connected', isNew: false };
   if ('status' in report) return { reply: report, outcome: 'refused', isNew: false };
   // A network decides nothing of a method that goes through another one, or through none now.
@@ -48,6 +57,19 @@ export async function takeCallback(
     return { reply: report.reply('later', null), outcome: 'not_connected', isNew: true };
   const { outcome, isNew, charge } = await store(report, request, options);
   return { reply: report.reply(outcome, charge), outcome, isNew };
+}
+
+function readReport(
+  { card, cash }: ReturnType<Networks['posting']>,
+  { signature, body }: CallbackRequest,
+  { onVisitFailed }: CallbackOptions,
+): Report | Reply | undefined {
+  try {
+    return (card ?? cash)?.readCallback?.({ signature, body });
+  } catch (error) {
+    onVisitFailed(error, 'network_callback', null);
+    return notRead;
+  }
 }
 
 function methodOf({ about }: Report): PaymentMethodType {

@@ -13,6 +13,7 @@ import { createLogger } from './logger.ts';
 import { countLostEntries } from './metrics.ts';
 import type { Instruction, Notice, RequestLogThreadData } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
+import { Visits } from './visits.ts';
 
 const { config } = workerData as RequestLogThreadData;
 const main = parentPort!;
@@ -21,6 +22,7 @@ const logger = await createLogger({ level: config.logLevel, thread: 'request-log
 const registry = new Registry();
 countThreadTime(registry, 'request-logs');
 const countLost = countLostEntries(registry);
+const visits = new Visits(registry, logger, 'request-logs', ['request_log']);
 
 const { keptDays, mibMax } = config.requestLogs;
 const roomLookMs = 1_000;
@@ -45,6 +47,7 @@ const logs = new RequestLogs({
     hasRoom = freeBytesIn(config.dataDir) >= roomBytesMin;
     return hasRoom;
   },
+  onFailed: (error) => visits.failed(error, 'request_log', null),
   onLost(entries, reason) {
     countLost(entries);
     const nowMs = performance.now();

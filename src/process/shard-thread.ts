@@ -26,6 +26,7 @@ import { ConfiguredNetworks, createSend } from './networks.ts';
 import { systemClocks, watchClock } from './system-clocks.ts';
 import type { CompactAnswer, Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
 import { countThreadTime, type ThreadGauge } from './thread-time.ts';
+import { Visits } from './visits.ts';
 
 const { number, dir, identity, isChecked, secretsKeys, config, baseUrl, accounts, revision, paused } =
   workerData as ShardThreadData;
@@ -35,6 +36,7 @@ const logger = await createLogger({ level: config.logLevel, thread: `shard-${num
 logConsole(logger);
 const registry = new Registry();
 const metrics = createShardMetrics(registry, String(number));
+const visits = new Visits(registry, logger, `shard-${number}`, ['api', 'network_callback']);
 const otherThreads = new Map<string, ThreadGauge>();
 countThreadTime(registry, `shard-${number}`, otherThreads);
 
@@ -167,6 +169,7 @@ const hosted = new HostedShard({
       'something that is stored cannot be read: requests that need it are answered with an error and are not run. ' +
         'Stop the service and restore the data folder from a backup',
     ),
+  onVisitFailed: visits.failed,
   onFailure: fail,
 });
 const { shard } = hosted;

@@ -13,6 +13,7 @@ import { createLogger } from './logger.ts';
 import { systemClocks } from './system-clocks.ts';
 import type { Instruction, Notice, WebhookThreadData } from './thread-protocol.ts';
 import { countThreadTime } from './thread-time.ts';
+import { Visits } from './visits.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
 const { config, secretsKeys, paused } = workerData as WebhookThreadData;
@@ -22,6 +23,8 @@ const logger = await createLogger({ level: config.logLevel, thread: 'webhooks' }
 const registry = new Registry();
 const metrics = createWebhookMetrics(registry);
 countThreadTime(registry, 'webhooks');
+const visits = new Visits(registry, logger, 'webhooks', ['webhook_attempt']);
+visits.catchStrays();
 
 /** Time for receivers to notice that the connections of an earlier process have closed, before new ones are opened. */
 const settleMs = 1_000;
@@ -56,7 +59,9 @@ const dispatcher = new Dispatcher({
   // The signing secrets are opened here. One that can't be opened is a fault of the service, not a failed attempt.
   attempt: async ({ org, sealed, ...input }) => {
     const owner = { id: input.endpoint, org };
-    return attempts.make({ ...input, secrets: sealed.map((each) => secretBox.open(each, owner)) });
+    const secrets = sealed.map((each) => secretBox.open(each, owner));
+    // What a receiver sends may throw where nobody waits. The attempt's deadline ends it then.
+    return visits.run('webhook_attempt', null, () => attempts.make({ ...input, secrets }));
   },
   hangUp: (endpoint) => attempts.connections.hangUp(endpoint),
   send: (shard, outbox) => shards.get(shard)?.postMessage({ outbox }),

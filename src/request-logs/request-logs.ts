@@ -18,6 +18,8 @@ export interface RequestLogsOptions extends ScopeLogOptions {
   readonly folder: string;
   /** Whether the disk has room for more than what the journal needs. */
   readonly hasRoom: () => boolean;
+  /** Called with an exception that what an entry holds has caused. */
+  readonly onFailed: (error: unknown) => void;
   /** Called when so many entries could not be written. */
   readonly onLost: (entries: number, reason: string) => void;
 }
@@ -47,12 +49,25 @@ export class RequestLogs {
     const masker = new Masker(batch);
     const frame = new FrameReader(batch);
     for (let at = 0; frame.moveTo(at); at = frame.end) {
+      const masked = this.#masked(masker, frame);
+      if (masked === 'failed') continue;
       const part = this.#parts[frame.sender]!;
-      const masked = masker.masked(frame);
       if (masked === null) part.add(frame);
       else part.addApart(masked);
     }
     for (const [sender, scope] of senders.entries()) this.#append(scope, this.#parts[sender]!);
+  }
+
+  /** An entry that can't be masked is not written, because it may hold what must not be stored. */
+  #masked(masker: Masker, frame: FrameReader): ReturnType<Masker['masked']> | 'failed' {
+    const { onFailed, onLost } = this.#options;
+    try {
+      return masker.masked(frame);
+    } catch (error) {
+      onFailed(error);
+      onLost(1, 'an entry could not be masked');
+      return 'failed';
+    }
   }
 
   #append(scope: LogScope, part: ScopePart): void {

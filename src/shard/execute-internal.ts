@@ -32,7 +32,8 @@ export function executeInternal(state: ShardState, turn: Turn, to: ReplyTo, requ
     commandOf(state, turn, to, request);
     return;
   }
-  const answered = state.read(
+  const answered = state.readForVisit(
+    null,
     () => answerQuestion(state, turn, request),
     (refusal) => messageAnswer({ refusal }, 'en'),
   );
@@ -94,7 +95,8 @@ function subjectOf(state: ShardState, id: string): StoredRecord | undefined {
 function commandOf(state: ShardState, turn: Turn, to: ReplyTo, request: Of<'command'>): void {
   const { operation, id, params, language, cause } = request;
   const waiter = { kind: 'message', to, language } as const;
-  const subject = state.read(
+  const subject = state.readForVisit(
+    null,
     () => subjectOf(state, id) ?? { refusal: missing(id, null) },
     (refusal) => ({ refusal }),
   );

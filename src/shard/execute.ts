@@ -16,16 +16,28 @@ import type { RequestWaiter } from './waiter.ts';
 /** Takes one public request through the gates and executes it. */
 export function execute(state: ShardState, turn: Turn, to: ReplyTo, frame: RequestFrame): void {
   const passage = new Passage(state, turn, frame);
-  for (const gate of gates) {
-    const stop = gate(passage);
-    if (stop === null) continue;
-    const { limits, request } = passage;
-    const waiter: RequestWaiter = { kind: 'request', to, limits, request };
-    if ('code' in stop) answerRefusal(state, turn, waiter, stop);
-    else replay(turn, waiter, stop);
+  const stop = state.readForVisit(
+    frame.requestId,
+    () => stopOf(passage),
+    (refusal) => refusal,
+  );
+  if (stop === null) {
+    run(passage, to);
     return;
   }
-  run(passage, to);
+  const { limits, request } = passage;
+  const waiter: RequestWaiter = { kind: 'request', to, limits, request };
+  if ('code' in stop) answerRefusal(state, turn, waiter, stop);
+  else replay(turn, waiter, stop);
+}
+
+/** What stops the request at a gate; null when it has passed them all. */
+function stopOf(passage: Passage): ReturnType<(typeof gates)[number]> {
+  for (const gate of gates) {
+    const stop = gate(passage);
+    if (stop !== null) return stop;
+  }
+  return null;
 }
 
 /** Runs the operation of a request that has passed all gates. */
@@ -54,7 +66,8 @@ function run(passage: Passage, to: ReplyTo): void {
     return;
   }
   const context = state.queryContext(scope, turn);
-  const outcome = state.read(
+  const outcome = state.readForVisit(
+    request.request_id,
     () => query(state.view, route.operation as QueryOperation, params, context, frame.id),
     (refusal) => ({ refusal }),
   );

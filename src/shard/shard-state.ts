@@ -7,6 +7,7 @@ import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import { createIdFactory, createRandomText, type FillRandom, type IdFactory } from '../core/ids.ts';
 import { createMoroccoCalendar } from '../core/morocco-day.ts';
+import { isOfLanguage, type OnVisitFailed } from '../core/visit-failure.ts';
 import type { AnyCommand, Done } from '../domain/command.ts';
 import { type Command, decide } from '../domain/decide.ts';
 import type { Context, Decision, Settings } from '../domain/decision.ts';
@@ -53,10 +54,13 @@ export interface ShardStateOptions {
   readonly memory: MemoryShares;
   /** Called with the reason when a record or a stored response can't be read. Everything else goes on. */
   readonly onDamage: (reason: string) => void;
+  /** Called with an exception that a request has caused before anything was changed. */
+  readonly onVisitFailed: OnVisitFailed;
   /** Looks a webhook address up and answers whether it may be used. */
   readonly checkAddress: (command: IssuedCommand, waiter: Waiter | null, url: string) => void;
 }
 
+const readFailed = refuse('api_error');
 const recordDamaged = refuse('api_error', { message: 'api_error.record_damaged' });
 
 export interface KnownKey {
@@ -211,6 +215,20 @@ export class ShardState {
       if (!(error instanceof JournalDamaged)) throw error;
       this.#options.onDamage(error.message);
       return refused(recordDamaged);
+    }
+  }
+
+  /**
+   * Runs a read for a visit, of which nothing has changed yet. An exception of the language is a bug that its bytes have met, and
+   * the visit alone fails. All others, a broken invariant among them, end the shard.
+   */
+  readForVisit<T, R>(requestId: string | null, read: () => T, refused: (refusal: Refusal) => R): T | R {
+    try {
+      return this.read(read, refused);
+    } catch (error) {
+      if (!isOfLanguage(error)) throw error;
+      this.#options.onVisitFailed(error, 'api', requestId);
+      return refused(readFailed);
     }
   }
 

@@ -112,6 +112,9 @@ export class World {
         memory: { ...memoryShares(shardMibMin), cacheBytesMax: 8 },
         onDamage: (reason) => assert.fail(reason),
         checkAddress: () => {},
+        onVisitFailed: (error) => {
+          throw error;
+        },
       },
       [],
     );

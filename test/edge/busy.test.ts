@@ -61,7 +61,7 @@ before(async () => {
     connections: unlimited,
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: (exchange) => exchange.cut(),
-    onBug: (error) => assert.fail(error as Error),
+    onFailed: (error) => assert.fail(error as Error),
   });
 });
 after(() => server.stop(0));

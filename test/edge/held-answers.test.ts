@@ -48,7 +48,7 @@ for (const isTls of [false, true]) {
         httpsOnly: false,
         held,
         connections: unlimited,
-        onBug: (error) => assert.fail(error as Error),
+        onFailed: (error) => assert.fail(error as Error),
         onSite: (exchange) => exchange.answer(200, '', 'ok'),
         onApi: (exchange, { path }) => {
           exchange.holder = 'org_1';

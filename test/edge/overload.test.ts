@@ -63,7 +63,7 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
     connections: unlimited,
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: site,
-    onBug: (error) => assert.fail(error as Error),
+    onFailed: (error) => assert.fail(error as Error),
   });
   context.after(async () => {
     await server.stop(0);

@@ -12,6 +12,7 @@ import { listen, type Server } from '../../src/edge/server.ts';
 import { unlimited } from './unlimited.ts';
 
 const bugs: string[] = [];
+const failures: [entry: string, requestId: string | null][] = [];
 const held = new HeldAnswers(1024 * 1024 * 1024);
 let server: Server;
 
@@ -27,7 +28,10 @@ const start = () =>
     slowClientMs: 500,
     held,
     connections: unlimited,
-    onBug: (error) => bugs.push((error as Error).message),
+    onFailed(error, entry, requestId) {
+      bugs.push((error as Error).message);
+      failures.push([entry, requestId]);
+    },
     onApi: (exchange) => {
       const body = Buffer.from('ok');
       exchange.answer(200, '', body);
@@ -36,6 +40,24 @@ const start = () =>
     },
     onSite: (exchange, { path }) => {
       if (path === '/throws') throw new Error('at once');
+      if (path.startsWith('/tells')) {
+        const onTrouble = () => {
+          if (path === '/tells/not') throw new Error('again');
+          exchange.answer(500, '', 'trouble');
+        };
+        exchange.trouble = { onTrouble };
+        const onBody = () => {
+          throw new Error('with the body');
+        };
+        exchange.handler = { onTimeout() {}, onBody };
+        if (path === '/tells/body') return exchange.readBody(100);
+        exchange.guard(async () => {
+          await wait(5);
+          if (path === '/tells/streaming') exchange.begin(200, '');
+          throw new Error('told');
+        });
+        return;
+      }
       exchange.guard(async () => {
         await wait(5);
         if (path === '/rejects') throw new Error('later');
@@ -65,6 +87,27 @@ for (const { path, bug } of [
     assert.equal(server.exchanges.open.size, 0);
   });
 }
+
+for (const init of [{}, { method: 'POST', body: 'x' }]) {
+  const path = init.method === undefined ? '/tells' : '/tells/body';
+  test(`${path}: who waits is told of a bug, and the failure carries the id of the request`, async () => {
+    failures.length = 0;
+    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, init);
+    assert.deepEqual([answer.status, await answer.text()], [500, 'trouble']);
+    assert.deepEqual(failures, [['connection', 'req_test']]);
+    assert.equal((await get('/v1')).status, 200);
+    assert.equal(server.exchanges.open.size, 0);
+  });
+}
+
+test('a bug in the middle of an answer, or in telling of it, cuts the connection', async () => {
+  bugs.length = 0;
+  await assert.rejects(get('/tells/streaming').then((answer) => answer.text()));
+  await assert.rejects(get('/tells/not'));
+  assert.deepEqual(bugs, ['told', 'told', 'again']);
+  assert.equal((await get('/v1')).status, 200);
+  assert.equal(server.exchanges.open.size, 0);
+});
 
 test('an exchange that takes too long gets the answer that its handler has for that', async () => {
   const answer = await get('/waits');

@@ -30,6 +30,7 @@ function isNew(stored: { received: Received; again?: boolean }) {
     {
       networks,
       knows: () => true,
+      onVisitFailed: (error) => assert.fail(error as Error),
       ask: async ({ kind }) => ({ ok: true, body: JSON.stringify(kind === 'record' ? charge : stored) }),
     },
   ).then((taken) => taken.isNew);
@@ -42,4 +43,24 @@ test('only what tells something new, or is to be sent again, does not count', as
     assert.equal(await isNew({ received }), false, received);
   for (const received of ['review', 'declined'] as const)
     assert.equal(await isNew({ received, again: true }), false, received);
+});
+
+test('a callback on which the connector throws is told so, stores nothing, and ends no thread', async () => {
+  const failed: unknown[] = [];
+  const broken = {
+    readCallback() {
+      throw new RangeError('broken');
+    },
+  } as unknown as CardNetwork;
+  const taken = await takeCallback(
+    { kind: 'network_callback', org: 'org_1', mode: 'live', connector: 'cmi', signature: '', body: '' },
+    {
+      networks: { posting: () => ({ card: broken, cash: null }) } as unknown as Networks,
+      knows: () => true,
+      ask: () => assert.fail('nothing is asked'),
+      onVisitFailed: (error, entry) => failed.push((error as Error).message, entry),
+    },
+  );
+  assert.deepEqual([taken.reply.status, taken.outcome, taken.isNew], [500, 'refused', false]);
+  assert.deepEqual(failed, ['broken', 'network_callback']);
 });

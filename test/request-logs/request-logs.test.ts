@@ -5,8 +5,9 @@ import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writ
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
-import { type AnsweredRequest, bodyKeptBytesMax } from '../../src/request-logs/entry.ts';
+import { type AnsweredRequest, bodyKeptBytesMax, type FrameReader } from '../../src/request-logs/entry.ts';
 import type { Gap, LoggedRequest } from '../../src/request-logs/logged-request.ts';
+import { Masker } from '../../src/request-logs/mask.ts';
 import { answerLogQuery } from '../../src/request-logs/query.ts';
 import type { LogScope } from '../../src/request-logs/request-logs.ts';
 import {
@@ -288,4 +289,22 @@ test('what the disk does not take is counted, and the log tells the gap when it 
     after.requestId,
     before.requestId,
   ]);
+});
+
+test('an entry that can not be masked is left out and counted, and the others of its batch are kept', (t) => {
+  const failures: string[] = [];
+  const { folder, logs, lost } = newLogs({ onFailed: (error) => failures.push((error as Error).message) });
+  const entries = [answeredRequest(), answeredRequest(), answeredRequest()];
+  let count = 0;
+  const masked = Masker.prototype.masked;
+  t.mock.method(Masker.prototype, 'masked', function (this: Masker, frame: FrameReader) {
+    if (++count === 2) throw new TypeError('broken');
+    return masked.call(this, frame);
+  });
+  writeAll(logs, shop, entries);
+  logs.close();
+  assert.deepEqual(failures, ['broken']);
+  assert.deepEqual(lost, [[1, 'an entry could not be masked']]);
+  const found = entries.map(({ requestId }) => findRequest(folder, shop, requestId) !== null);
+  assert.deepEqual(found, [true, false, true]);
 });

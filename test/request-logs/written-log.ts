@@ -51,6 +51,9 @@ export function newLogs(change: Partial<RequestLogsOptions> = {}) {
     keptMs: 7 * dayMs,
     bytesMax: 64 * 1024 * 1024,
     hasRoom: () => true,
+    onFailed: (error) => {
+      throw error;
+    },
     onLost: (entries, reason) => lost.push([entries, reason]),
     ...change,
   });

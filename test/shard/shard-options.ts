@@ -57,6 +57,9 @@ export function shardOptions(journal: Journal, more: Partial<ShardOptions> = {})
     eventRetentionMs: 30 * 86_400_000,
     observer: { turnEnded() {}, committed() {}, checkpointed() {}, attempted() {}, stalled() {} },
     onDamage: () => {},
+    onVisitFailed: (error) => {
+      throw error;
+    },
     onFailure: (error) => {
       throw error;
     },

@@ -17,6 +17,8 @@ export interface PageVisit {
   readonly headers: PageRequestHeaders;
   /** The address of the other end of the connection. */
   readonly remoteAddress: string;
+  /** For the log. */
+  readonly requestId: string;
 }
 
 /** A visit that was admitted, with its form. */

@@ -63,9 +63,12 @@ export function visitPage(
       secFetchSite: head.secFetchSite,
     },
     remoteAddress: exchange.remoteAddress,
+    requestId: exchange.requestId,
   };
+  exchange.entry = 'page';
   const reply = ({ status, headers, body }: PageAnswer) =>
     exchange.answer(status, headerLines(...headers), body);
+  exchange.trouble = { onTrouble: () => reply(pages.trouble(visit)) };
   const handle = (body: Buffer) => {
     exchange.handler = { onTimeout: () => reply(pages.goOn(visit)), onBody: () => {} };
     exchange.guard(async () => reply(await pages.handle({ ...visit, body })));

@@ -31,8 +31,8 @@ export interface PagesOptions {
   readonly randomBytes: (size: number) => Buffer;
   readonly visitsPerMinute: number;
   readonly trustedProxies: readonly string[];
-  /** Called with the errors of the port. */
-  readonly onError: (error: unknown) => void;
+  /** Called with the errors of the port, and the id of the visit's request. */
+  readonly onError: (error: unknown, requestId: string) => void;
 }
 
 export interface Pages {
@@ -44,10 +44,14 @@ export interface Pages {
   handle(request: PageRequest): Promise<PageAnswer>;
   /** Answers a visit that takes long: a redirect to the page in its current state, which continues to wait. */
   goOn(visit: PageVisit): PageAnswer;
+  /** Answers a visit that fails because of a bug. */
+  trouble(visit: PageVisit): PageAnswer;
 }
 
 /** The most addresses whose visits are counted at a time. */
 const visitorsMax = 50_000;
+
+const toItself = (visit: Visit) => redirect(linkTo(visit, visit.path));
 
 export function createPages(options: PagesOptions): Pages {
   const { port, onError } = options;
@@ -57,6 +61,8 @@ export function createPages(options: PagesOptions): Pages {
   const visitors = createVisitors({ ...options, visitorsMax });
   const submits = createSubmits(port, options.tokenize);
   const hosted = createHostedPage(port, options.baseUrl);
+
+  const strangerOf = (request: PageVisit) => visitOf(request, routeOf(request.path), null, prefix);
 
   function turnAway(request: PageVisit): PageAnswer | null {
     const route = routeOf(request.path);
@@ -79,7 +85,7 @@ export function createPages(options: PagesOptions): Pages {
       if (route.backFrom !== null) return await backFrom(port, request.method, route, payment, visit);
       return await (request.method === 'POST' ? submit : show)(request, route, payment, visit);
     } catch (error) {
-      onError(error);
+      onError(error, request.requestId);
       return render(outcomes.troublePage(stranger), stranger);
     }
   }
@@ -125,10 +131,8 @@ export function createPages(options: PagesOptions): Pages {
     matches: isPagePath,
     turnAway,
     handle: (request) => answer(request).finally(() => request.body.fill(0)),
-    goOn(request) {
-      const visit = visitOf(request, routeOf(request.path), null, prefix);
-      return redirect(linkTo(visit, visit.path));
-    },
+    goOn: (request) => toItself(strangerOf(request)),
+    trouble: (request) => render(outcomes.troublePage(strangerOf(request)), strangerOf(request)),
   };
 }
 

@@ -70,6 +70,7 @@ export async function openSite(options: { readonly latencyMs?: number } = {}): P
         secFetchSite: header('sec-fetch-site'),
       },
       remoteAddress: request.socket.remoteAddress!,
+      requestId: 'req_1',
       body: Buffer.concat(chunks),
     };
     const { pages } = service!;

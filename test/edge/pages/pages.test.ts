@@ -345,7 +345,15 @@ describe('a card page', () => {
       forwardedFor: '',
       secFetchSite: 'same-origin',
     };
-    const request = { method: 'POST', path: action, query: '', headers, remoteAddress: '192.0.2.1', body };
+    const request = {
+      method: 'POST',
+      path: action,
+      query: '',
+      headers,
+      remoteAddress: '192.0.2.1',
+      requestId: 'req_1',
+      body,
+    };
     assert.notEqual(hidden.form_key, '');
     assert.equal((await service.pages.handle(request)).status, 303);
     assert.equal(statusOf(service, session.payment_intent), 'succeeded');

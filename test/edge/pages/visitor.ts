@@ -22,6 +22,7 @@ export function createVisitor(pages: Pages, changes: Partial<PageRequest['header
       query,
       headers: { acceptLanguage: '', cookie, forwardedFor: '', secFetchSite: '', ...changes },
       remoteAddress: '192.0.2.1',
+      requestId: 'req_1',
       body: Buffer.from(body),
     };
     const answer = pages.turnAway(request) ?? (await pages.handle(request));

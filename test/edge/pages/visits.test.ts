@@ -128,7 +128,7 @@ describe('a visit', () => {
     const { pages } = createService({ baseUrl: 'https://shop.example/payments' });
     const headers = { acceptLanguage: '', cookie: '', forwardedFor: '', secFetchSite: '' };
     const request = { method: 'POST', path: '/pay/ch_1/challenge', query: 'lang=fr&done=1', headers };
-    const { status, headers: sent } = pages.goOn({ ...request, remoteAddress: '' });
+    const { status, headers: sent } = pages.goOn({ ...request, remoteAddress: '', requestId: 'req_1' });
     assert.equal(status, 303);
     assert.equal(new Map(sent).get('location'), '/payments/pay/ch_1?lang=fr');
     assert.equal(new Map(sent).get('cache-control'), 'no-store');

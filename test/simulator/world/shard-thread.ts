@@ -143,6 +143,7 @@ export class ShardThread {
       onCallback() {},
       onDisk() {},
       onDamage: (reason) => this.#damaged(reason),
+      onVisitFailed: onFailure,
       onFailure,
     });
     this.undurable.watch(hosted.shard.state.records);
