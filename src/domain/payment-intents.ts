@@ -174,9 +174,8 @@ export function openCharge(
   }
   if (!methodsLeft(draft.view, intent).includes(method)) {
     const param = 'payment_method_type';
-    return refused(
-      refuse('invalid_request', { param, message: 'invalid_request.charges', values: { method } }),
-    );
+    const message = 'payment_intent_unexpected_state.charges';
+    return refused(refuse('payment_intent_unexpected_state', { param, message, values: { method } }));
   }
   const call = draft.call({
     ...newNetworkCall(context, method === 'card' ? 'open_card_page' : 'issue_cash_code'),

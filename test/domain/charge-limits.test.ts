@@ -60,10 +60,12 @@ for (const [how, [end, counts]] of Object.entries(ends)) {
     assert.deepEqual(left(stage, intent), counts ? ['cash'] : both);
     const byCard = { payment_method_type: 'card' };
     const again = stage.when('confirm_payment_intent', byCard, intent);
-    if (counts) again.expect({ refusal: ['invalid_request', 'payment_method_type'] });
+    if (counts) again.expect({ refusal: ['payment_intent_unexpected_state', 'payment_method_type'] });
     else assert.equal(again.code, 'waits');
     if (!counts) return;
-    stage.when('choose_method', { method: 'card' }, session).expect({ refusal: 'invalid_request' });
+    stage
+      .when('choose_method', { method: 'card' }, session)
+      .expect({ refusal: 'payment_intent_unexpected_state' });
     const cash = openCharge(stage, intent, 'cash');
     stage.given('complete_charge', {}, cash);
     assert.equal(stage.get('payment_intent', intent).status, 'succeeded');
@@ -92,7 +94,9 @@ test('charges of every kind have a limit, too', () => {
   assert.deepEqual(left(stage, intent), []);
   for (const method of both) {
     const params = { payment_method_type: method };
-    stage.when('confirm_payment_intent', params, intent).expect({ refusal: 'invalid_request' });
+    stage
+      .when('confirm_payment_intent', params, intent)
+      .expect({ refusal: 'payment_intent_unexpected_state' });
   }
   stage.given('cancel_payment_intent', {}, intent);
 });

@@ -142,7 +142,8 @@ export class Model {
     if (blocked !== null) return blocked;
     const before = [...this.charges.values()].filter((charge) => charge.payment === payment);
     const cards = before.filter(({ tried }) => tried).length;
-    if (before.length >= 50 || (method === 'card' && cards >= 10)) return refuse('invalid_request');
+    if (before.length >= 50 || (method === 'card' && cards >= 10))
+      return refuse('payment_intent_unexpected_state');
     this.#call(method === 'card' ? 'open_card_page' : 'issue_cash_code', payment, made);
     payment.busy = true;
     return waits();

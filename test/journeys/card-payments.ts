@@ -174,7 +174,12 @@ export function cardPayments(service: () => Service): void {
     }
     const key = { idempotencyKey: 'eleventh' };
     const byCard = { id, payment_method_type: 'card' as const };
-    const refused = await shop.refused('invalid_request', 'confirm_payment_intent', byCard, key);
+    const refused = await shop.refused(
+      'payment_intent_unexpected_state',
+      'confirm_payment_intent',
+      byCard,
+      key,
+    );
     assert.deepEqual(
       [refused.param, /too many attempts/.test(refused.message)],
       ['payment_method_type', true],

@@ -92,9 +92,9 @@ export const errorAdvice: Record<ErrorCode, Texts> = {
     ar: 'لا تعرض إلا الوسائل التي يبيّن `payment_methods` في `GET /v1/account` أنها متاحة في هذا الوضع.',
   },
   payment_intent_unexpected_state: {
-    en: 'Retrieve the payment intent and act on its `status`. When it has succeeded, there is nothing left to do; when it is canceled, create a new one.',
-    fr: 'Lisez le payment intent et agissez selon son `status`. S’il a réussi, il ne reste rien à faire ; s’il est annulé, créez-en un nouveau.',
-    ar: 'اقرأ نية الدفع وتصرف حسب `status`. إذا نجحت فلم يبقَ شيء لفعله؛ وإذا أُلغيت فأنشئ نية جديدة.',
+    en: 'Retrieve the payment intent and act on its `status`. When it has succeeded, there is nothing left to do; when it is canceled, or was tried too often, create a new one.',
+    fr: 'Lisez le payment intent et agissez selon son `status`. S’il a réussi, il ne reste rien à faire ; s’il est annulé ou a fait l’objet de trop de tentatives, créez-en un nouveau.',
+    ar: 'اقرأ نية الدفع وتصرف حسب `status`. إذا نجحت فلم يبقَ شيء لفعله؛ وإذا أُلغيت أو كثرت محاولات دفعها فأنشئ نية جديدة.',
   },
   payment_intent_busy: {
     en: 'Wait a moment and send the same request again, with the same `Idempotency-Key`.',

@@ -24,6 +24,11 @@ export const operationMessages = {
     fr: 'Le statut de cette intention de paiement est « {status} », ce qui ne permet pas cette action.',
     ar: 'حالة عملية الدفع هذه هي «{status}»، وهي لا تسمح بهذا الإجراء.',
   },
+  'payment_intent_unexpected_state.charges': {
+    en: 'There have been too many attempts to pay this payment intent: it takes no other by {method}. Create a new one.',
+    fr: 'Cette intention de paiement a fait l’objet de trop de tentatives : elle n’en accepte plus d’autre avec le moyen de paiement « {method} ». Créez-en une nouvelle.',
+    ar: 'جرت محاولات كثيرة جدًا لدفع عملية الدفع هذه: لن تُقبل محاولة أخرى بوسيلة الدفع «{method}». أنشئ عملية دفع جديدة.',
+  },
   payment_intent_busy: {
     en: 'Another request is confirming or changing this payment. Nothing was changed; send the request again.',
     fr: 'Une autre requête est en train de confirmer ou de modifier ce paiement. Rien n’a été modifié ; renvoyez la requête.',
@@ -58,11 +63,6 @@ export const operationMessages = {
     en: 'Another change to the webhook endpoints is under way. Nothing was changed; send the request again.',
     fr: 'Une autre modification des points de terminaison webhook est en cours. Rien n’a été modifié ; renvoyez la requête.',
     ar: 'يجري حاليًا تعديل آخر على نقاط نهاية webhook. لم يتغير أي شيء؛ أعد إرسال الطلب.',
-  },
-  'invalid_request.charges': {
-    en: 'There have been too many attempts to pay this payment intent: it takes no other by {method}. Create a new one.',
-    fr: 'Cette intention de paiement a fait l’objet de trop de tentatives : elle n’en accepte plus d’autre avec le moyen de paiement « {method} ». Créez-en une nouvelle.',
-    ar: 'جرت محاولات كثيرة جدًا لدفع عملية الدفع هذه: لن تُقبل محاولة أخرى بوسيلة الدفع «{method}». أنشئ عملية دفع جديدة.',
   },
   'invalid_request.refund_state': {
     en: 'The status of this refund is {status}, which does not allow this action.',
