@@ -10,6 +10,11 @@ import type { MemberContext, PageContext, Visit } from './row.ts';
 
 type Content = Html | string | number | null;
 
+/** A text keeps its own writing direction beside what stands around it. */
+function isolated(content: Content): Content {
+  return typeof content === 'string' ? html`<bdi>${content}</bdi>` : content;
+}
+
 /** A column of a table: its heading, and the cell of a row. */
 export interface Column<R> {
   readonly heading: string;
@@ -28,7 +33,7 @@ export function table<R>(caption: string, columns: readonly Column<R>[], rows: r
     (row) =>
       html`<tr role="row">${columns.map(
         (column) =>
-          html`<td role="cell" data-heading="${column.heading}"${kind(column) ?? false}><div>${column.cell(row)}</div></td>`,
+          html`<td role="cell" data-heading="${column.heading}"${kind(column) ?? false}><div>${isolated(column.cell(row))}</div></td>`,
       )}</tr>`,
   );
   // A style that makes cells into blocks takes their roles away, so they are named.
@@ -39,7 +44,7 @@ export function table<R>(caption: string, columns: readonly Column<R>[], rows: r
 /** Names and values; those with a null value are left out. */
 export function definitions(items: readonly (readonly [name: string, value: Content])[]): Html {
   const shown = items.filter(([, value]) => value !== null);
-  return html`<dl>${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl>${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${isolated(value)}</dd></div>`)}</dl>`;
 }
 
 /** Links to the pages before and after one of a list. A query is that of the page; null where there is none. */

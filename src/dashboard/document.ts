@@ -133,11 +133,11 @@ function switches(visit: Visit): Html {
   const others = organizations.filter(({ id }) => id !== organization.id);
   const name =
     others.length === 0
-      ? html`<strong class="organization">${organization.name}</strong>`
-      : html`<details class="menu"><summary><span class="organization">${organization.name}</span></summary>
+      ? html`<strong class="organization"><bdi>${organization.name}</bdi></strong>`
+      : html`<details class="menu"><summary><span class="organization"><bdi>${organization.name}</bdi></span></summary>
 <ul aria-label="${sayFrame('organizations', language)}">${others.map(
           ({ id, name }) =>
-            html`<li><a href="${link(visit, `/dashboard/${id}/${mode}/home`)}">${name}</a></li>`,
+            html`<li><a href="${link(visit, `/dashboard/${id}/${mode}/home`)}"><bdi>${name}</bdi></a></li>`,
         )}</ul></details>`;
   // An object exists in one of the modes only, so the switch leads to the room.
   const room = path.split('/')[0]!;
@@ -149,7 +149,7 @@ function switches(visit: Visit): Html {
 
 function memberMenu(context: MemberContext): Html {
   const { language, member, session } = context;
-  return html`<details class="menu member"><summary><span>${member.name}</span></summary>
+  return html`<details class="menu member"><summary><span><bdi>${member.name}</bdi></span></summary>
 <ul><li><a href="${link(context, '/dashboard/me')}">${sayFrame('account', language)}</a></li>
 <li><form method="post" action="${link(context, '/dashboard/sign-out')}">${hidden('form_key', session.formKey)}<button class="plain">${sayFrame('sign_out', language)}</button></form></li></ul></details>`;
 }

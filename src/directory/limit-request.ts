@@ -4,6 +4,7 @@
 import type { Bucket } from '../contract/limits.ts';
 import { type Mode, modes } from '../contract/vocabulary.ts';
 import { findCardNumber } from '../core/card-number.ts';
+import { hasHiddenInLines } from '../core/shown-text.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
 export const requestedModes = ['test', 'live', 'both'] as const;
@@ -58,10 +59,13 @@ export function modesOf({ mode }: Pick<LimitWish, 'mode'>): readonly Mode[] {
 /** The text without blanks around it; throws `DirectoryRefusal` when it is too long or has what texts must not have. */
 export function checkedText(text: string): string {
   const trimmed = text.trim();
-  const hasControls = /[^\P{Cc}\n\r\t]/u.test(trimmed);
-  if ([...trimmed].length > requestTextCharactersMax || hasControls || findCardNumber(trimmed)) {
+  if (
+    [...trimmed].length > requestTextCharactersMax ||
+    hasHiddenInLines(trimmed) ||
+    findCardNumber(trimmed)
+  ) {
     throw new DirectoryRefusal(
-      `a text must have at most ${requestTextCharactersMax} characters, no control character and no card number`,
+      `a text must have at most ${requestTextCharactersMax} characters, no character that is not seen, and no card number`,
       'text_invalid',
     );
   }

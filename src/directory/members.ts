@@ -5,6 +5,7 @@ import { randomFillSync } from 'node:crypto';
 import { pack } from 'msgpackr';
 import { memberPrefix } from '../contract/id-prefixes.ts';
 import { createRandomText } from '../core/ids.ts';
+import { hasHidden, withoutHidden } from '../core/shown-text.ts';
 import type { SecretOwner } from '../journal/secret-box.ts';
 import type { DirectoryStore } from './directory-store.ts';
 import { DirectoryRefusal } from './refusal.ts';
@@ -49,19 +50,24 @@ export function totpOwner(member: string): SecretOwner {
 /** An e-mail address as it is stored. Throws `DirectoryRefusal` for a text that is none. */
 export function checkedEmail(text: string): string {
   const email = text.trim().toLowerCase();
-  if (email.length <= emailCharactersMax && /^[^\s@<>"']+@[^\s@<>"']+\.[^\s@<>"'.]{2,}$/.test(email))
-    return email;
+  const isAddress = /^[^\s@<>"']+@[^\s@<>"']+\.[^\s@<>"'.]{2,}$/.test(email);
+  if (isAddress && email.length <= emailCharactersMax && !hasHidden(email)) return email;
   throw new DirectoryRefusal('the e-mail address is not one: write it as name@example.ma', 'email_invalid');
 }
 
 /** The name of a person as it is stored. Throws `DirectoryRefusal`. */
 export function checkedPersonName(text: string): string {
   const name = text.trim();
-  if (name !== '' && [...name].length <= nameCharactersMax && !/\p{Cc}/u.test(name)) return name;
+  if (name !== '' && [...name].length <= nameCharactersMax && !hasHidden(name)) return name;
   throw new DirectoryRefusal(
-    `the name must have 1 to ${nameCharactersMax} characters`,
+    `the name must have 1 to ${nameCharactersMax} characters, all of which are seen`,
     'person_name_invalid',
   );
+}
+
+/** A member as it was stored, by this version or an earlier one. */
+function storedMember(stored: Member): Member {
+  return { ...stored, name: withoutHidden(stored.name) || stored.email };
 }
 
 export class Members {
@@ -75,7 +81,7 @@ export class Members {
     store.keep(() => {
       this.#byId.clear();
       this.#byEmail.clear();
-      for (const member of store.values<Member>(memberPrefix)) this.#remember(member);
+      for (const member of store.values<Member>(memberPrefix)) this.#remember(storedMember(member));
     });
   }
 
@@ -148,7 +154,7 @@ export class Members {
 
   /** Puts a member as another directory had it. */
   async restore(member: Member): Promise<void> {
-    await this.#put(() => member);
+    await this.#put(() => storedMember(member));
   }
 
   #refuseLastOwner(member: Member, org: string): void {

@@ -9,6 +9,7 @@ import {
   newestApiVersion,
   type PaymentMethodType,
 } from '../contract/vocabulary.ts';
+import { hasHidden, withoutHidden } from '../core/shown-text.ts';
 import type { BucketOverride, LimitsOverrides } from '../domain/limits-in-force.ts';
 import { noConnectors, type OrganizationConnectors } from '../networks/connectors.ts';
 import type { Branding } from './branding.ts';
@@ -51,7 +52,7 @@ const laterFields = {
 export function storedOrganization(
   stored: Omit<Organization, keyof typeof laterFields> & Partial<Organization>,
 ): Organization {
-  return { ...laterFields, ...stored };
+  return { ...laterFields, ...stored, name: withoutHidden(stored.name) || stored.id };
 }
 
 const noOverrides: LimitsOverrides = {
@@ -161,9 +162,9 @@ export function unlessClosed(organization: Organization): Organization {
 
 function checkedName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed === '' || [...trimmed].length > 255 || /\p{Cc}/u.test(trimmed)) {
+  if (trimmed === '' || [...trimmed].length > 255 || hasHidden(trimmed)) {
     throw new DirectoryRefusal(
-      'the name must have 1 to 255 characters, none of them a control character',
+      'the name must have 1 to 255 characters, all of which are seen: no control character, and no mark of the writing direction',
       'name_invalid',
     );
   }

@@ -1,12 +1,13 @@
 // What is wrong with the settings that somebody gives for a connector. The command line and the dashboard ask here, so that they
 // take the same.
 
+import { hasHidden } from '../core/shown-text.ts';
 import { type ConnectorName, type ConnectorRow, connectors } from './connectors.ts';
 
 export interface SettingFault {
   /** The name of the setting. */
   readonly setting: string;
-  readonly fault: 'missing' | 'too_short' | 'address' | 'unknown';
+  readonly fault: 'missing' | 'too_short' | 'hidden' | 'address' | 'unknown';
   /** For operators. */
   readonly message: string;
 }
@@ -34,6 +35,7 @@ export function settingFaults(
     }
     if (value.length < charactersMin)
       add(name, 'too_short', `${name} must have at least ${charactersMin} characters`);
+    if (is === 'text' && hasHidden(value)) add(name, 'hidden', `${name} has a character that is not seen`);
     const problem = is === 'address' ? addressFault(value) : null;
     if (problem !== null) add(name, 'address', `${name} can't be used: ${problem}`);
   }

@@ -324,6 +324,25 @@ describe('attacks', () => {
     }
   });
 
+  test('no name turns what stands around it on a page', async () => {
+    const turning = 'Ami\u202ena\u2069';
+    await assert.rejects(dashboard.service.operate('org.create', { name: turning }), /seen/);
+    const saved = await owner.submit(room('settings'), { name: turning, colour: '#0a6e4f' });
+    assert.equal(saved.status, 400);
+    assert.match(saved.body, /without invisible ones/);
+    const joining = new Visitor(dashboard.service.url);
+    const path = await invite(dashboard, 'turning@souk.ma', 'viewer');
+    assert.equal((await joining.submit(path, { name: turning, password })).status, 400);
+    // The API takes what merchants write about their customers.
+    const { id, name } = await api(dashboard, '/v1/customers', { name: turning });
+    assert.equal(name, turning);
+    for (const page of ['customers', `customers/${id}`]) {
+      const { body } = await owner.get(room(page));
+      assert.match(body, /<bdi>Amina<\/bdi>|Amina<\/h1>/, page);
+      assert.doesNotMatch(body, /[\u202a-\u202e\u2066-\u2069]/, page);
+    }
+  });
+
   test('the session of a member who was removed opens nothing of the organization', async () => {
     const leaver = await newMember(dashboard, 'developer', 'leaver@souk.ma');
     assert.equal((await leaver.get(room('home'))).status, 200);

@@ -81,6 +81,12 @@ describe('refused', () => {
   }
 });
 
+test('a reason has lines, and nothing that is not seen', () => {
+  assert.equal(ask(fresh, { reason: 'one\ntwo' }).limitRequests[0]!.reason, 'one\ntwo');
+  for (const reason of ['a\u202eb', 'a\u0007', '\u2066a'])
+    assert.throws(() => ask(fresh, { reason }), { code: 'text_invalid' });
+});
+
 test('another bucket, or the other mode, may be asked for meanwhile', () => {
   const two = ask(ask(fresh, { mode: 'live' }), { mode: 'test' });
   assert.equal(ask(two, { bucket: 'writes' }).limitRequests.length, 3);

@@ -59,7 +59,29 @@ describe('members', () => {
     assert.equal(directory.members.find(owner.id), undefined);
   });
 
-  for (const text of ['', 'a', 'a@b', 'a b@c.ma', '<a@b.ma>', `${'x'.repeat(250)}@b.ma`, 'a@b.ma@c.ma'])
+  test('a name has no character that is not seen; one that was stored before loses it', async () => {
+    const { org, owner } = await organization();
+    for (const name of ['Ami\u202ena', '\u2067Amina', 'Ami\u200bna', 'Ami\u0000na'])
+      await assert.rejects(directory.members.create('b@souk.ma', name, null, { [org]: 'viewer' }), /seen/);
+    await directory.members.restore({ ...owner, name: 'Ami\u202ena\u2069' });
+    const { organization: shop } = await directory.createOrganization('Medina', []);
+    await directory.restore({ organization: { ...shop, name: '\u202eaniedM' }, keys: [] });
+    await reopen();
+    assert.equal(directory.members.find(owner.id)?.name, 'Ami na');
+    assert.equal(directory.organization(shop.id).name, 'aniedM');
+  });
+
+  for (const text of [
+    '',
+    'a',
+    'a@b',
+    'a b@c.ma',
+    '<a@b.ma>',
+    `${'x'.repeat(250)}@b.ma`,
+    'a@b.ma@c.ma',
+    'a\u202eb@c.ma',
+    'a\u200b@b.ma',
+  ])
     test(`"${text.slice(0, 20)}" is no address`, () => assert.throws(() => checkedEmail(text), /e-mail/));
 });
 

@@ -36,6 +36,11 @@ describe('names', () => {
     ['  ', false],
     ['', false],
     ['a\nb', false],
+    ['سوق الحرفيين', true],
+    ['Souk\u202egnp', false],
+    ['\u2066Souk\u2069', false],
+    ['Souk\u200f', false],
+    ['So\u200buk', false],
   ];
   for (const [name, accepted] of names) {
     test(`${JSON.stringify(name.slice(0, 12))} (${name.length})`, () => {

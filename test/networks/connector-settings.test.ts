@@ -34,6 +34,7 @@ test('every fault is found', () => {
     ['cmi', { ...cmi, client_id: '' }, ['client_id too_short']],
     ['cmi', { ...cmi, api_user: 'u' }, ['api_password missing']],
     ['cmi', { ...cmi, api_password: 'p' }, ['api_user missing']],
+    ['http', { ...http, agents: 'Wafa\u202ehsac' }, ['agents hidden']],
     ['cmi', user, ['gateway missing', 'client_id missing', 'store_key missing']],
   ];
   for (const [network, given, expected] of rows) assert.deepEqual(faultsOf(network, given), expected);

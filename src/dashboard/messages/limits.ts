@@ -92,9 +92,9 @@ export const limitMessages = {
     ar: 'يوجد طلب مفتوح لهذا من قبل: انتظر القرار.',
   },
   text_invalid: {
-    en: 'Use at most 1,000 characters, and no card number.',
-    fr: 'Au plus 1 000 caractères, sans numéro de carte.',
-    ar: 'استعمل 1,000 حرف على الأكثر، دون رقم بطاقة.',
+    en: 'Use at most 1,000 characters, no invisible ones, and no card number.',
+    fr: 'Au plus 1 000 caractères, sans caractère invisible ni numéro de carte.',
+    ar: 'استعمل 1,000 حرف على الأكثر، دون أحرف غير مرئية ودون رقم بطاقة.',
   },
 } as const;
 

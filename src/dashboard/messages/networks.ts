@@ -98,6 +98,11 @@ const networkMessages = {
     fr: '{label} : au moins {count} caractères.',
     ar: '{label}: ‏{count} محرفاً على الأقل.',
   },
+  hidden: {
+    en: '{label}: leave out invisible characters.',
+    fr: '{label} : sans caractère invisible.',
+    ar: '{label}: احذف الأحرف غير المرئية.',
+  },
   address_invalid: {
     en: '{label}: give a public https address, without a user name.',
     fr: '{label} : indiquez une adresse https publique, sans nom d’utilisateur.',

@@ -108,9 +108,9 @@ export const peopleMessages = {
     ar: 'كلمة المرور سهلة التخمين لأن كثيرين يستخدمون مثلها. اختر غيرها.',
   },
   name_invalid: {
-    en: 'Enter a name of 1 to 100 characters.',
-    fr: 'Saisissez un nom de 1 à 100 caractères.',
-    ar: 'أدخل اسمًا من 1 إلى 100 حرف.',
+    en: 'Enter a name of 1 to 100 characters, without invisible ones.',
+    fr: 'Saisissez un nom de 1 à 100 caractères, sans caractère invisible.',
+    ar: 'أدخل اسمًا من 1 إلى 100 حرف، دون أحرف غير مرئية.',
   },
   reset_title: {
     en: 'Choose a new password',

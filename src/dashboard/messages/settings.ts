@@ -35,9 +35,9 @@ export const settingsMessages = {
   not_activated: { en: 'Not activated yet', fr: 'Pas encore activé', ar: 'غير مفعّل بعد' },
   created: { en: 'Created', fr: 'Créée', ar: 'تاريخ الإنشاء' },
   name_invalid: {
-    en: 'Give a name of 1 to 255 characters.',
-    fr: 'Indiquez un nom de 1 à 255 caractères.',
-    ar: 'أدخل اسماً من 1 إلى 255 حرفاً.',
+    en: 'Give a name of 1 to 255 characters, without invisible ones.',
+    fr: 'Indiquez un nom de 1 à 255 caractères, sans caractère invisible.',
+    ar: 'أدخل اسماً من 1 إلى 255 حرفاً، دون أحرف غير مرئية.',
   },
   colour_invalid: {
     en: 'Give a colour such as #0a6e4f.',

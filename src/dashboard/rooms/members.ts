@@ -172,7 +172,7 @@ function memberTable(visit: Visit, members: readonly Member[]): Html {
     [
       {
         heading: say('person'),
-        cell: ({ id, name }) => html`<a href="${roomLink(visit, `members/${id}`)}">${name}</a>`,
+        cell: ({ id, name }) => html`<a href="${roomLink(visit, `members/${id}`)}"><bdi>${name}</bdi></a>`,
       },
       { heading: say('email'), cell: ({ email }) => html`<bdi dir="ltr">${email}</bdi>` },
       { heading: say('role'), cell: ({ roles: each }) => sayFrame(each[organization.id]!, language) },

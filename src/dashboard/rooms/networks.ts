@@ -182,6 +182,8 @@ function problemOf(network: ConnectorName, { setting, fault }: SettingFault, { l
       return sayNetworks('address_invalid', language, { label });
     case 'too_short':
       return sayNetworks('too_short', language, { label, count: row.charactersMin ?? 1 });
+    case 'hidden':
+      return sayNetworks('hidden', language, { label });
     default:
       return sayNetworks('missing', language, { label });
   }

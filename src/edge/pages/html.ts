@@ -1,5 +1,7 @@
-// HTML as values. The template escapes every inserted text, so that no text of a merchant or a customer becomes markup.
-// Only this template makes markup.
+// HTML as values. The template escapes every inserted text, so that no text of a merchant or a customer becomes markup, and
+// contains its writing direction. Only this template makes markup.
+
+import { contained } from '../../core/shown-text.ts';
 
 /** Markup in which all texts are escaped. */
 export class Html {
@@ -29,5 +31,5 @@ function markupOf(value: Inserted): string {
   if (value instanceof Html) return value.markup;
   if (value === null || value === false) return '';
   if (typeof value === 'object') return value.map(markupOf).join('');
-  return String(value).replace(/[&<>"']/g, (character) => escapes[character]!);
+  return contained(String(value)).replace(/[&<>"']/g, (character) => escapes[character]!);
 }

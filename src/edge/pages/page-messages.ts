@@ -2,6 +2,7 @@
 // declined cards are in contract/messages/.
 
 import type { Language } from '../../contract/vocabulary.ts';
+import { contained } from '../../core/shown-text.ts';
 
 type Texts = Readonly<Record<Language, string>>;
 
@@ -321,6 +322,7 @@ export function fillIn(
   return kept.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`the text "${text}" lacks a value for ${name}`);
-    return language === 'ar' ? `${isolate}${value}${popIsolate}` : String(value);
+    const shown = contained(String(value));
+    return language === 'ar' ? `${isolate}${shown}${popIsolate}` : shown;
   });
 }

@@ -24,7 +24,7 @@ export function printButton(label: 'print' | 'print_receipt', language: Language
 export function receipt({ amount, currency, merchant, intent, charge }: ShownPayment, visit: Visit): Html {
   const { language } = visit;
   return facts([
-    [say('receipt_merchant', language), merchant],
+    [say('receipt_merchant', language), html`<bdi>${merchant}</bdi>`],
     [say('amount', language), formatAmount(amount, currency, language)],
     charge !== null &&
       charge.settled_at_ms !== null && [

@@ -10,6 +10,11 @@ const rows: readonly [string, ReturnType<typeof html>, string][] = [
   ],
   ['markup is not', html`<p>${html`<b>${'&'}</b>`}</p>`, '<p><b>&amp;</b></p>'],
   ['a list is joined', html`${[html`<i>1</i>`, html`<i>2</i>`]}.`, '<i>1</i><i>2</i>.'],
+  [
+    'a text turns nothing around it',
+    html`<p>${'\u202e1\u2069'}</p><p>${'\u20682'}</p>`,
+    '<p>1</p><p>\u20682\u2069</p>',
+  ],
   ['a number stands', html`${0}`, '0'],
   ['nothing leaves nothing', html`a${null}b${false}c${[]}d${''}e`, 'abcde'],
 ];

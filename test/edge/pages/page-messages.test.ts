@@ -21,6 +21,9 @@ test('Arabic texts are in Arabic script', () => {
 test('values are put in; in Arabic each keeps its own direction', () => {
   assert.equal(say('return_to', 'fr', { merchant: 'Atlas' }), 'Retourner chez Atlas');
   assert.equal(say('return_to', 'ar', { merchant: 'Atlas' }), 'العودة إلى \u2068Atlas\u2069');
+  const turning = { merchant: '\u202eAtlas\u2069' };
+  assert.equal(say('return_to', 'fr', turning), 'Retourner chez Atlas');
+  assert.equal(say('return_to', 'ar', turning), 'العودة إلى \u2068Atlas\u2069');
 });
 
 test('in French no line begins with a sign that follows a space', () => {

@@ -1,0 +1,46 @@
+// Texts that people are shown. Some characters are not seen and change how what stands around them is read: controls, marks that
+// turn the writing direction, spaces without width. A name has none of them. Other texts may, because they are their author's, but
+// they can't reach beyond themselves on a page.
+
+/** Joiners are not among them: Persian and emoji are written with these. */
+const hiddenInName =
+  /[\p{Cc}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]/u;
+const everyHiddenInName = new RegExp(hiddenInName, 'gu');
+/** The same without tabs and line breaks. */
+const hiddenInText = new RegExp(`(?![\\t\\n\\r])${hiddenInName.source}`, 'u');
+
+/** Whether a name has a character that is not seen. */
+export function hasHidden(name: string): boolean {
+  return hiddenInName.test(name);
+}
+
+/** Whether a text of several lines has a character that is not seen. */
+export function hasHiddenInLines(text: string): boolean {
+  return hiddenInText.test(text);
+}
+
+/** A name that was stored before names were checked, without what is not seen. */
+export function withoutHidden(name: string): string {
+  return hasHidden(name) ? name.replace(everyHiddenInName, ' ').replace(/ {2,}/g, ' ').trim() : name;
+}
+
+const turning = /[\u202a-\u202e\u2066-\u2069]/;
+const everyTurning = /[\u202a-\u202e\u2066-\u2069]/g;
+const popIsolate = '\u2069';
+
+/**
+ * A text whose writing direction ends with it: embeddings and overrides are left out, an isolate that it leaves open is closed,
+ * and it closes none that is not its own.
+ */
+export function contained(text: string): string {
+  if (!turning.test(text)) return text;
+  let open = 0;
+  const kept = text.replace(everyTurning, (character) => {
+    if (character < '\u2066') return '';
+    if (character !== popIsolate) open++;
+    else if (open === 0) return '';
+    else open--;
+    return character;
+  });
+  return kept + popIsolate.repeat(open);
+}
