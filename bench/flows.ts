@@ -49,7 +49,8 @@ export async function driveFlows(url: string, begin: () => Flow, pace: Pace): Pr
   };
   const beginDue = () => {
     for (const now = performance.now(); mayBegin(now) && free.length > 0; begun++) {
-      const connection = free.pop()!;
+      // The one that has rested longest: a server closes connections that rest for too long.
+      const connection = free.shift()!;
       connection.dueAt = isPaced ? dueAt(begun) : now;
       connection.flow = begin();
       send(connection, connection.flow(null)!);
@@ -69,6 +70,7 @@ export async function driveFlows(url: string, begin: () => Flow, pace: Pace): Pr
     const connection: Connection = { socket, flow: () => null, dueAt: 0, sent: '', answer: '' };
     all.push(connection);
     socket.on('error', done.reject);
+    socket.on('close', () => done.reject(new Error(`${url} closed a connection`)));
     socket.on('data', (chunk: Buffer) => {
       const answer = connection.answer + chunk.toString('latin1');
       const state = stateOfAnswer(answer);

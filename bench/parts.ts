@@ -43,6 +43,8 @@ export interface Found {
 }
 
 const warmUpSeconds = 3;
+/** What payments run through is compiled later, because fewer of them are made in a second. */
+const paymentWarmUpSeconds = 10;
 const half = 0.5;
 /** Windows in which a rate is asked of a server. A tail needs some time to show. */
 const pacedSeconds = 10;
@@ -110,7 +112,9 @@ export async function measurePayments(options: PartOptions): Promise<Found> {
   const connections = options.connections[0]!;
   return withServers(options, async (servers) => {
     const scenarios = await paymentScenarios(servers, merchants);
-    const results = await runInTurns(scenarios, { connections, rounds, seconds, warmUpSeconds });
+    const warmUp = options.isBrief ? warmUpSeconds : paymentWarmUpSeconds;
+    const turns = { connections, rounds, seconds, warmUpSeconds: warmUp };
+    const results = await runInTurns(scenarios, turns);
     const title = `payments, ${connections} connections; with endpoints (${options.receiver}) until all is delivered`;
     const delivering = scenarios.filter(({ name }) => name !== 'payment');
     return [
