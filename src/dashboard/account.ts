@@ -27,10 +27,11 @@ import type { Incoming } from './incoming.ts';
 import { nameProblems, newPasswordField, passwordProblems } from './link-pages.ts';
 import { link } from './links.ts';
 import { type PeopleMessage, sayPeople } from './messages/people.ts';
-import { hashPassword, isPassword, passwordCharactersMax } from './password.ts';
-import type { People } from './people.ts';
+import { hashPassword, passwordCharactersMax } from './password.ts';
+import { busySeconds, type People } from './people.ts';
 import type { MemberContext } from './row.ts';
 import { newRecoveryCodes, newSecret, openSecret, stepOf } from './second-step.ts';
+import { tooMany } from './sign-in.ts';
 
 const address = '/dashboard/me';
 const doneTexts = {
@@ -67,17 +68,14 @@ export async function savePassword(
   const weak = passwordProblems(context, password, member);
   if (Object.keys(weak).length > 0) return accountPage(context, people, 400, weak);
   if (member.password !== null) {
-    const tried = await people.tryGuess(incoming, `password ${session.id}`, async () =>
-      (await isPassword(sent.get('current') ?? '', member.password)) ? member : null,
-    );
+    const tried = await people.tryPassword(incoming, context, sent.get('current') ?? '');
     if (tried === null)
       return accountPage(context, people, 400, { current: sayPeople('wrong_password', language) });
-    if ('waitMinutes' in tried)
-      return accountPage(context, people, 429, {
-        '': sayPeople('too_many_attempts', language, { minutes: tried.waitMinutes }),
-      });
+    if ('waitSeconds' in tried)
+      return accountPage(context, people, 429, tooMany(incoming, tried.waitSeconds));
   }
-  const hash = await hashPassword(password);
+  const hash = await hashPassword(password, { kind: 'member', who: member.id, gone: incoming.gone });
+  if (hash === null) return accountPage(context, people, 429, tooMany(incoming, busySeconds));
   await change(context, people, 'member.change-password', (each) => ({ ...each, password: hash }));
   await people.directory.sessions.endAll(member.id, session.id);
   const token = await people.directory.sessions.confirm(session);

@@ -3,7 +3,7 @@
 
 import { languages, type Mode, modes } from '../contract/vocabulary.ts';
 import { createClientAddressText } from '../edge/client-address.ts';
-import type { DashboardAnswer, DashboardRequest } from '../edge/dashboard-port.ts';
+import type { DashboardAnswer, DashboardRequest, Visited } from '../edge/dashboard-port.ts';
 import { createVisitorOf } from '../edge/pages/visitors.ts';
 import type { OperatorServices } from '../operator/server/services.ts';
 import { setLanguage } from './cookies.ts';
@@ -32,7 +32,7 @@ export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'sec
 const methods = ['GET', 'HEAD', 'POST'];
 
 /** Answers one visit. Rejects only if the visit can't even be read. */
-export type AnswerVisit = (request: DashboardRequest) => Promise<DashboardAnswer>;
+export type AnswerVisit = (request: DashboardRequest, gone: AbortSignal) => Promise<Visited>;
 
 export function createDashboard(options: DashboardOptions): AnswerVisit {
   const { services, audit, baseUrl, onError } = options;
@@ -88,13 +88,14 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
     return row.handle({ ...context, id }, desk);
   }
 
-  return async (request) => {
-    const incoming = await readIncoming(request, prefix, addressOf, visitorOf);
+  return async (request, gone) => {
+    const incoming = await readIncoming(request, gone, prefix, addressOf, visitorOf);
     try {
-      return await answer(incoming);
+      const answered = await answer(incoming);
+      return { answer: answered, known: people.knownMemberOf(incoming) };
     } catch (error) {
       onError(error, request.requestId);
-      return errorPage(incoming, 'trouble');
+      return { answer: errorPage(incoming, 'trouble'), known: null };
     }
   };
 }

@@ -32,6 +32,8 @@ export interface Content {
   readonly actions?: Inserted;
   readonly scripts?: readonly Asset[];
   readonly cookies?: readonly string[];
+  /** When the browser may try again, for a page that says so. */
+  readonly retryAfterSeconds?: number;
 }
 type Inserted = Html | null | readonly (Html | null)[];
 
@@ -118,6 +120,9 @@ ${shown(body)}
       ['content-type', 'text/html; charset=utf-8'],
       ['content-language', language],
       ...cookies.map((cookie) => ['set-cookie', cookie] as const),
+      ...(content.retryAfterSeconds === undefined
+        ? []
+        : [['retry-after', String(content.retryAfterSeconds)] as const]),
     ],
     body: document.markup,
   };

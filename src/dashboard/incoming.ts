@@ -2,6 +2,7 @@
 
 import { negotiateLanguage } from '../contract/language.ts';
 import type { DashboardRequest } from '../edge/dashboard-port.ts';
+import type { Visitor } from '../edge/pages/visitors.ts';
 import { chosenLanguage } from './cookies.ts';
 import type { PageContext } from './row.ts';
 
@@ -13,17 +14,20 @@ export interface Incoming extends PageContext {
   readonly secFetchSite: string;
   /** The client's address. */
   readonly client: string;
-  /** Whose attempts count together: the client's address, or its network where that is IPv6. */
-  readonly visitor: string;
+  /** Whose attempts count together. */
+  readonly visitor: Visitor;
+  /** Aborted when the client has left. */
+  readonly gone: AbortSignal;
   /** A stream asks again, which is no use of the session. */
   readonly isRepeated: boolean;
 }
 
 export async function readIncoming(
   request: DashboardRequest,
+  gone: AbortSignal,
   prefix: string,
   addressOf: (remoteAddress: string, forwardedFor: string) => string,
-  visitorOf: (remoteAddress: string, forwardedFor: string) => string,
+  visitorOf: (remoteAddress: string, forwardedFor: string) => Visitor,
 ): Promise<Incoming> {
   const { method, path, query, headers, remoteAddress, isRepeated } = request;
   const { acceptLanguage, cookie, forwardedFor, secFetchSite } = headers;
@@ -36,6 +40,7 @@ export async function readIncoming(
     cookie,
     secFetchSite,
     isRepeated,
+    gone,
     client: addressOf(remoteAddress, forwardedFor),
     visitor: visitorOf(remoteAddress, forwardedFor),
     ...(await readForm(request)),

@@ -14,7 +14,8 @@ import { link as linkTo } from './links.ts';
 import { sayFrame } from './messages/frame.ts';
 import { sayPeople } from './messages/people.ts';
 import { hashPassword, passwordCharactersMax, passwordCharactersMin, weaknessOf } from './password.ts';
-import type { People } from './people.ts';
+import { busySeconds, type People } from './people.ts';
+import { tooMany } from './sign-in.ts';
 
 type Invitation = SignInLink & { readonly kind: 'invitation' };
 
@@ -47,7 +48,8 @@ async function reset(incoming: Incoming, people: People, link: SignInLink): Prom
   const password = incoming.form.get('password') ?? '';
   const problems = passwordProblems(incoming, password, member);
   if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
-  const hash = await hashPassword(password);
+  const hash = await hashPassword(password, { kind: 'member', who: link.digest, gone: incoming.gone });
+  if (hash === null) return linkPage(incoming, people, link, tooMany(incoming, busySeconds), 429);
   if (!(await links.use(link))) return goneLink(incoming);
   const changed = await people.act(member, 'member.reset-password', {}, () =>
     members.change(member.id, (each) => ({ ...each, password: hash, totp: null, recoveryCodes: [] })),
@@ -65,7 +67,8 @@ async function joinAsNew(incoming: Incoming, people: People, link: Invitation): 
     ...passwordProblems(incoming, password, { email: link.email, name }),
   };
   if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
-  const hash = await hashPassword(password);
+  const hash = await hashPassword(password, { kind: 'member', who: link.digest, gone: incoming.gone });
+  if (hash === null) return linkPage(incoming, people, link, tooMany(incoming, busySeconds), 429);
   if (!(await links.use(link))) return goneLink(incoming);
   const member = await members.create(link.email, name, hash, { [link.org]: link.role });
   const joined = { org: link.org, role: link.role };
@@ -132,13 +135,14 @@ function linkPage(
   people: People,
   link: SignInLink,
   problems: Problems = {},
+  status = Object.keys(problems).length === 0 ? 200 : 400,
 ): DashboardAnswer {
   const { language, address } = incoming;
   const { field: key, setCookie } = people.guard.protect(link.digest, incoming.cookie);
   const { title, text, body } = contentOf(incoming, people, link, problems);
   const action = html`<form method="post" action="${linkTo(incoming, address)}" class="sheet stack" novalidate>${key}${hidden('email', link.email)}${body}</form>`;
   return plainPage(incoming, {
-    status: Object.keys(problems).length === 0 ? 200 : 400,
+    status,
     title,
     alert: errorSummary(language, problems),
     cookies: setCookie === null ? [] : [setCookie],

@@ -1,44 +1,42 @@
 // Passwords: what is stored of them, and which are too weak. scrypt takes a fifth of a second and 32 MiB on purpose, off the main
-// thread; few run at a time, so that many sign-ins at once take neither all memory nor all threads.
+// thread; few run at a time and few wait, so many sign-ins at once take neither all memory nor all threads, and end soon.
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import type { PasswordHash } from '../directory/members.ts';
+import { Turns, type Waiter } from './turns.ts';
 
 const cost = { N: 2 ** 15, r: 8, p: 3 } as const;
 const hashBytes = 32;
 const saltBytes = 16;
-const atOnceMax = 2;
 export const passwordCharactersMin = 12;
 export const passwordCharactersMax = 200;
 
-let running = 0;
-const waiting: (() => void)[] = [];
+/** A turn takes a fifth of a second, so nobody waits for more than some seconds. */
+const turns = new Turns({ atOnceMax: 2, waitingMax: 32, shareOfOne: 1 / 8 });
 
-async function derive(
+function derive(
   password: string,
   salt: Uint8Array,
   { N, r, p }: PasswordHash['cost'],
-): Promise<Buffer> {
-  if (running >= atOnceMax) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running++;
-  try {
-    return await new Promise((resolve, reject) => {
-      const options = { N, r, p, maxmem: 128 * N * r * 2 };
-      scrypt(password.normalize('NFKC'), salt, hashBytes, options, (error, hash) =>
-        error === null ? resolve(hash) : reject(error),
-      );
-    });
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) running--;
-    else next();
-  }
+  waiter: Waiter,
+): Promise<Buffer | null> {
+  const options = { N, r, p, maxmem: 128 * N * r * 2 };
+  return turns.take(
+    waiter,
+    () =>
+      new Promise((resolve, reject) => {
+        scrypt(password.normalize('NFKC'), salt, hashBytes, options, (error, hash) =>
+          error === null ? resolve(hash) : reject(error),
+        );
+      }),
+  );
 }
 
-export async function hashPassword(password: string): Promise<PasswordHash> {
+/** What is stored of a password; null when it did not get its turn. */
+export async function hashPassword(password: string, waiter: Waiter): Promise<PasswordHash | null> {
   const salt = randomBytes(saltBytes);
-  const hash = await derive(password, salt, cost);
-  return { salt: salt.toString('base64'), hash: hash.toString('base64'), cost };
+  const hash = await derive(password, salt, cost, waiter);
+  return hash && { salt: salt.toString('base64'), hash: hash.toString('base64'), cost };
 }
 
 /** Stands for the password of somebody who does not exist, so that finding that out takes as long. */
@@ -48,11 +46,19 @@ const nobody: PasswordHash = {
   cost,
 };
 
-/** Whether it is the password; without one to compare with it takes as long, and is false. */
-export async function isPassword(password: string, stored: PasswordHash | null): Promise<boolean> {
+/**
+ * Whether it is the password; without one to compare with it takes as long, and is false. Null when it did not get its turn, so nothing
+ * is known.
+ */
+export async function isPassword(
+  password: string,
+  stored: PasswordHash | null,
+  waiter: Waiter,
+): Promise<boolean | null> {
   const { salt, hash, cost } = stored ?? nobody;
   const typed = password.slice(0, passwordCharactersMax);
-  const derived = await derive(typed, Buffer.from(salt, 'base64'), cost);
+  const derived = await derive(typed, Buffer.from(salt, 'base64'), cost, waiter);
+  if (derived === null) return null;
   return timingSafeEqual(derived, Buffer.from(hash, 'base64')) && stored !== null;
 }
 

@@ -8,11 +8,14 @@ import { digestOf } from '../directory/api-key.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { Member } from '../directory/members.ts';
 import type { Session, SessionLimits } from '../directory/sessions.ts';
+import type { KnownMember } from '../edge/known-sessions.ts';
 import { createFormGuard, type FormGuard } from '../edge/pages/form-guard.ts';
+import { VisitorBuckets } from '../edge/pages/visitors.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
 import type { Audit } from '../operator/server/audit.ts';
 import { type Cookies, createCookies } from './cookies.ts';
 import type { Incoming } from './incoming.ts';
+import { isPassword } from './password.ts';
 import type { MemberContext } from './row.ts';
 
 export interface PeopleOptions {
@@ -28,13 +31,18 @@ export interface PeopleOptions {
   readonly onRefusedSignIn: (address: string) => void;
 }
 
-/** Guesses from an address, and of an account, in a quarter of an hour. Those that were right don't count. */
+/** Guesses from an address (of IPv6: a /64), and of an account, in a quarter of an hour. Those that were right don't count. */
 const guesses = { count: 20, windowMs: 15 * 60_000, keysMax: 50_000 };
+/** When somebody may try again who was refused because too many wait for their turn. */
+export const busySeconds = 5;
 const stepUpMs = 10 * 60_000;
 /** Pages make them of letters, digits and dashes, and a room may put some behind one. They go to shards and request logs as they are. */
 const idempotencyKeyOfPage = /^[\x21-\x7e]{0,200}$/;
 /** More than any field that is shown takes. */
 const fieldCharactersMax = 16_384;
+
+/** What a guess comes to that did not get its turn. */
+export const untried = 'untried';
 
 export class People {
   readonly directory: Directory;
@@ -42,7 +50,7 @@ export class People {
   readonly cookies: Cookies;
   readonly guard: FormGuard;
   readonly #options: PeopleOptions;
-  readonly #byVisitor = new KeyedBuckets(guesses);
+  readonly #byVisitor = new VisitorBuckets(guesses);
   readonly #byAccount = new KeyedBuckets(guesses);
 
   constructor(options: PeopleOptions) {
@@ -55,13 +63,22 @@ export class People {
 
   /** The signed-in member of a visit; null for nobody. */
   memberOf(incoming: Incoming): MemberContext | null {
-    const token = this.cookies.session(incoming.cookie);
-    const { sessionLimits } = this.#options;
+    const found = this.#find(incoming, !incoming.isRepeated);
+    return found && { ...incoming, ...found, organizations: this.organizationsOf(found.member) };
+  }
+
+  /** Whose session the browser has, as far as an edge has to know. */
+  knownMemberOf(incoming: Incoming): KnownMember | null {
+    const found = this.#find(incoming, false);
+    return found && { member: found.member.id, organizations: Object.keys(found.member.roles) };
+  }
+
+  #find({ cookie }: Incoming, isUse: boolean): { member: Member; session: Session } | null {
+    const token = this.cookies.session(cookie);
     const session =
-      token === null ? null : this.directory.sessions.find(token, sessionLimits, !incoming.isRepeated);
+      token === null ? null : this.directory.sessions.find(token, this.#options.sessionLimits, isUse);
     const member = session === null ? undefined : this.directory.members.find(session.member);
-    if (session === null || member === undefined) return null;
-    return { ...incoming, member, session, organizations: this.organizationsOf(member) };
+    return session === null || member === undefined ? null : { member, session };
   }
 
   /** The organizations that a member belongs to, by name. */
@@ -112,22 +129,36 @@ export class People {
     return this.#options.audit.record(by, action, params, run);
   }
 
+  /** Tries the password of a member who is signed in. */
+  tryPassword(incoming: Incoming, { member, session }: MemberContext, password: string) {
+    return this.tryGuess(incoming, `password ${session.id}`, async () => {
+      const waiter = { kind: 'member', who: member.id, gone: incoming.gone } as const;
+      const isRight = await isPassword(password, member.password, waiter);
+      return isRight === null ? untried : isRight ? member : null;
+    });
+  }
+
   /**
-   * Tries a guess at the credentials of an account, unless there were too many: then it answers the minutes to wait. The account
-   * is a text of any length, and may not exist. Null when the guess was wrong.
+   * Tries a guess at the credentials of an account, unless there were too many: then it answers the seconds to wait. The account
+   * is a text of any length, and may not exist. Null when the guess was wrong. A guess that does not get its turn is `untried`: it
+   * counts for who made it, so that a crowd of them comes to an end, and not for the account.
    */
   async tryGuess<T>(
     incoming: Incoming,
     account: string,
-    guess: () => Promise<T | null>,
-  ): Promise<{ readonly right: T } | { readonly waitMinutes: number } | null> {
+    guess: () => Promise<T | null | typeof untried>,
+  ): Promise<{ readonly right: T } | { readonly waitSeconds: number } | null> {
     const nowMs = this.#options.monotonic();
     const { client, visitor } = incoming;
     const key = digestOf(account);
     // A visitor who has to wait anyway doesn't keep the account waiting, too.
     const wait = this.#byVisitor.spend(visitor, nowMs) ?? this.#byAccount.spend(key, nowMs);
-    if (wait !== null) return { waitMinutes: Math.ceil(wait / 60) };
+    if (wait !== null) return { waitSeconds: wait };
     const right = await guess();
+    if (right === untried) {
+      this.#byAccount.giveBack(key);
+      return { waitSeconds: busySeconds };
+    }
     if (right === null) {
       this.#options.onRefusedSignIn(client);
       return null;

@@ -12,7 +12,7 @@ import type { Incoming } from './incoming.ts';
 import { link, nextAddress } from './links.ts';
 import { sayPeople } from './messages/people.ts';
 import { isPassword, passwordCharactersMax } from './password.ts';
-import type { People } from './people.ts';
+import { type People, untried } from './people.ts';
 import { isCode } from './second-step.ts';
 
 const address = '/dashboard/sign-in';
@@ -43,12 +43,14 @@ export async function signIn(incoming: Incoming, people: People): Promise<Dashbo
   const email = form.get('email') ?? '';
   const tried = await people.tryGuess(incoming, `password ${email.trim().toLowerCase()}`, async () => {
     const member = people.directory.members.findByEmail(email) ?? null;
-    return (await isPassword(form.get('password') ?? '', member?.password ?? null)) ? member : null;
+    const waiter = { kind: 'stranger', who: incoming.visitor.site, gone: incoming.gone } as const;
+    const isRight = await isPassword(form.get('password') ?? '', member?.password ?? null, waiter);
+    return isRight === null ? untried : isRight ? member : null;
   });
   if (tried === null)
     return signInPage(incoming, people, next, 400, { '': sayPeople('wrong_sign_in', language) });
-  if ('waitMinutes' in tried)
-    return signInPage(incoming, people, next, 429, tooMany(incoming, tried.waitMinutes));
+  if ('waitSeconds' in tried)
+    return signInPage(incoming, people, next, 429, tooMany(incoming, tried.waitSeconds));
   const member = tried.right;
   if (member.totp !== null) return codePage(incoming, people, sealPending(people, member, next));
   return redirect(prefix + next, [await people.signIn(member, incoming)]);
@@ -66,8 +68,8 @@ export async function signInWithCode(incoming: Incoming, people: People): Promis
   );
   if (tried === null)
     return codePage(incoming, people, sealed, 400, { code: sayPeople('wrong_code', language) });
-  if ('waitMinutes' in tried)
-    return codePage(incoming, people, sealed, 429, tooMany(incoming, tried.waitMinutes));
+  if ('waitSeconds' in tried)
+    return codePage(incoming, people, sealed, 429, tooMany(incoming, tried.waitSeconds));
   return redirect(prefix + next, [await people.signIn(tried.right, incoming)]);
 }
 
@@ -75,8 +77,12 @@ function isGenuine({ cookie, secFetchSite, form }: Incoming, people: People, id:
   return people.guard.accepts(id, cookie, secFetchSite, form);
 }
 
-export function tooMany({ language }: Incoming, minutes: number): Problems {
-  return { '': sayPeople('too_many_attempts', language, { minutes }) };
+export function tooMany({ language }: Pick<Incoming, 'language'>, waitSeconds: number): Problems {
+  const text =
+    waitSeconds > 60
+      ? sayPeople('too_many_attempts', language, { minutes: Math.ceil(waitSeconds / 60) })
+      : sayPeople('too_many_attempts_now', language, { seconds: waitSeconds });
+  return { '': text };
 }
 
 function signInPage(

@@ -7,7 +7,7 @@ import { memberPage, redirect } from './document.ts';
 import type { Incoming } from './incoming.ts';
 import { link, nextAddress } from './links.ts';
 import { sayPeople } from './messages/people.ts';
-import { isPassword, passwordCharactersMax } from './password.ts';
+import { passwordCharactersMax } from './password.ts';
 import type { People } from './people.ts';
 import type { MemberContext } from './row.ts';
 import { tooMany } from './sign-in.ts';
@@ -28,15 +28,13 @@ export async function confirm(
   people: People,
   incoming: Incoming,
 ): Promise<DashboardAnswer> {
-  const { member, session, language } = context;
+  const { session, language } = context;
   const next = nextAddress(context.form.get('next'));
   const password = context.form.get('password') ?? '';
-  const tried = await people.tryGuess(incoming, `password ${session.id}`, async () =>
-    (await isPassword(password, member.password)) ? member : null,
-  );
+  const tried = await people.tryPassword(incoming, context, password);
   if (tried === null)
     return confirmPage(context, next, 400, { password: sayPeople('wrong_password', language) });
-  if ('waitMinutes' in tried) return confirmPage(context, next, 429, tooMany(incoming, tried.waitMinutes));
+  if ('waitSeconds' in tried) return confirmPage(context, next, 429, tooMany(incoming, tried.waitSeconds));
   const token = await people.directory.sessions.confirm(session);
   if (token === null) return redirect(link(context, '/dashboard/sign-in'));
   return redirect(context.prefix + next, [people.cookies.setSession(token)]);

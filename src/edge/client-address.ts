@@ -9,6 +9,9 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** Finds the address from the connection's address and `X-Forwarded-For`. Null when the connection's is no address. */
 export type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;
 
+/** A site (/48) of IPv6 may have so many times as much of anything as one of its networks (/64). */
+export const networksPerSite = 4;
+
 /** The other end of a connection. */
 export type Peer = Pick<HttpResponse, 'getRemoteAddress' | 'getRemoteAddressAsText'>;
 

@@ -6,7 +6,7 @@
 // in the kernel's table. Between two counts an address can have as many too many as have ended; the next count notices that.
 
 import type { MonotonicClock } from '../core/clock.ts';
-import { type Peer, remoteAddressOf } from './client-address.ts';
+import { networksPerSite, type Peer, remoteAddressOf } from './client-address.ts';
 import { addressKeys, type PeerCounts } from './peer-table.ts';
 
 export type ConnectionRefusal = 'all' | 'address';
@@ -30,8 +30,6 @@ export interface ConnectionsOptions {
 /** A count takes milliseconds. Counts take at most this share of the time. */
 const countingShare = 1 / 10;
 const countingIntervalMsMin = 5;
-/** A site (/48) of IPv6 has so many times as many as one of its networks (/64). */
-const networksPerSite = 4;
 /** The most addresses in memory between two counts. */
 const addressesMax = 10_000;
 

@@ -3,7 +3,9 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { OnVisitFailed } from '../core/visit-failure.ts';
+import type { KnownMember } from './known-sessions.ts';
 import type { PageAnswer, PageVisit } from './pages/page-port.ts';
+import { VisitLanes, type Way } from './visit-lanes.ts';
 
 export interface DashboardRequest extends PageVisit {
   readonly contentType: string;
@@ -47,27 +49,48 @@ export interface Asked {
   readonly request: DashboardRequest;
 }
 
+/** To the main thread: the client of a visit has left. */
+export interface Withdrawn {
+  readonly withdrawn: number;
+}
+
+/** The answer to a visit, and who is signed in with its cookie now. */
+export interface Visited {
+  readonly answer: DashboardAnswer;
+  readonly known: KnownMember | null;
+}
+
 /** From the main thread. */
 export interface Answered {
   readonly correlation: number;
   /** Null when the visit failed. */
-  readonly answer: DashboardAnswer | null;
+  readonly visited: Visited | null;
 }
 
-/** The visits that may wait for the main thread. */
-const waitingMax = 256;
+/** Why a visit has no answer: the main thread is away or failed, or too many visits like it are on their way. */
+export type Unanswered = 'trouble' | 'busy';
+
+/** A visit that was asked about. */
+export interface Asking {
+  readonly visited: Promise<Visited | Unanswered>;
+  /** The client has left, so the answer is not needed any more. */
+  withdraw(): void;
+}
 
 /** The edge's end of the port. */
 export class DashboardPort {
-  readonly #waiting = new Map<number, (answer: DashboardAnswer | null) => void>();
+  readonly #lanes = new VisitLanes();
+  /** The visits that were sent. */
+  readonly #waiting = new Map<number, (visited: Visited | Unanswered) => void>();
   #port: MessagePort | null = null;
   #count = 0;
 
   connect(port: MessagePort): void {
     this.#port = port;
-    port.on('message', ({ correlation, answer }: Answered) => {
-      this.#waiting.get(correlation)?.(answer);
+    port.on('message', ({ correlation, visited }: Answered) => {
+      this.#waiting.get(correlation)?.(visited ?? 'trouble');
       this.#waiting.delete(correlation);
+      this.#lanes.end(correlation);
     });
     port.on('close', () => this.disconnect());
   }
@@ -75,34 +98,54 @@ export class DashboardPort {
   disconnect(): void {
     this.#port?.close();
     this.#port = null;
-    for (const settle of this.#waiting.values()) settle(null);
+    for (const settle of this.#waiting.values()) settle('trouble');
     this.#waiting.clear();
+    this.#lanes.clear();
   }
 
-  /** Settles with null when the main thread is away, has too much to do, or failed. */
-  ask(request: DashboardRequest): Promise<DashboardAnswer | null> {
-    const port = this.#port;
-    if (port === null || this.#waiting.size >= waitingMax) return Promise.resolve(null);
+  ask(request: DashboardRequest, way: Way): Asking {
+    const { promise: visited, resolve } = Promise.withResolvers<Visited | Unanswered>();
     const correlation = ++this.#count;
-    return new Promise((resolve) => {
-      this.#waiting.set(correlation, resolve);
-      port.postMessage({ correlation, request } satisfies Asked);
-    });
+    if (this.#port === null) resolve('trouble');
+    else
+      this.#lanes.put(correlation, way, {
+        send: () => {
+          this.#waiting.set(correlation, resolve);
+          this.#port?.postMessage({ correlation, request } satisfies Asked);
+        },
+        refuse: () => resolve(this.#port === null ? 'trouble' : 'busy'),
+      });
+    const withdraw = () => {
+      if (this.#lanes.remove(correlation)) resolve('busy');
+      else if (this.#waiting.has(correlation))
+        this.#port?.postMessage({ withdrawn: correlation } satisfies Withdrawn);
+    };
+    return { visited, withdraw };
   }
 }
 
-/** The main thread's end. A visit that fails has no answer; `onFailed` hears of it. */
+/** The main thread's end. A visit that fails has no answer; `onFailed` hears of it. `gone` is aborted when its client leaves. */
 export function answerVisits(
   port: MessagePort,
-  handle: (request: DashboardRequest) => Promise<DashboardAnswer>,
+  handle: (request: DashboardRequest, gone: AbortSignal) => Promise<Visited>,
   onFailed: OnVisitFailed,
 ): void {
-  port.on('message', async ({ correlation, request }: Asked) => {
+  const underWay = new Map<number, AbortController>();
+  const answer = async ({ correlation, request }: Asked) => {
+    const gone = new AbortController();
+    underWay.set(correlation, gone);
     try {
-      port.postMessage({ correlation, answer: await handle(request) } satisfies Answered);
+      const visited = await handle(request, gone.signal);
+      port.postMessage({ correlation, visited } satisfies Answered);
     } catch (error) {
       onFailed(error, 'dashboard', request.requestId);
-      port.postMessage({ correlation, answer: null } satisfies Answered);
+      port.postMessage({ correlation, visited: null } satisfies Answered);
+    } finally {
+      underWay.delete(correlation);
     }
+  };
+  port.on('message', (message: Asked | Withdrawn) => {
+    if ('withdrawn' in message) underWay.get(message.withdrawn)?.abort();
+    else void answer(message);
   });
 }

@@ -7,27 +7,30 @@ import type { AskLogs } from '../request-logs/query.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api.ts';
 import { keptHeaders } from './assets.ts';
-import type { DashboardPort, DashboardRequest } from './dashboard-port.ts';
+import type { DashboardAnswer, DashboardPort, DashboardRequest, Unanswered } from './dashboard-port.ts';
 import { type Exchange, headerLines } from './exchange.ts';
 import { streamExport } from './export-stream.ts';
-import { MemberSlots } from './member-slots.ts';
+import type { KnownSessions } from './known-sessions.ts';
 import { render, type Visit } from './pages/document.ts';
 import { tooManyPage, troublePage } from './pages/outcome-pages.ts';
 import type { PageAnswer } from './pages/page-port.ts';
 import type { Visitors } from './pages/visitors.ts';
 import { bodyTooLarge, bodyTooSlow } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
+import { Shares } from './shares.ts';
 import { TailStreams } from './tail-stream.ts';
+import type { Way } from './visit-lanes.ts';
 
 export interface DashboardVisitsOptions {
   readonly port: DashboardPort;
   readonly visitors: Visitors;
+  readonly sessions: KnownSessions;
   readonly shardOf: (org: string) => ShardClient;
   readonly askLogs: AskLogs;
 }
 
-/** Of all members together, and of one, for each edge. */
-const slotsMax = { tail: [64, 4], export: [8, 2] } as const;
+/** When somebody may try again who has too much under way. */
+const busySeconds = 5;
 const noBody = Buffer.alloc(0);
 
 export type VisitDashboard = (
@@ -43,22 +46,45 @@ export function isDashboardPath(path: string): boolean {
 
 /** Returns the function that answers visits. Its `refuse` answers one whose form is not read to its end. */
 export function createDashboardVisits(options: DashboardVisitsOptions): VisitDashboard {
-  const { port, visitors, shardOf } = options;
+  const { port, visitors, sessions, shardOf } = options;
   const tails = new TailStreams(options);
-  const slots = { tail: new MemberSlots(...slotsMax.tail), export: new MemberSlots(...slotsMax.export) };
+  // Of all members together, of one organization, and of one of its members, for each edge.
+  const slots = { tail: new Shares(256, [16, 4]), export: new Shares(16, [4, 2]) };
+
+  const tooMany = (exchange: Exchange, stranger: Visit, waitSeconds = busySeconds) =>
+    reply(exchange, render(tooManyPage(stranger, waitSeconds), stranger));
+
+  /** The way of a visit: who is known counts for the organization, anybody else for the address. */
+  function wayOf({ method, path, headers: { cookie, forwardedFor }, remoteAddress }: DashboardRequest): Way {
+    const owners = sessions.ownersOf(cookie, path);
+    if (owners !== null) return { lane: 'members', owners };
+    const { site, network } = visitors.visitorOf(remoteAddress, forwardedFor);
+    return { lane: method === 'POST' ? 'forms' : 'pages', owners: [site, network] };
+  }
+
+  async function ask(exchange: Exchange, request: DashboardRequest): Promise<DashboardAnswer | Unanswered> {
+    const { visited, withdraw } = port.ask(request, wayOf(request));
+    exchange.handler = { ...exchange.handler!, onGone: withdraw };
+    const found = await visited;
+    if (typeof found === 'string') return found;
+    sessions.learn(request.headers.cookie, found.known);
+    return found.answer;
+  }
 
   async function answerWith(exchange: Exchange, stranger: Visit, request: DashboardRequest): Promise<void> {
-    const answer = await port.ask(request).finally(() => request.body.fill(0));
-    if (answer === null) return reply(exchange, render(troublePage(stranger), stranger));
+    const answer = await ask(exchange, request).finally(() => request.body.fill(0));
+    if (answer === 'trouble') return reply(exchange, render(troublePage(stranger), stranger));
+    if (answer === 'busy') return tooMany(exchange, stranger);
     if (answer.kind === 'page') return reply(exchange, answer);
     if (answer.kind === 'file') return exchange.answer(200, keptHeaders(answer.type), answer.bytes);
-    const { kind, member } = answer;
-    if (!slots[kind].hasRoomFor(member)) return reply(exchange, render(troublePage(stranger), stranger));
-    return slots[kind].hold(member, () =>
-      kind === 'tail'
-        ? tails.stream(exchange, answer, () => port.ask({ ...request, isRepeated: true }))
-        : streamExport(exchange, notStored, shardOf(answer.org), answer),
-    );
+    const end = slots[answer.kind].take([answer.org, answer.member]);
+    if (end === null) return tooMany(exchange, stranger);
+    try {
+      if (answer.kind === 'export') await streamExport(exchange, notStored, shardOf(answer.org), answer);
+      else await tails.stream(exchange, answer, () => ask(exchange, { ...request, isRepeated: true }));
+    } finally {
+      end();
+    }
   }
 
   return (exchange, head, refuse) => {
@@ -66,7 +92,7 @@ export function createDashboardVisits(options: DashboardVisitsOptions): VisitDas
     exchange.entry = 'dashboard';
     exchange.trouble = { onTrouble: () => reply(exchange, render(troublePage(stranger), stranger)) };
     const waitSeconds = visitors.admit(exchange.remoteAddress, head.forwardedFor);
-    if (waitSeconds !== null) return reply(exchange, render(tooManyPage(stranger, waitSeconds), stranger));
+    if (waitSeconds !== null) return tooMany(exchange, stranger, waitSeconds);
     const {
       method,
       path,
@@ -80,7 +106,10 @@ export function createDashboardVisits(options: DashboardVisitsOptions): VisitDas
     const { remoteAddress } = exchange;
     const ask = (body: Buffer) => {
       const headers = { acceptLanguage, cookie, forwardedFor, secFetchSite };
-      const onTimeout = () => reply(exchange, render(troublePage(stranger), stranger));
+      const onTimeout = () => {
+        exchange.handler?.onGone?.();
+        reply(exchange, render(troublePage(stranger), stranger));
+      };
       exchange.handler = { onTimeout, onBody: () => {} };
       exchange.guard(async () => {
         const isRepeated = false;

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AskLogs } from '../request-logs/query.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { notStored } from './api.ts';
-import type { DashboardAnswer } from './dashboard-port.ts';
+import type { DashboardAnswer, Unanswered } from './dashboard-port.ts';
 import { type Exchange, headerLines } from './exchange.ts';
 
 export type TailAnswer = Extract<DashboardAnswer, { kind: 'tail' }>;
@@ -37,7 +37,7 @@ export class TailStreams {
   async stream(
     exchange: Exchange,
     first: TailAnswer,
-    again: () => Promise<DashboardAnswer | null>,
+    again: () => Promise<DashboardAnswer | Unanswered>,
   ): Promise<void> {
     exchange.begin(200, headers);
     await this.#write(exchange, first, again);
@@ -47,7 +47,7 @@ export class TailStreams {
   async #write(
     exchange: Exchange,
     first: TailAnswer,
-    again: () => Promise<DashboardAnswer | null>,
+    again: () => Promise<DashboardAnswer | Unanswered>,
   ): Promise<void> {
     // What comes while the first list is on its way is in the next one.
     let seen: string | null = null;
@@ -70,8 +70,8 @@ export class TailStreams {
       if (!isNews && performance.now() - askedAt < askAgainMs) continue;
       askedAt = performance.now();
       const next = await again();
-      // The main thread is away for a moment.
-      if (next === null) continue;
+      // The main thread is away for a moment, or has too much to do.
+      if (typeof next === 'string') continue;
       if (next.kind !== 'tail') return;
       seen = newest ?? seen;
       answer = next;

@@ -6,6 +6,7 @@ import { Registry } from 'prom-client';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { dashboardAssets } from '../dashboard/assets.ts';
+import { createCookies } from '../dashboard/cookies.ts';
 import { type Answered, Api } from '../edge/api.ts';
 import { KeyRing } from '../edge/authenticate.ts';
 import { createClientAddressText } from '../edge/client-address.ts';
@@ -14,6 +15,7 @@ import { createDashboardVisits } from '../edge/dashboard-visits.ts';
 import { docsStyle } from '../edge/docs/style.ts';
 import { EventStreams } from '../edge/event-stream.ts';
 import { HeldAnswers } from '../edge/held-answers.ts';
+import { KnownSessions } from '../edge/known-sessions.ts';
 import { loggablePath } from '../edge/loggable.ts';
 import { pageAssets } from '../edge/pages/page-assets.ts';
 import { createPagePort } from '../edge/pages/page-visits.ts';
@@ -173,6 +175,7 @@ const site = createSite({
   visitDashboard: createDashboardVisits({
     port: dashboard,
     visitors,
+    sessions: new KnownSessions(createCookies(baseUrl.startsWith('https:')).session),
     askLogs: requestLogs?.ask ?? (async () => null),
     shardOf: (org) => api.shardOf(org),
   }),

@@ -219,7 +219,7 @@ function openDashboard(parts: {
     onError: (error, requestId) => visits.unanswered(error, 'dashboard', requestId),
     onRefusedSignIn: (address) => logger.warn({ address }, 'a sign-in to the dashboard was refused'),
   });
-  return (request) => visits.run('dashboard', request.requestId, () => answer(request));
+  return (request, gone) => visits.run('dashboard', request.requestId, () => answer(request, gone));
 }
 
 /** Checks what can be checked before the data folder is touched, and prepares the process. */

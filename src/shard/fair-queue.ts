@@ -62,6 +62,8 @@ class Owner<T> {
 
 /** What an organization may take in a round: some small requests. One that is larger waits for some rounds. */
 const quantumBytes = 8 * 1024;
+/** What takes so many bytes is taken one in a round. */
+export const turnBytes = quantumBytes;
 
 export class FairQueue<T> {
   readonly #bounds: QueueBounds;

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { browserTest, launchBrowser } from '../edge/pages/browser.ts';
+import { newOrganization } from '../service.ts';
 import { type Dashboard, newMember, signedIn, startDashboard, type Visitor } from './fixture.ts';
 
 const card = '4242424242424242';
@@ -143,7 +144,7 @@ test('a stream ends with its session, and each member has a few at a time', asyn
   const tails = [];
   for (let i = 0; i < 4; i++) tails.push(await openTail(visitor));
   for (const { response } of tails) assert.equal(response.headers.get('content-type'), 'text/event-stream');
-  assert.equal((await openTail(visitor)).response.status, 503);
+  assert.equal((await openTail(visitor)).response.status, 429);
   assert.equal((await openTail(developer)).response.status, 200);
   const signedOut = await visitor.submit(
     new URL(dashboard.address('home')).pathname,
@@ -154,6 +155,34 @@ test('a stream ends with its session, and each member has a few at a time', asyn
   // News make the stream look whether it may go on.
   await create({}, 'after-the-end');
   for (const { text } of tails) assert.ok(!(await text).includes('after-the-end'));
+});
+
+test('sixteen members of one organization with four streams each leave some to the others', async (context) => {
+  const { id: org } = await newOrganization(dashboard.service, 'Crowd');
+  const crowd = {
+    ...dashboard,
+    org,
+    address: (path: string) => `${dashboard.service.url}/dashboard/${org}/test/${path}`,
+  };
+  const members = [];
+  for (let i = 0; i < 16; i++) members.push(await newMember(crowd, 'developer', `crowd-${i}@souk.ma`));
+  const leave = new AbortController();
+  const open = async (of: typeof dashboard, path: string, visitor: Visitor) => {
+    const headers = { cookie: visitor.cookie };
+    const response = await fetch(of.address(path), { headers, redirect: 'manual', signal: leave.signal });
+    return response.status;
+  };
+  const statuses = [];
+  for (const member of members)
+    for (let i = 0; i < 4; i++) statuses.push(await open(crowd, 'requests/tail', member));
+  const admitted = statuses.filter((status) => status === 200).length;
+  const other = await newMember(dashboard, 'developer', 'beside@souk.ma');
+  const beside = await open(dashboard, 'requests/tail', other);
+  leave.abort();
+  context.diagnostic(`${admitted} of 64 streams of the crowd; the other organization's: ${beside}`);
+  assert.equal(beside, 200);
+  assert.equal(admitted, 16);
+  assert.equal(statuses.at(-1), 429);
 });
 
 test('who may not see request logs gets no stream, and no other organization or mode is in it', async () => {

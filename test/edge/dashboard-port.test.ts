@@ -1,14 +1,16 @@
-// The port over which visits go to the main thread: one that fails there has no answer, and the others have theirs.
+// The port over which visits go to the main thread: one that fails there has no answer, and the others have theirs. The main thread
+// hears of a client that has left, and the edge of who is signed in.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import {
   answerVisits,
-  type DashboardAnswer,
   DashboardPort,
   type DashboardRequest,
+  type Visited,
 } from '../../src/edge/dashboard-port.ts';
+import type { Way } from '../../src/edge/visit-lanes.ts';
 
 const headers = { acceptLanguage: '', cookie: '', forwardedFor: '', secFetchSite: '' };
 const visit = (path: string, requestId: string): DashboardRequest => ({
@@ -23,29 +25,66 @@ const visit = (path: string, requestId: string): DashboardRequest => ({
   isRepeated: false,
 });
 
+const way: Way = { lane: 'pages', owners: ['192.0.2.1', '192.0.2.1'] };
+const known = { member: 'mem_1', organizations: ['org_1'] };
+const page = (body: string): Visited => ({
+  answer: { kind: 'page', status: 200, headers: [], body },
+  known,
+});
+
 test('a visit that throws, rejects, or whose answer can not be sent is told of and has no answer', async () => {
   const { port1, port2 } = new MessageChannel();
   const failed: unknown[] = [];
-  const handle = ({ path }: DashboardRequest): Promise<DashboardAnswer> => {
+  const handle = ({ path }: DashboardRequest): Promise<Visited> => {
     if (path === '/throws') throw new Error('at once');
     if (path === '/rejects') return Promise.reject(new Error('later'));
     const body = (path === '/function' ? () => {} : path) as string;
-    return Promise.resolve({ kind: 'page', status: 200, headers: [], body });
+    return Promise.resolve(page(body));
   };
   answerVisits(port1, handle, (_error, entry, requestId) => failed.push([entry, requestId]));
   const port = new DashboardPort();
   port.connect(port2);
   const answers = await Promise.all([
-    port.ask(visit('/throws', 'req_1')),
-    port.ask(visit('/rejects', 'req_2')),
-    port.ask(visit('/function', 'req_3')),
-    port.ask(visit('/fine', 'req_4')),
+    port.ask(visit('/throws', 'req_1'), way).visited,
+    port.ask(visit('/rejects', 'req_2'), way).visited,
+    port.ask(visit('/function', 'req_3'), way).visited,
+    port.ask(visit('/fine', 'req_4'), way).visited,
   ]);
   port.disconnect();
-  assert.deepEqual(answers, [null, null, null, { kind: 'page', status: 200, headers: [], body: '/fine' }]);
+  assert.deepEqual(answers, ['trouble', 'trouble', 'trouble', page('/fine')]);
   assert.deepEqual(failed.sort(), [
     ['dashboard', 'req_1'],
     ['dashboard', 'req_2'],
     ['dashboard', 'req_3'],
   ]);
+});
+
+test('the main thread hears of a client that has left; when it is away, nobody waits for it', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const begun = Promise.withResolvers<void>();
+  const gones: AbortSignal[] = [];
+  const handle = async ({ path }: DashboardRequest, gone: AbortSignal) => {
+    gones.push(gone);
+    begun.resolve();
+    if (path === '/slow') await new Promise((resolve) => gone.addEventListener('abort', resolve));
+    return page(path);
+  };
+  answerVisits(port1, handle, (error) => assert.ifError(error));
+  const port = new DashboardPort();
+  assert.equal(await port.ask(visit('/early', 'req_1'), way).visited, 'trouble');
+  port.connect(port2);
+  const { visited, withdraw } = port.ask(visit('/slow', 'req_2'), way);
+  await begun.promise;
+  withdraw();
+  assert.deepEqual(await visited, page('/slow'));
+  // An answer that was given has nobody who could leave.
+  withdraw();
+  assert.deepEqual(await port.ask(visit('/fine', 'req_3'), way).visited, page('/fine'));
+  assert.deepEqual(
+    gones.map(({ aborted }) => aborted),
+    [true, false],
+  );
+  const last = port.ask(visit('/slow', 'req_4'), way).visited;
+  port.disconnect();
+  assert.equal(await last, 'trouble');
 });

@@ -36,7 +36,8 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
   actor.onStall = (stalledMs) => peer.post({ stalledMs }, []);
   client.connect(port1 as Port & typeof port1);
   const api = trustingApi(client);
-  const unlimitedVisitors = { admit: () => null, giveBack: () => {} };
+  const visitorOf = (network: string) => ({ network, site: network });
+  const unlimitedVisitors = { visitorOf, admit: () => null, giveBack: () => {} };
   const site = createSite({
     shards: [client],
     baseUrl: 'https://pay.test',

@@ -25,6 +25,11 @@ export const peopleMessages = {
     fr: 'Trop de tentatives. Réessayez dans {minutes} minutes.',
     ar: 'محاولات كثيرة جدًا. حاول مجددًا بعد {minutes} دقيقة.',
   },
+  too_many_attempts_now: {
+    en: 'Too many attempts. Try again in {seconds} seconds.',
+    fr: 'Trop de tentatives. Réessayez dans {seconds} secondes.',
+    ar: 'محاولات كثيرة جدًا. حاول مجددًا بعد {seconds} ثانية.',
+  },
   code_title: { en: 'Enter the code', fr: 'Saisissez le code', ar: 'أدخل الرمز' },
   code: { en: 'Code', fr: 'Code', ar: 'الرمز' },
   code_hint: {

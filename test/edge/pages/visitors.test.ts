@@ -60,6 +60,21 @@ for (const [name, [remote, forwarded], other, same] of pairs) {
   });
 }
 
+test('a site with many IPv6 networks has a few times as many visits as one of them', () => {
+  const { visitors, clock } = setUp();
+  const admit = (network: number) => visitors.admit(`2001:db8:1:${network.toString(16)}::1`, '');
+  const admitted = () =>
+    Array.from({ length: 200 }, (_, network) => admit(network)).filter((wait) => wait === null);
+  // Four times six, and ten seconds' worth on top.
+  assert.equal(admitted().length, 28);
+  assert.equal(visitors.admit('2001:db8:2::1', ''), null, 'another site');
+  clock.advance(60_000);
+  assert.equal(admitted().length, 24);
+  // What the site has no room for is not spent for the network.
+  clock.advance(600_000);
+  for (let i = 0; i < 7; i++) assert.equal(admit(150), null);
+});
+
 test('only so many addresses are remembered; the one seen longest ago is forgotten', () => {
   const { visitors, exhaust } = setUp({ visitorsMax: 2 });
   exhaust('192.0.2.1');

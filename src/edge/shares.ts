@@ -1,0 +1,34 @@
+// Slots of something that is bounded for all, such as the streams of an edge: so many in all, and of those so many for each owner
+// at each level, such as an organization and one of its members. So nobody takes those of the others.
+
+export class Shares {
+  readonly #max: number;
+  readonly #levels: readonly { readonly max: number; readonly taken: Map<string, number> }[];
+  #taken = 0;
+
+  /** `ofOwners` has the most of one owner at each level: `[16, 4]` is 16 for an organization and 4 for a member. */
+  constructor(max: number, ofOwners: readonly number[]) {
+    this.#max = max;
+    this.#levels = ofOwners.map((ofOwner) => ({ max: ofOwner, taken: new Map() }));
+  }
+
+  /**
+   * Takes a slot for its owners, one at each level, from the largest down. Returns the function that gives it back; null when one
+   * of them has as many as it may have, or all are taken.
+   */
+  take(owners: readonly string[]): (() => void) | null {
+    const levels = this.#levels.map((level, i) => ({ ...level, owner: owners[i]! }));
+    const isFull = levels.some(({ max, taken, owner }) => (taken.get(owner) ?? 0) >= max);
+    if (isFull || this.#taken >= this.#max) return null;
+    this.#taken++;
+    for (const { taken, owner } of levels) taken.set(owner, (taken.get(owner) ?? 0) + 1);
+    return () => {
+      this.#taken--;
+      for (const { taken, owner } of levels) {
+        const left = taken.get(owner)! - 1;
+        if (left === 0) taken.delete(owner);
+        else taken.set(owner, left);
+      }
+    };
+  }
+}

@@ -1,0 +1,30 @@
+// Slots that are shared out among owners.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Shares } from '../../src/edge/shares.ts';
+
+test('an organization takes its share, and each of its members a part of that, and the others have theirs', () => {
+  const shares = new Shares(8, [4, 2]);
+  const take = (org: string, member: string) => shares.take([org, member]);
+  const ends = [0, 1].map(() => take('org_1', 'mem_1')!);
+  assert.equal(take('org_1', 'mem_1'), null, 'the member has two');
+  const more = ['mem_2', 'mem_3'].map((member) => take('org_1', member)!);
+  for (let i = 4; i < 20; i++) assert.equal(take('org_1', `mem_${i}`), null, 'the organization has four');
+  assert(take('org_2', 'mem_x') !== null);
+  ends[0]!();
+  assert(take('org_1', 'mem_4') !== null, 'one was given back');
+  assert.equal(take('org_1', 'mem_1'), null);
+  more[0]!();
+  assert(take('org_1', 'mem_1') !== null);
+});
+
+test('what is taken in all has an end, and whatever was given back can be taken', () => {
+  const shares = new Shares(3, [2]);
+  const take = (owner: string) => shares.take([owner]);
+  for (let round = 0; round < 10; round++) {
+    const ends = ['a', 'a', 'b'].map((owner) => take(owner)!);
+    assert.equal(take('c'), null, 'all are taken');
+    for (const end of ends) end();
+  }
+});
