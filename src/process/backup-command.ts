@@ -10,7 +10,8 @@ import { OperatorFailure } from '../operator/protocol.ts';
 import { backUp } from './backup.ts';
 import { filesOf, type Manifest } from './backup-manifest.ts';
 import type { Config } from './config-schema.ts';
-import { DataFolderError, lockDataFolder, lookAtDataFolder, refuseIncomplete } from './data-folder.ts';
+import { DataFolderError, lookAtDataFolder, refuseIncomplete } from './data-folder.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { recordOffline } from './offline-audit.ts';
 import { paceOf } from './pace.ts';
 

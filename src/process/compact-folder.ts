@@ -13,8 +13,9 @@ import type { Compacted } from '../operator/cli/transferred.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
 import { OperatorFailure } from '../operator/protocol.ts';
 import type { CompactItem } from '../operator/server/services.ts';
-import { type DataFolder, DataFolderError, existingDataFolder, lockDataFolder } from './data-folder.ts';
+import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
 import { freeBytesIn, freeBytesMin } from './disk-space.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { recordOffline } from './offline-audit.ts';
 import { ThreadFailure } from './thread.ts';
 

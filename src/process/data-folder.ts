@@ -4,6 +4,7 @@
 //                 layouts of the records in it
 //   directory/    organizations and keys
 //   request-logs/ the API requests of each organization with their answers; the folder is whole without it
+//   lock          locked by the process that uses the folder
 //   shard-0 …     the shards' folders; after a reshard they are in a folder of their own, `generation-1/shard-0` …
 //
 // The generation in force is the one that format.json names, and format.json is replaced in one step. Any other generation
@@ -23,7 +24,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Directory } from '../directory/directory.ts';
 import { createDirectory, type DirectoryStoreOptions } from '../directory/directory-store.ts';
@@ -66,8 +66,10 @@ export interface Paused {
 export type Layouts = Readonly<Record<string, number>>;
 
 const formatFile = 'format.json';
+/** The file that a process locks while it uses the folder (see folder-lock.ts). */
+export const lockFile = 'lock';
 /** Names that may be in a folder that is to become a data folder: those of a start that was killed, or of a file system. */
-const harmless = ['format.json.new', 'lost+found'];
+const harmless = ['format.json.new', lockFile, 'lost+found'];
 
 export interface DataFolder {
   readonly path: string;
@@ -85,28 +87,14 @@ export interface DataFolder {
 }
 
 /**
- * Locks the folder for this process, and creates it if it does not exist. The lock ends when the returned function is called,
- * or with the process, however that ends. Throws `DataFolderError` when another process has the lock.
+ * Makes sure that the folder exists, and that only its owner can open it and what this process makes from now on. Throws
+ * `DataFolderError`, also when it is a folder of something else, in which nothing is changed.
  */
-export async function lockDataFolder(path: string): Promise<() => Promise<void>> {
-  // Only the owner can read the files that this process makes from now on.
+export function prepareDataFolder(path: string): void {
   process.umask(0o077);
   makeDataFolder(path);
+  readFormat(path);
   makePrivate(path);
-  if (process.platform !== 'linux') return async () => {};
-  // One process at a time can have a name in Linux's abstract namespace, and it is free as soon as that process ends. The
-  // operators' socket tells on every system whether a server runs, but two that start at once may both miss each other.
-  const { dev, ino } = statSync(path);
-  // Such a name has no permissions, so connections to it are closed at once.
-  const server = createServer((visitor) => visitor.destroy()).unref();
-  const listening = Promise.withResolvers<void>();
-  server.once('error', listening.reject).listen(`\0payments-service-${dev}-${ino}`, listening.resolve);
-  try {
-    await listening.promise;
-  } catch {
-    throw new DataFolderError(`the data folder ${path} is in use by another process: stop that one first`);
-  }
-  return () => new Promise((resolve) => server.close(() => resolve()));
 }
 
 /**

@@ -8,17 +8,12 @@ import { JournalDamaged } from '../journal/journal.ts';
 import type { Check } from '../operator/server/services.ts';
 import { ConfigError, checkFiles, type Environment, shardCountOf, withEdges } from './config.ts';
 import type { Config } from './config-schema.ts';
-import {
-  DataFolderError,
-  existingDataFolder,
-  folderIdOf,
-  lockDataFolder,
-  openDirectory,
-} from './data-folder.ts';
+import { DataFolderError, existingDataFolder, folderIdOf, openDirectory } from './data-folder.ts';
 import { openFilesMax, withinOpenFiles } from './descriptors.ts';
 import { freeBytesIn } from './disk-space.ts';
 import { describeFolder, diskCheck } from './doctor.ts';
 import { checkFolder } from './folder-check.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { examineMachine } from './machine-checks.ts';
 import { machineBytes, withShardMemory } from './machine-memory.ts';
 import { refuseRunning } from './reshard.ts';

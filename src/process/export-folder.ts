@@ -17,15 +17,10 @@ import { CliFailure } from '../operator/cli/context.ts';
 import type { Transferred } from '../operator/cli/transferred.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
 import { isOfScope, jointRetention, latestClock } from '../shard/small-values.ts';
-import {
-  type DataFolder,
-  DataFolderError,
-  existingDataFolder,
-  lockDataFolder,
-  openDirectory,
-} from './data-folder.ts';
+import { type DataFolder, DataFolderError, existingDataFolder, openDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
 import { type Counts, type Head, type Line, linesFormat, recordLine, responseLine } from './folder-lines.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { inOrderOfTime } from './new-shards.ts';
 import { recordOffline } from './offline-audit.ts';
 import { refuseRunning } from './reshard.ts';

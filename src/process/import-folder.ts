@@ -15,13 +15,7 @@ import { syncPath } from '../journal/sync-path.ts';
 import { CliFailure } from '../operator/cli/context.ts';
 import type { Imported } from '../operator/cli/transferred.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
-import {
-  type DataFolder,
-  DataFolderError,
-  lockDataFolder,
-  openDataFolder,
-  openDirectory,
-} from './data-folder.ts';
+import { type DataFolder, DataFolderError, openDataFolder, openDirectory } from './data-folder.ts';
 import {
   type Counts,
   type End,
@@ -31,6 +25,7 @@ import {
   recordOfLine,
   responseOfLine,
 } from './folder-lines.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { NewShards } from './new-shards.ts';
 import { recordOffline } from './offline-audit.ts';
 import { verifyFolder } from './verify-folder.ts';

@@ -27,7 +27,6 @@ import type { Config } from './config-schema.ts';
 import {
   type DataFolder,
   DataFolderError,
-  lockDataFolder,
   noteLayouts,
   openDataFolder,
   openDirectory,
@@ -36,6 +35,7 @@ import { openFilesMax, withinOpenFiles } from './descriptors.ts';
 import { examine } from './doctor.ts';
 import { greet } from './first-start.ts';
 import { checkFolder } from './folder-check.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
 import { createLogger, type Logger, logConsole } from './logger.ts';
 import { machineBytes, withShardMemory } from './machine-memory.ts';

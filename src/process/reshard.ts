@@ -35,7 +35,6 @@ import {
   type DataFolder,
   DataFolderError,
   existingDataFolder,
-  lockDataFolder,
   nextGeneration,
   noteLayouts,
   openDirectory,
@@ -43,6 +42,7 @@ import {
 } from './data-folder.ts';
 import { bytesBelow, freeBytesIn, freeBytesMin } from './disk-space.ts';
 import { checkFolder } from './folder-check.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { inOrderOfTime, NewShards } from './new-shards.ts';
 import { recordOffline } from './offline-audit.ts';
 

@@ -13,7 +13,8 @@ import type { ReportProgress, Verification } from '../operator/cli/verification.
 import { identitiesIn } from './age-identities.ts';
 import { isClear } from './backup-command.ts';
 import type { Config } from './config-schema.ts';
-import { endPause, existingDataFolder, lockDataFolder } from './data-folder.ts';
+import { endPause, existingDataFolder } from './data-folder.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { recordOffline } from './offline-audit.ts';
 import { refuseRunning } from './reshard.ts';
 import { restore } from './restore.ts';

@@ -18,11 +18,11 @@ import {
   type DataFolder,
   DataFolderError,
   existingDataFolder,
-  lockDataFolder,
   noteLayouts,
   openDirectory,
 } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { recordOffline } from './offline-audit.ts';
 import { completeCheckpoint, refuseRunning } from './reshard.ts';
 import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } from './secrets-key.ts';

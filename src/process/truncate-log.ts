@@ -9,7 +9,8 @@ import type { LogTruncation, LostBatch } from '../operator/cli/log-results.ts';
 import { lostBatchOf } from '../operator/cli/log-truncate.ts';
 import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
 import type { Config } from './config-schema.ts';
-import { type DataFolder, DataFolderError, existingDataFolder, lockDataFolder } from './data-folder.ts';
+import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { recordOffline } from './offline-audit.ts';
 import { refuseRunning } from './reshard.ts';
 

@@ -9,14 +9,9 @@ import { JournalDamaged } from '../journal/journal.ts';
 import { readStoppedJournal } from '../journal/stopped-journal.ts';
 import { CliFailure } from '../operator/cli/context.ts';
 import type { Finding, ReportProgress, Verification } from '../operator/cli/verification.ts';
-import {
-  type DataFolder,
-  DataFolderError,
-  existingDataFolder,
-  lockDataFolder,
-  openDirectory,
-} from './data-folder.ts';
+import { type DataFolder, DataFolderError, existingDataFolder, openDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
+import { lockDataFolder } from './folder-lock.ts';
 import { refuseRunning } from './reshard.ts';
 import { type Subject, verifyShard } from './verify-shard.ts';
 

@@ -9,12 +9,11 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { get } from 'node:https';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
@@ -221,23 +220,6 @@ test('a folder in which a first start was cut short is no foreign one', async ()
   const second = await startService({ dataDir });
   assert.equal(await second.stop(), 0);
   assert.equal(readFileSync(format, 'utf8'), written);
-});
-
-// The name that keeps others off the folder belongs to no user: any local one can connect to it.
-test('nobody holds descriptors of the service through its lock on the folder', async (context) => {
-  if (process.platform !== 'linux') return context.skip('the lock is a name of Linux');
-  const service = await startService();
-  const { dev, ino } = statSync(service.dataDir);
-  const descriptors = () => readdirSync(`/proc/${service.process.pid}/fd`).length;
-  const before = descriptors();
-  const visitors = Array.from({ length: 200 }, () => connect(`\0payments-service-${dev}-${ino}`));
-  context.after(() => {
-    for (const visitor of visitors) visitor.destroy();
-  });
-  for (const visitor of visitors) visitor.on('error', () => {}).resume();
-  await service.until(() => visitors.every(({ closed }) => closed) || undefined);
-  await service.until(() => descriptors() <= before + 5 || undefined);
-  assert.equal(await service.stop(), 0);
 });
 
 test('over TLS', async () => {

@@ -1,0 +1,92 @@
+// The lock on the data folder: a lock of the kernel on the file `lock` in it. It belongs to the open file, so it ends with this
+// process, however that ends, no thread and no other close of the file gives it up, and no child process has it, because Node
+// closes its files in children. Only who can open the folder can take it, which is its owner. The file itself means nothing: a
+// copy of it is not locked, and the process that it names is told to people only.
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { DataFolderError, lockFile, prepareDataFolder } from './data-folder.ts';
+
+/** The package has no types. */
+const { tryLock } = createRequire(import.meta.url)('fs-native-extensions') as {
+  /** Locks all of an open file for writing; false when somebody else has. */
+  tryLock(descriptor: number): boolean;
+};
+
+/**
+ * Locks the folder for this process, and creates it if it does not exist. The lock ends when the returned function is called,
+ * or with the process. Throws `DataFolderError` when another process has the lock.
+ */
+export async function lockDataFolder(path: string): Promise<() => Promise<void>> {
+  prepareDataFolder(path);
+  const file = join(path, lockFile);
+  const descriptor = openLocked(path, file);
+  nameHolder(descriptor);
+  return async () => closeSync(descriptor);
+}
+
+function openLocked(path: string, file: string): number {
+  for (;;) {
+    const descriptor = open(path, file);
+    try {
+      if (!take(path, descriptor)) {
+        throw new DataFolderError(
+          `the data folder ${path} is in use by another process${holderIn(file)}: stop that one first`,
+        );
+      }
+      // The folder may have been replaced meanwhile, as an import does with an unfinished one.
+      if (fstatSync(descriptor).ino === statSync(file, { throwIfNoEntry: false })?.ino) return descriptor;
+      closeSync(descriptor);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+  }
+}
+
+function open(path: string, file: string): number {
+  try {
+    return openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+  } catch (error) {
+    throw notLockable(path, error);
+  }
+}
+
+function take(path: string, descriptor: number): boolean {
+  try {
+    return tryLock(descriptor);
+  } catch (error) {
+    throw notLockable(path, error);
+  }
+}
+
+function notLockable(path: string, error: unknown): DataFolderError {
+  const { code } = error as NodeJS.ErrnoException;
+  return new DataFolderError(
+    `the data folder ${path} can't be locked (${code}): choose a folder on a local disk with PAYMENTS_DATA_DIR`,
+  );
+}
+
+/** Nothing depends on it, so a full disk keeps nobody from starting. */
+function nameHolder(descriptor: number): void {
+  try {
+    ftruncateSync(descriptor);
+    writeSync(descriptor, `${process.pid} on ${hostname()}\n`, 0);
+  } catch {}
+}
+
+function holderIn(file: string): string {
+  const [holder] = /^\d{1,10} on [\w.-]{1,255}(?=\n)/.exec(readFileSync(file, 'latin1')) ?? [];
+  return holder === undefined ? '' : ` (${holder})`;
+}
