@@ -73,6 +73,11 @@ export const webhookEndpointsMax = 16;
 /** Deliveries in flight to one endpoint. */
 export const deliveriesInFlightMax = 5;
 
+/** Keys of an organization and mode that work at the same time. */
+export const activeKeysMax = 100;
+/** Invitations into an organization that were not used yet. */
+export const openInvitationsMax = 100;
+
 /** The longest time for which a rolled key or secret can go on working. */
 export const overlapSecondsMax = 365 * 24 * 3600;
 

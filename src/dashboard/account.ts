@@ -77,6 +77,7 @@ export async function savePassword(
   const hash = await hashPassword(password, { kind: 'member', who: member.id, gone: incoming.gone });
   if (hash === null) return accountPage(context, people, 429, tooMany(incoming, busySeconds));
   await change(context, people, 'member.change-password', (each) => ({ ...each, password: hash }));
+  await people.directory.links.endOwn(member.email);
   await people.directory.sessions.endAll(member.id, session.id);
   const token = await people.directory.sessions.confirm(session);
   return done(context, 'password', token === null ? [] : [people.cookies.setSession(token)]);

@@ -2,6 +2,7 @@
 // Everything that a row can rely on is checked here, in this order: session, organization, route, mode, role, form, password.
 
 import { languages, type Mode, modes } from '../contract/vocabulary.ts';
+import { mayEnter } from '../directory/sessions.ts';
 import { createClientAddressText } from '../edge/client-address.ts';
 import type { DashboardAnswer, DashboardRequest, Visited } from '../edge/dashboard-port.ts';
 import { createVisitorOf } from '../edge/pages/visitors.ts';
@@ -60,6 +61,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
     const role = context.member.roles[org];
     const isKnown = role !== undefined && context.organizations.some(({ id }) => id === org);
     if (!isKnown || !modes.some((each) => each === mode)) return errorPage(incoming, 'missing');
+    if (!mayEnter(context.session, org)) return toSignIn(incoming, true);
     const path = rest.join('/');
     if (path === '') return redirect(link(incoming, `/dashboard/${org}/${mode}/home`));
     const organization = directory.organization(org);
@@ -79,13 +81,17 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
     if (!mayDo(role, row.permission)) return forbiddenPage(context, role);
     if (row.testOnly && mode === 'live') return errorPage(context, 'testOnly');
     if (method === 'POST' && !people.isOwnForm(incoming, context)) return errorPage(context, 'stale');
+    // Members of a suspended organization read, and make nothing.
+    const isSuspended = context.organization.status !== 'active';
+    if (method === 'POST' && isSuspended) return errorPage(context, 'suspended');
     if (row.stepUp && !people.isConfirmed(session)) {
       const { organization } = context;
       const asked = method === 'POST' ? pageOfForm(path) : path;
       return askToConfirm(context, `/dashboard/${organization.id}/${mode}/${asked}`);
     }
     const desk = createDesk(services, audit, context, incoming.client);
-    return row.handle({ ...context, id }, desk);
+    const answer = await row.handle({ ...context, id }, desk);
+    return answer.kind === 'export' && isSuspended ? errorPage(context, 'suspended') : answer;
   }
 
   return async (request, gone) => {

@@ -93,11 +93,15 @@ function fits(pattern: string, path: string): boolean {
   return path.startsWith(start) && /^[\w-]{1,100}$/.test(path.slice(start.length));
 }
 
-/** Leads a stranger to the sign-in, and from there back to what was asked for. */
-export function toSignIn(incoming: Incoming): DashboardAnswer {
+/**
+ * Leads a stranger to the sign-in, and from there back to what was asked for. `again`: also somebody who is signed in, whose
+ * session may not enter an organization any more.
+ */
+export function toSignIn(incoming: Incoming, again = false): DashboardAnswer {
   const { method, address, query } = incoming;
   const asked = method === 'POST' ? '' : link({ prefix: '' }, address, Object.fromEntries(query));
-  return redirect(link(incoming, '/dashboard/sign-in', { next: asked === '/dashboard' ? '' : asked }));
+  const next = asked === '/dashboard' ? '' : asked;
+  return redirect(link(incoming, '/dashboard/sign-in', { next, again: again ? 'yes' : '' }));
 }
 
 async function toFirstOrganization(context: MemberContext, people: People): Promise<DashboardAnswer> {

@@ -13,6 +13,7 @@ const kinds = {
   missing: { status: 404, title: 'missing_title', text: 'missing_text' },
   forbidden: { status: 403, title: 'forbidden_title', text: 'forbidden_text' },
   testOnly: { status: 403, title: 'forbidden_title', text: 'test_only_text' },
+  suspended: { status: 403, title: 'suspended_title', text: 'suspended_text' },
   method: { status: 405, title: 'method_title', text: 'missing_text' },
   stale: { status: 403, title: 'stale_title', text: 'stale_text' },
   trouble: { status: 503, title: 'trouble_title', text: 'trouble_text' },

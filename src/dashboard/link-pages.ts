@@ -6,7 +6,7 @@ import { DirectoryRefusal } from '../directory/refusal.ts';
 import { linkDays, type SignInLink } from '../directory/sign-in-links.ts';
 import type { DashboardAnswer } from '../edge/dashboard-port.ts';
 import { type Html, html } from '../edge/pages/html.ts';
-import { button, errorSummary, field, hidden, type Problems, submit } from './components.ts';
+import { errorSummary, field, hidden, type Problems, submit } from './components.ts';
 import { plainPage, redirect } from './document.ts';
 import { errorPage } from './errors.ts';
 import type { Incoming } from './incoming.ts';
@@ -20,19 +20,29 @@ import { tooMany } from './sign-in.ts';
 type Invitation = SignInLink & { readonly kind: 'invitation' };
 
 export async function showLink(incoming: Incoming, people: People, token: string): Promise<DashboardAnswer> {
-  const link = people.directory.links.find(token);
+  const link = findLink(people, token);
   return link === null ? goneLink(incoming) : linkPage(incoming, people, link);
 }
 
 export async function useLink(incoming: Incoming, people: People, token: string): Promise<DashboardAnswer> {
-  const link = people.directory.links.find(token);
+  const link = findLink(people, token);
   if (link === null) return goneLink(incoming);
   const { cookie, secFetchSite, form } = incoming;
   if (!people.guard.accepts(link.digest, cookie, secFetchSite, form)) return errorPage(incoming, 'stale');
   if (link.kind === 'sign_in') return signInByLink(incoming, people, link);
   if (link.kind === 'reset') return reset(incoming, people, link);
   const member = people.directory.members.findByEmail(link.email);
-  return member === undefined ? joinAsNew(incoming, people, link) : join(incoming, people, link, member);
+  if (member === undefined) return joinAsNew(incoming, people, link);
+  if (people.memberOf(incoming)?.member.id === member.id) return join(incoming, people, link, member);
+  const problem = sayPeople('invitation_sign_in', incoming.language, { email: link.email });
+  return linkPage(incoming, people, link, { '': problem });
+}
+
+/** An invitation into an organization that is not active works for nobody. */
+function findLink({ directory }: People, token: string): SignInLink | null {
+  const link = directory.links.find(token);
+  if (link?.kind !== 'invitation') return link;
+  return directory.organization(link.org).status === 'active' ? link : null;
 }
 
 async function signInByLink(incoming: Incoming, people: People, link: SignInLink): Promise<DashboardAnswer> {
@@ -54,6 +64,7 @@ async function reset(incoming: Incoming, people: People, link: SignInLink): Prom
   const changed = await people.act(member, 'member.reset-password', {}, () =>
     members.change(member.id, (each) => ({ ...each, password: hash, totp: null, recoveryCodes: [] })),
   );
+  await links.endOwn(member.email);
   await sessions.endAll(member.id);
   return redirect(linkTo(incoming, '/dashboard'), [await people.signIn(changed, incoming)]);
 }
@@ -76,14 +87,13 @@ async function joinAsNew(incoming: Incoming, people: People, link: Invitation): 
   return redirect(homeOf(incoming, link), [await people.signIn(member, incoming)]);
 }
 
-/** Only the member who was invited can join with an account. */
+/** The member who was invited is signed in. */
 async function join(
   incoming: Incoming,
   people: People,
   link: Invitation,
   invited: Member,
 ): Promise<DashboardAnswer> {
-  if (people.memberOf(incoming)?.member.id !== invited.id) return linkPage(incoming, people, link);
   const { members, links } = people.directory;
   if (!(await links.use(link))) return goneLink(incoming);
   const joined = { org: link.org, role: link.role };
@@ -141,25 +151,32 @@ function linkPage(
   const { field: key, setCookie } = people.guard.protect(link.digest, incoming.cookie);
   const { title, text, body } = contentOf(incoming, people, link, problems);
   const action = html`<form method="post" action="${linkTo(incoming, address)}" class="sheet stack" novalidate>${key}${hidden('email', link.email)}${body}</form>`;
+  const isForNewMember = link.kind === 'invitation' && !isForVisitor(incoming, people, link);
   return plainPage(incoming, {
     status,
     title,
     alert: errorSummary(language, problems),
     cookies: setCookie === null ? [] : [setCookie],
-    body: [html`<p>${text}</p>`, body === null ? signInToJoin(incoming) : action],
+    body: [html`<p>${text}</p>`, isForNewMember ? signInToJoin(incoming) : null, action],
   });
 }
 
+/** Whether the visitor is signed in as the member who was invited. */
+function isForVisitor(incoming: Incoming, people: People, { email }: Invitation): boolean {
+  return people.memberOf(incoming)?.member.email === email;
+}
+
+/** The page is the same whether the address has an account or not. */
 function signInToJoin(incoming: Incoming): Html {
+  const { language } = incoming;
   const href = linkTo(incoming, '/dashboard/sign-in', { next: incoming.address });
-  return html`<p>${button(sayPeople('sign_in', incoming.language), href)}</p>`;
+  return html`<p>${sayPeople('invitation_has_account', language)} <a href="${href}">${sayPeople('sign_in', language)}</a></p>`;
 }
 
 interface LinkContent {
   readonly title: string;
   readonly text: string;
-  /** Null when the member has to sign in first. */
-  readonly body: Html | null;
+  readonly body: Html;
 }
 
 function contentOf(incoming: Incoming, people: People, link: SignInLink, problems: Problems): LinkContent {
@@ -181,30 +198,26 @@ function contentOf(incoming: Incoming, people: People, link: SignInLink, problem
 function invitationContent(
   incoming: Incoming,
   people: People,
-  { email, org, role }: Invitation,
+  link: Invitation,
   problems: Problems,
   password: Html,
 ): LinkContent {
   const { language, form } = incoming;
+  const { email, org, role } = link;
   const say = (key: Parameters<typeof sayPeople>[0], values = {}) => sayPeople(key, language, values);
   const organization = people.directory.organization(org).name;
   const title = say('invitation_title', { organization });
   const text = say('invitation_text', { email, role: roleName(role, incoming) });
-  const member = people.directory.members.findByEmail(email);
-  if (member === undefined) {
-    const name = field({
-      name: 'name',
-      label: say('name'),
-      value: form.get('name') ?? '',
-      problems,
-      required: true,
-      attributes: html`autocomplete="name" maxlength="100"`,
-    });
-    return { title, text, body: html`${name}${password}${submit(say('join'))}` };
-  }
-  const isSignedIn = people.memberOf(incoming)?.member.id === member.id;
-  if (isSignedIn) return { title, text, body: submit(say('join')) };
-  return { title, text: `${text} ${say('invitation_sign_in', { email })}`, body: null };
+  if (isForVisitor(incoming, people, link)) return { title, text, body: submit(say('join')) };
+  const name = field({
+    name: 'name',
+    label: say('name'),
+    value: form.get('name') ?? '',
+    problems,
+    required: true,
+    attributes: html`autocomplete="name" maxlength="100"`,
+  });
+  return { title, text, body: html`${name}${password}${submit(say('join'))}` };
 }
 
 function roleName(role: Role, { language }: Incoming): string {

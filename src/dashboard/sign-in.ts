@@ -31,7 +31,7 @@ interface Pending {
 
 export async function showSignIn(incoming: Incoming, people: People): Promise<DashboardAnswer> {
   const next = nextAddress(incoming.query.get('next'));
-  return people.memberOf(incoming) === null
+  return people.memberOf(incoming) === null || incoming.query.has('again')
     ? signInPage(incoming, people, next)
     : redirect(incoming.prefix + next);
 }

@@ -27,6 +27,8 @@ export interface ApiKey {
   readonly expiresAtMs: number | null;
   /** The id of the key that replaced this one. */
   readonly rolledTo: string | null;
+  /** Who made it, and so has seen its text: a member's id, or `operator`; null in one of version 0.1.0. */
+  readonly madeBy: string | null;
 }
 
 export type KeyStatus = 'active' | 'revoked' | 'expired';
@@ -45,11 +47,11 @@ export function digestOf(text: string): string {
 
 /** A new key, and its text: shown once, never stored. */
 export function newKey(
-  owner: { readonly org: string; readonly mode: Mode; readonly kind: KeyKind },
+  owner: Pick<ApiKey, 'org' | 'mode' | 'kind' | 'madeBy'>,
   nowMs: number,
   randomText: (length: number) => string,
 ): { readonly key: ApiKey; readonly text: string } {
-  const { org, mode, kind } = owner;
+  const { org, mode, kind, madeBy } = owner;
   const text = keyPrefix(mode, kind) + randomText(randomWidth);
   const key: ApiKey = {
     id: `key_${randomText(24)}`,
@@ -62,8 +64,14 @@ export function newKey(
     revokedAtMs: null,
     expiresAtMs: null,
     rolledTo: null,
+    madeBy,
   };
   return { key, text };
+}
+
+/** A key as it was stored, perhaps by an older version. */
+export function storedKey(stored: Omit<ApiKey, 'madeBy'> & Partial<ApiKey>): ApiKey {
+  return { ...stored, madeBy: stored.madeBy ?? null };
 }
 
 /** Whether a key works at a time, or why it does not. */

@@ -8,12 +8,22 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { pack, unpack } from 'msgpackr';
 import { idPrefixes } from '../contract/id-prefixes.ts';
-import type { Bucket } from '../contract/limits.ts';
+import { activeKeysMax, type Bucket } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { createRandomText } from '../core/ids.ts';
 import type { BucketOverride } from '../domain/limits-in-force.ts';
 import { JournalFailure } from '../journal/journal.ts';
-import { type ApiKey, digestOf, type KeyKind, keyKinds, newKey, revoked, rolled } from './api-key.ts';
+import {
+  type ApiKey,
+  digestOf,
+  type KeyKind,
+  keyKinds,
+  keyStatus,
+  newKey,
+  revoked,
+  rolled,
+  storedKey,
+} from './api-key.ts';
 import { DirectoryStore, type DirectoryStoreOptions } from './directory-store.ts';
 import { KeyUses } from './key-uses.ts';
 import { Members } from './members.ts';
@@ -37,7 +47,7 @@ import { Sessions } from './sessions.ts';
 import { SignInLinks } from './sign-in-links.ts';
 import { isTokenRow } from './token-rows.ts';
 
-/** An organization and all of its keys, as they are after a change. Plain data: it may be posted to a thread. */
+/** An organization and those of its keys that have changed, as they are after a change. Plain data: it may be posted to a thread. */
 export interface DirectoryChange {
   readonly organization: Organization;
   readonly keys: readonly ApiKey[];
@@ -91,7 +101,7 @@ export class Directory {
     for (const map of [this.#organizations, this.#keys, this.#keysByDigest, this.#keyIdsOf]) map.clear();
     for (const organization of this.store.values<Organization>(`${idPrefixes.organization}_`))
       this.#remember(storedOrganization(organization), []);
-    for (const key of this.store.values<ApiKey>('key_')) this.#rememberKey(key);
+    for (const key of this.store.values<ApiKey>('key_')) this.#rememberKey(storedKey(key));
   }
 
   /** How many changes were made. */
@@ -129,7 +139,8 @@ export class Directory {
 
   /** Puts an organization and its keys as another directory had them. */
   async restore(entry: DirectoryChange): Promise<void> {
-    await this.#change(() => ({ ...entry, organization: storedOrganization(entry.organization) }));
+    const organization = storedOrganization(entry.organization);
+    await this.#change(() => ({ organization, keys: entry.keys.map(storedKey) }));
   }
 
   /** Continues the count of changes at `revision`, up to which the shards know of changes that this directory has lost. */
@@ -190,7 +201,11 @@ export class Directory {
     const made: ApiKey[] = [];
     const texts = keyModes.map((mode) => {
       const kinds = keyKinds.map((kind) => {
-        const { key, text } = newKey({ org: organization.id, mode, kind }, nowMs, this.#randomText);
+        const { key, text } = newKey(
+          { org: organization.id, mode, kind, madeBy: 'operator' },
+          nowMs,
+          this.#randomText,
+        );
         made.push(key);
         return [kind, text];
       });
@@ -234,22 +249,44 @@ export class Directory {
     return this.changeOrganization(org, (organization) => withoutLimits(organization, mode));
   }
 
-  /** Creates a key and returns its text, which is kept nowhere. */
-  async createKey(org: string, mode: Mode, kind: KeyKind): Promise<{ key: ApiKey; text: string }> {
-    const made = newKey({ org, mode, kind }, this.store.now(), this.#randomText);
-    await this.#change(() => ({ organization: unlessClosed(this.organization(org)), keys: [made.key] }));
+  /** Creates a key and returns its text, which is kept nowhere. `madeBy` is a member's id, or `operator`. */
+  async createKey(
+    org: string,
+    mode: Mode,
+    kind: KeyKind,
+    madeBy: string,
+  ): Promise<{ key: ApiKey; text: string }> {
+    const made = newKey({ org, mode, kind, madeBy }, this.store.now(), this.#randomText);
+    await this.#change(() => {
+      const organization = unlessClosed(this.organization(org));
+      this.#refuseManyKeys(org, mode);
+      return { organization, keys: [made.key] };
+    });
     return made;
+  }
+
+  #refuseManyKeys(org: string, mode: Mode): void {
+    const nowMs = this.store.now();
+    const active = this.keysOf(org).filter((key) => key.mode === mode && keyStatus(key, nowMs) === 'active');
+    if (active.length < activeKeysMax) return;
+    throw new DirectoryRefusal(
+      `the organization has ${activeKeysMax} keys that work in ${mode} mode: revoke some first`,
+      'too_many_keys',
+    );
   }
 
   /** Replaces a key by a new one of the same mode and kind; the old one works for `overlapSeconds` more. */
   async rollKey(
     idOrText: string,
     overlapSeconds: number,
+    madeBy: string,
   ): Promise<{ key: ApiKey; text: string; old: ApiKey }> {
     const nowMs = this.store.now();
-    const made = newKey(this.key(idOrText), nowMs, this.#randomText);
+    const made = newKey({ ...this.key(idOrText), madeBy }, nowMs, this.#randomText);
     const { keys } = await this.#change(() => {
       const current = this.key(idOrText);
+      // Without an overlap the new key takes the place of the old one.
+      if (overlapSeconds > 0) this.#refuseManyKeys(current.org, current.mode);
       const old = rolled(current, made.key.id, overlapSeconds, nowMs);
       return { organization: unlessClosed(this.organization(current.org)), keys: [made.key, old] };
     });
@@ -297,18 +334,18 @@ export class Directory {
       });
     } catch (error) {
       // The change may be on disk although its write failed. The directory was read again, and what was read is in force.
-      if (error instanceof JournalFailure && change !== null)
-        await this.#tell((change as DirectoryChange).organization.id);
+      if (error instanceof JournalFailure && change !== null) {
+        const organization = this.#organizations.get((change as DirectoryChange).organization.id);
+        if (organization !== undefined)
+          await this.#tell({ organization, keys: this.keysOf(organization.id) });
+      }
       throw error;
     }
-    await this.#tell(change!.organization.id);
+    await this.#tell(change!);
     return change!;
   }
 
-  async #tell(org: string): Promise<void> {
-    const organization = this.#organizations.get(org);
-    if (organization === undefined) return;
-    const change = { organization, keys: this.keysOf(org) };
+  async #tell(change: DirectoryChange): Promise<void> {
     await Promise.all([...this.#listeners].map((listener) => listener(change)));
   }
 

@@ -19,6 +19,7 @@ export type RefusalCode =
   | 'reason_missing'
   | 'request_open'
   | 'text_invalid'
+  | 'too_many_keys'
   | 'too_many_links'
   | 'wrong_code';
 

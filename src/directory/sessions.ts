@@ -20,6 +20,8 @@ export interface Session extends TokenRow {
   readonly confirmedMs: number;
   /** From where it was opened. */
   readonly address: string;
+  /** The organizations into which an owner has ended it. To enter them, the member signs in again. */
+  readonly endedIn?: readonly string[];
 }
 
 export interface SessionLimits {
@@ -117,11 +119,34 @@ export class Sessions {
     return length;
   }
 
+  /** Ends all sessions of a member into one organization, but for one that may be named. Returns how many. */
+  async endAllIn(member: string, org: string, except: string | null): Promise<number> {
+    let count = 0;
+    await this.#rows.write(() => {
+      const put = this.into(member, org)
+        .filter(({ id }) => id !== except)
+        .map((session) => ({ ...session, endedIn: [...(session.endedIn ?? []), org] }));
+      count = put.length;
+      return { put };
+    });
+    return count;
+  }
+
+  /** The sessions of a member that may enter an organization, the newest first. */
+  into(member: string, org: string): Session[] {
+    return this.of(member).filter((session) => mayEnter(session, org));
+  }
+
   /** Ends one session of a member; false when there is no such session. */
   async end(member: string, id: string): Promise<boolean> {
     const ended = () => ({ ended: this.of(member).filter((session) => session.id === id) });
     return (await this.#rows.write(ended)).length > 0;
   }
+}
+
+/** Whether a session of a member of the organization may enter it. */
+export function mayEnter({ endedIn = [] }: Session, org: string): boolean {
+  return !endedIn.includes(org);
 }
 
 function isOver(session: Session, { idleMs, absoluteMs }: SessionLimits, nowMs: number): boolean {

@@ -2,6 +2,7 @@
 // development. Only the digest of a link's token is stored. Like sessions, links are not brought back by a restore.
 
 import { randomBytes } from 'node:crypto';
+import { openInvitationsMax } from '../contract/limits.ts';
 import { digestOf } from './api-key.ts';
 import type { DirectoryStore } from './directory-store.ts';
 import { checkedEmail, type Role } from './members.ts';
@@ -21,14 +22,21 @@ export type SignInLink = LinkPurpose &
     /** Names the link to people; it opens nothing. */
     readonly id: string;
     readonly email: string;
+    /** Who made it: a member's id, or `operator`; absent in one of version 0.1.0. */
+    readonly madeBy?: string;
     /** Unix milliseconds. */
     readonly createdMs: number;
     readonly expiresMs: number;
   };
 
+/** How long links work. A link to a new password opens an account, so its time is short. */
 export const linkDays = 7;
+const lifetimeMs = {
+  invitation: linkDays * 86_400_000,
+  sign_in: linkDays * 86_400_000,
+  reset: 3_600_000,
+} as const;
 const tokenBytes = 24;
-const openMax = 10_000;
 
 export class SignInLinks {
   readonly #store: DirectoryStore;
@@ -39,8 +47,15 @@ export class SignInLinks {
     this.#rows = new TokenRows(store, 'link');
   }
 
-  /** Makes a link, in place of an older one of the same purpose. Returns its token, which is kept nowhere. */
-  async create(email: string, purpose: LinkPurpose): Promise<{ link: SignInLink; token: string }> {
+  /**
+   * Makes a link, in place of an older one of the same purpose. Returns its token, which is kept nowhere. `madeBy` is a
+   * member's id, or `operator`. Throws `DirectoryRefusal`.
+   */
+  async create(
+    email: string,
+    purpose: LinkPurpose,
+    madeBy: string,
+  ): Promise<{ link: SignInLink; token: string }> {
     const token = randomBytes(tokenBytes).toString('base64url');
     const nowMs = this.#store.now();
     const link: SignInLink = {
@@ -48,20 +63,27 @@ export class SignInLinks {
       id: `lnk_${randomBytes(12).toString('hex')}`,
       digest: digestOf(token),
       email: checkedEmail(email),
+      madeBy,
       createdMs: nowMs,
-      expiresMs: nowMs + linkDays * 86_400_000,
+      expiresMs: nowMs + lifetimeMs[purpose.kind],
     };
     await this.#rows.write(() => {
       const links = this.#rows.all();
       const ended = links.filter((each) => each.expiresMs <= nowMs || isSame(each, link));
-      if (links.length - ended.length >= openMax)
-        throw new DirectoryRefusal(
-          `there are ${openMax} links that were not used: remove some first`,
-          'too_many_links',
-        );
+      if (link.kind === 'invitation') this.#refuseManyInvitations(link.org, ended);
       return { put: [link], ended };
     });
     return { link, token };
+  }
+
+  /** Other links need no bound: there is one of a kind for each member. */
+  #refuseManyInvitations(org: string, ended: readonly SignInLink[]): void {
+    const open = this.invitationsOf(org).filter((each) => !ended.includes(each));
+    if (open.length < openInvitationsMax) return;
+    throw new DirectoryRefusal(
+      `the organization has ${openInvitationsMax} open invitations: revoke some first`,
+      'too_many_links',
+    );
   }
 
   /** The link of a token; null when there is none, or it was used, or it is too old. */
@@ -90,6 +112,22 @@ export class SignInLinks {
       ended: this.invitationsOf(org).filter((link) => link.id === id),
     }));
     if (ended.length === 0) throw new DirectoryRefusal('there is no such invitation', 'link_missing');
+  }
+
+  /** Takes back the invitations into an organization that are as `isEnded` says. Returns how many. */
+  async endInvitations(
+    org: string,
+    isEnded: (invitation: SignInLink) => boolean = () => true,
+  ): Promise<number> {
+    const ended = await this.#rows.write(() => ({ ended: this.invitationsOf(org).filter(isEnded) }));
+    return ended.length;
+  }
+
+  /** Ends the links that sign a member in or choose a new password, because the password was changed. */
+  async endOwn(email: string): Promise<void> {
+    await this.#rows.write(() => ({
+      ended: this.#rows.all().filter((link) => link.email === email && link.kind !== 'invitation'),
+    }));
   }
 }
 

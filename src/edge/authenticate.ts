@@ -41,7 +41,7 @@ export interface KnownOrganization {
   readonly liveActivated: boolean;
 }
 
-/** A change of an organization and all of its keys, by digest (SHA-256, hexadecimal). */
+/** A change of an organization and of some of its keys, by digest (SHA-256, hexadecimal). */
 export interface KeyRingChange {
   readonly organization: KnownOrganization;
   readonly keys: readonly (KnownKey & { readonly digest: string })[];

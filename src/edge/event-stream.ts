@@ -1,4 +1,4 @@
-// The stream of a test organization's events, as server-sent events, which `payments listen --api-key` reads. The edge asks
+// The stream of a test organization's events, as server-sent events, which `payments listen` with a key reads. The edge asks
 // the shard repeatedly for the events after the last one that was sent. So a client that reconnects with `Last-Event-ID`
 // misses none, and a slow client holds a few events and its own connection.
 //

@@ -21,7 +21,7 @@ export async function greet(options: {
   }
   const { organization, keys } = await directory.createOrganization('Sandbox', ['test']);
   await directory.members.create(owner.email, owner.name, null, { [organization.id]: 'owner' });
-  const { token } = await directory.links.create(owner.email, { kind: 'sign_in' });
+  const { token } = await directory.links.create(owner.email, { kind: 'sign_in' }, 'operator');
   process.stdout.write(`
 Listening on ${url}
 

@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { open } from 'lmdb';
 import { pack } from 'msgpackr';
+import { activeKeysMax } from '../../src/contract/limits.ts';
 import { modes } from '../../src/contract/vocabulary.ts';
 import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { Directory, type DirectoryChange } from '../../src/directory/directory.ts';
@@ -78,7 +79,7 @@ describe('Directory', () => {
     clock.advance(1000);
     const { organization: second, keys } = await directory.createOrganization('Second', modes);
     await directory.setLimit(first.id, 'test', 'search', { perMinute: 6, source: 'custom', untilMs: null });
-    await directory.rollKey(keys.test.secret, 60);
+    await directory.rollKey(keys.test.secret, 60, 'operator');
     const before = directory.snapshot();
     await reopen();
     assert.deepEqual(directory.snapshot(), before);
@@ -99,13 +100,13 @@ describe('Directory', () => {
 
   test('a rolled key works until its overlap ends, its successor at once', async () => {
     const { keys } = await directory.createOrganization('Souk', modes);
-    const { key, text, old } = await directory.rollKey(keys.test.secret, 60);
+    const { key, text, old } = await directory.rollKey(keys.test.secret, 60, 'operator');
     assert.equal(directory.key(text), key);
     assert.deepEqual([key.mode, key.kind, key.org], ['test', 'secret', old.org]);
     assert.equal(old.rolledTo, key.id);
     assert.equal(keyStatus(directory.key(keys.test.secret), startMs + 59_999), 'active');
     assert.equal(keyStatus(directory.key(keys.test.secret), startMs + 60_000), 'expired');
-    await assert.rejects(directory.rollKey(keys.test.secret, 60), DirectoryRefusal);
+    await assert.rejects(directory.rollKey(keys.test.secret, 60, 'operator'), DirectoryRefusal);
   });
 
   test('the last use of a key is kept, and an older one that is heard of later does not replace it', async () => {
@@ -133,18 +134,48 @@ describe('Directory', () => {
       return error instanceof DirectoryRefusal && !error.message.includes('svc_');
     });
     await assert.rejects(directory.suspend('org_x'), DirectoryRefusal);
-    await assert.rejects(directory.createKey('org_x', 'test', 'secret'), DirectoryRefusal);
+    await assert.rejects(directory.createKey('org_x', 'test', 'secret', 'operator'), DirectoryRefusal);
+  });
+
+  test('an organization has at most a hundred keys that work in a mode', async () => {
+    const { organization, keys } = await directory.createOrganization('Souk', modes);
+    const create = (mode: 'test' | 'live') =>
+      directory.createKey(organization.id, mode, 'secret', 'operator');
+    const full = { name: 'DirectoryRefusal', code: 'too_many_keys' };
+    for (let count = 2; count < activeKeysMax; count++) await create('test');
+    await assert.rejects(create('test'), full);
+    await create('live');
+    await assert.rejects(directory.rollKey(keys.test.secret, 60, 'operator'), full, 'both would work');
+    const { key } = await directory.rollKey(keys.test.secret, 0, 'operator');
+    await assert.rejects(create('test'), full);
+    await directory.revokeKey(key.id);
+    await create('test');
+  });
+
+  test('a listener hears of the keys that have changed, not of all', async () => {
+    const { organization } = await directory.createOrganization('Souk', modes);
+    const heard: DirectoryChange[] = [];
+    directory.onChange((change) => void heard.push(change));
+    const { key } = await directory.createKey(organization.id, 'test', 'secret', 'operator');
+    await directory.suspend(organization.id);
+    assert.deepEqual(
+      heard.map(({ keys }) => keys.map(({ id }) => id)),
+      [[key.id], []],
+    );
   });
 
   test('a closed organization gets no key; its keys can be revoked', async () => {
     const { organization, keys } = await directory.createOrganization('Souk', modes);
     await directory.close(organization.id);
-    await assert.rejects(directory.createKey(organization.id, 'test', 'secret'), DirectoryRefusal);
-    await assert.rejects(directory.rollKey(keys.test.secret, 0), DirectoryRefusal);
+    await assert.rejects(
+      directory.createKey(organization.id, 'test', 'secret', 'operator'),
+      DirectoryRefusal,
+    );
+    await assert.rejects(directory.rollKey(keys.test.secret, 0, 'operator'), DirectoryRefusal);
     await directory.revokeKey(keys.test.secret);
   });
 
-  test('a listener gets the whole organization with its keys, and is waited for', async () => {
+  test('a listener gets the organization with the key that is new, and is waited for', async () => {
     const { organization } = await directory.createOrganization('Souk', modes);
     const heard: DirectoryChange[] = [];
     const gate = Promise.withResolvers<void>();
@@ -153,7 +184,7 @@ describe('Directory', () => {
       await gate.promise;
     });
     let settled = false;
-    const creation = directory.createKey(organization.id, 'live', 'secret').then((made) => {
+    const creation = directory.createKey(organization.id, 'live', 'secret', 'operator').then((made) => {
       settled = true;
       return made;
     });
@@ -162,7 +193,7 @@ describe('Directory', () => {
     gate.resolve();
     const { key } = await creation;
     assert.deepEqual(heard[0]?.organization, organization);
-    assert.equal(heard[0]?.keys.length, 5);
+    assert.equal(heard[0]?.keys.length, 1);
     assert.ok(heard[0]?.keys.some(({ id }) => id === key.id));
     stop();
     await directory.suspend(organization.id);

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { openInvitationsMax } from '../../src/contract/limits.ts';
 import { changesAfter } from '../../src/directory/change-log.ts';
 import { Directory, isForeignRow } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
@@ -132,8 +133,8 @@ describe('sessions', () => {
 describe('links', () => {
   test('work once, for some days, and the newest of a kind alone', async () => {
     const purpose = { kind: 'invitation', org: 'org_1', role: 'viewer' } as const;
-    const older = await directory.links.create('a@souk.ma', purpose);
-    const { link, token } = await directory.links.create('A@souk.ma', purpose);
+    const older = await directory.links.create('a@souk.ma', purpose, 'operator');
+    const { link, token } = await directory.links.create('A@souk.ma', purpose, 'operator');
     assert.equal(directory.links.find(older.token), null);
     assert.equal(directory.links.find(token)?.email, 'a@souk.ma');
     assert.deepEqual(await Promise.all([directory.links.use(link), directory.links.use(link)]), [
@@ -141,17 +142,45 @@ describe('links', () => {
       false,
     ]);
     assert.equal(directory.links.find(token), null);
-    const late = await directory.links.create('a@souk.ma', purpose);
+    const late = await directory.links.create('a@souk.ma', purpose, 'operator');
     clock.advance(linkDays * 86_400_000);
     assert.equal(directory.links.find(late.token), null);
     assert.deepEqual(directory.links.invitationsOf('org_1'), []);
   });
 });
 
+test('a link to a new password works for an hour, until a newer one or another password', async () => {
+  const reset = () => directory.links.create('a@souk.ma', { kind: 'reset' }, 'operator');
+  const first = await reset();
+  const second = await reset();
+  assert.equal(directory.links.find(first.token), null);
+  clock.advance(3_599_999);
+  assert.notEqual(directory.links.find(second.token), null);
+  clock.advance(1);
+  assert.equal(directory.links.find(second.token), null);
+  const third = await reset();
+  await directory.links.endOwn('a@souk.ma');
+  assert.equal(directory.links.find(third.token), null);
+});
+
+test('an organization has at most a hundred open invitations, and uses up nothing of others', async () => {
+  const invite = (org: string, number: number) => {
+    const purpose = { kind: 'invitation', org, role: 'viewer' } as const;
+    return directory.links.create(`guest-${number}@souk.ma`, purpose, 'mem_1');
+  };
+  for (let number = 0; number < openInvitationsMax; number++) await invite('org_1', number);
+  await assert.rejects(invite('org_1', openInvitationsMax), { code: 'too_many_links' });
+  await invite('org_1', 0);
+  await invite('org_2', openInvitationsMax);
+  await directory.links.create('owner@souk.ma', { kind: 'reset' }, 'operator');
+  assert.equal(await directory.links.endInvitations('org_1', ({ email }) => email === 'guest-7@souk.ma'), 1);
+  await invite('org_1', openInvitationsMax);
+});
+
 test('tokens are not on disk, and neither the log of changes nor a restore has sessions and links', async () => {
   const { owner } = await organization();
   const { token } = await directory.sessions.open(owner.id, '192.0.2.1', limits);
-  const link = await directory.links.create('a@souk.ma', { kind: 'reset' });
+  const link = await directory.links.create('a@souk.ma', { kind: 'reset' }, 'operator');
   await directory.closeStore();
   const bytes = readFileSync(join(folder, 'data.mdb'));
   for (const secret of [token, link.token]) assert.equal(bytes.includes(secret), false);

@@ -1,6 +1,8 @@
 // The stream of test events over HTTP, and the commands that use it with nothing but a test key.
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import Stripe from 'stripe';
 import { eventStreamsAtOnceMax } from '../../src/contract/limits.ts';
@@ -118,6 +120,23 @@ for (const type of sentEventTypes) {
   });
 }
 
+test('a key comes from a file or the environment, where no other user of the machine sees it', async () => {
+  const { key } = await newOrganization(service);
+  const file = join(service.dataDir, 'test-key');
+  writeFileSync(file, `${key}\n`);
+  const trigger = ['trigger', 'payment_intent.created', '--url', service.url, '--json'];
+  const fromFile = await run(...trigger, '--api-key-file', file);
+  process.env.PAYMENTS_API_KEY = key;
+  const fromEnvironment = await run(...trigger);
+  delete process.env.PAYMENTS_API_KEY;
+  for (const { code, out, error } of [fromFile, fromEnvironment]) {
+    assert.equal(code, 0, error);
+    assert.equal(JSON.parse(out).type, 'payment_intent.created');
+  }
+  const missing = await run(...trigger, '--api-key-file', `${file}.not`);
+  assert.match(JSON.parse(missing.error).error.message, /can't be read \(ENOENT\)/);
+});
+
 test('what can not work is said in one line', async () => {
   const { key } = await newOrganization(service);
   const wrong: [args: string[], code: number, message: RegExp][] = [
@@ -128,7 +147,7 @@ test('what can not work is said in one line', async () => {
       /no service answers at http:\/\/127\.0\.0\.1:9/,
     ],
     [['listen', 'org_1', '--api-key', key], 2, /the key names its organization/],
-    [['trigger', 'charge.failed', '--url', service.url], 2, /give --api-key with --url/],
+    [['trigger', 'charge.failed', '--url', service.url], 2, /give a key with --url/],
     [['trigger', 'nonsense', '--api-key', key, '--url', service.url], 2, /there is no event type nonsense/],
     [['listen', '--api-key', key, '--url', 'ftp://x'], 2, /must be an address/],
   ];

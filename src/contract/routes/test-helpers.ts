@@ -81,6 +81,6 @@ export const testHelperRoutes = [
     refusals: [],
     summary: 'Test helper: events as they happen, as server-sent events',
     description:
-      'Keeps the connection open and sends the events of test mode as they happen, as server-sent events. `payments listen --api-key` reads it, so that events reach a program on your machine.',
+      'Keeps the connection open and sends the events of test mode as they happen, as server-sent events. `payments listen` with a key reads it, so that events reach a program on your machine.',
   },
 ] as const satisfies readonly Route[];

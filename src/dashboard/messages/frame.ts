@@ -66,6 +66,16 @@ export const frameMessages = {
     fr: 'Cela n’existe qu’en mode test. Passez en mode test.',
     ar: 'هذا متاح في وضع الاختبار فقط. انتقل إلى وضع الاختبار.',
   },
+  suspended_title: {
+    en: 'The organization is suspended',
+    fr: 'L’organisation est suspendue',
+    ar: 'المؤسسة موقوفة',
+  },
+  suspended_text: {
+    en: 'You can read everything, but nothing can be changed or exported until whoever runs this service reinstates the organization.',
+    fr: 'Vous pouvez tout lire, mais rien ne peut être modifié ni exporté tant que l’exploitant de ce service ne l’a pas rétablie.',
+    ar: 'يمكنك قراءة كل شيء، لكن لا يمكن تغيير أو تصدير أي شيء حتى يعيد مشغّل هذه الخدمة تفعيل المؤسسة.',
+  },
   method_title: {
     en: 'This address takes no forms',
     fr: 'Cette adresse n’accepte pas de formulaire',

@@ -75,6 +75,11 @@ export const keyMessages = {
     fr: 'Les clés réelles fonctionnent dès que votre compte est activé.',
     ar: 'تعمل مفاتيح الوضع الحقيقي بعد تفعيل حسابك.',
   },
+  too_many_keys: {
+    en: 'There are {max} keys that work in this mode. Revoke some first, or roll one that stops at once.',
+    fr: 'Ce mode compte {max} clés actives. Révoquez-en d’abord, ou renouvelez-en une qui cesse aussitôt.',
+    ar: 'في هذا الوضع {max} مفتاح نشط. ألغِ بعضها أولًا، أو جدّد مفتاحًا يتوقف فورًا.',
+  },
   refused: {
     en: 'This key can’t be changed any more.',
     fr: 'Cette clé ne peut plus être modifiée.',

@@ -60,14 +60,14 @@ export const peopleMessages = {
     ar: 'كلمة المرور غير صحيحة.',
   },
   link_missing_title: {
-    en: 'This link works no more',
+    en: 'This link has expired or was used',
     fr: 'Ce lien n’est plus valable',
     ar: 'هذا الرابط لم يعد صالحًا',
   },
   link_missing: {
-    en: 'A link works once, and for {days} days. Ask for a new one.',
-    fr: 'Un lien sert une seule fois, pendant {days} jours. Demandez-en un autre.',
-    ar: 'يعمل الرابط مرة واحدة ولمدة {days} أيام. اطلب رابطًا جديدًا.',
+    en: 'A link works once: an invitation for {days} days, a link to a new password for an hour. Ask for a new one.',
+    fr: 'Un lien sert une seule fois : une invitation pendant {days} jours, un lien de nouveau mot de passe pendant une heure. Demandez-en un autre.',
+    ar: 'يعمل الرابط مرة واحدة: الدعوة لمدة {days} أيام، ورابط كلمة المرور الجديدة لمدة ساعة. اطلب رابطًا جديدًا.',
   },
   invitation_title: {
     en: 'Join {organization}',
@@ -80,9 +80,30 @@ export const peopleMessages = {
     ar: 'تمت دعوتك بصفة {email}. سيكون دورك: {role}.',
   },
   invitation_sign_in: {
-    en: 'This address has an account. Sign in as {email} to join.',
-    fr: 'Cette adresse a un compte. Connectez-vous en tant que {email} pour rejoindre.',
-    ar: 'لهذا البريد حساب. سجّل الدخول بصفة {email} للانضمام.',
+    en: 'No new account can be made for {email}. Sign in first if it is yours.',
+    fr: 'Aucun nouveau compte ne peut être créé pour {email}. Connectez-vous d’abord si cette adresse est la vôtre.',
+    ar: 'لا يمكن إنشاء حساب جديد للبريد {email}. سجّل الدخول أولًا إن كان بريدك.',
+  },
+  invitation_has_account: {
+    en: 'If you have an account with this address, sign in first:',
+    fr: 'Si vous avez déjà un compte avec cette adresse, connectez-vous d’abord :',
+    ar: 'إن كان لديك حساب بهذا البريد فسجّل الدخول أولًا:',
+  },
+  mode: { en: 'Mode', fr: 'Mode', ar: 'الوضع' },
+  known_keys: {
+    en: 'Keys that this person may know',
+    fr: 'Clés que cette personne peut connaître',
+    ar: 'مفاتيح قد يعرفها هذا الشخص',
+  },
+  known_keys_text: {
+    en: 'These keys work, and this person has made or may have seen them. Roll each of them, so that the old text stops working.',
+    fr: 'Ces clés fonctionnent, et cette personne les a créées ou a pu les voir. Renouvelez-les toutes, pour que l’ancien texte ne fonctionne plus.',
+    ar: 'هذه المفاتيح تعمل، وقد أنشأها هذا الشخص أو ربما رآها. جدّد كلًّا منها حتى يتوقف النص القديم عن العمل.',
+  },
+  known_keys_none: {
+    en: 'This person knows no key that still works.',
+    fr: 'Cette personne ne connaît aucune clé encore valable.',
+    ar: 'لا يعرف هذا الشخص أي مفتاح يعمل.',
   },
   join: { en: 'Join', fr: 'Rejoindre', ar: 'انضم' },
   name: { en: 'Your name', fr: 'Votre nom', ar: 'اسمك' },

@@ -1,6 +1,7 @@
 // The room for API keys: create, roll with an overlap, revoke, and when each was last used. The text of a key is shown once, in the
 // answer to the form that made it.
 
+import { activeKeysMax } from '../../contract/limits.ts';
 import { type ApiKey, keyKinds, keyStatus } from '../../directory/api-key.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
@@ -170,7 +171,7 @@ async function create(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const kind = keyKinds.find((each) => each === visit.form.get('kind'));
   if (kind === undefined) return creation(visit);
   const params = { org: organization.id, mode, kind };
-  const make = () => desk.services.directory.createKey(organization.id, mode, kind);
+  const make = () => desk.services.directory.createKey(organization.id, mode, kind, visit.member.id);
   return shownOnce(visit, async () => {
     const made = await desk.act(visit, 'key.create', params, async () => withId(await make()));
     return { ...made, old: null };
@@ -194,7 +195,7 @@ async function roll(visit: Visit, desk: Desk, key: ApiKey): Promise<DashboardAns
   const overlapSeconds = overlapSecondsOf(visit.form);
   if (overlapSeconds === null) return rolling(visit, key);
   const params = { key: key.id, overlapSeconds };
-  const change = () => desk.services.directory.rollKey(key.id, overlapSeconds);
+  const change = () => desk.services.directory.rollKey(key.id, overlapSeconds, visit.member.id);
   return shownOnce(visit, () => desk.act(visit, 'key.roll', params, async () => withId(await change())));
 }
 
@@ -252,7 +253,8 @@ async function shownOnce(
   } catch (error) {
     if (!(error instanceof DirectoryRefusal)) throw error;
     const title = sayTitle(visit);
-    const alert = errorSummary(language, { '': sayKeys('refused', language) });
+    const reason = error.code === 'too_many_keys' ? 'too_many_keys' : 'refused';
+    const alert = errorSummary(language, { '': sayKeys(reason, language, { max: activeKeysMax }) });
     const back = button(sayKeys('back', language), roomLink(visit, active), 'quiet');
     return page(visit, { active, status: 400, title, alert, body: html`<p>${back}</p>` });
   }

@@ -1,11 +1,17 @@
 // The room of the members: who may use the organization's dashboard, as what, and who is invited.
 
+import type { ApiKey } from '../../directory/api-key.ts';
 import { type Member, type Role, roles } from '../../directory/members.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { SignInLink } from '../../directory/sign-in-links.ts';
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
-import { inviteMember, removeMember } from '../../operator/server/member-commands.ts';
+import {
+  changeRole as giveRole,
+  inviteMember,
+  keysKnownTo,
+  removeMember,
+} from '../../operator/server/member-commands.ts';
 import {
   badge,
   button,
@@ -25,6 +31,7 @@ import { page, redirect } from '../document.ts';
 import { errorPage } from '../errors.ts';
 import { roomLink } from '../links.ts';
 import { sayFrame } from '../messages/frame.ts';
+import { sayKeys } from '../messages/keys.ts';
 import { type PeopleMessage, peopleMessages, sayPeople } from '../messages/people.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
@@ -49,6 +56,12 @@ export const memberRows: readonly Row[] = [
     path: 'members/{id}',
     permission: 'members.read',
     handle: async (visit, desk) => memberPage(visit, desk),
+  },
+  {
+    method: 'GET',
+    path: 'members/{id}/keys',
+    permission: 'members.write',
+    handle: async (visit, desk) => keysPage(visit, desk),
   },
   {
     method: 'POST',
@@ -85,12 +98,12 @@ async function invite(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
 
 async function changeRole(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const { organization, form: sent } = visit;
-  const { members } = desk.services.directory;
   const role = roleIn(sent);
   if (role === undefined || found(visit, desk) === null) return errorPage(visit, 'missing');
-  const act = () => members.setRole(visit.id, organization.id, role);
+  const act = () => giveRole(desk.services.directory, organization.id, visit.id, role);
   const changed = await refusable(desk.act(visit, 'member.role', { member: visit.id, role }, act));
-  return 'refused' in changed ? memberPage(visit, desk, changed.refused) : done(visit, 'role');
+  if ('refused' in changed) return memberPage(visit, desk, changed.refused);
+  return changed.result.keys.length === 0 ? done(visit, 'role') : toKeys(visit, 'role');
 }
 
 async function remove(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
@@ -99,13 +112,15 @@ async function remove(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const removed = await refusable(desk.act(visit, 'member.remove', { member: visit.id }, act));
   if ('refused' in removed) return memberPage(visit, desk, removed.refused);
   // One who has left sees nothing of the organization any more.
-  return visit.id === visit.member.id ? redirect(`${visit.prefix}/dashboard`) : done(visit, 'removed');
+  if (visit.id === visit.member.id) return redirect(`${visit.prefix}/dashboard`);
+  return removed.result.keys.length === 0 ? done(visit, 'removed') : toKeys(visit, 'removed');
 }
 
 async function endSessions(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   if (found(visit, desk) === null) return errorPage(visit, 'missing');
   const except = visit.id === visit.member.id ? visit.session.id : null;
-  const act = () => desk.services.directory.sessions.endAll(visit.id, except);
+  const { sessions } = desk.services.directory;
+  const act = () => sessions.endAllIn(visit.id, visit.organization.id, except);
   await desk.act(visit, 'member.end-sessions', { member: visit.id }, act);
   return done(visit, 'sessions');
 }
@@ -140,6 +155,39 @@ function roleIn(sent: URLSearchParams): Role | undefined {
 
 function done(visit: Visit, what: keyof typeof doneTexts): DashboardAnswer {
   return redirect(roomLink(visit, 'members', { done: what }));
+}
+
+function toKeys(visit: Visit, what: 'role' | 'removed'): DashboardAnswer {
+  return redirect(roomLink(visit, `members/${visit.id}/keys`, { done: what }));
+}
+
+/** The keys that somebody may know who is not to use them any more, each with the way to roll it. */
+function keysPage(visit: Visit, desk: Desk): DashboardAnswer {
+  const { language, organization, prefix } = visit;
+  const say = (key: PeopleMessage) => sayPeople(key, language);
+  const rollAddress = ({ id, mode }: ApiKey) =>
+    `${prefix}/dashboard/${organization.id}/${mode}/keys/${id}/roll`;
+  const keys = keysKnownTo(desk.services.directory, organization.id, visit.id);
+  const columns = [
+    { heading: sayKeys('key', language), cell: ({ hint }: ApiKey) => html`<code dir="ltr">…${hint}</code>` },
+    { heading: say('mode'), cell: ({ mode }: ApiKey) => sayFrame(`${mode}_mode`, language) },
+    { heading: sayKeys('kind', language), cell: ({ kind }: ApiKey) => sayKeys(kind, language) },
+    { heading: sayKeys('created', language), cell: ({ created }: ApiKey) => time(language, created * 1000) },
+    {
+      heading: sayKeys('actions', language),
+      cell: (key: ApiKey) => button(sayKeys('roll', language), rollAddress(key), 'quiet'),
+    },
+  ];
+  return page(visit, {
+    active: 'members',
+    title: say('known_keys'),
+    body: [
+      doneOf(visit, doneTexts, sayPeople),
+      html`<p>${keys.length === 0 ? say('known_keys_none') : say('known_keys_text')}</p>`,
+      keys.length === 0 ? null : table(say('known_keys'), columns, keys),
+      html`<p>${button(sayFrame('members', language), roomLink(visit, 'members'), 'quiet')}</p>`,
+    ],
+  });
 }
 
 function listPage(visit: Visit, desk: Desk, refused: PeopleMessage | null = null): DashboardAnswer {
@@ -249,7 +297,7 @@ function memberPage(visit: Visit, desk: Desk, refused: PeopleMessage | null = nu
   const { id, name, email } = member;
   const role = member.roles[organization.id]!;
   const say = (key: PeopleMessage, values = {}) => sayPeople(key, language, values);
-  const sessions = desk.services.directory.sessions.of(id).length;
+  const sessions = desk.services.directory.sessions.into(id, organization.id).length;
   return page(visit, {
     active: 'members',
     status: refused === null ? 200 : 400,

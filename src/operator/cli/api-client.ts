@@ -2,6 +2,7 @@
 // stream of events. A refusal becomes an `OperatorFailure`: `failed` when the same request may succeed later, else
 // `refused`.
 
+import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { OperatorFailure } from '../protocol.ts';
 import type { FollowedEvent, FollowStart } from '../server/webhook-commands.ts';
@@ -16,23 +17,48 @@ export interface Api {
 /** Options of a command that works with an API key instead of the operators' socket. */
 export interface ApiOptions {
   readonly apiKey?: string;
+  readonly apiKeyFile?: string;
   readonly url?: string;
 }
 
 export function addApiOptions(command: Command): Command {
   return command
-    .option('--api-key <key>', "a test secret key, to work over HTTP instead of the operators' socket")
-    .option('--url <url>', `address of the service, with --api-key (${defaultUrl})`, httpUrl);
+    .option(
+      '--api-key <key>',
+      "a test secret key, to work over HTTP instead of the operators' socket; other users of the machine can see it",
+    )
+    .option('--api-key-file <file>', 'a file with such a key; PAYMENTS_API_KEY may hold one, too')
+    .option('--url <url>', `address of the service, with a key (${defaultUrl})`, httpUrl);
 }
 
-/** The API that the options name; null for the operators' socket. `org` is the organization that the user named. */
-export function apiOf({ apiKey, url }: ApiOptions, org: string | null, command: Command): Api | null {
-  if (apiKey === undefined) {
-    if (url !== undefined) command.error('give --api-key with --url');
+/**
+ * The API that the options name, or PAYMENTS_API_KEY where no organization is named; null for the operators' socket. `org` is
+ * the organization that the user named.
+ */
+export function apiOf(options: ApiOptions, org: string | null, command: Command): Api | null {
+  const { url } = options;
+  const given = givenKey(options, command);
+  const apiKey = given ?? (org === null ? process.env.PAYMENTS_API_KEY : undefined);
+  if (apiKey === undefined || apiKey === '') {
+    if (url !== undefined)
+      command.error('give a key with --url: --api-key-file, PAYMENTS_API_KEY, or --api-key');
     return null;
   }
   if (org !== null) command.error('the key names its organization: leave the organization out');
   return { apiKey, url: (url ?? defaultUrl).replace(/\/+$/, '') };
+}
+
+function givenKey({ apiKey, apiKeyFile }: ApiOptions, command: Command): string | undefined {
+  if (apiKey !== undefined && apiKeyFile !== undefined)
+    command.error('give one of --api-key and --api-key-file');
+  if (apiKeyFile === undefined) return apiKey;
+  try {
+    const text = readFileSync(apiKeyFile, 'utf8').trim();
+    if (/^\S+$/.test(text)) return text;
+  } catch (error) {
+    return command.error(`${apiKeyFile} can't be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  return command.error(`${apiKeyFile} must hold one key and nothing else`);
 }
 
 /** Parses an http or https address, for commander. */

@@ -2,7 +2,8 @@
 
 import { type Command, Option } from 'commander';
 import { roles } from '../../directory/members.ts';
-import type { PresentedLink, PresentedMember } from '../server/member-commands.ts';
+import type { PresentedInvitation, PresentedLink, PresentedMember } from '../server/member-commands.ts';
+import type { PresentedKey } from '../server/present.ts';
 import type { CliContext } from './context.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 
@@ -25,17 +26,16 @@ export function addMemberCommands(program: Command, { run }: CliContext): void {
     .description('give a member another role')
     .addOption(roleOption())
     .action((org, name, { role }, command) =>
-      run(command, 'member.role', { org, member: name, role }, (each: PresentedMember) => list([each])),
+      run(command, 'member.role', { org, member: name, role }, (each: ChangedMember) =>
+        withKeys(list([each]), each),
+      ),
     );
   member
     .command('remove <ORG> <MEMBER>')
     .description('take a member out of an organization')
     .action((org, name, _, command) =>
-      run(
-        command,
-        'member.remove',
-        { org, member: name },
-        ({ email }: PresentedMember) => `Removed ${email}.`,
+      run(command, 'member.remove', { org, member: name }, (each: ChangedMember) =>
+        withKeys(`Removed ${each.email}.`, each),
       ),
     );
   member
@@ -51,8 +51,43 @@ export function addMemberCommands(program: Command, { run }: CliContext): void {
     );
   member
     .command('reset <MEMBER>')
-    .description('make a link with which a member chooses a new password; the authenticator app is forgotten')
+    .description(
+      'make a link that works for an hour: with it a member chooses a new password, and the app is forgotten',
+    )
     .action((name, _, command) => run(command, 'member.reset', { member: name }, link));
+  const invitations = member.command('invitations').description('invitations that were not used yet');
+  invitations
+    .command('list <ORG>')
+    .description("list an organization's open invitations")
+    .action((org, _, command) => run(command, 'member.invitations', { org }, invitationList));
+  invitations
+    .command('revoke <ORG> <INVITATION>')
+    .description('take an invitation back')
+    .action((org, id, _, command) =>
+      run(command, 'member.revoke-invitation', { org, id }, () => `Revoked ${id}.`),
+    );
+}
+
+type ChangedMember = PresentedMember & { readonly keys: readonly PresentedKey[] };
+
+/** Names the keys whose text somebody knows who is not to use them any more. */
+function withKeys(text: string, { keys }: ChangedMember): string {
+  if (keys.length === 0) return text;
+  const lines = keys.map(
+    ({ id, mode, kind, hint }) => `  payments key roll ${id} --overlap 3600   # ${mode}, ${kind}, …${hint}`,
+  );
+  return `${text}\n\nThis person may know these keys, which work. Roll them:\n\n${lines.join('\n')}`;
+}
+
+function invitationList(invitations: readonly PresentedInvitation[]): string {
+  const rows = invitations.map(({ id, email, role, made_by, expires }) => [
+    id,
+    email,
+    role ?? '-',
+    made_by ?? '-',
+    formatTime(expires),
+  ]);
+  return formatTable(['id', 'email', 'role', 'made by', 'expires'], rows);
 }
 
 function link({ email, link, expires }: PresentedLink): string {

@@ -1,14 +1,14 @@
 // The audit record as a backup holds it: the whole lines of its files, in pieces. A restore writes the same files, to which the
 // new folder's rows are then appended.
 
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath } from '../../journal/sync-path.ts';
 import { auditFolder } from './audit.ts';
 
 const pieceBytes = 1 << 20;
-const fileName = /^(operators|keys)\.ndjson(\.1)?$/;
+const fileName = /^(operators|keys)(\.\d{16})?\.ndjson(\.1)?$/;
 
 /** A piece of one of the files. */
 export interface AuditPiece {
@@ -20,11 +20,11 @@ export interface AuditPiece {
 export function* auditPieces(dataDir: string): Generator<AuditPiece> {
   const folder = auditFolder(dataDir);
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => fileName.test(name)) : [];
-  for (const file of names.sort()) {
-    const path = join(folder, file);
-    const descriptor = openSync(path, 'r');
-    try {
-      const { size } = statSync(path);
+  // All are opened before one is read, because a file that is full gets another name.
+  const opened = names.sort().map((file) => ({ file, descriptor: openSync(join(folder, file), 'r') }));
+  try {
+    for (const { file, descriptor } of opened) {
+      const { size } = fstatSync(descriptor);
       for (let at = 0; at < size; ) {
         const bytes = Buffer.alloc(Math.min(pieceBytes, size - at));
         const read = readSync(descriptor, bytes, 0, bytes.length, at);
@@ -32,9 +32,9 @@ export function* auditPieces(dataDir: string): Generator<AuditPiece> {
         at += read;
         yield { file, bytes: bytes.subarray(0, read) };
       }
-    } finally {
-      closeSync(descriptor);
     }
+  } finally {
+    for (const { descriptor } of opened) closeSync(descriptor);
   }
 }
 

@@ -1,44 +1,53 @@
-// One file of the audit record, to which lines of JSON are only appended. A row is acknowledged when it is on disk; rows
-// that are appended meanwhile are written together. A line that a crash cut off stays unreadable, and the next row begins
-// on a new line.
+// One record of the audit, to which lines of JSON are only appended (see audit-files.ts). A row is acknowledged when it is on
+// disk; rows that are appended meanwhile are written together. A line that a crash cut off stays unreadable, and the next row
+// begins on a new line.
 
-import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncPath } from '../../journal/sync-path.ts';
+import { type AuditFile, adoptOlderFile, auditFiles, readText, startNewFile } from './audit-files.ts';
 
 const newline = 0x0a;
 
 interface Append {
-  /** The row that begins at this place of the file. */
+  /** The row that begins at this place of the record. */
   readonly rowAt: (place: number) => object;
   readonly settle: (error: Error | null) => void;
 }
 
+/** How much a record keeps: at this size of its newest file another one begins, and the oldest one goes. */
+export interface AuditBounds {
+  readonly fileBytesMax: number;
+  readonly filesMax: number;
+}
+
 export class AuditLog {
   readonly #path: string;
-  /** At this size the file replaces the older one, which is dropped, and a new one begins. Null: the file grows. */
-  readonly #bytesMax: number | null;
+  readonly #bounds: AuditBounds;
   #file: FileHandle;
+  /** The place at which the newest file begins, and its size. */
+  #start: number;
   #bytes: number;
   /** The file does not end with a whole line. */
   #torn: boolean;
   #waiting: Append[] = [];
   #writing: Promise<void> | null = null;
 
-  private constructor(path: string, bytesMax: number | null, file: FileHandle, bytes: number, torn: boolean) {
+  private constructor(path: string, bounds: AuditBounds, file: FileHandle, { start, bytes }: AuditFile) {
     this.#path = path;
-    this.#bytesMax = bytesMax;
+    this.#bounds = bounds;
     this.#file = file;
+    this.#start = start;
     this.#bytes = bytes;
-    this.#torn = torn;
+    this.#torn = bytes > 0 && readText(auditFiles(path), start + bytes - 1, 1)[0] !== newline;
   }
 
   /** Opens the file in an existing folder. Creates it if it does not exist. */
-  static async open(path: string, bytesMax: number | null): Promise<AuditLog> {
+  static async open(path: string, bounds: AuditBounds): Promise<AuditLog> {
+    adoptOlderFile(path);
     const file = await openDurably(path);
-    const { size } = await file.stat();
-    return new AuditLog(path, bytesMax, file, size, size > 0 && lastByte(path, size) !== newline);
+    return new AuditLog(path, bounds, file, auditFiles(path).at(-1)!);
   }
 
   /** Appends the row that is to begin at a place. Resolves when it is on disk; rejects with the file system's error when it may not be. */
@@ -67,17 +76,15 @@ export class AuditLog {
   async #write(appends: readonly Append[]): Promise<void> {
     // A write that failed may have left a part of its rows.
     if (this.#torn) this.#bytes = (await this.#file.stat()).size;
+    if (this.#bytes >= this.#bounds.fileBytesMax) await this.#startAnew();
     const lines = [this.#torn ? Buffer.from('\n') : Buffer.alloc(0)];
-    let place = this.#bytes + lines[0]!.length;
+    let place = this.#start + this.#bytes + lines[0]!.length;
     for (const { rowAt } of appends) {
       const line = Buffer.from(`${JSON.stringify(rowAt(place))}\n`);
       lines.push(line);
       place += line.length;
     }
     const bytes = Buffer.concat(lines);
-    if (this.#bytesMax !== null && this.#bytes > 0 && this.#bytes + bytes.length > this.#bytesMax) {
-      await this.#startAnew();
-    }
     this.#torn = true;
     await this.#file.appendFile(bytes);
     this.#bytes += bytes.length;
@@ -87,8 +94,9 @@ export class AuditLog {
 
   async #startAnew(): Promise<void> {
     await this.#file.close();
-    renameSync(this.#path, previousOf(this.#path));
+    startNewFile(this.#path, this.#bounds.filesMax);
     this.#file = await openDurably(this.#path);
+    this.#start += this.#bytes;
     this.#bytes = 0;
     this.#torn = false;
   }
@@ -100,11 +108,6 @@ export class AuditLog {
   }
 }
 
-/** The file with the older rows, once a file has reached its size. */
-function previousOf(path: string): string {
-  return `${path}.1`;
-}
-
 async function openDurably(path: string): Promise<FileHandle> {
   const isNew = !existsSync(path);
   const file = await open(path, 'a', 0o600);
@@ -112,33 +115,22 @@ async function openDurably(path: string): Promise<FileHandle> {
   return file;
 }
 
-function lastByte(path: string, size: number): number {
-  return readTail(path, size, 1)[0]!;
-}
-
-function readTail(path: string, size: number, length: number): Buffer {
-  const bytes = Buffer.alloc(Math.min(size, length));
-  const file = openSync(path, 'r');
-  try {
-    const read = readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.subarray(0, read);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** At most this much of a file's end is read. */
+/** At most this much of each file's end is read. */
 const readBytesMax = 64 * 1024 * 1024;
 
 /**
- * The last rows of a file, oldest first, at most `rowsMax` and those in its last `bytesMax`; none without a file. Lines that are no
+ * The last rows of a record, oldest first: at most `rowsMax`, and those in the last `bytesMax` of each file. Lines that are no
  * rows are left out.
  */
 export function lastRows<R>(path: string, rowsMax: number, bytesMax = readBytesMax): R[] {
   const rows: R[] = [];
-  for (const file of [path, previousOf(path)]) {
-    if (rows.length >= rowsMax || !existsSync(file)) continue;
-    const lines = readTail(file, statSync(file).size, bytesMax).toString().split('\n');
+  if (!existsSync(dirname(path))) return rows;
+  for (const file of auditFiles(path).reverse()) {
+    if (rows.length >= rowsMax) break;
+    const read = Math.min(file.bytes, bytesMax);
+    const lines = readText([file], file.start + file.bytes - read, read)
+      .toString()
+      .split('\n');
     for (let line = lines.pop(); line !== undefined && rows.length < rowsMax; line = lines.pop()) {
       const row = parse<R>(line);
       if (row !== null) rows.push(row);

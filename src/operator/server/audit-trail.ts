@@ -1,10 +1,10 @@
-// The actions that concern one organization, newest first, in the file of actions. Each row has the place of the organization's row
+// The actions that concern one organization, newest first, in the record of actions. Each row has the place of the organization's row
 // before it, so the rows of others are not read. A row that was written without that, and the newest one after a start, is
 // looked for backwards in the file.
 
-import { closeSync, openSync, readSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Asker, MemberAuthor, OperatorErrorKind } from '../protocol.ts';
+import { auditFiles, readText } from './audit-files.ts';
 
 /** A row of the file. */
 export interface OperatorRow {
@@ -102,7 +102,9 @@ export class AuditTrail {
 
   /** The row of the organization that begins at a place; null when none does. */
   #rowAt(org: string, place: number): PlacedRow | null {
-    const isStart = place === 0 || this.#read(place - 1, 1)[0] === newline;
+    const [before] = place === 0 ? [newline] : this.#read(place - 1, 1);
+    // The row before the oldest one was dropped with its file.
+    const isStart = before === newline || auditFiles(this.#path)[0]?.start === place;
     return isStart ? rowIn(this.#read(place, rowBytesMax), 0, place, org) : null;
   }
 
@@ -112,41 +114,40 @@ export class AuditTrail {
     return bytes.indexOf(`"id":"${id}"`, bytes.indexOf(newline) + 1) > 0;
   }
 
-  #read(start: number, length: number): Buffer {
-    const file = openSync(this.#path, 'r');
-    try {
-      const bytes = Buffer.allocUnsafe(length);
-      return bytes.subarray(0, readSync(file, bytes, 0, length, start));
-    } finally {
-      closeSync(file);
-    }
+  #read(place: number, length: number): Buffer {
+    return readText(auditFiles(this.#path), place, length);
   }
 
   /** The place of the last row of the organization that begins before `end`; null when there is none. */
   async #before(org: string, end: number): Promise<number | null> {
-    const file = await open(this.#path, 'r');
-    try {
-      return await lastRowBefore(file, org, Math.min(end, (await file.stat()).size));
-    } finally {
-      await file.close();
-    }
+    const files = auditFiles(this.#path);
+    const newest = files.at(-1)!;
+    const oldest = files[0]!.start;
+    const last = Math.min(end, newest.start + newest.bytes);
+    return lastRowBefore((place, length) => this.#read(place, length), org, oldest, last);
   }
 }
 
-async function lastRowBefore(file: FileHandle, org: string, end: number): Promise<number | null> {
+async function lastRowBefore(
+  read: (place: number, length: number) => Buffer,
+  org: string,
+  start: number,
+  end: number,
+): Promise<number | null> {
   const name = Buffer.from(`"organization":"${org}"`);
-  for (let to = end; to > 0; ) {
+  for (let to = end; to > start; ) {
+    // Everybody waits for this thread, so a long search pauses between its windows.
+    await nextTurn();
     // A row that begins in the window before this one, and ends in this one, is found from the window before.
-    const from = Math.max(0, to - windowBytes);
+    const from = Math.max(start, to - windowBytes);
     // With the end of the row before.
-    const base = Math.max(0, from - 1);
-    const bytes = Buffer.alloc(Math.min(end - base, windowBytes + rowBytesMax));
-    await file.read(bytes, 0, bytes.length, base);
+    const base = Math.max(start, from - 1);
+    const bytes = read(base, Math.min(end - base, windowBytes + rowBytesMax));
     for (let at = bytes.lastIndexOf(name); at >= 0; at = at === 0 ? -1 : bytes.lastIndexOf(name, at - 1)) {
-      const start = bytes.lastIndexOf(newline, at) + 1;
-      const place = base + start;
+      const begin = bytes.lastIndexOf(newline, at) + 1;
+      const place = base + begin;
       if (place < from) break;
-      if (place < to && rowIn(bytes, start, place, org) !== null) return place;
+      if (place < to && rowIn(bytes, begin, place, org) !== null) return place;
     }
     to = from;
   }

@@ -1,7 +1,10 @@
 // The audit record of a data folder: who did what, when. Two files of JSON lines, readable by the folder's owner alone:
 //
-//   audit/operators.ndjson   operators' and members' actions: a row before an action is carried out, and a row with its outcome. It grows.
-//   audit/keys.ndjson        API keys that were refused. Anybody can cause these rows, so the file's size is bounded.
+//   audit/operators.ndjson   operators' and members' actions: a row before an action is carried out, and a row with its outcome
+//   audit/keys.ndjson        API keys that were refused
+//
+// Each has older files beside it, and the oldest go (see audit-files.ts): a gigabyte of actions is kept, and 32 MiB of keys,
+// whose rows anybody can cause.
 //
 // An action is carried out when its first row is on disk, and answered when its second row is, so no action is missing,
 // whenever the process ends. No row contains a key, a secret or a card number.
@@ -15,7 +18,7 @@ import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { RefusedKey } from '../../edge/refused-keys.ts';
 import { syncPath } from '../../journal/sync-path.ts';
 import { type Asker, type MemberAuthor, OperatorFailure } from '../protocol.ts';
-import { AuditLog, lastRows } from './audit-log.ts';
+import { type AuditBounds, AuditLog, lastRows } from './audit-log.ts';
 import { AuditTrail, type OperatorRow, type PlacedRow } from './audit-trail.ts';
 
 export interface RefusedKeyRow extends RefusedKey {
@@ -33,7 +36,8 @@ export interface AuditOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-const keysBytesMax = 16 * 1024 * 1024;
+const operatorsBounds: AuditBounds = { fileBytesMax: 64 * 1024 * 1024, filesMax: 16 };
+const keysBounds: AuditBounds = { fileBytesMax: 16 * 1024 * 1024, filesMax: 2 };
 const textCharactersMax = 200;
 const paramsCharactersMax = 4_096;
 
@@ -60,7 +64,11 @@ export class Audit {
     const [operators, keys] = [operatorsFile(options.dataDir), keysFile(options.dataDir)];
     mkdirSync(dirname(operators), { recursive: true, mode: 0o700 });
     syncPath(options.dataDir);
-    return new Audit(options, await AuditLog.open(operators, null), await AuditLog.open(keys, keysBytesMax));
+    return new Audit(
+      options,
+      await AuditLog.open(operators, operatorsBounds),
+      await AuditLog.open(keys, keysBounds),
+    );
   }
 
   /**

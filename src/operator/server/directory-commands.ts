@@ -6,7 +6,7 @@ import { overlapSecondsMax } from '../../contract/limits.ts';
 import { modes } from '../../contract/vocabulary.ts';
 import { keyKinds } from '../../directory/api-key.ts';
 import { defineCommand, modeSchema, type OperatorCommand } from './command.ts';
-import { presentKey, presentOrganization } from './present.ts';
+import { makerOf, presentKey, presentOrganization } from './present.ts';
 
 const org = Type.String();
 const key = Type.String();
@@ -23,10 +23,17 @@ const organizationCommands = [
   defineCommand('org.show', { org }, async (params, services) =>
     presentOrganization(services.directory.organization(params.org)),
   ),
-  ...(['activate', 'suspend', 'reinstate', 'close'] as const).map((change) =>
+  ...(['activate', 'reinstate'] as const).map((change) =>
     defineCommand(`org.${change}`, { org }, async (params, services) =>
       presentOrganization(await services.directory[change](params.org)),
     ),
+  ),
+  ...(['suspend', 'close'] as const).map((change) =>
+    defineCommand(`org.${change}`, { org }, async ({ org }, { directory }) => {
+      const organization = await directory[change](org);
+      await directory.links.endInvitations(organization.id);
+      return presentOrganization(organization);
+    }),
   ),
   defineCommand(
     'org.methods',
@@ -42,7 +49,8 @@ const organizationCommands = [
 
 const keyCommands = [
   defineCommand('key.create', { org, mode: modeSchema, kind }, async (params, services) => {
-    const { key, text } = await services.directory.createKey(params.org, params.mode, params.kind);
+    const { org, mode, kind } = params;
+    const { key, text } = await services.directory.createKey(org, mode, kind, makerOf(services.author));
     return { ...presentKey(key, services), key: text };
   }),
   defineCommand('key.list', { org }, async (params, services) =>
@@ -52,7 +60,8 @@ const keyCommands = [
     'key.roll',
     { key, overlapSeconds: Type.Integer({ minimum: 0, maximum: overlapSecondsMax }) },
     async (params, services) => {
-      const { key, text, old } = await services.directory.rollKey(params.key, params.overlapSeconds);
+      const maker = makerOf(services.author);
+      const { key, text, old } = await services.directory.rollKey(params.key, params.overlapSeconds, maker);
       return { ...presentKey(key, services), key: text, replaces: presentKey(old, services) };
     },
   ),

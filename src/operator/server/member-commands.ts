@@ -2,11 +2,14 @@
 
 import { Type } from 'typebox';
 import { signInLinkPath } from '../../contract/page-paths.ts';
+import { type ApiKey, keyStatus } from '../../directory/api-key.ts';
 import type { Directory } from '../../directory/directory.ts';
 import { type Member, type Role, roles } from '../../directory/members.ts';
+import type { Organization } from '../../directory/organization.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
-import type { LinkPurpose } from '../../directory/sign-in-links.ts';
+import type { LinkPurpose, SignInLink } from '../../directory/sign-in-links.ts';
 import { defineCommand, type OperatorCommand } from './command.ts';
+import { makerOf, type PresentedKey, presentKey } from './present.ts';
 import type { OperatorServices } from './services.ts';
 
 const org = Type.String();
@@ -33,6 +36,17 @@ export interface PresentedLink {
   readonly expires: string;
 }
 
+/** An invitation that was not used yet. */
+export interface PresentedInvitation {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role | null;
+  /** A member's id, or `operator`; null in one of version 0.1.0. */
+  readonly made_by: string | null;
+  readonly created: string;
+  readonly expires: string;
+}
+
 export const memberCommands: readonly OperatorCommand[] = [
   defineCommand(
     'member.invite',
@@ -42,12 +56,24 @@ export const memberCommands: readonly OperatorCommand[] = [
   defineCommand('member.list', { org }, async ({ org }, { directory }) =>
     directory.members.of(directory.organization(org).id).map((each) => presentMember(each, org, directory)),
   ),
-  defineCommand('member.role', { org, member, role }, async ({ org, member, role }, { directory }) => {
-    const { id } = memberIn(directory, org, member);
-    return presentMember(await directory.members.setRole(id, org, role), org, directory);
+  defineCommand('member.role', { org, member, role }, async ({ org, member, role }, services) => {
+    const { changed, keys } = await changeRole(services.directory, org, member, role);
+    return { ...presentMember(changed, org, services.directory), keys: presentKeys(keys, services) };
   }),
-  defineCommand('member.remove', { org, member }, async ({ org, member }, { directory }) =>
-    presentMember(await removeMember(directory, org, member), org, directory),
+  defineCommand('member.remove', { org, member }, async ({ org, member }, services) => {
+    const { changed, keys } = await removeMember(services.directory, org, member);
+    return { ...presentMember(changed, org, services.directory), keys: presentKeys(keys, services) };
+  }),
+  defineCommand('member.invitations', { org }, async ({ org }, { directory }) =>
+    directory.links.invitationsOf(directory.organization(org).id).map(presentInvitation),
+  ),
+  defineCommand(
+    'member.revoke-invitation',
+    { org, id: Type.String() },
+    async ({ org, id }, { directory }) => {
+      await directory.links.revoke(directory.organization(org).id, id);
+      return { id };
+    },
   ),
   defineCommand('member.end-sessions', { member }, async ({ member }, { directory }) => {
     const { id } = directory.members.member(member);
@@ -60,13 +86,13 @@ export const memberCommands: readonly OperatorCommand[] = [
 
 /** Invites somebody into an organization. Throws `DirectoryRefusal` for one who is in it already. */
 export async function inviteMember(
-  services: Pick<OperatorServices, 'directory' | 'baseUrl'>,
+  services: Pick<OperatorServices, 'directory' | 'baseUrl' | 'author'>,
   org: string,
   email: string,
   role: Role,
 ): Promise<PresentedLink> {
   const { directory } = services;
-  const { id } = directory.organization(org);
+  const { id } = unlessSuspended(directory.organization(org));
   if (Object.hasOwn(directory.members.findByEmail(email)?.roles ?? {}, id))
     throw new DirectoryRefusal(
       'this address belongs to a member of the organization already',
@@ -75,11 +101,61 @@ export async function inviteMember(
   return makeLink(services, email, { kind: 'invitation', org: id, role });
 }
 
+/** A member after a change, and the keys whose text the member knows although the keys are not for the member any more. */
+export interface MemberChanged {
+  readonly changed: Member;
+  readonly keys: readonly ApiKey[];
+}
+
 /** Takes a member out of an organization. The sessions of one who is in no other end. */
-export async function removeMember(directory: Directory, org: string, member: string): Promise<Member> {
-  const removed = await directory.members.remove(memberIn(directory, org, member).id, org);
-  if (Object.keys(removed.roles).length === 0) await directory.sessions.endAll(removed.id);
-  return removed;
+export async function removeMember(
+  directory: Directory,
+  org: string,
+  idOrEmail: string,
+): Promise<MemberChanged> {
+  const { id, email } = memberIn(directory, org, idOrEmail);
+  const changed = await directory.members.remove(id, org);
+  await directory.links.endInvitations(org, (link) => isBy(link, id) || link.email === email);
+  if (Object.keys(changed.roles).length === 0) {
+    await directory.links.endOwn(email);
+    await directory.sessions.endAll(id);
+  }
+  return { changed, keys: keysKnownTo(directory, org, id) };
+}
+
+/** Gives a member another role. One who may invite nobody any more has no open invitations. */
+export async function changeRole(
+  directory: Directory,
+  org: string,
+  idOrEmail: string,
+  role: Role,
+): Promise<MemberChanged> {
+  const { id } = memberIn(directory, org, idOrEmail);
+  const changed = await directory.members.setRole(id, org, role);
+  if (role !== 'owner') await directory.links.endInvitations(org, (link) => isBy(link, id));
+  const mayHaveKeys = role === 'owner' || role === 'developer';
+  return { changed, keys: mayHaveKeys ? [] : keysKnownTo(directory, org, id) };
+}
+
+/** Who made an invitation of version 0.1.0 is not known: it may have been anybody. */
+function isBy({ madeBy }: SignInLink, member: string): boolean {
+  return madeBy === undefined || madeBy === member;
+}
+
+/** The keys that work and whose text a member has seen, or may have: of keys of version 0.1.0 nobody knows. */
+export function keysKnownTo(directory: Directory, org: string, member: string): ApiKey[] {
+  const nowMs = directory.store.now();
+  return directory
+    .keysOf(org)
+    .filter((key) => keyStatus(key, nowMs) === 'active' && (key.madeBy ?? member) === member);
+}
+
+/** Throws `DirectoryRefusal` for an organization that is suspended or closed: nobody is let in. */
+function unlessSuspended(organization: Organization): Organization {
+  if (organization.status === 'active') return organization;
+  throw new DirectoryRefusal(
+    `organization ${organization.id} is ${organization.status}: nobody can be invited`,
+  );
 }
 
 /** Throws `DirectoryRefusal` when the organization has no such member. */
@@ -90,13 +166,29 @@ export function memberIn(directory: Directory, org: string, idOrEmail: string): 
 }
 
 async function makeLink(
-  { directory, baseUrl }: Pick<OperatorServices, 'directory' | 'baseUrl'>,
+  { directory, baseUrl, author }: Pick<OperatorServices, 'directory' | 'baseUrl' | 'author'>,
   email: string,
   purpose: LinkPurpose,
 ): Promise<PresentedLink> {
-  const { link, token } = await directory.links.create(email, purpose);
+  const { link, token } = await directory.links.create(email, purpose, makerOf(author));
   const expires = new Date(link.expiresMs).toISOString();
   return { id: link.id, email: link.email, link: baseUrl + signInLinkPath(token), expires };
+}
+
+function presentKeys(keys: readonly ApiKey[], services: OperatorServices): PresentedKey[] {
+  return keys.map((key) => presentKey(key, services));
+}
+
+function presentInvitation(link: SignInLink): PresentedInvitation {
+  const { id, email, madeBy = null, createdMs, expiresMs } = link;
+  return {
+    id,
+    email,
+    role: link.kind === 'invitation' ? link.role : null,
+    made_by: madeBy,
+    created: new Date(createdMs).toISOString(),
+    expires: new Date(expiresMs).toISOString(),
+  };
 }
 
 function presentMember(member: Member, org: string, { sessions }: Directory): PresentedMember {
@@ -106,7 +198,7 @@ function presentMember(member: Member, org: string, { sessions }: Directory): Pr
     name: member.name,
     role: member.roles[org] ?? null,
     two_step: member.totp !== null,
-    sessions: sessions.of(member.id).length,
+    sessions: sessions.into(member.id, org).length,
     created: new Date(member.created * 1000).toISOString(),
   };
 }

@@ -4,6 +4,7 @@
 import { type Mode, modeOf, type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { type ApiKey, type KeyKind, type KeyStatus, keyStatus } from '../../directory/api-key.ts';
 import type { Methods, Organization, OrganizationStatus } from '../../directory/organization.ts';
+import type { Cause } from '../../domain/cause.ts';
 import type { ReviewRecord } from '../../domain/record.ts';
 import { availableIn } from '../../networks/connectors.ts';
 import { isoTime } from './iso-time.ts';
@@ -40,6 +41,11 @@ export function presentOrganization(organization: Organization): PresentedOrgani
   };
 }
 
+/** Who makes a key or a link, as the directory notes it. */
+export function makerOf(author: Cause): string {
+  return author.by === 'member' && author.name !== null ? author.name : 'operator';
+}
+
 export interface PresentedKey {
   readonly id: string;
   readonly organization: string;
@@ -54,6 +60,8 @@ export interface PresentedKey {
   readonly expires: string | null;
   readonly revoked: string | null;
   readonly rolled_to: string | null;
+  /** A member's id, or `operator`; null in one of version 0.1.0. */
+  readonly made_by: string | null;
 }
 
 export function presentKey(
@@ -72,6 +80,7 @@ export function presentKey(
     expires: isoTime(key.expiresAtMs),
     revoked: isoTime(key.revokedAtMs),
     rolled_to: key.rolledTo,
+    made_by: key.madeBy,
   };
 }
 

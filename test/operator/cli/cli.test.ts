@@ -174,7 +174,10 @@ describe('member', () => {
     const roles = Object.fromEntries(listed.map(({ id, role }: { id: string; role: string }) => [id, role]));
     assert.deepEqual(roles, { [amina.id]: 'owner', [hind.id]: 'support' });
     assert.match((await run('member', 'remove', org, amina.id)).error, /last owner/);
-    assert.match((await run('member', 'remove', org, hind.id)).out, /Removed hind@souk\.ma/);
+    const made = await fixture.directory.createKey(org, 'test', 'secret', hind.id);
+    const { out } = await run('member', 'remove', org, hind.id);
+    assert.match(out, /Removed hind@souk\.ma/);
+    assert.match(out, new RegExp(`payments key roll ${made.key.id} --overlap`));
     assert.match(
       (await run('member', 'role', org, 'hind@souk.ma', '--role', 'owner')).error,
       /no such member/,
@@ -190,6 +193,11 @@ describe('member', () => {
     const { link } = await json('member', 'reset', id);
     assert.equal(fixture.directory.links.find(link.split('/').at(-1))?.kind, 'reset');
     assert.equal((await run('member', 'invite', org, '--email', 'x@souk.ma', '--role', 'boss')).code, 2);
+    await run('member', 'invite', org, '--email', 'x@souk.ma', '--role', 'viewer');
+    const [invitation] = await json('member', 'invitations', 'list', org);
+    assert.deepEqual([invitation.email, invitation.made_by], ['x@souk.ma', 'operator']);
+    assert.match((await run('member', 'invitations', 'revoke', org, invitation.id)).out, /Revoked lnk_/);
+    assert.deepEqual(await json('member', 'invitations', 'list', org), []);
   });
 });
 

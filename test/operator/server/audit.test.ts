@@ -19,7 +19,9 @@ import { scrub } from '../../../src/core/secret-text.ts';
 import { DirectoryRefusal } from '../../../src/directory/refusal.ts';
 import { OperatorFailure } from '../../../src/operator/protocol.ts';
 import { Audit, readAudit } from '../../../src/operator/server/audit.ts';
+import { auditFiles, readText } from '../../../src/operator/server/audit-files.ts';
 import { AuditLog, lastRows } from '../../../src/operator/server/audit-log.ts';
+import { AuditTrail } from '../../../src/operator/server/audit-trail.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -115,11 +117,11 @@ test('the files belong to their owner alone', async () => {
 
 test('a line that a crash cut off is passed over, and the next row begins on its own', async () => {
   const path = join(folder, 'rows.ndjson');
-  const first = await AuditLog.open(path, null);
+  const first = await AuditLog.open(path, { fileBytesMax: 1_000_000, filesMax: 2 });
   await first.append(() => ({ row: 1 }));
   await first.close();
   appendFileSync(path, '{"row":2,"cu');
-  const second = await AuditLog.open(path, null);
+  const second = await AuditLog.open(path, { fileBytesMax: 1_000_000, filesMax: 2 });
   await Promise.all([second.append(() => ({ row: 3 })), second.append(() => ({ row: 4 }))]);
   await second.close();
   assert.deepEqual(lastRows(path, 10), [{ row: 1 }, { row: 3 }, { row: 4 }]);
@@ -128,15 +130,64 @@ test('a line that a crash cut off is passed over, and the next row begins on its
 
 test('a bounded file keeps the newest rows, whatever is appended', async () => {
   const path = join(folder, 'rows.ndjson');
-  const log = await AuditLog.open(path, 1_000);
-  for (let row = 0; row < 1_000; row++) await log.append(() => ({ row }));
+  const bounds = { fileBytesMax: 1_000, filesMax: 2 };
+  let log = await AuditLog.open(path, bounds);
+  const places: number[] = [];
+  for (let row = 0; row < 1_000; row++) {
+    await log.append((place) => {
+      places.push(place);
+      return { row };
+    });
+    if (row % 100 !== 0) continue;
+    await log.close();
+    log = await AuditLog.open(path, bounds);
+  }
   await log.close();
-  const bytes = statSync(path).size + statSync(`${path}.1`).size;
-  assert.ok(bytes <= 2_000, `${bytes} bytes`);
+  const files = auditFiles(path);
+  assert.equal(files.length, 2);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  assert.ok(bytes <= 2_100, `${bytes} bytes`);
+  // A place names its row for good, in whichever file that lies now.
+  for (let row = 930; row < 1_000; row++) {
+    const line = `${JSON.stringify({ row })}\n`;
+    assert.equal(readText(files, places[row]!, line.length).toString(), line);
+  }
   assert.deepEqual(
     lastRows(path, 70),
     Array.from({ length: 70 }, (_, i) => ({ row: 930 + i })),
   );
+});
+
+test('the older file of version 0.1.0 is still read, and goes like any other', async () => {
+  const path = join(folder, 'rows.ndjson');
+  writeFileSync(`${path}.1`, '{"row":1}\n');
+  writeFileSync(path, '{"row":2}\n');
+  const log = await AuditLog.open(path, { fileBytesMax: 1_000, filesMax: 2 });
+  await log.append(() => ({ row: 3 }));
+  await log.close();
+  assert.deepEqual(lastRows(path, 10), [{ row: 1 }, { row: 2 }, { row: 3 }]);
+});
+
+test('the chain of an organization leads through all files, and ends with the oldest one that is kept', async () => {
+  const path = join(folder, 'rows.ndjson');
+  const log = await AuditLog.open(path, { fileBytesMax: 2_000, filesMax: 3 });
+  const trail = new AuditTrail(path);
+  for (let number = 0; number < 200; number++) {
+    const organization = number % 5 === 0 ? ours : theirs;
+    const row = { at: '', id: `aud_${number}`, by: null, action: `a ${number}`, params: {}, outcome: 'done' };
+    await trail.newest(organization);
+    await log.append((place) => ({ ...row, organization, previous: trail.put(organization, place) }));
+  }
+  await log.close();
+  for (const reader of [trail, new AuditTrail(path)]) {
+    const actions: string[] = [];
+    for await (const { row } of reader.actions(ours, null)) actions.push(row.action);
+    assert.deepEqual(
+      actions,
+      Array.from(actions, (_, i) => `a ${195 - 5 * i}`),
+    );
+    assert.ok(actions.length > 5 && actions.length < 30, `${actions.length} are kept`);
+  }
 });
 
 const [ours, theirs] = ['org_ours00000000000000000000', 'org_theirs000000000000000000'];

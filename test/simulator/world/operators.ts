@@ -79,7 +79,7 @@ export class Operators {
     const mine = this.keys.filter((key) => key.shop === shop && key.revokedMs === Infinity);
     const { simulation } = this.#world;
     if (random.chance(0.5) || mine.length === 0) {
-      const made = await this.run((directory) => directory.createKey(shop.org, mode, 'secret'));
+      const made = await this.run((directory) => directory.createKey(shop.org, mode, 'secret', 'operator'));
       if (made === null) return;
       this.#world.note(`operator: a key for ${shop.org}`);
       this.keys.push({ text: made.text, shop, issuedMs: simulation.nowMs, revokedMs: Infinity });

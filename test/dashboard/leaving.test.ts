@@ -1,0 +1,146 @@
+// What is left to people who may do less than before: members who were removed or have another role, those of a suspended
+// organization, and those whose sessions an owner has ended. One organization acts against another.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Dashboard, invite, newMember, password, startDashboard, Visitor } from './fixture.ts';
+
+let dashboard: Dashboard;
+let owner: Visitor;
+before(async () => {
+  dashboard = await startDashboard();
+  owner = await newMember(dashboard, 'owner');
+});
+after(() => dashboard.stop());
+
+const room = (path: string) => `/dashboard/${dashboard.org}/test/${path}`;
+
+/** An invitation that a member makes, as a path. */
+async function invitationBy(member: Visitor, email: string): Promise<string> {
+  const { status, body } = await member.submit(room('members'), { email, role: 'owner' });
+  assert.equal(status, 200, body);
+  return new URL(/<code[^>]*>(http[^<]+)<\/code>/.exec(body)![1]!).pathname;
+}
+
+async function memberId(email: string): Promise<string> {
+  type Members = { id: string; email: string }[];
+  const members = await dashboard.service.operate<Members>('member.list', { org: dashboard.org });
+  return members.find((each) => each.email === email)!.id;
+}
+
+async function opens(path: string): Promise<boolean> {
+  return (await new Visitor(dashboard.service.url).get(path)).status === 200;
+}
+
+describe('who leaves', () => {
+  test('does not come back by an invitation made before, and the keys that were seen are listed', async () => {
+    const leaving = await newMember(dashboard, 'owner', 'leaving@souk.ma');
+    const id = await memberId('leaving@souk.ma');
+    const mine = await invitationBy(leaving, 'accomplice@souk.ma');
+    const kept = await invitationBy(owner, 'colleague@souk.ma');
+    const made = await leaving.submit(room('keys/new'), { kind: 'secret' });
+    const text = /svc_sk_test_\w+/.exec(made.body)![0];
+    const removed = await owner.submit(room(`members/${id}`), {}, room(`members/${id}/remove`));
+    assert.equal(removed.location, `${room(`members/${id}/keys`)}?done=removed`);
+    assert.deepEqual([await opens(mine), await opens(kept)], [false, true]);
+    const keys = (await owner.get(removed.location)).body;
+    assert.match(keys, new RegExp(`…${text.slice(-4)}<`));
+    assert.match(keys, /\/test\/keys\/key_\w+\/roll/);
+    assert.equal(keys.match(/\/roll"/g)?.length, 1, 'no key of anybody else');
+    // Another organization's owner learns nothing of them.
+    const other = await newMember(
+      { ...dashboard, org: await otherOrganization() },
+      'owner',
+      'rival@medina.ma',
+    );
+    assert.equal((await other.get(removed.location)).status, 404);
+  });
+
+  test('with another role invites nobody any more', async () => {
+    const demoted = await newMember(dashboard, 'owner', 'demoted@souk.ma');
+    const id = await memberId('demoted@souk.ma');
+    const mine = await invitationBy(demoted, 'second@souk.ma');
+    await owner.submit(room(`members/${id}`), { role: 'viewer' }, room(`members/${id}/role`));
+    assert.equal(await opens(mine), false);
+  });
+});
+
+async function otherOrganization(): Promise<string> {
+  return (await dashboard.service.operate<{ id: string }>('org.create', { name: 'Medina' })).id;
+}
+
+test('an owner ends sessions into the own organization only', async () => {
+  const org = await otherOrganization();
+  const shared = await newMember(dashboard, 'developer', 'shared@souk.ma');
+  const medina = { ...dashboard, org };
+  await shared.submit(await invite(medina, 'shared@souk.ma', 'viewer'), {});
+  const elsewhere = `/dashboard/${org}/test/home`;
+  assert.equal((await shared.get(elsewhere)).status, 200);
+  const id = await memberId('shared@souk.ma');
+  await owner.submit(room(`members/${id}`), {}, room(`members/${id}/end-sessions`));
+  assert.equal((await shared.get(elsewhere)).status, 200, 'the other organization is not the owner’s');
+  const asked = await shared.get(room('home'));
+  assert.match(asked.location, /\/dashboard\/sign-in\?/);
+  const page = await shared.get(asked.location);
+  assert.equal(page.status, 200);
+  await shared.submit(asked.location, { email: 'shared@souk.ma', password }, '/dashboard/sign-in');
+  assert.equal((await shared.get(room('home'))).status, 200);
+});
+
+test('the page of an invitation does not tell whether the address has an account', async () => {
+  const org = await otherOrganization();
+  const pageFor = async (email: string) => {
+    const { status, body } = await new Visitor(dashboard.service.url).get(
+      await invite({ ...dashboard, org }, email, 'viewer'),
+    );
+    const steady = body
+      .replaceAll(email, 'somebody')
+      .replace(/name="form_key" value="[^"]+"/, '')
+      .replace(/invite(\/|%2F)[\w-]+/g, 'invite');
+    return [status, steady];
+  };
+  assert.deepEqual(await pageFor('owner@souk.ma'), await pageFor('nobody@medina.ma'));
+});
+
+test('members of a suspended organization read, and make nothing', async () => {
+  const { service } = dashboard;
+  const org = await otherOrganization();
+  const medina = { ...dashboard, org };
+  const member = await newMember(medina, 'owner', 'owner@medina.ma');
+  const open = await invite(medina, 'late@medina.ma', 'viewer');
+  const at = (path: string) => `/dashboard/${org}/test/${path}`;
+  const endpoint = { url: 'http://127.0.0.1:9/hooks', enabled_events: '*' };
+  await service.operate('org.suspend', { org });
+  for (const path of ['home', 'payments', 'keys', 'webhooks', 'members', 'settings'])
+    assert.equal((await member.get(at(path))).status, 200, path);
+  const attempts: [page: string, fields: Record<string, string>, action?: string][] = [
+    ['keys/new', { kind: 'secret' }],
+    ['members', { email: 'more@medina.ma', role: 'owner' }],
+    ['webhooks/new', endpoint],
+  ];
+  for (const [page, fields] of attempts) {
+    const { status, body } = await member.submit(at(page), fields);
+    assert.equal(status, 403, page);
+    assert.match(body, /suspended/);
+  }
+  const exported = await member.get(at('payments/export'));
+  assert.deepEqual([exported.status, /suspended/.test(exported.body)], [403, true]);
+  assert.equal((await service.operate<unknown[]>('key.list', { org })).length, 4);
+  assert.equal((await new Visitor(service.url).get(open)).status, 404, 'nobody joins meanwhile');
+  await service.operate('org.reinstate', { org });
+  assert.equal((await member.submit(at('keys/new'), { kind: 'secret' })).status, 200);
+});
+
+test('an operator lists and takes back invitations', async () => {
+  const { service, org } = dashboard;
+  const path = await invite(dashboard, 'guest@souk.ma', 'viewer');
+  type Invitations = { id: string; email: string; made_by: string }[];
+  const listed = await service.operate<Invitations>('member.invitations', { org });
+  const guest = listed.find(({ email }) => email === 'guest@souk.ma')!;
+  assert.equal(guest.made_by, 'operator');
+  await assert.rejects(
+    service.operate('member.revoke-invitation', { org: await otherOrganization(), id: guest.id }),
+  );
+  await service.operate('member.revoke-invitation', { org, id: guest.id });
+  assert.equal(await opens(path), false);
+});
