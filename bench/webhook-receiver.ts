@@ -1,6 +1,6 @@
 // A merchant's server for the webhook bench, cheap enough to leave the machine to the service: plain HTTP, or HTTPS
-// when it is given a key and a certificate. Every path is an endpoint; `/tar…` never answers. It counts what is in
-// flight on each path, and reads when the request was sent that caused an event at the end of its idempotency key.
+// when it is given a key and a certificate. Every path is an endpoint; `/tar…` never answers, and `/fails…`
+// answers 500 with 16 KiB. It counts what is in flight on each path, and for the others reads when the request was sent that caused an event at the end of its idempotency key.
 // `node bench/webhook-receiver.ts ANSWER_MS [KEY_FILE CERT_FILE]`, with a channel to its parent.
 
 import { App, SSLApp, us_socket_local_port } from 'uWebSockets.js';
@@ -8,6 +8,8 @@ import { timeNow } from './time.ts';
 
 export interface Figures {
   readonly received: number;
+  /** How many of them were answered with 500. */
+  readonly failed: number;
   /** Connections that were opened. */
   readonly connections: number;
   /** The most requests that one path had in flight. */
@@ -18,10 +20,12 @@ export interface Figures {
 }
 
 const [answerMs, keyFile, certFile] = process.argv.slice(2) as [string, string?, string?];
+const longAnswer = 'x'.repeat(16 * 1024);
 const inFlight = new Map<string, number>();
 let latencies: number[] = [];
 let inFlightMax = 0;
 let received = 0;
+let failed = 0;
 let connections = 0;
 
 const app = keyFile ? SSLApp({ key_file_name: keyFile, cert_file_name: certFile! }) : App();
@@ -42,6 +46,12 @@ app.post('/*', (response, request) => {
     body += Buffer.from(chunk).toString();
     if (!isLast) return;
     received++;
+    if (path.startsWith('/fails')) {
+      failed++;
+      left();
+      response.cork(() => response.writeStatus('500 Internal Server Error').end(longAnswer));
+      return;
+    }
     const sentAt = /"idempotency_key":"[\d-]*-([\d.]+)"/.exec(body)?.[1];
     if (sentAt !== undefined) latencies.push(timeNow() - Number(sentAt));
     const answer = () => {
@@ -65,11 +75,12 @@ process.on('message', (wanted: 'figures' | 'received') => {
   if (wanted === 'received') return void process.send!(received);
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
-  const figures: Figures = { received, connections, inFlightMax, p50Ms: at(0.5), p99Ms: at(0.99) };
+  const figures: Figures = { received, failed, connections, inFlightMax, p50Ms: at(0.5), p99Ms: at(0.99) };
   process.send!(figures);
   latencies = [];
   inFlightMax = 0;
   received = 0;
+  failed = 0;
   connections = 0;
 });
 process.on('disconnect', () => process.exit());

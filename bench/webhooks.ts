@@ -1,11 +1,13 @@
 // `node bench/webhooks.ts`: how long after its cause an event arrives, over plain HTTP and HTTPS, alone and while 2,000
-// payment intents are created a second; and what a receiver that never answers, with many deliveries waiting, costs 20 others. Service, receiver and load
-// share the machine.
+// payment intents are created a second; what a receiver that never answers, with many deliveries waiting, costs 20 others; and
+// what receivers that answer every attempt with 500 and 16 KiB cost the disk and another organization. Service, receiver and
+// load share the machine.
 
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
+import { callOperator } from '../src/operator/cli/operator-client.ts';
 import { bench, positive } from './options.ts';
 import { deliveringLocally, Receiver } from './receiver.ts';
 import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';
@@ -17,10 +19,10 @@ interface Options {
   readonly only?: (typeof parts)[number];
 }
 
-const parts = ['latency', 'tar-pit'] as const;
+const parts = ['latency', 'tar-pit', 'failing'] as const;
 const { seconds, waiting, only } = bench(
   'bench:webhooks',
-  'the latency of deliveries, and a receiver that never answers',
+  'the latency of deliveries, and receivers that never answer or always fail',
 )
   .option('--seconds <n>', 'length of a measurement of latency', positive, 5)
   .option('--waiting <n>', 'deliveries that wait for the tar pit', positive, 100_000)
@@ -31,6 +33,9 @@ const { seconds, waiting, only } = bench(
 const endpointsPerOrganization = 16;
 const answerMs = 3;
 const connections = 100;
+/** Events to endpoints that fail: two attempts to 16 endpoints each are 6,976. */
+const failingIntents = 218;
+
 /** Sends requests over kept connections. */
 class Caller {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: connections });
@@ -46,7 +51,13 @@ class Caller {
   }
 
   async newestEndpoint(key: string): Promise<string> {
-    return JSON.parse(await this.#send('GET', key, '/v1/webhook_endpoints', '')).data[0].id;
+    return (await this.endpoints(key))[0]!;
+  }
+
+  /** Newest first. */
+  async endpoints(key: string): Promise<string[]> {
+    const { data } = JSON.parse(await this.#send('GET', key, '/v1/webhook_endpoints?limit=100', ''));
+    return data.map(({ id }: { id: string }) => id);
   }
 
   async #send(method: string, key: string, path: string, text: string): Promise<string> {
@@ -110,8 +121,12 @@ class Caller {
     return (sent.length * 1000) / (performance.now() - startedAt);
   }
 
-  async close(): Promise<void> {
+  hangUp(): void {
     this.#agent.destroy();
+  }
+
+  async close(): Promise<void> {
+    this.hangUp();
     await this.service.stop();
   }
 }
@@ -168,6 +183,64 @@ async function tarPit(receiver: Receiver): Promise<void> {
   await caller.close();
 }
 
+/** Waits until nothing fails any more; settles with how many did. */
+async function untilQuiet(receiver: Receiver, quietMs: number): Promise<number> {
+  let failed = 0;
+  for (let quietAt = performance.now() + quietMs; performance.now() < quietAt; ) {
+    await wait(100);
+    const figures = await receiver.figures();
+    failed += figures.failed;
+    if (figures.failed > 0) quietAt = performance.now() + quietMs;
+  }
+  return failed;
+}
+
+/**
+ * An organization has 16 endpoints that fail. Each delivery is attempted twice; then all that failed are sent again, three
+ * times. Another organization has 20 events a second before that and meanwhile.
+ */
+async function failing(receiver: Receiver): Promise<void> {
+  const caller = new Caller(
+    await startService({ ...deliveringLocally, PAYMENTS_WEBHOOKS_RETRY_SECONDS: '1' }),
+  );
+  const { service } = caller;
+  // It has connections of its own, so that its requests don't wait for those of the attacker.
+  const honest = new Caller(service);
+  const other = await honest.organization(receiver, 'other', 1);
+  const attacker = await caller.organization(receiver, 'fails', endpointsPerOrganization);
+  await wait(1_500);
+  await honest.pace([other], 20, 10);
+  show('another organization, 20 events/s, alone', await receiver.figures());
+  const [emptyBytes, startedAt, cpu] = [await service.bytes(), performance.now(), service.cpuSeconds() ?? 0];
+  const beside = honest.pace([other], 20, 10);
+  await caller.burst([attacker], failingIntents);
+  const burstSeconds = (performance.now() - startedAt) / 1000;
+  await beside;
+  const { p50Ms, p99Ms, failed: first } = await receiver.figures();
+  show('another organization, 20 events/s, meanwhile', { p50Ms, p99Ms });
+  const failed = first + (await untilQuiet(receiver, 3_000));
+  const bytes = (await service.bytes()) - emptyBytes;
+  show(`${failingIntents} events to 16 endpoints that answer 500 with 16 KiB`, {
+    attempts: failed,
+    MB: bytes / 1e6,
+    'bytes an attempt': bytes / failed,
+    'CPU µs an attempt': (((service.cpuSeconds() ?? 0) - cpu) / failed) * 1e6,
+    seconds: (performance.now() - startedAt) / 1000,
+    'of these creating': burstSeconds,
+  });
+  for (let press = 1; press <= 3; press++) {
+    const before = await service.bytes();
+    let refused = 0;
+    for (const endpoint of await caller.endpoints(attacker))
+      await callOperator(service.dataDir, 'webhooks.resend-failed', { endpoint }).catch(() => refused++);
+    const again = await untilQuiet(receiver, 3_000);
+    const grown = ((await service.bytes()) - before) / 1e6;
+    show(`all that failed sent again, press ${press}`, { attempts: again, MB: grown, refused });
+  }
+  honest.hangUp();
+  await caller.close();
+}
+
 const plain = await Receiver.start('http', answerMs);
 const secure = await Receiver.start('https', answerMs);
 const wanted = (name: (typeof parts)[number]) => only === undefined || only === name;
@@ -176,5 +249,6 @@ if (wanted('latency')) {
   await latency('HTTPS', secure);
 }
 if (wanted('tar-pit')) await tarPit(plain);
+if (wanted('failing')) await failing(plain);
 plain.stop();
 secure.stop();

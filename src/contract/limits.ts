@@ -72,6 +72,15 @@ export const listLimitDefault = 10;
 export const webhookEndpointsMax = 16;
 /** Deliveries in flight to one endpoint. */
 export const deliveriesInFlightMax = 5;
+/** Of a receiver's answer to a failed attempt; and of so many attempts of a delivery, the last ones. */
+export const answerKeptBytesMax = 1024;
+export const answersPerDeliveryMax = 2;
+/** The answers of an organization's receivers that are kept a minute, in each mode: what the log has, it has for a day. */
+export const answersPerMinuteMax = 120;
+/** Deliveries that members and operators can send to an endpoint a minute, one by one. */
+export const sentByHandPerMinuteMax = 30;
+/** All failed deliveries of an endpoint can be sent again once in this time. */
+export const resendFailedIntervalMs = 3600 * 1000;
 
 /** Keys of an organization and mode that work at the same time. */
 export const activeKeysMax = 100;

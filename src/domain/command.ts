@@ -34,8 +34,10 @@ export interface InternalParams {
   expire_due: object;
   /** An operator settled a review. */
   close_review: { readonly as: 'approved' | 'refunded' };
-  /** A delivery attempt ended. */
-  record_attempt: AttemptReport;
+  /** A delivery attempt ended. `serial` is its number if it becomes a record. */
+  record_attempt: AttemptReport & { readonly serial: number };
+  /** An attempt with this serial number was recorded: older ones may be beyond the quota. */
+  trim_attempts: { readonly serial: number };
   /** An operator resends a delivery. */
   resend_delivery: { readonly delivery: string };
   /** A member or an operator resends the failed deliveries of an endpoint, some at a time. */
@@ -57,6 +59,7 @@ interface Results {
   expire_due: null;
   /** The delivery's status after the attempt; null when the attempt was recorded before. */
   record_attempt: DeliveryRecord['status'] | null;
+  trim_attempts: null;
   /** The sort key after which the next drain continues; null when no delivery is left. */
   drain_endpoint: { readonly after: string | null };
   prune_deliveries: { readonly more: boolean };

@@ -1,6 +1,7 @@
 // The state machine. `decide` is pure: the time, chance and the caller are in the context, and the decision is returned as
 // values. Each command has one decider; a route or an internal command without one does not compile.
 
+import { trimAttempts } from './attempts.ts';
 import * as charges from './charges.ts';
 import { chooseMethod, createCheckoutSession, expireCheckoutSession } from './checkout-sessions.ts';
 import type { AnyCommand, CommandParams, Done } from './command.ts';
@@ -57,6 +58,7 @@ const deciders: { readonly [O in AnyCommand]: Decider<O> } = {
   expire_due: expireDue,
   close_review: closeReview,
   record_attempt: recordAttempt,
+  trim_attempts: trimAttempts,
   resend_delivery: resendDelivery,
   resend_failed: resendFailed,
   drain_endpoint: endpoints.drainEndpoint,

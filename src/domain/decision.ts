@@ -33,6 +33,9 @@ export interface Settings {
   readonly cashCodeMs: number;
   /** The waits between the attempts of a webhook delivery. */
   readonly webhookRetryMs: readonly number[];
+  /** How many attempts of deliveries an organization has in a mode, and of how many of the newest the answers are kept. */
+  readonly attemptsKeptMax: number;
+  readonly answersKeptMax: number;
 }
 
 /** What `decide` is given because it is pure: the time, chance, and who asks. */

@@ -1,20 +1,18 @@
 // A delivery sends one event to one endpoint (transactional outbox). It is written in the same commit as its event and
-// stays until retention removes it, with all its attempts. Each attempt is a record of its own, so that a retry does not
-// write the receivers' earlier answers again.
+// stays until retention removes it, with its attempts (attempts.ts). What members and operators send by hand, and send again,
+// is limited for each endpoint, because its receiver may be somebody else's server. The limits are kept in the endpoint's
+// record, so that a restart does not lift them.
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
+import { resendFailedIntervalMs, sentByHandPerMinuteMax } from '../contract/limits.ts';
+import * as bucket from '../core/token-bucket.ts';
+import { addAttempt } from './attempts.ts';
 import type { Context, Outcome } from './decision.ts';
 import { answered, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
-import { missing } from './find.ts';
+import { missing, recordsOf } from './find.ts';
 import { attemptIndex, endedIndex, endpointDueIndex, fieldIndex, scopeOf, timeKey } from './indexes.ts';
-import type {
-  AttemptRecord,
-  AttemptResult,
-  DeliveryRecord,
-  EventRecord,
-  WebhookEndpointRecord,
-} from './record.ts';
+import type { AttemptResult, DeliveryRecord, EventRecord, WebhookEndpointRecord } from './record.ts';
 import type { View } from './view.ts';
 
 /** How many deliveries of an event are pending, without those to deleted endpoints. */
@@ -38,30 +36,22 @@ export interface AttemptReport {
 }
 
 /**
- * Records an attempt. A 2xx ends the delivery; anything else schedules the next attempt with ±10 % jitter until the
+ * Records an attempt; `serial` is its number if it becomes a record. A 2xx ends the delivery; anything else schedules the next attempt with ±10 % jitter until the
  * schedule is used up. When the delivery has ended or was resent meanwhile, the attempt is only listed.
  */
 export function recordAttempt(
   draft: Draft,
-  report: AttemptReport,
+  report: AttemptReport & { readonly serial: number },
 ): { readonly result: DeliveryRecord['status'] | null } {
   const { context } = draft;
   const { delivery: id, number, result } = report;
   const delivery = draft.get('delivery', id);
   if (delivery === undefined || delivery.attempt_count !== number) return { result: null };
-  draft.put<AttemptRecord>({
-    kind: 'attempt',
-    id: context.newId('attempt'),
-    org: delivery.org,
-    livemode: delivery.livemode,
-    created: Math.floor(context.nowMs / 1000),
-    delivery: id,
-    ...result,
-  });
+  const told = addAttempt(draft, delivery, report);
   const isDeleted = draft.get('webhook_endpoint', delivery.endpoint)?.status === 'deleted';
   const isResent = delivery.due_at_ms === dueFirstMs && !report.first;
   const after = isResent ? {} : progress(context, delivery, result, isDeleted);
-  const { status } = draft.put<DeliveryRecord>({ ...delivery, attempt_count: number + 1, ...after });
+  const { status } = draft.put<DeliveryRecord>({ ...delivery, attempt_count: number + 1, ...told, ...after });
   return { result: status };
 }
 
@@ -86,48 +76,90 @@ export const dueFirstMs = 0;
 
 /**
  * Makes a delivery pending again, ahead of the others and from the start of the schedule. Refused when its endpoint is
- * disabled or deleted.
+ * disabled or deleted, or too much was sent to it by hand lately.
  */
 export function resendDelivery(draft: Draft, params: { delivery: string }): Outcome {
   const delivery = draft.get('delivery', params.delivery);
   if (delivery === undefined) return refused(missing(params.delivery, null));
-  const refusal = refuseResending(draft, delivery.endpoint);
+  const endpoint = draft.get('webhook_endpoint', delivery.endpoint);
+  const refusal = refuseResending(endpoint);
   if (refusal !== null) return refused(refusal);
   if (draft.get('event', delivery.event) === undefined) return refused(missing(delivery.event, null));
+  const excess = spendByHand(draft, endpoint!);
+  if (excess !== null) return refused(excess);
   putAgain(draft, delivery, dueFirstMs);
   return { body: '{}' };
 }
 
+/** Counts one delivery that is sent to an endpoint by hand, or says why it must not be sent now. */
+export function spendByHand(draft: Draft, endpoint: WebhookEndpointRecord): Refusal | null {
+  const { serviceMs } = draft.context;
+  const limit = sentByHandPerMinuteMax;
+  const { by_hand: left } = endpoint;
+  const tokens: bucket.TokenBucket =
+    left === null
+      ? bucket.createBucket(limit, serviceMs)
+      : { perMinute: limit, units: left.units, updatedAtMs: left.updated_at_ms };
+  if (bucket.spendFromAll([tokens], serviceMs) !== null) {
+    const wait = bucket.retryAfterSeconds(tokens, serviceMs);
+    const message = 'rate_limit_exceeded.by_hand';
+    return refuse('rate_limit_exceeded', { message, values: { limit, wait }, retryAfterSeconds: wait });
+  }
+  const by_hand = { units: tokens.units, updated_at_ms: tokens.updatedAtMs };
+  draft.put<WebhookEndpointRecord>({ ...endpoint, by_hand });
+  return null;
+}
+
 const resentPerCommandMax = 100;
+
+/** When all failed deliveries of an endpoint can be sent again, in service time; 0: they can be. */
+export function resendFailedAtMs({ failed_resent_at_ms: lastMs }: WebhookEndpointRecord): number {
+  return lastMs === null ? 0 : lastMs + resendFailedIntervalMs;
+}
 
 /**
  * Makes some failed deliveries of an endpoint pending again, oldest first and behind those that are due already. The answer
  * has how many they were, and the delivery to continue after; null when none is left. A delivery whose event is gone stays
- * failed.
+ * failed. The first step is refused until some time after the one before; the others take what had failed by then.
  */
 export function resendFailed(draft: Draft, { after }: { after?: string | undefined }, id: string): Outcome {
   const endpoint = draft.get('webhook_endpoint', id);
   if (endpoint === undefined) return refused(missing(id, null));
-  const refusal = refuseResending(draft, id);
+  const { serviceMs } = draft.context;
+  const isFirst = after === undefined;
+  const refusal = refuseResending(endpoint) ?? (isFirst ? refuseSoSoon(endpoint, serviceMs) : null);
   if (refusal !== null) return refused(refusal);
+  const beganMs = isFirst ? serviceMs : (endpoint.failed_resent_at_ms ?? serviceMs);
   const index = fieldIndex('delivery', scopeOf(endpoint.org, endpoint.livemode), 'failed', id);
-  let [seen, resent] = [0, 0];
-  for (const delivery of draft.view.scan(index, { after, descending: false })) {
-    if (delivery.kind !== 'delivery') continue;
-    if (draft.get('event', delivery.event) !== undefined) {
-      putAgain(draft, delivery, draft.context.serviceMs);
+  let [seen, resent, next]: [number, number, string | null] = [0, 0, null];
+  for (const delivery of recordsOf(draft.view, 'delivery', index, { after, descending: false })) {
+    const isMeant = delivery.ended_at_ms !== null && delivery.ended_at_ms <= beganMs;
+    if (isMeant && draft.get('event', delivery.event) !== undefined) {
+      putAgain(draft, delivery, serviceMs);
       resent++;
     }
-    if (++seen === resentPerCommandMax) return answered({ resent, after: delivery.id });
+    if (++seen < resentPerCommandMax) continue;
+    next = delivery.id;
+    break;
   }
-  return answered({ resent, after: null });
+  if (isFirst && (resent > 0 || next !== null))
+    draft.put<WebhookEndpointRecord>({ ...endpoint, failed_resent_at_ms: serviceMs });
+  return answered({ resent, after: next });
 }
 
 /** Null when deliveries to this endpoint can be sent again. */
-function refuseResending(draft: Draft, endpoint: string): Refusal | null {
-  const status = draft.get('webhook_endpoint', endpoint)?.status ?? 'deleted';
+function refuseResending(endpoint: WebhookEndpointRecord | undefined): Refusal | null {
+  const status = endpoint?.status ?? 'deleted';
   if (status === 'enabled') return null;
   return refuse('invalid_request', { message: 'invalid_request.delivery_state', values: { status } });
+}
+
+function refuseSoSoon(endpoint: WebhookEndpointRecord, serviceMs: number): Refusal | null {
+  const waitMs = resendFailedAtMs(endpoint) - serviceMs;
+  if (waitMs <= 0) return null;
+  const values = { every: resendFailedIntervalMs / 60_000, wait: Math.ceil(waitMs / 60_000) };
+  const message = 'rate_limit_exceeded.resend_failed';
+  return refuse('rate_limit_exceeded', { message, values, retryAfterSeconds: Math.ceil(waitMs / 1000) });
 }
 
 function putAgain(draft: Draft, delivery: DeliveryRecord, dueMs: number): void {
@@ -165,7 +197,7 @@ export function pruneDeliveries(
   for (const record of draft.view.scan(endedIndex, { before, descending: false })) {
     if (count === prunedPerCommandMax) break;
     for (const attempt of draft.view.scan(attemptIndex(record.id), { descending: false })) {
-      if (attempt.kind === 'attempt') draft.remove({ ...attempt, answer: '' });
+      if (attempt.kind === 'attempt') draft.remove({ ...attempt, answer: null });
     }
     draft.remove(record);
     count++;

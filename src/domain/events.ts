@@ -43,6 +43,10 @@ export function openDelivery(
     ended_at_ms: null,
     attempt_count: 0,
     tries: 0,
+    first_at_ms: null,
+    first_duration_ms: null,
+    first_status: null,
+    answered: [],
   };
 }
 

@@ -138,15 +138,26 @@ export function attemptIndex(delivery: string): string {
   return `attempt=${delivery}`;
 }
 
+/** The attempts in a scope, by their serial numbers. */
+export function attemptSerialIndex(scope: string): string {
+  return `${attemptSerials}/${scope}`;
+}
+const attemptSerials = 'attempt';
+
 const timeWidth = 14;
-/** A time as a sort key of fixed width, so that the order of texts is the order of times. */
+/** A time, or another number, as a sort key of fixed width, so that the order of texts is the order of numbers. */
 export function timeKey(ms: number): string {
   return String(ms).padStart(timeWidth, '0');
 }
 
 /** The record's id in a sort key. */
 export function idOfSortKey(index: string, sortKey: string): string {
-  return index.startsWith(dueIndex) || index === endedIndex ? sortKey.slice(timeWidth) : sortKey;
+  return hasNumbers(index) ? sortKey.slice(timeWidth) : sortKey;
+}
+
+/** Whether the sort keys of an index begin with a time or another number. */
+function hasNumbers(index: string): boolean {
+  return index.startsWith(dueIndex) || index === endedIndex || index.startsWith(`${attemptSerials}/`);
 }
 
 /**
@@ -164,7 +175,7 @@ export const indexedFields = {
   event: ['type'],
   webhook_endpoint: ['status', 'draining'],
   delivery: ['endpoint', 'event', 'status', 'due_at_ms', 'ended_at_ms'],
-  attempt: ['delivery'],
+  attempt: ['delivery', 'serial'],
   network_call: ['cash_number'],
 } as const satisfies { readonly [K in RecordKind]: readonly (keyof RecordOf<K>)[] };
 
@@ -186,7 +197,11 @@ export function indexRowsOf(record: IndexedRecord): readonly IndexRow[] {
     const held = number === null ? [] : [{ index: cashIndex(number), sortKey: id }];
     return [{ index: networkCallIndex, sortKey: id }, ...held];
   }
-  if (kind === 'attempt') return [{ index: attemptIndex(record.delivery), sortKey: id }];
+  if (kind === 'attempt') {
+    const own = { index: attemptIndex(record.delivery), sortKey: id };
+    if (record.serial === null) return [own];
+    return [own, timeRow(attemptSerialIndex(namesIn(record).scope), record.serial, id)];
+  }
   if (kind === 'customer' && record.deleted) return [];
   if (kind === 'webhook_endpoint' && record.status === 'deleted') {
     return record.draining ? [{ index: endpointIndex, sortKey: id }] : [];

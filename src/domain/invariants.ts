@@ -3,6 +3,8 @@
 // `payments verify` runs them over a data folder, and the tests of the state machine after every step.
 
 import { kindOfId } from '../contract/id-prefixes.ts';
+import { answersPerDeliveryMax } from '../contract/limits.ts';
+import { firstSuccess } from './attempts.ts';
 import { recordsOf } from './find.ts';
 import { attemptIndex, cashIndex, fieldIndex, scopeOf } from './indexes.ts';
 import type {
@@ -226,16 +228,27 @@ export const invariants: { readonly [K in RecordKind]: Readonly<Record<string, C
       const isRight = isWaiting === (due_at_ms !== null) && isWaiting === (ended_at_ms === null);
       return unless(isRight, `is ${status}, due at ${due_at_ms} and ended at ${ended_at_ms}`);
     },
-    attempts: ({ id, attempt_count, tries }, view) => {
-      const found = count(view.scan(attemptIndex(id), { descending: false }));
+    // The oldest of its attempts may be gone.
+    attempts: (delivery, view) => {
+      const { id, attempt_count, tries } = delivery;
+      const first = firstSuccess(delivery) === null ? 0 : 1;
+      const found = first + count(view.scan(attemptIndex(id), { descending: false }));
       return unless(
-        found === attempt_count && tries <= attempt_count,
+        found <= attempt_count && tries <= attempt_count,
         `counts ${attempt_count} attempts, ${tries} since it was resent, and has ${found}`,
       );
     },
+    answered: ({ answered }) =>
+      unless(answered.length <= answersPerDeliveryMax, `keeps the answers of ${answered.length} attempts`),
   },
   attempt: {
     delivery: (attempt, view) => exists(view, attempt, 'delivery', attempt.delivery),
+    answer: (attempt, view) => {
+      const { id, serial, answer, failure } = attempt;
+      if (serial === null || !answer) return null;
+      const answered = related(view, attempt, 'delivery', attempt.delivery)?.answered ?? [];
+      return unless(failure !== null && answered.includes(id), 'keeps an answer that is not one to keep');
+    },
   },
   network_call: {
     payment_intent: (call, view) => exists(view, call, 'payment_intent', call.payment_intent),

@@ -206,6 +206,10 @@ export interface WebhookEndpointRecord extends Common {
    * Only the webhook thread, which signs, and `show-secret` open them.
    */
   readonly secrets: readonly { readonly sealed: string; readonly expires_at_ms: number | null }[];
+  /** What was left, at this service time, of what may be sent by hand (see core/token-bucket.ts); null: all of it. */
+  readonly by_hand: { readonly units: number; readonly updated_at_ms: number } | null;
+  /** When all failed deliveries were last sent again, in service time; null: never. */
+  readonly failed_resent_at_ms: number | null;
 }
 
 export interface AttemptResult {
@@ -215,8 +219,8 @@ export interface AttemptResult {
   readonly status: number | null;
   /** Why the attempt failed, null on success. */
   readonly failure: string | null;
-  /** The first 16 KiB of the answer, as text. */
-  readonly answer: string;
+  /** The beginning of the answer, as text; null when it is not kept. */
+  readonly answer: string | null;
 }
 
 export interface DeliveryRecord extends Common {
@@ -233,12 +237,20 @@ export interface DeliveryRecord extends Common {
   readonly attempt_count: number;
   /** Attempts made since the delivery was created or last resent: the position in the retry schedule. */
   readonly tries: number;
+  /** When the very first attempt was made, what it took and its HTTP status, if it succeeded: it has no record of its own. */
+  readonly first_at_ms: number | null;
+  readonly first_duration_ms: number | null;
+  readonly first_status: number | null;
+  /** The attempts of which the answers are kept, oldest first. */
+  readonly answered: readonly string[];
 }
 
 /** One attempt of a delivery. It is a record of its own, so that a retry does not write the earlier answers again. */
 export interface AttemptRecord extends Common, AttemptResult {
   readonly kind: 'attempt';
   readonly delivery: string;
+  /** Numbers the attempts of the organization in this mode, from 1; null in one that version 0.1.0 wrote. */
+  readonly serial: number | null;
 }
 
 /** A call to a payment network: written before the call is made, removed when its final outcome is applied. */

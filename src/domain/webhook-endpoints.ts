@@ -7,7 +7,7 @@ import type { ParamsOf } from '../contract/routes/table.ts';
 import { isApiVersion, refuseVersion } from '../contract/versions.ts';
 import type { EventType } from '../contract/vocabulary.ts';
 import { answered, type Outcome, refused } from './decision.ts';
-import { endDeliveries } from './deliveries.ts';
+import { endDeliveries, spendByHand } from './deliveries.ts';
 import type { Draft } from './draft.ts';
 import { happened, openDelivery } from './events.ts';
 import { type Found, find, missing } from './find.ts';
@@ -73,6 +73,8 @@ export function createWebhookEndpoint(draft: Draft, params: ParamsOf<'create_web
     metadata: initialMetadata(params.metadata),
     api_version: version,
     secrets: [{ sealed: context.sealSecret(secret, id), expires_at_ms: null }],
+    by_hand: null,
+    failed_resent_at_ms: null,
   });
   return {
     body: JSON.stringify(presentWebhookEndpoint(endpoint, secret)),
@@ -145,6 +147,8 @@ export function sendSample(draft: Draft, { type }: { type: EventType }, id: stri
     const values = { status: endpoint.status };
     return refused(refuse('invalid_request', { message: 'invalid_request.delivery_state', values }));
   }
+  const excess = spendByHand(draft, endpoint);
+  if (excess !== null) return refused(excess);
   const event = draft.put(happened(context, type, sampleObject(context, type)));
   const delivery = draft.put(openDelivery(context, endpoint, event));
   return answered({ event: event.id, delivery: delivery.id });

@@ -177,9 +177,12 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       metadata: true,
       api_version: true,
       secrets: true,
+      by_hand: true,
+      failed_resent_at_ms: true,
     },
     words: ['status', 'api_version'],
-    upcasters: [],
+    // 2: what may be sent by hand, and when all that failed was sent again.
+    upcasters: [(values) => [...values, null, null]],
   },
   delivery: {
     number: 9,
@@ -188,9 +191,14 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       event_type: true,
       attempt_count: true,
       tries: true,
+      first_at_ms: true,
+      first_duration_ms: true,
+      first_status: true,
+      answered: true,
     },
     words: ['event_type', 'status'],
-    upcasters: [],
+    // 2: the first attempt that succeeded, and the attempts whose answers are kept.
+    upcasters: [(values) => [...values, null, null, null, []]],
   },
   attempt: {
     number: 10,
@@ -202,7 +210,8 @@ const layouts: { readonly [K in RecordKind]: Layout<K> } = {
       failure: true,
       answer: true,
     },
-    upcasters: [],
+    // 2: `serial`, after the delivery.
+    upcasters: [([delivery, ...rest]) => [delivery, null, ...rest]],
   },
   network_call: {
     number: 11,

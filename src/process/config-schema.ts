@@ -144,6 +144,12 @@ export const configSchema = group({
     caFile: optionalText('certificates trusted besides the public ones, PEM; not in production'),
     dnsServers: Type.Array(Type.String(), { description: "name servers; empty: the system's" }),
     attemptsKeptDays: count(1, 3_650, 'days for which delivery attempts stay listed'),
+    attemptsKeptMax: count(
+      64,
+      100_000_000,
+      'attempts that an organization has in a mode: beyond, the oldest go. First attempts that succeed do not count',
+    ),
+    answersKeptMax: count(1, 100_000_000, 'the newest of them of which the beginning of the answer is kept'),
   }),
 });
 

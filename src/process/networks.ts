@@ -46,6 +46,7 @@ export function simulatorOf({ simulator }: Config): ReturnType<typeof createSimu
 }
 
 const connectionsMax = 256;
+const answerBytesMax = 16 * 1024;
 
 /** Sends the requests of connectors, to public https addresses unless the configuration allows more in development. */
 export function createSend({ webhooks }: Config): SendPost {
@@ -64,7 +65,7 @@ export function createSend({ webhooks }: Config): SendPost {
     extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
   });
   return async (post) => {
-    const { status, failure, answer } = await posts.post({ endpoint: post.url, ...post });
+    const { status, failure, answer } = await posts.post({ endpoint: post.url, answerBytesMax, ...post });
     if (status === null) throw new Error(failure!);
     return { status, body: answer };
   };

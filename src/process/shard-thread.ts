@@ -126,6 +126,8 @@ const hosted = new HostedShard({
     cardPageMs: config.attempts.cardAttemptSeconds * 1000,
     cashCodeMs: config.attempts.cashCodeSeconds * 1000,
     webhookRetryMs: config.webhooks.retrySeconds.map((seconds) => seconds * 1000),
+    attemptsKeptMax: config.webhooks.attemptsKeptMax,
+    answersKeptMax: config.webhooks.answersKeptMax,
   },
   fillRandom: randomFillSync,
   secrets,

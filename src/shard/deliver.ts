@@ -1,7 +1,9 @@
 // What a turn does for webhooks: it records reported attempts, leases due deliveries to the webhook thread, ends the
 // deliveries of deleted endpoints, and removes deliveries that are older than the retention time.
 
+import { attemptsPerTrim, isFirstSuccess, newestSerial } from '../domain/attempts.ts';
 import { causes } from '../domain/cause.ts';
+import type { AttemptReport } from '../domain/deliveries.ts';
 import { endedIndex, timeKey } from '../domain/indexes.ts';
 import type { DeliveryRecord } from '../domain/record.ts';
 import { about, executeCommand } from './execute-command.ts';
@@ -41,10 +43,44 @@ export function takeReports(
     state.outbox.release(endpoint, report.delivery, report.number);
     turn.recorded.push({ endpoint, delivery: report.delivery, number: report.number });
     if (!isNew) continue;
-    const command = about(state, turn, delivery, 'record_attempt', report, causes.webhook);
-    const outcome = executeCommand(state, turn, command, null);
-    if ('result' in outcome && outcome.result !== null) onOutcome(outcomeOf(outcome.result));
+    const status = recordAttempt(state, turn, delivery, report);
+    if (status !== null) onOutcome(outcomeOf(status));
   }
+}
+
+/** Records an attempt and keeps to the quota of its organization. Returns the delivery's status; null when it is refused. */
+function recordAttempt(
+  state: ShardState,
+  turn: Turn,
+  delivery: DeliveryRecord,
+  report: AttemptReport,
+): DeliveryRecord['status'] | null {
+  const scope = state.scope(delivery.org, delivery.livemode, turn);
+  const { attempts } = scope;
+  const isRecord = !isFirstSuccess(report.number, report.result);
+  const serial = isRecord ? attempts.nextSerial(() => newestSerial(state.tasks, scope.name)) : 0;
+  const { failure, answer } = report.result;
+  const isKept = failure !== null && answer !== '' && attempts.takesAnswer(turn);
+  const params = isKept ? { ...report, serial } : withoutAnswer({ ...report, serial });
+  const command = about(state, turn, delivery, 'record_attempt', params, causes.webhook);
+  const outcome = executeCommand(state, turn, command, null);
+  if (isRecord && serial % attemptsPerTrim === 0) trim(state, turn, delivery, serial);
+  return 'result' in outcome ? outcome.result : null;
+}
+
+function withoutAnswer<R extends AttemptReport>(report: R): R {
+  const { answer } = report.result;
+  return answer === '' ? report : { ...report, result: { ...report.result, answer: null } };
+}
+
+/** It is refused when an attempt is damaged that it would drop: these stay until retention removes them. */
+function trim(state: ShardState, turn: Turn, delivery: DeliveryRecord, serial: number): void {
+  executeCommand(
+    state,
+    turn,
+    about(state, turn, delivery, 'trim_attempts', { serial }, causes.webhook),
+    null,
+  );
 }
 
 function outcomeOf(status: DeliveryRecord['status']): DeliveryOutcome {

@@ -13,6 +13,7 @@ import type { Account } from '../domain/decision.ts';
 import { type LimitsInForce, limitsInForce } from '../domain/limits-in-force.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 import type { Availability, AvailableNetworks, ShardAccount } from './account.ts';
+import { AttemptQuota } from './attempt-quota.ts';
 
 /** The counts of a scope that are stored across restarts, at most a second behind. */
 export interface ScopeCounts {
@@ -52,6 +53,7 @@ export class Scope {
   readonly slot: number;
   /** Null until they are read; the shard reads them again after a change. */
   endpoints: readonly WebhookEndpointRecord[] | null = null;
+  readonly attempts: AttemptQuota;
   /** The exports under way, by the ids of their requests. */
   readonly exports = new Set<string>();
   /** A change of an endpoint waits for its address to be looked up. */
@@ -81,6 +83,7 @@ export class Scope {
     this.org = settings.id;
     this.livemode = livemode;
     this.slot = slotOf(settings.id);
+    this.attempts = new AttemptQuota(now);
     this.#calendar = calendar;
     this.#settings = settings;
     this.#availability = availability;

@@ -1,6 +1,7 @@
 // One attempt of a delivery: sign the event and POST it. An attempt may send it twice (see posts.ts); receivers recognize a
 // delivery that arrives twice by the event's id.
 
+import { answerKeptBytesMax } from '../contract/limits.ts';
 import type { AttemptResult } from '../domain/record.ts';
 import { signatureHeader, signatureHeaderName } from '../networks/signed-message.ts';
 import type { Connections } from './connections.ts';
@@ -50,7 +51,8 @@ export class Attempts {
     const startedAtMs = this.#monotonic();
     const { endpoint, url, body } = input;
     const headers = headersOf(input);
-    const outcome = await this.#posts.post({ endpoint, url, headers, body, isIdempotent: true });
+    const post = { endpoint, url, headers, body, isIdempotent: true, answerBytesMax: answerKeptBytesMax };
+    const outcome = await this.#posts.post(post);
     return {
       at_ms: Math.round(input.nowSeconds * 1000),
       duration_ms: Math.round(this.#monotonic() - startedAtMs),

@@ -13,7 +13,10 @@ import { TLSSocket } from 'node:tls';
 import type { AttemptResult } from '../domain/record.ts';
 import type { Target } from './connections.ts';
 
-export type Outcome = Pick<AttemptResult, 'status' | 'failure' | 'answer'>;
+export interface Outcome extends Pick<AttemptResult, 'status' | 'failure'> {
+  /** The beginning of the answer, as text. */
+  readonly answer: string;
+}
 
 export interface Exchanged {
   readonly outcome: Outcome;
@@ -33,10 +36,11 @@ export interface ExchangeInput {
   readonly body: string;
   readonly timeoutMs: number;
   readonly remainingMs: number;
+  /** How much of the answer is kept. */
+  readonly answerBytesMax: number;
 }
 
-/** How much of an answer is stored, and how much of it is read. */
-const storedBytesMax = 16 * 1024;
+/** How much of an answer is read, whatever is kept of it. */
 const readBytesMax = 256 * 1024;
 const headerBytesMax = 16 * 1024;
 /** A connection is not used any more this long before the receiver would close it, because a request could get lost. */
@@ -54,8 +58,8 @@ class Exchange {
   readonly #input: ExchangeInput;
   readonly #settle: (exchanged: Exchanged) => void;
   readonly #timer: NodeJS.Timeout;
-  readonly #stored: Buffer[] = [];
-  #storedBytes = 0;
+  readonly #kept: Buffer[] = [];
+  #keptBytes = 0;
   /** Bytes of the body, and of everything. */
   #readBytes = 0;
   #receivedBytes = 0;
@@ -119,10 +123,11 @@ class Exchange {
 
   readonly #onBody = (chunk: Buffer): void => {
     this.#readBytes += chunk.length;
-    if (this.#storedBytes < storedBytesMax) {
-      const part = chunk.subarray(0, storedBytesMax - this.#storedBytes);
-      this.#stored.push(part);
-      this.#storedBytes += part.length;
+    const { answerBytesMax } = this.#input;
+    if (this.#keptBytes < answerBytesMax) {
+      const part = chunk.subarray(0, answerBytesMax - this.#keptBytes);
+      this.#kept.push(part);
+      this.#keptBytes += part.length;
     }
     if (this.#readBytes >= readBytesMax) this.#end(this.#judged());
   };
@@ -176,7 +181,7 @@ class Exchange {
         status: this.#answer?.statusCode ?? null,
         failure: this.#failure,
         // `write` without `end` leaves out a character that was cut in the middle.
-        answer: new StringDecoder('utf8').write(Buffer.concat(this.#stored)),
+        answer: new StringDecoder('utf8').write(Buffer.concat(this.#kept)),
       },
       idleMs,
       unanswered: this.#isClosedByPeer && this.#receivedBytes === 0,

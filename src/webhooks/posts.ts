@@ -29,6 +29,8 @@ export interface PostInput {
   readonly body: string;
   /** Has one effect, however often it is sent. */
   readonly isIdempotent: boolean;
+  /** How much of the answer is kept. */
+  readonly answerBytesMax: number;
 }
 
 /** Sends requests, and keeps the connections between them. */
@@ -58,11 +60,12 @@ export class Posts {
     const mayConnectTo = (address = '') =>
       addresses.includes(address) && (allowPrivate === true || isPublicAddress(address));
     const headers = headersOf(target, input);
+    const { body, answerBytesMax } = input;
 
     const send = async (connection: Connection, isUp: boolean): Promise<Exchanged> => {
       const remainingMs = timeoutMs - (this.#options.monotonic() - startedAtMs);
       const { socket } = connection;
-      const request = { socket, isUp, target, mayConnectTo, headers, body: input.body };
+      const request = { socket, isUp, target, mayConnectTo, headers, body, answerBytesMax };
       const exchanged = await exchange({ ...request, timeoutMs, remainingMs });
       if (exchanged.idleMs > 0) this.connections.keep(connection, exchanged.idleMs);
       return exchanged;

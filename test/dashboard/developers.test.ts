@@ -157,7 +157,7 @@ browserTest('failed deliveries are listed with their attempts, and resent: one, 
   assert.equal(await notice(), 'It is being sent.');
   await eventually(async () => {
     await page.reload();
-    return (await row(/Delivered.*alert/s).count()) === 1;
+    return (await row(/^.*200.*Delivered–$/s).count()) === 1;
   });
   assert.doesNotMatch((await page.locator('dl').first().textContent())!, /Next attempt/);
   assert.equal(await failed(), 2);
@@ -166,6 +166,8 @@ browserTest('failed deliveries are listed with their attempts, and resent: one, 
   await follow('Some failed');
   await click('Resend all failed');
   assert.match((await notice())!, /being sent again/);
+  assert.equal(await page.getByRole('button', { name: 'Resend all failed' }).count(), 0);
+  assert.equal(await page.getByText('All that failed can be resent again from').count(), 1);
   await eventually(async () => (await failed()) === 0);
   assert.deepEqual(complaints, []);
 });

@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { idFloor } from '../../src/core/ids.ts';
+import { firstSuccess } from '../../src/domain/attempts.ts';
 import { dueFirstMs } from '../../src/domain/deliveries.ts';
+import { recordsOf } from '../../src/domain/find.ts';
 import { attemptIndex } from '../../src/domain/indexes.ts';
 import type { AttemptResult, DeliveryRecord } from '../../src/domain/record.ts';
-import { createIntent } from './scenes.ts';
-import { assertHas, hourMs, Stage, settings } from './stage.ts';
+import { createIntent, nextSerial } from './scenes.ts';
+import { checkpoint, hourMs, minuteMs, Stage, settings } from './stage.ts';
 
 const result = (stage: Stage, status: number | null): AttemptResult => ({
   at_ms: stage.nowMs,
@@ -33,15 +35,22 @@ function attempt(
   first = stage.get('delivery', delivery).due_at_ms === dueFirstMs,
 ): DeliveryRecord {
   const number = stage.get('delivery', delivery).attempt_count;
-  stage.when('record_attempt', { delivery, number, first, result: result(stage, status) });
+  stage.when('record_attempt', {
+    ...{ delivery, number, first, serial: nextSerial(stage) },
+    result: result(stage, status),
+  });
   return stage.get('delivery', delivery);
 }
 
+/** The attempts of a delivery that are listed, oldest first. */
+function attemptsOf(stage: Stage, delivery: string): AttemptResult[] {
+  const first = firstSuccess(stage.get('delivery', delivery));
+  const written = recordsOf(stage.world.state, 'attempt', attemptIndex(delivery), { descending: false });
+  return [...(first === null ? [] : [first]), ...written];
+}
+
 /** The statuses that the attempts of a delivery got, oldest first. */
-const statuses = (stage: Stage, delivery: string) =>
-  [...stage.world.state.scan(attemptIndex(delivery), { descending: false })].map(
-    (record) => record.kind === 'attempt' && record.status,
-  );
+const statuses = (stage: Stage, delivery: string) => attemptsOf(stage, delivery).map(({ status }) => status);
 
 const pending = (stage: Stage): number => stage.read('list_events', { limit: 1 }).data[0].pending_webhooks;
 
@@ -51,8 +60,7 @@ test('a success ends it', () => {
   assert.equal(pending(stage), 1);
   const { status, due_at_ms, tries } = attempt(stage, delivery, 200);
   assert.deepEqual([status, due_at_ms, tries], ['succeeded', null, 1]);
-  const [record] = stage.world.state.scan(attemptIndex(delivery), { descending: false });
-  assertHas(record, { kind: 'attempt', delivery, ...result(stage, 200) });
+  assert.deepEqual(attemptsOf(stage, delivery), [{ ...result(stage, 200), answer: null }]);
   assert.equal(pending(stage), 0);
 });
 
@@ -94,7 +102,7 @@ test('a report that comes twice, or out of turn, is recorded once', () => {
   const stage = new Stage();
   const { delivery } = deliver(stage);
   const report = (number: number) =>
-    stage.when('record_attempt', { delivery, number, first: false, result: result(stage, 500) });
+    stage.when('record_attempt', { delivery, number, serial: 1, first: false, result: result(stage, 500) });
   report(1).expect({ changes: [] });
   report(0).expect({ changes: ['attempt 500', 'delivery pending'] });
   const after = stage.get('delivery', delivery);
@@ -104,7 +112,7 @@ test('a report that comes twice, or out of turn, is recorded once', () => {
 
 test('the result for a delivery that is gone', () => {
   const stage = new Stage();
-  const params = { delivery: 'whd_x', number: 0, first: false, result: result(stage, 200) };
+  const params = { delivery: 'whd_x', number: 0, serial: 1, first: false, result: result(stage, 200) };
   stage.when('record_attempt', params).expect({ changes: [] });
 });
 
@@ -114,7 +122,9 @@ for (const status of [200, 500]) {
     const { delivery } = deliver(stage);
     for (let i = 0; i < 4; i++) attempt(stage, delivery, status);
     stage.advance(hourMs);
-    stage.when('resend_delivery', { delivery }).expect({ changes: ['delivery pending'] });
+    stage
+      .when('resend_delivery', { delivery })
+      .expect({ changes: ['webhook_endpoint enabled', 'delivery pending'] });
     const { due_at_ms, tries, attempt_count } = stage.get('delivery', delivery);
     assert.deepEqual([due_at_ms, tries, attempt_count], [0, 0, 4]);
     assert.equal(attempt(stage, delivery, 500).status, 'pending');
@@ -161,7 +171,10 @@ test('the failed deliveries of an endpoint are sent again, a hundred at a time, 
     for (let i = 0; i < 4; i++) attempt(stage, id, 500);
     failed.push(id);
   }
-  stage.given('delete_webhook_endpoint', {}, deliver(stage).endpoint);
+  const { endpoint: other } = deliver(stage);
+  stage.given('delete_webhook_endpoint', {}, other);
+  createIntent(stage);
+  const later = stage.world.log.at(-1)!.find(({ kind }) => kind === 'delivery')!.id;
   const due = stage.get('delivery', waiting).due_at_ms!;
   stage.advance(hourMs);
   const resend = (after?: string) => stage.when('resend_failed', { after }, endpoint).answer;
@@ -171,8 +184,50 @@ test('the failed deliveries of an endpoint are sent again, a hundred at a time, 
   assert.deepEqual([status, due_at_ms, tries, attempt_count], ['pending', stage.nowMs, 0, 4]);
   assert.equal(stage.get('delivery', waiting).due_at_ms, due);
   assert.equal(stage.get('delivery', failed[100]!).status, 'failed');
-  assert.deepEqual(resend(first.after), { resent: 2, after: null });
-  stage.when('resend_failed', {}, endpoint).expect({ changes: [] });
+  stage.advance(1000);
+  for (let i = 0; i < 4; i++) attempt(stage, later, 500);
+  assert.deepEqual(resend(first.after), { resent: 2, after: null }, 'what had failed by then');
+  assert.equal(stage.get('delivery', later).status, 'failed');
+});
+
+test('all that failed is sent again once an hour, also after a restart, and no more than what failed since', () => {
+  const stage = new Stage();
+  const { endpoint, delivery } = deliver(stage);
+  const press = () => stage.when('resend_failed', {}, endpoint);
+  assert.deepEqual(press().answer, { resent: 0, after: null });
+  for (let i = 0; i < 4; i++) attempt(stage, delivery, 500);
+  assert.deepEqual(press().answer, { resent: 1, after: null }, 'one that had nothing to send does not count');
+  for (let i = 0; i < 4; i++) attempt(stage, delivery, 500);
+  stage.advance(20 * minuteMs + 1);
+  checkpoint(stage.world);
+  const { outcome } = press().expect({ refusal: 'rate_limit_exceeded' });
+  assert.ok('refusal' in outcome);
+  assert.deepEqual(outcome.refusal.values, { every: 60, wait: 40 });
+  assert.equal(outcome.refusal.retryAfterSeconds, 40 * 60);
+  stage.advance(40 * minuteMs - 1);
+  createIntent(stage);
+  assert.deepEqual(press().answer, { resent: 1, after: null });
+  press().expect({ refusal: 'rate_limit_exceeded' });
+});
+
+test('one delivery is resent 35 times at once and then every two seconds; samples count as well', () => {
+  const stage = new Stage();
+  const { endpoint, delivery } = deliver(stage);
+  const { delivery: ofAnother } = deliver(stage.as({ org: 'org_other0000000000000000000' }));
+  const resend = () => stage.when('resend_delivery', { delivery });
+  const sample = () => stage.when('send_sample', { type: 'charge.failed' }, endpoint);
+  for (let i = 0; i < 34; i++) resend().expect({ changes: ['delivery pending', 'webhook_endpoint enabled'] });
+  sample();
+  for (const send of [resend, sample]) {
+    const { outcome, decision } = send().expect({ refusal: 'rate_limit_exceeded' });
+    assert.deepEqual('refusal' in outcome && outcome.refusal.values, { limit: 30, wait: 2 });
+    assert.deepEqual(decision.changes, []);
+  }
+  stage.advance(1999);
+  resend().expect({ refusal: 'rate_limit_exceeded' });
+  stage.advance(1);
+  resend();
+  stage.given('resend_delivery', { delivery: ofAnother });
 });
 
 test('no failed delivery is sent again to an endpoint that is disabled or missing, nor one whose event is gone', () => {
@@ -197,6 +252,7 @@ test('retention removes old deliveries that are over, some at a time', () => {
     createIntent(stage);
     const record = stage.world.log.at(-1)!.find(({ kind }) => kind === 'delivery')!;
     old.push(record.id);
+    attempt(stage, record.id, 500);
     attempt(stage, record.id, 200);
   }
   stage.advance(hourMs);
@@ -208,8 +264,9 @@ test('retention removes old deliveries that are over, some at a time', () => {
   assert.deepEqual(prune().answer, { more: true });
   const step = prune();
   assert.deepEqual(step.answer, { more: false });
-  assert.deepEqual(step.changes, ['attempt removed', 'delivery removed']);
-  assert.deepEqual(statuses(stage, old.at(-1)!), []);
+  assert.deepEqual(step.changes, ['attempt removed', 'attempt removed', 'delivery removed']);
+  const left = stage.world.state.scan(attemptIndex(old.at(-1)!), { descending: false });
+  assert.deepEqual([...left], []);
   prune().expect({ changes: [] });
   for (const id of old) assert.equal(stage.world.state.get('delivery', id), undefined);
   assert.ok(stage.get('delivery', waiting), 'one that still waits stays');
@@ -240,7 +297,7 @@ test('retention counts from when a delivery was over last: one that was sent aga
   assert.deepEqual([stage.get('delivery', delivery).status, endedAtMs()], ['ended', stage.nowMs]);
   stage.advance(hourMs + 1);
   const { changes } = prune();
-  assert.deepEqual([changes.length, changes.at(-1)], [6, 'delivery removed']);
+  assert.deepEqual([changes.length, changes.at(-1)], [5, 'delivery removed']);
 });
 
 test('retention removes old events, some at a time, and ends the deliveries that still wait with them', () => {

@@ -42,8 +42,8 @@ function delivery(stage: Stage): string {
   stage.given('create_webhook_endpoint', { url: 'https://a.test', enabled_events: ['*'] });
   payByCard(stage);
   const id = newestOf(stage, 'delivery');
-  const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'refused', answer: '' };
-  stage.when('record_attempt', { delivery: id, number: 0, first: false, result });
+  const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'refused', answer: 'no' };
+  stage.when('record_attempt', { delivery: id, number: 0, serial: 1, first: false, result });
   return id;
 }
 
@@ -140,12 +140,14 @@ const rows: readonly Row[] = [
   { invariant: 'delivery.endpoint', given: delivery, broken: { endpoint: missing('we') } },
   { invariant: 'delivery.event', given: delivery, broken: { event: missing('evt') } },
   { invariant: 'delivery.status', given: delivery, broken: { due_at_ms: null } },
-  { invariant: 'delivery.attempts', given: delivery, broken: { attempt_count: 2 } },
+  { invariant: 'delivery.attempts', given: delivery, broken: { attempt_count: 0 } },
+  { invariant: 'delivery.answered', given: delivery, broken: { answered: ['wha_1', 'wha_2', 'wha_3'] } },
   {
     invariant: 'attempt.delivery',
     given: newest('attempt'),
     broken: { delivery: missing('whd') },
   },
+  { invariant: 'attempt.answer', given: newest('attempt'), broken: { failure: null } },
   {
     invariant: 'network_call.payment_intent',
     given: callOf('opening'),

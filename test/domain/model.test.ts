@@ -14,7 +14,7 @@ import { RecordStore } from '../../src/store/record-store.ts';
 import { assertEvents, assertInvariants, ofKind } from './invariants.ts';
 import { Model } from './model.ts';
 import type { Made, Params } from './model-records.ts';
-import { card, scenes } from './scenes.ts';
+import { card, nextSerial, scenes } from './scenes.ts';
 import { checkpoint, hourMs, minuteMs, Stage, type Step } from './stage.ts';
 import { drawnKinds, drawnTransitions, transitionsOf } from './state-diagrams.ts';
 
@@ -107,9 +107,10 @@ class Run {
         const delivery = this.#one('delivery', pick);
         const number = this.stage.world.state.get('delivery', delivery)?.attempt_count ?? 0;
         const failure = how % 2 === 0 ? null : 'refused';
-        const result = { at_ms: 0, duration_ms: 1, status: 200, failure, answer: '' };
+        const result = { at_ms: 0, duration_ms: 1, status: 200, failure, answer: 'no' };
+        const serial = nextSerial(this.stage);
         this.#fold(
-          this.stage.when(what, { delivery, number, first: how % 3 === 0, result }).decision.changes,
+          this.stage.when(what, { delivery, number, serial, first: how % 3 === 0, result }).decision.changes,
         );
         return;
       }

@@ -1,6 +1,8 @@
 // Scenes bring a payment to each of its states, by the commands that lead there. Every payment belongs to a checkout session
 // and is 200.00 MAD by card or by cash, unless a test asks for something else.
 
+import { newestSerial } from '../../src/domain/attempts.ts';
+import { scopeOf } from '../../src/domain/indexes.ts';
 import type { CardDetails, NetworkCallRecord } from '../../src/domain/record.ts';
 import type { Stage } from './stage.ts';
 
@@ -16,6 +18,11 @@ export interface Scene {
 export const amount = 20_000;
 export const card: CardDetails = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2031 };
 export const typedCard = { token: 'tok_1', card, challenge: false };
+
+/** The serial number that the next attempt of a delivery gets. */
+export function nextSerial({ world, who: { org, livemode } }: Stage): number {
+  return newestSerial(world.state, scopeOf(org, livemode)) + 1;
+}
 
 /** An intent of its own, without a session. */
 export function createIntent(stage: Stage, more: object = {}): string {

@@ -44,6 +44,8 @@ export const settings: Settings = {
   cardPageMs: 30 * 60_000,
   cashCodeMs: 3 * 24 * 3_600_000,
   webhookRetryMs: [5_000, 300_000, 1_800_000],
+  attemptsKeptMax: 256,
+  answersKeptMax: 64,
 };
 
 export const startMs = Date.UTC(2026, 10, 2, 9);

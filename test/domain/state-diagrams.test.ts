@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dueFirstMs } from '../../src/domain/deliveries.ts';
-import { createIntent, payByCard, type SceneName, scenes } from './scenes.ts';
+import { createIntent, nextSerial, payByCard, type SceneName, scenes } from './scenes.ts';
 import { hourMs, minuteMs, Stage, settings } from './stage.ts';
 import { drawnKinds, drawnTransitions, transitionsOf } from './state-diagrams.ts';
 
@@ -19,7 +19,13 @@ function attempt(stage: Stage, delivery: string, status: number): void {
   const failure = status === 200 ? null : `status ${status}`;
   const result = { at_ms: stage.nowMs, duration_ms: 12, status, failure, answer: '' };
   const { attempt_count: number, due_at_ms } = stage.get('delivery', delivery);
-  stage.given('record_attempt', { delivery, number, first: due_at_ms === dueFirstMs, result });
+  stage.given('record_attempt', {
+    delivery,
+    number,
+    serial: nextSerial(stage),
+    first: due_at_ms === dueFirstMs,
+    result,
+  });
 }
 
 function prune(stage: Stage): void {

@@ -152,6 +152,8 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     metadata,
     api_version: '2026-11-01',
     secrets: [{ sealed: 'sealed', expires_at_ms: null }],
+    by_hand: { units: 1_234_567, updated_at_ms: 1_790_000_000_123 },
+    failed_resent_at_ms: 1_790_000_000_456,
   },
   delivery: {
     ...common,
@@ -165,12 +167,17 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     ended_at_ms: 8_000,
     attempt_count: 3,
     tries: 2,
+    first_at_ms: 1_790_000_000_123,
+    first_duration_ms: 12,
+    first_status: 204,
+    answered: ['wha_1'],
   },
   attempt: {
     ...common,
     kind: 'attempt',
     id: 'wha_1',
     delivery: 'whd_1',
+    serial: 70_000,
     at_ms: 1_790_000_000_123,
     duration_ms: 12,
     status: 500,
@@ -204,10 +211,18 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
 
 /** The golden records as the version of this date has written them: later versions have added fields. */
 export function goldenRecordsOf(date: string): typeof goldenRecords {
-  if (date >= '2026-11-23') return goldenRecords;
-  const { event, network_call: call } = goldenRecords;
-  return {
+  if (date >= '2026-11-24') return goldenRecords;
+  const { event, network_call: call, delivery, attempt, webhook_endpoint: endpoint } = goldenRecords;
+  const noFirst = { first_at_ms: null, first_duration_ms: null, first_status: null };
+  const before = {
     ...goldenRecords,
+    delivery: { ...delivery, ...noFirst, answered: [] },
+    attempt: { ...attempt, serial: null },
+    webhook_endpoint: { ...endpoint, by_hand: null, failed_resent_at_ms: null },
+  };
+  if (date >= '2026-11-23') return before;
+  return {
+    ...before,
     event: { ...event, by: null, by_name: null },
     network_call: { ...call, request: { ...call.request!, member: null } },
   };

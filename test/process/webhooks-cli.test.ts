@@ -99,6 +99,9 @@ test('all failed deliveries of an endpoint are resent at once', async () => {
   answered = 200;
   const { out } = await run('webhooks', 'resend-failed', endpoint);
   assert.equal(out, `Sending 2 failed deliveries to ${endpoint} again.\n`);
+  const again = await run('webhooks', 'resend-failed', endpoint);
+  assert.equal(again.code, 1);
+  assert.match(again.error, /every 60 minutes: the next time in 60 min/);
   await eventually(async () => {
     const listed = await json('webhooks', 'deliveries', endpoint);
     return listed.slice(0, 2).every(({ status }: { status: string }) => status === 'succeeded');

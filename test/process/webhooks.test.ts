@@ -29,7 +29,7 @@ interface Attempt {
   readonly status: number | null;
   readonly failure: string | null;
   readonly duration_ms: number;
-  readonly answer: string;
+  readonly answer: string | null;
 }
 
 let number = 0;
@@ -124,6 +124,12 @@ describe('a merchant', () => {
       /^timed out/,
     ],
     ['never ends its answer', endless, 200, null],
+    [
+      'fails, and never ends its answer',
+      (response, request, index) => endless(response.writeHead(500), request, index),
+      500,
+      /^answered 500$/,
+    ],
     ['sends a gzip bomb', bomb, 200, null],
   ];
   for (const [name, misbehave, status, failure] of nasty) {
@@ -143,9 +149,12 @@ describe('a merchant', () => {
         assert.equal(attempt.status, status);
         if (failure === null) assert.equal(attempt.failure, null);
         else assert.match(attempt.failure!, failure);
-        assert.ok(attempt.answer.length <= 16 * 1024);
         assert.ok(attempt.duration_ms < 1500, `${attempt.duration_ms} ms`);
       }
+      const answers = attempts.flatMap(({ answer }) => answer || []);
+      assert.ok(answers.length <= 2);
+      for (const answer of answers) assert.ok(answer.length <= 1024);
+      if (status === 500) assert.deepEqual(attempts.at(-1)!.answer, 'x'.repeat(1024));
     });
   }
 

@@ -3,8 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endedIndex } from '../../src/domain/indexes.ts';
-import type { DeliveryRecord } from '../../src/domain/record.ts';
+import { recordsOf } from '../../src/domain/find.ts';
+import { attemptSerialIndex, endedIndex, scopeOf } from '../../src/domain/indexes.ts';
+import type { AttemptRecord, DeliveryRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { encodeRecord, type RecordFrame } from '../../src/journal/record-frame.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
@@ -15,6 +16,8 @@ import { Actor, settled } from './actor.ts';
 class Webhooks {
   readonly actor: Actor;
   readonly batches: OutboxBatch[] = [];
+  /** What receivers answer. */
+  answer = '';
   readonly #peer: Peer = {
     post: (message: FromShard) => {
       if ('outbox' in message) this.batches.push(message.outbox);
@@ -35,7 +38,7 @@ class Webhooks {
 
   /** Reports attempts that failed; `open` as after a start of either side. */
   async report(open: boolean, ...attempts: readonly DueDelivery[]): Promise<void> {
-    const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'answered 500', answer: '' };
+    const result = { at_ms: 0, duration_ms: 1, status: 500, failure: 'answered 500', answer: this.answer };
     const reports = attempts.map(({ id, ...rest }) => ({ ...rest, delivery: id, result }));
     this.actor.shard.receive({ outbox: { open, reports } }, this.#peer);
     await settled();
@@ -120,6 +123,52 @@ test('an acknowledgement that was lost is given again, even on a full disk: the 
   await webhooks.tick();
   assert.deepEqual([webhooks.deliveries.length, webhooks.deliveries[0]?.number], [1, 1]);
   assert.equal(record().attempt_count, 1);
+});
+
+/** The attempts of the organization, by their serial numbers. */
+function attemptsIn(actor: Actor, record: DeliveryRecord): AttemptRecord[] {
+  const index = attemptSerialIndex(scopeOf(record.org, record.livemode));
+  return [...recordsOf(actor.shard.state.records, 'attempt', index, { descending: false })];
+}
+
+test('140 answers of an organization are kept at once, and then two a second; the results always', async () => {
+  const { actor, webhooks, delivery, record } = await oneDelivery();
+  webhooks.answer = 'no';
+  const answered = async () => {
+    const { attempt_count: number } = record();
+    await webhooks.report(false, { ...delivery, number });
+    return attemptsIn(actor, record()).at(-1)!.answer !== null;
+  };
+  for (let i = 0; i < 140; i++) assert.ok(await answered(), `answer ${i}`);
+  assert.equal(await answered(), false);
+  assert.equal(record().attempt_count, 141);
+  actor.clock.advance(500);
+  assert.deepEqual([await answered(), await answered()], [true, false]);
+});
+
+test('the numbers of attempts go on after a restart, also past one that is damaged', async () => {
+  const { actor, webhooks, delivery, record } = await oneDelivery();
+  const fail = (open: boolean) => webhooks.report(open, { ...delivery, number: record().attempt_count });
+  const serials = () => attemptsIn(actor, record()).map(({ serial }) => serial);
+  await fail(false);
+  await fail(false);
+  await actor.restart();
+  await fail(true);
+  assert.deepEqual(serials(), [1, 2, 3]);
+  const newest = attemptsIn(actor, record()).at(-1)!.id;
+  await actor.restart();
+  const { records } = actor.shard.state;
+  const scan = records.scan.bind(records);
+  records.scan = function* (index, range, aside) {
+    for (const found of scan(index, range, aside)) {
+      if (found.id !== newest) yield found;
+      else if (aside === undefined) throw new JournalDamaged(`${newest} is damaged`);
+    }
+  };
+  await fail(true);
+  records.scan = scan;
+  assert.deepEqual(serials(), [1, 2, 3, 3]);
+  assert.equal(record().attempt_count, 4);
 });
 
 test('retention keeps up: while more is too old it goes on with every look at the time', async () => {

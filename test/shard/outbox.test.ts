@@ -26,6 +26,8 @@ function endpoint(id: string, status: WebhookEndpointRecord['status'] = 'enabled
     metadata: {},
     api_version: '2026-11-01',
     secrets: [{ sealed: 's', expires_at_ms: null }],
+    by_hand: null,
+    failed_resent_at_ms: null,
   };
 }
 
@@ -72,6 +74,7 @@ class Bench {
         endpoint,
         event: event.id,
         event_type: event.type,
+        ...{ first_at_ms: null, first_duration_ms: null, first_status: null, answered: [] },
         status: 'pending',
         due_at_ms: nowMs,
         ended_at_ms: null,

@@ -42,6 +42,8 @@ export function shardOptions(journal: Journal, more: Partial<ShardOptions> = {})
       cardPageMs: 1_800_000,
       cashCodeMs: 259_200_000,
       webhookRetryMs: [5_000],
+      attemptsKeptMax: 256,
+      answersKeptMax: 64,
     },
     availability: () => ({ ...on, cardPage: 'own', agents: null }),
     fillRandom: (bytes) => void randomFillSync(bytes),

@@ -36,12 +36,13 @@ const delivery: Omit<DeliveryRecord, 'id' | 'endpoint' | 'due_at_ms' | 'ended_at
   status: 'pending',
   attempt_count: 0,
   tries: 0,
+  ...{ first_at_ms: null, first_duration_ms: null, first_status: null, answered: [] },
 };
 
 const common = { org: intent.org, livemode: false, created: intent.created };
 const event = stage.world.log.flat().find((change) => change.kind === 'event')!;
 const attempt: StoredRecord = {
-  ...{ ...common, kind: 'attempt', id: 'wha_01', delivery: 'whd_1' },
+  ...{ ...common, kind: 'attempt', id: 'wha_01', delivery: 'whd_1', serial: 1 },
   ...{ at_ms: 0, duration_ms: 1, status: 500, failure: 'status', answer: 'x'.repeat(16 * 1024) },
 };
 

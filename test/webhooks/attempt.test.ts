@@ -121,7 +121,7 @@ test('a receiver that drips bytes does not prolong the deadline', () => {
   return withReceiver({ respond }, async (receiver) => {
     const result = await attempts({ timeoutMs: shortMs })(receiver.origin);
     assert.equal(result.failure, `timed out after ${shortMs} ms`);
-    assert.match(result.answer, /^\.{2,}$/);
+    assert.match(result.answer!, /^\.{2,}$/);
     assert.ok(result.duration_ms < shortMs + 1000);
     await receiver.idle();
   });
@@ -136,7 +136,7 @@ test('a receiver that never finishes the TLS handshake is given up at the deadli
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('an endless answer is cut: 16 KiB kept, the rest dropped, the connection closed', () => {
+test('an endless answer is cut: 1 KiB kept, the rest dropped, the connection closed', () => {
   let written = 0;
   const respond: Respond = (response, request, index) => {
     const { socket } = response;
@@ -148,7 +148,7 @@ test('an endless answer is cut: 16 KiB kept, the rest dropped, the connection cl
   return withReceiver({ respond }, async (receiver) => {
     const result = await attempts()(receiver.origin);
     assert.deepEqual({ status: result.status, failure: result.failure }, { status: 200, failure: null });
-    assert.equal(result.answer, 'x'.repeat(16 * 1024));
+    assert.equal(result.answer, 'x'.repeat(1024));
     await receiver.idle();
     assert.ok(clientSockets.length > 0, 'the harness sees the sockets that it checks');
     assert.ok(written < 16 * 1024 * 1024, `${written} bytes were taken`);
@@ -164,7 +164,7 @@ test('an endless answer is judged by its status', () =>
 test('the cut does not leave half a character', () =>
   withReceiver({ respond: (response) => response.end(`.${'é'.repeat(20_000)}`) }, async ({ origin }) => {
     const { answer } = await attempts()(origin);
-    assert.equal(answer, `.${'é'.repeat(8191)}`);
+    assert.equal(answer, `.${'é'.repeat(511)}`);
   }));
 
 test('a compressed answer is not inflated', () => {
@@ -173,8 +173,8 @@ test('a compressed answer is not inflated', () => {
   return withReceiver({ respond }, async ({ origin }) => {
     const { failure, answer } = await attempts()(origin);
     assert.equal(failure, null);
-    assert.ok(answer.startsWith('\u001f'));
-    assert.ok(answer.length <= 16 * 1024);
+    assert.equal(answer?.[0], '\u001f');
+    assert.ok(answer!.length <= 1024);
   });
 });
 
@@ -267,7 +267,7 @@ test('one interim answer is passed over', () =>
   ));
 
 test('an answer that ends with its connection is whole', async () => {
-  const text = 'x'.repeat(10_000);
+  const text = 'x'.repeat(1_000);
   for (const options of [{}, { identity }]) {
     const respond: Respond = ({ socket }) => socket?.end(`HTTP/1.0 200 OK\r\n\r\n${text}`);
     await withReceiver({ ...options, respond }, async ({ origin, port }) => {

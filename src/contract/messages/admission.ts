@@ -89,6 +89,16 @@ export const admissionMessages = {
     fr: 'Trop d’exports à la fois : la limite « {bucket} » en admet {max}. Réessayez quand l’un d’eux sera terminé, dans {wait} s au plus tôt.',
     ar: 'عدد عمليات التصدير المتزامنة كبير جدًا: الحد «{bucket}» يسمح بعدد {max}. أعد المحاولة عند انتهاء إحداها، بعد {wait} ث على الأقل.',
   },
+  'rate_limit_exceeded.by_hand': {
+    en: 'At most {limit} deliveries a minute can be sent to this endpoint by hand. Try again in {wait} s.',
+    fr: 'On peut envoyer à la main {limit} livraisons par minute au plus à ce point de terminaison. Réessayez dans {wait} s.',
+    ar: 'يمكن إرسال {limit} عملية تسليم في الدقيقة يدويًا إلى نقطة النهاية هذه كحد أقصى. أعد المحاولة بعد {wait} ث.',
+  },
+  'rate_limit_exceeded.resend_failed': {
+    en: 'All that failed at this endpoint can be sent again every {every} minutes: the next time in {wait} min.',
+    fr: 'Tous les échecs de ce point de terminaison peuvent être renvoyés toutes les {every} minutes : la prochaine fois dans {wait} min.',
+    ar: 'يمكن إعادة إرسال كل ما فشل لدى نقطة النهاية هذه مرة كل {every} دقيقة: المرة القادمة بعد {wait} د.',
+  },
   test_daily_cap_reached: {
     en: 'The daily cap of test mode, {cap} a day, is reached until midnight, Morocco time.',
     fr: 'Le plafond quotidien du mode test, {cap} par jour, est atteint jusqu’à minuit, heure du Maroc.',

@@ -89,12 +89,28 @@ export const webhookMessages = {
     fr: 'Aucune tentative pour le moment.',
     ar: 'لم تجر أي محاولة بعد.',
   },
+  gone_attempts: {
+    en: 'Older attempts of which nothing is kept any more: {count}.',
+    fr: 'Tentatives plus anciennes dont rien n’est plus conservé : {count}.',
+    ar: 'محاولات أقدم لم يعد يُحتفظ بشيء منها: {count}.',
+  },
+  answer_not_kept: { en: 'not kept', fr: 'non conservée', ar: 'غير محفوظ' },
+  answers_kept: {
+    en: 'The first KiB of an answer is kept, of the last two failed attempts. When very many attempts of the organization fail, answers are not kept, and the oldest attempts go first.',
+    fr: 'Le premier Kio d’une réponse est conservé, pour les deux dernières tentatives échouées. Quand de très nombreuses tentatives de l’organisation échouent, des réponses ne sont pas conservées, et les tentatives les plus anciennes disparaissent en premier.',
+    ar: 'يُحفظ أول كيلوبايت من الرد لآخر محاولتين فاشلتين. وحين تفشل محاولات كثيرة جداً للمؤسسة لا تُحفظ بعض الردود، وتُحذف أقدم المحاولات أولاً.',
+  },
   next_attempt: { en: 'Next attempt', fr: 'Prochaine tentative', ar: 'المحاولة التالية' },
   status_code: { en: 'Status code', fr: 'Code d’état', ar: 'رمز الحالة' },
   duration: { en: 'Time taken', fr: 'Durée', ar: 'المدة' },
   answer: { en: 'Answer', fr: 'Réponse', ar: 'الرد' },
   resend: { en: 'Resend', fr: 'Renvoyer', ar: 'إعادة الإرسال' },
   resend_failed: { en: 'Resend all failed', fr: 'Renvoyer tous les échecs', ar: 'إعادة إرسال كل الفاشلة' },
+  resend_failed_at: {
+    en: 'All that failed can be resent again from',
+    fr: 'Tous les échecs pourront être renvoyés à partir du',
+    ar: 'يمكن إعادة إرسال كل الفاشلة مجدداً ابتداءً من',
+  },
   resending: {
     en: 'The failed deliveries are being sent again. You may leave this page.',
     fr: 'Les livraisons échouées sont renvoyées. Vous pouvez quitter cette page.',

@@ -2,20 +2,20 @@
 // failed, and in test mode a sample event.
 
 import { sentEventTypes } from '../../contract/vocabulary.ts';
-import { attemptIndex, fieldIndex, scopeOf } from '../../domain/indexes.ts';
-import type { AttemptRecord, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
+import { resendFailedAtMs } from '../../domain/deliveries.ts';
+import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
+import type { AttemptResult, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
 import { OperatorFailure } from '../../operator/protocol.ts';
 import { records } from '../../operator/server/shard-records.ts';
-import { resend, resendFailed, sendSample } from '../../operator/server/webhook-commands.ts';
+import { attemptsOf, resend, resendFailed, sendSample } from '../../operator/server/webhook-commands.ts';
 import {
   badge,
   button,
   code,
   copyable,
   definitions,
-  doneNotice,
   doneOf,
   emptyState,
   errorSummary,
@@ -40,10 +40,6 @@ import { ownRecord } from './own-record.ts';
 
 const active = 'webhooks';
 const shownMax = 25;
-/** Characters of each attempt's answer, so that the page of a delivery with many attempts stays small. */
-const answerShownMax = 4_000;
-/** The endpoints whose failed deliveries are being sent again. */
-const resending = new Set<string>();
 
 export const deliveryRows: readonly Row[] = [
   { method: 'GET', path: 'webhooks/deliveries/{id}', permission: 'developers.read', handle: show },
@@ -116,12 +112,16 @@ export async function deliveriesOf(
   const filter = failedOnly
     ? html`<a href="${roomLink(visit, path)}">${sayWebhooks('show_all', language)}</a>`
     : html`<a href="${roomLink(visit, path, { failed: '1' })}">${sayWebhooks('show_failed', language)}</a>`;
-  const again = form(
-    visit,
-    roomLink(visit, `${path}/resend-failed`),
-    submit(sayWebhooks('resend_failed', language), 'quiet'),
-    { className: 'inline' },
-  );
+  const againAtMs = resendFailedAtMs(endpoint);
+  const again =
+    againAtMs > desk.services.now()
+      ? html`<span class="hint">${sayWebhooks('resend_failed_at', language)} ${time(language, againAtMs)}</span>`
+      : form(
+          visit,
+          roomLink(visit, `${path}/resend-failed`),
+          submit(sayWebhooks('resend_failed', language), 'quiet'),
+          { className: 'inline' },
+        );
   const pages = pager(visit, path, {
     newer: before === undefined ? null : kept,
     older: listed.length > shownMax ? { ...kept, before: shown.at(-1)!.id } : null,
@@ -130,7 +130,6 @@ export async function deliveriesOf(
     shown.length === 0 ? emptyState(sayWebhooks('no_deliveries', language)) : deliveryTable(visit, shown);
   const deliveries = section(sayWebhooks('deliveries', language), [
     html`<div class="actions">${filter}${maySend && again}</div>`,
-    ...(resending.has(id) ? [doneNotice(sayWebhooks('resending', language))] : []),
     list,
     html`${pages}`,
   ]);
@@ -167,30 +166,6 @@ async function deliveryPage(
   const { language, role } = visit;
   const { id, event, event_type: type, endpoint, status, due_at_ms: dueMs, created } = delivery;
   const say = (key: Parameters<typeof sayWebhooks>[0]) => sayWebhooks(key, language);
-  // The index has the oldest attempt last.
-  const attempts = await records<AttemptRecord>(desk.services, id, attemptIndex(id));
-  const columns = [
-    { heading: say('at'), cell: ({ at_ms }: AttemptRecord) => time(language, at_ms) },
-    {
-      heading: say('status_code'),
-      cell: ({ status }: AttemptRecord) => status ?? '–',
-      numeric: true as const,
-    },
-    {
-      heading: say('duration'),
-      cell: ({ duration_ms }: AttemptRecord) => html`<span dir="ltr">${duration_ms} ms</span>`,
-      numeric: true as const,
-    },
-    {
-      heading: say('outcome'),
-      cell: ({ failure }: AttemptRecord) =>
-        failure === null ? badge(say('succeeded'), 'good') : html`<span dir="ltr">${failure}</span>`,
-    },
-    {
-      heading: say('answer'),
-      cell: ({ answer }: AttemptRecord) => (answer === '' ? '–' : code(cut(answer))),
-    },
-  ];
   const again = form(visit, roomLink(visit, `webhooks/deliveries/${id}/resend`), submit(say('resend')));
   const refused = refusal === null ? null : sayWebhooks('refused', language, { reason: refusal });
   return page(visit, {
@@ -208,18 +183,52 @@ async function deliveryPage(
         [say('created'), time(language, created * 1000)],
       ]),
       mayDo(role, 'webhooks.write') ? again : null,
-      section(
-        say('attempts'),
-        attempts.length === 0 ? emptyState(say('no_attempts')) : table(say('attempts'), columns, attempts),
-      ),
+      section(say('attempts'), await attemptList(visit, desk, delivery)),
       html`<p>${button(say('back'), roomLink(visit, `webhooks/${endpoint}`), 'quiet')}</p>`,
     ],
   });
 }
 
-/** The start of an answer, of which up to 16 KiB are kept. */
-function cut(answer: string): string {
-  return answer.length > answerShownMax ? `${answer.slice(0, answerShownMax)}…` : answer;
+/** The attempts of a delivery, with what is not kept of them. */
+async function attemptList(visit: Visit, desk: Desk, delivery: DeliveryRecord): Promise<Html[]> {
+  const { language } = visit;
+  const say = (key: Parameters<typeof sayWebhooks>[0]) => sayWebhooks(key, language);
+  const attempts = await attemptsOf(desk.services, delivery);
+  const goneCount = delivery.attempt_count - attempts.length;
+  const columns = [
+    { heading: say('at'), cell: ({ at_ms }: AttemptResult) => time(language, at_ms) },
+    {
+      heading: say('status_code'),
+      cell: ({ status }: AttemptResult) => status ?? '–',
+      numeric: true as const,
+    },
+    {
+      heading: say('duration'),
+      cell: ({ duration_ms }: AttemptResult) => html`<span dir="ltr">${duration_ms} ms</span>`,
+      numeric: true as const,
+    },
+    {
+      heading: say('outcome'),
+      cell: ({ failure }: AttemptResult) =>
+        failure === null ? badge(say('succeeded'), 'good') : html`<span dir="ltr">${failure}</span>`,
+    },
+    { heading: say('answer'), cell: (attempt: AttemptResult) => answerOf(visit, attempt) },
+  ];
+  const gone = sayWebhooks('gone_attempts', language, { count: goneCount });
+  return [
+    attempts.length > 0
+      ? table(say('attempts'), columns, attempts)
+      : emptyState(goneCount > 0 ? gone : say('no_attempts')),
+    ...(attempts.length > 0 && goneCount > 0 ? [html`<p>${gone}</p>`] : []),
+    ...(attempts.some(({ failure }) => failure !== null)
+      ? [html`<p class="hint">${say('answers_kept')}</p>`]
+      : []),
+  ];
+}
+
+function answerOf({ language }: Visit, { failure, answer }: AttemptResult): Html | string {
+  if (answer !== null) return answer === '' ? '–' : code(answer);
+  return failure === null ? '–' : sayWebhooks('answer_not_kept', language);
 }
 
 async function resendOne(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
@@ -235,19 +244,36 @@ async function resendOne(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   }
 }
 
+/** Says why nothing was changed about an endpoint, or sent to it. */
+export function refusedPage(visit: Visit, status: number, message: string): DashboardAnswer {
+  const { language, id } = visit;
+  const back = button(sayWebhooks('back', language), roomLink(visit, `webhooks/${id}`), 'quiet');
+  return page(visit, {
+    active,
+    status,
+    title: sayWebhooks('endpoint', language),
+    alert: errorSummary(language, { '': message }),
+    body: html`<p>${back}</p>`,
+  });
+}
+
 /** Begins to send all failed deliveries again, and answers at once: it goes on when the page is left. */
 async function resendAll(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const endpoint = await ownRecord<WebhookEndpointRecord>(visit, desk, visit.id, 'webhook_endpoint');
   if (endpoint === null) return errorPage(visit, 'missing');
   const { id } = endpoint;
-  if (!resending.has(id)) {
-    resending.add(id);
-    // Whether it succeeds is in the audit record, and the deliveries that it did not come to are listed as failed.
-    void desk
-      .act(visit, 'webhooks.resend-failed', { endpoint: id }, () => resendFailed(desk.services, id))
-      .catch(() => {})
-      .finally(() => resending.delete(id));
+  const begun = Promise.withResolvers<void>();
+  // Whether it succeeds is in the audit record, and the deliveries that it did not come to are listed as failed.
+  const done = desk.act(visit, 'webhooks.resend-failed', { endpoint: id }, () =>
+    resendFailed(desk.services, id, begun.resolve),
+  );
+  try {
+    await Promise.race([begun.promise, done]);
+  } catch (error) {
+    if (!(error instanceof OperatorFailure)) throw error;
+    return refusedPage(visit, 400, error.message);
   }
+  done.catch(() => {});
   return redirect(roomLink(visit, `webhooks/${id}`, { done: 'resending' }));
 }
 
@@ -259,8 +285,13 @@ async function sample(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   }
   const { id } = endpoint;
   const send = () => sendSample(desk.services, id, type);
-  await recentForms.once(visit.member.id, visit.form, () =>
-    desk.act(visit, 'webhooks.sample', { endpoint: id, type }, send),
-  );
+  try {
+    await recentForms.once(visit.member.id, visit.form, () =>
+      desk.act(visit, 'webhooks.sample', { endpoint: id, type }, send),
+    );
+  } catch (error) {
+    if (!(error instanceof OperatorFailure)) throw error;
+    return refusedPage(visit, 400, error.message);
+  }
   return redirect(roomLink(visit, `webhooks/${id}`, { done: 'sent' }));
 }

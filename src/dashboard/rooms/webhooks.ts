@@ -14,7 +14,6 @@ import {
   definitions,
   doneOf,
   emptyState,
-  errorSummary,
   form,
   type Problems,
   submit,
@@ -29,7 +28,7 @@ import { sayWebhooks } from '../messages/webhooks.ts';
 import { recentForms } from '../recent-forms.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, ResultOf, Row, Visit } from '../row.ts';
-import { deliveriesOf } from './deliveries.ts';
+import { deliveriesOf, refusedPage } from './deliveries.ts';
 import { endpointFields, endpointForm } from './endpoint-form.ts';
 import { overlapField, overlapSecondsOf } from './overlap.ts';
 import { ownRecord } from './own-record.ts';
@@ -233,18 +232,6 @@ async function remove(visit: Visit, desk: Desk, { id }: WebhookEndpointRecord): 
   const removed = await desk.api(visit, 'delete_webhook_endpoint', { id });
   if (removed.ok) return redirect(roomLink(visit, active, { done: 'deleted' }));
   return refusedPage(visit, removed.status, removed.error.message);
-}
-
-function refusedPage(visit: Visit, status: number, message: string): DashboardAnswer {
-  const { language, id } = visit;
-  const back = button(sayWebhooks('back', language), roomLink(visit, `webhooks/${id}`), 'quiet');
-  return page(visit, {
-    active,
-    status,
-    title: sayWebhooks('endpoint', language),
-    alert: errorSummary(language, { '': message }),
-    body: html`<p>${back}</p>`,
-  });
 }
 
 async function show(visit: Visit, desk: Desk, endpoint: WebhookEndpointRecord): Promise<DashboardAnswer> {

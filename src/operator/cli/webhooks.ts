@@ -32,7 +32,9 @@ export function addWebhookCommands(program: Command, { run, print }: CliContext)
     );
   webhooks
     .command('attempts <DELIVERY>')
-    .description('list the attempts of a delivery: status, time taken, answer')
+    .description(
+      'list the attempts of a delivery: status, time taken, the beginning of the last failed answers',
+    )
     .action((delivery, _, command) => run(command, 'webhooks.attempts', { delivery }, attempts));
   webhooks
     .command('resend <DELIVERY>')
@@ -40,7 +42,7 @@ export function addWebhookCommands(program: Command, { run, print }: CliContext)
     .action((delivery, _, command) => run(command, 'webhooks.resend', { delivery }, resent));
   webhooks
     .command('resend-failed <ENDPOINT>')
-    .description('send all failed deliveries of an endpoint again, oldest first')
+    .description('send all failed deliveries of an endpoint again, oldest first; once an hour')
     .action((endpoint, _, command) => run(command, 'webhooks.resend-failed', { endpoint }, resentAll));
   webhooks
     .command('roll-secret <ENDPOINT>')
@@ -108,9 +110,14 @@ function attempts(list: readonly PresentedAttempt[]): string {
     attempt.status === null ? '-' : String(attempt.status),
     `${attempt.duration_ms} ms`,
     attempt.failure ?? 'delivered',
-    onOneLine(attempt.answer),
+    answerOf(attempt),
   ]);
   return formatTable(['at', 'status', 'time', 'outcome', 'answer'], rows);
+}
+
+function answerOf({ failure, answer }: PresentedAttempt): string {
+  if (answer !== null) return onOneLine(answer);
+  return failure === null ? '' : '(not kept)';
 }
 
 /** A receiver's answer, cut, on one line, and without control sequences for the terminal. */

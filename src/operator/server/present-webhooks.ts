@@ -2,7 +2,7 @@
 // secrets.
 
 import { type Mode, modeOf } from '../../contract/vocabulary.ts';
-import type { AttemptRecord, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
+import type { AttemptResult, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import type { SecretBox } from '../../journal/secret-box.ts';
 import { isoTime } from './iso-time.ts';
 
@@ -59,16 +59,18 @@ export function presentDelivery(delivery: DeliveryRecord, nowMs: number): Presen
 }
 
 export interface PresentedAttempt {
-  readonly id: string;
+  /** Null: the first attempt, which succeeded and has no record. */
+  readonly id: string | null;
   readonly at: string;
   readonly duration_ms: number;
   readonly status: number | null;
   readonly failure: string | null;
-  readonly answer: string;
+  /** Null when it is not kept. */
+  readonly answer: string | null;
 }
 
-export function presentAttempt(attempt: AttemptRecord): PresentedAttempt {
-  const { id, at_ms, duration_ms, status, failure, answer } = attempt;
+export function presentAttempt(attempt: AttemptResult & { readonly id?: string }): PresentedAttempt {
+  const { id = null, at_ms, duration_ms, status, failure, answer } = attempt;
   return { id, at: isoTime(at_ms), duration_ms, status, failure, answer };
 }
 

@@ -7,14 +7,16 @@ import { Type } from 'typebox';
 import { overlapSecondsMax } from '../../contract/limits.ts';
 import type { CommandOperation } from '../../contract/routes/table.ts';
 import { type EventType, modes } from '../../contract/vocabulary.ts';
+import { firstSuccess } from '../../domain/attempts.ts';
 import { attemptIndex, fieldIndex, kindIndex, scopeOf } from '../../domain/indexes.ts';
 import type {
   AttemptRecord,
+  AttemptResult,
   DeliveryRecord,
   ReviewRecord,
   WebhookEndpointRecord,
 } from '../../domain/record.ts';
-import { OperatorFailure } from '../protocol.ts';
+import { listedMax, OperatorFailure } from '../protocol.ts';
 import { trigger, typeThatHappens } from '../trigger.ts';
 import { defineCommand, type OperatorCommand } from './command.ts';
 import {
@@ -68,8 +70,8 @@ export const webhookCommands: readonly OperatorCommand[] = [
     },
   ),
   defineCommand('webhooks.attempts', { delivery: text }, async ({ delivery: id }, services) => {
-    await recordOf<DeliveryRecord>(services, id, 'delivery');
-    return (await records<AttemptRecord>(services, id, attemptIndex(id))).reverse().map(presentAttempt);
+    const delivery = await recordOf<DeliveryRecord>(services, id, 'delivery');
+    return (await attemptsOf(services, delivery)).reverse().map(presentAttempt);
   }),
   defineCommand('webhooks.resend', { delivery: text }, ({ delivery }, services) =>
     resend(services, delivery),
@@ -95,6 +97,16 @@ export const webhookCommands: readonly OperatorCommand[] = [
     triggered(services, organizationFor(services, org).id, typeThatHappens(type)),
   ),
 ];
+
+/** The attempts of a delivery that are still there, newest first. */
+export async function attemptsOf(
+  services: OperatorServices,
+  delivery: DeliveryRecord,
+): Promise<(AttemptResult & { readonly id?: string })[]> {
+  const written = await records<AttemptRecord>(services, delivery.id, attemptIndex(delivery.id));
+  const first = firstSuccess(delivery);
+  return first === null || written.length === listedMax ? written : [...written, first];
+}
 
 /** Sends a delivery again, ahead of those that wait. */
 export async function resend(services: OperatorServices, delivery: string): Promise<PresentedDelivery> {
@@ -124,16 +136,21 @@ export async function sendSample(services: OperatorServices, id: string, type: s
   return command(services, id, 'send_sample', { type: typeThatHappens(type) });
 }
 
-/** Resends all failed deliveries of an endpoint, step by step; settles with how many there were. */
+/**
+ * Resends all failed deliveries of an endpoint, step by step; settles with how many there were. `onBegun` is called when the
+ * first ones are resent, after which it is not refused any more.
+ */
 export async function resendFailed(
   services: OperatorServices,
   endpoint: string,
+  onBegun = () => {},
 ): Promise<{ readonly id: string; readonly resent: number }> {
   let resent = 0;
   for (let after: string | null | undefined; after !== null; ) {
     const step = (await command(services, endpoint, 'resend_failed', { after })) as ResentStep;
     resent += step.resent;
     after = step.after;
+    onBegun();
   }
   return { id: endpoint, resent };
 }

@@ -58,7 +58,14 @@ export function createService(options: Partial<PagesOptions> & { readonly latenc
 
   const actor: Actor = new Actor({
     clock: timers.clock,
-    settings: { baseUrl, cardPageMs: 1_800_000, cashCodeMs, webhookRetryMs: [] },
+    settings: {
+      baseUrl,
+      cardPageMs: 1_800_000,
+      cashCodeMs,
+      webhookRetryMs: [],
+      attemptsKeptMax: 256,
+      answersKeptMax: 64,
+    },
     callNetwork(call) {
       if (call.action === 'authorize_card') authorizations.push(call.id);
       runner.run(networkCallOf(actor.shard.state.records, call, cashCodeMs));

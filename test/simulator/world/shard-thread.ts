@@ -115,6 +115,8 @@ export class ShardThread {
         cardPageMs: settings.hasHostedCards ? pageMs : 1_800_000,
         cashCodeMs: 3 * dayMs,
         webhookRetryMs,
+        attemptsKeptMax: 1_000_000,
+        answersKeptMax: 64,
       },
       fillRandom: this.#random.fill,
       secrets: { seal: (secret) => `sealed ${secret}` },
