@@ -33,7 +33,10 @@ test('beside guesses from sixty addresses, a member who is signed in gets every 
     for (let i = 0; !isOver; i++) {
       const guess = { ...fields, email: `${address}-${guesser}-${i}@souk.ma`, password: `wrong ${i}` };
       const headers = { 'x-forwarded-for': `198.51.100.${address}` };
-      statuses.push((await stranger.post(signIn, guess, headers)).status);
+      // The service may just close a connection that this process, busy with its crowd, has left idle.
+      const answer = await stranger.post(signIn, guess, headers).catch(() => null);
+      if (answer === null) continue;
+      statuses.push(answer.status);
       first.resolve();
     }
   };
@@ -43,13 +46,16 @@ test('beside guesses from sixty addresses, a member who is signed in gets every 
   await first.promise;
   const pages: number[] = [];
   let slowestMs = 0;
-  for (let i = 0; i < 25; i++) {
-    const askedAt = performance.now();
-    pages.push((await owner.get(home(), { 'x-forwarded-for': '203.0.113.1' })).status);
-    slowestMs = Math.max(slowestMs, performance.now() - askedAt);
+  try {
+    for (let i = 0; i < 25; i++) {
+      const askedAt = performance.now();
+      pages.push((await owner.get(home(), { 'x-forwarded-for': '203.0.113.1' })).status);
+      slowestMs = Math.max(slowestMs, performance.now() - askedAt);
+    }
+  } finally {
+    isOver = true;
+    await Promise.all(guessers);
   }
-  isOver = true;
-  await Promise.all(guessers);
   const counts = Object.entries(Object.groupBy(statuses, String));
   const shown = pages.filter((status) => status === 200).length;
   context.diagnostic(`${shown} of 25 pages, the slowest after ${Math.round(slowestMs)} ms`);
