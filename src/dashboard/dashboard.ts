@@ -18,6 +18,7 @@ import { logoAt } from './logos.ts';
 import { People, type PeopleOptions } from './people.ts';
 import { mayDo } from './roles.ts';
 import type { Visit } from './row.ts';
+import { Searches } from './searches.ts';
 import { askToConfirm } from './step-up.ts';
 import { matchRow, pageOfForm, roomsOf } from './table.ts';
 
@@ -41,6 +42,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
   const prefix = base.pathname.replace(/\/$/, '');
   const { directory, secrets } = services;
   const people = new People({ ...options, directory, secrets, secure: base.protocol === 'https:' });
+  const searches = new Searches(services.now, options.monotonic);
   const addressOf = createClientAddressText(options.trustedProxies);
   const visitorOf = createVisitorOf(options.trustedProxies);
 
@@ -89,7 +91,7 @@ export function createDashboard(options: DashboardOptions): AnswerVisit {
       const asked = method === 'POST' ? pageOfForm(path) : path;
       return askToConfirm(context, `/dashboard/${organization.id}/${mode}/${asked}`);
     }
-    const desk = createDesk(services, audit, context, incoming.client);
+    const desk = createDesk({ services, audit, searches }, context, incoming);
     const answer = await row.handle({ ...context, id }, desk);
     return answer.kind === 'export' && isSuspended ? errorPage(context, 'suspended') : answer;
   }

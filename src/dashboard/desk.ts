@@ -4,7 +4,9 @@ import { routeTable } from '../contract/routes/table.ts';
 import { OperatorFailure } from '../operator/protocol.ts';
 import type { Audit } from '../operator/server/audit.ts';
 import type { ApiOutcome, OperatorServices } from '../operator/server/services.ts';
+import type { Incoming } from './incoming.ts';
 import type { Desk, ResultOf, Visit } from './row.ts';
+import type { Searches } from './searches.ts';
 
 /** A refused call, on its way through the audit record. */
 class Refused extends OperatorFailure {
@@ -15,17 +17,23 @@ class Refused extends OperatorFailure {
   }
 }
 
-/** `client`: the address of the member's browser. */
+export interface DeskOptions {
+  readonly services: Omit<OperatorServices, 'author' | 'language'>;
+  readonly audit: Pick<Audit, 'record' | 'actionsOf'>;
+  readonly searches: Searches;
+}
+
+/** `client` is the address of the member's browser. */
 export function createDesk(
-  services: Omit<OperatorServices, 'author' | 'language'>,
-  audit: Pick<Audit, 'record' | 'actionsOf'>,
+  { services, audit, searches }: DeskOptions,
   { member: { id: member }, language: spoken }: Pick<Visit, 'member' | 'language'>,
-  client: string,
+  { client, gone }: Pick<Incoming, 'client' | 'gone'>,
 ): Desk {
   const act: Desk['act'] = ({ organization }, action, params, run) =>
     audit.record({ member, organization: organization.id }, action, params, run);
   return {
     act,
+    search: (visit, isCounted, run) => searches.run(visit, isCounted, gone, () => run(gone)),
     actionsOf: ({ organization }, before) => audit.actionsOf(organization.id, before),
     services: { ...services, author: { by: 'member', name: member }, language: spoken },
     async api(visit, operation, call = {}) {

@@ -11,6 +11,7 @@ import type { DashboardAnswer } from '../edge/dashboard-port.ts';
 import type { PlacedRow } from '../operator/server/audit-trail.ts';
 import type { ApiError, OperatorServices } from '../operator/server/services.ts';
 import type { Permission } from './roles.ts';
+import type { TooMany } from './searches.ts';
 
 /** The rooms of the navigation, in its order. A row belongs to the room that its path begins with. */
 export const rooms = [
@@ -100,6 +101,11 @@ export interface Desk {
     | { readonly ok: true; readonly body: ResultOf<O> }
     | { readonly ok: false; readonly status: number; readonly error: ApiError }
   >;
+  /**
+   * Runs a search that reads many records, when it is the organization's turn. `isCounted`: the member has asked for it, so it counts in
+   * what the organization may search. `gone` is aborted when nobody waits for it any more.
+   */
+  search<T>(visit: Visit, isCounted: boolean, run: (gone: AbortSignal) => Promise<T>): Promise<T | TooMany>;
   /** Carries out an action of the member between its two rows of the audit record. Rejects as `run` does. */
   act<T>(visit: Visit, action: string, params: object, run: () => Promise<T>): Promise<T>;
   /** The actions that concern the organization, newest first; those that come before the one at a place of the record. */

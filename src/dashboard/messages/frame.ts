@@ -101,6 +101,12 @@ export const frameMessages = {
     fr: 'Un problème est survenu de notre côté. Vérifiez ce qui est en vigueur avant de renvoyer un formulaire.',
     ar: 'حدث خلل من جانبنا. تحقق من الوضع الحالي قبل إعادة إرسال أي نموذج.',
   },
+  too_many_title: { en: 'Too many searches', fr: 'Trop de recherches', ar: 'عمليات بحث كثيرة جدًا' },
+  too_many_text: {
+    en: 'Your organization has made too many searches. Try again in {seconds} seconds.',
+    fr: 'Votre organisation a fait trop de recherches. Réessayez dans {seconds} secondes.',
+    ar: 'أجرت مؤسستك عمليات بحث كثيرة جدًا. حاول مجددًا بعد {seconds} ثانية.',
+  },
   go_home: { en: 'Go to the home page', fr: 'Aller à l’accueil', ar: 'انتقل إلى الرئيسية' },
   owner: { en: 'Owner', fr: 'Propriétaire', ar: 'مالك' },
   developer: { en: 'Developer', fr: 'Développeur', ar: 'مطوّر' },

@@ -20,6 +20,7 @@ import {
 } from '../components.ts';
 import { isFinal } from '../desk.ts';
 import { page, redirect } from '../document.ts';
+import { tooManyText } from '../errors.ts';
 import { roomLink } from '../links.ts';
 import { sayFrame } from '../messages/frame.ts';
 import { sayPayment } from '../messages/payments.ts';
@@ -178,8 +179,10 @@ async function findCode(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
 async function waitingCodes(visit: Visit, desk: Desk): Promise<Html> {
   const { language, query } = visit;
   const search = { ...everyPayment, status: 'requires_action', method: 'cash' } as const;
-  const { payments, stoppedAt } = await findPayments(visit, desk, { ...search, before: beforeIn(query) });
+  const found = await findPayments(visit, desk, { ...search, before: beforeIn(query) }, false);
   const title = sayPayment('waiting_codes', language);
+  if ('waitSeconds' in found) return section(title, emptyState(tooManyText(visit, found)));
+  const { payments, stoppedAt } = found;
   if (payments.length === 0 && stoppedAt === null)
     return section(title, emptyState(sayPayment('no_waiting_codes', language)));
   const codes = table<FoundPayment>(

@@ -21,7 +21,7 @@ import { sayShop } from '../messages/shop.ts';
 import type { Desk, ResultOf, Row, Visit } from '../row.ts';
 import { listPage } from './list-page.ts';
 import { paymentsTable } from './payment-parts.ts';
-import { beforeIn, everyPayment, findPayments } from './payment-questions.ts';
+import { beforeIn, everyPayment, listPayments } from './payment-questions.ts';
 
 export const customerRows: readonly Row[] = [
   { method: 'GET', path: 'customers', permission: 'payments.read', handle: listCustomers },
@@ -74,7 +74,7 @@ async function showCustomer(visit: Visit, desk: Desk): Promise<DashboardAnswer> 
   if (!found.ok) return errorPage(visit, 'missing');
   const customer = found.body as Customer | { readonly id: string; readonly deleted: true };
   const search = { ...everyPayment, customers: [id], before: beforeIn(query) };
-  const payments = paymentsTable(visit, await findPayments(visit, desk, search), {
+  const payments = paymentsTable(visit, await listPayments(visit, desk, search), {
     caption: sayShop('payments', language),
     limit: search.limit,
     path: `customers/${id}`,

@@ -15,7 +15,7 @@ import { sayHome } from '../messages/home.ts';
 import { mayDo } from '../roles.ts';
 import type { Desk, Row, Visit } from '../row.ts';
 import { dayChart } from './day-chart.ts';
-import { everyPayment, findPayments } from './payment-questions.ts';
+import { everyPayment, listPayments } from './payment-questions.ts';
 import { openReviews } from './reviews.ts';
 
 export const homeRows: readonly Row[] = [
@@ -44,7 +44,7 @@ async function showHome(visit: Visit, desk: Desk): Promise<DashboardAnswer> {
   const [days, attention, payments] = await Promise.all([
     lastDays(visit, desk, period),
     attentionPart(visit, desk),
-    findPayments(visit, desk, { ...everyPayment, limit: 1 }),
+    listPayments(visit, desk, { ...everyPayment, limit: 1 }),
   ]);
   const isNew = payments.payments.length === 0;
   return page(visit, {

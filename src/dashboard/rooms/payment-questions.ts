@@ -5,6 +5,7 @@ import type { CommandOperation } from '../../contract/routes/table.ts';
 import type { FoundPayment, FoundPayments, PaymentSearch } from '../../domain/payment-search.ts';
 import type { PaymentStory } from '../../domain/payment-story.ts';
 import type { CallOptions, Desk, Visit } from '../row.ts';
+import type { TooMany } from '../searches.ts';
 import { cursorIn } from './cursor.ts';
 
 export const everyPayment: PaymentSearch = {
@@ -23,19 +24,40 @@ export function beforeIn(query: URLSearchParams): string | null {
   return cursorIn(query, 'before', 'payment_intent') ?? null;
 }
 
-/** Each question reads a few hundred payments. */
-const questionsMax = 20;
+/** Each question reads a hundred payments. */
+const questionsMax = 100;
 
-/** A page of the payments that a search finds. `stoppedAt` is where an older page begins; null when there are no older ones. */
+/** A page of the payments that filters with an index find. `stoppedAt` is where an older page begins; null when there are no older ones. */
+export function listPayments(
+  visit: Visit,
+  desk: Desk,
+  filters: Omit<PaymentSearch, 'text' | 'method'>,
+): Promise<FoundPayments> {
+  return askForPage(visit, desk, { ...filters, text: null, method: null }, null);
+}
+
+/** The same for any search; those without an index take turns. One that is counted may be refused for some time. */
 export async function findPayments(
+  visit: Visit,
+  desk: Desk,
+  search: PaymentSearch,
+  isCounted: boolean,
+): Promise<FoundPayments | TooMany> {
+  if (search.text === null && search.method === null) return listPayments(visit, desk, search);
+  return desk.search(visit, isCounted, (gone) => askForPage(visit, desk, search, gone));
+}
+
+async function askForPage(
   visit: Visit,
   { services }: Desk,
   search: PaymentSearch,
+  gone: AbortSignal | null,
 ): Promise<FoundPayments> {
   const { organization, mode } = visit;
   const payments: FoundPayment[] = [];
   let before = search.before;
   for (let asked = 0; asked < questionsMax && payments.length < search.limit; asked++) {
+    if (gone?.aborted) break;
     const { body } = await services.askShard(organization.id, {
       kind: 'search_payments',
       org: organization.id,

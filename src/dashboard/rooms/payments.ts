@@ -8,6 +8,7 @@ import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
 import { type Html, html } from '../../edge/pages/html.ts';
 import { errorSummary, field, filters, type Problems, select, submit } from '../components.ts';
 import { page, redirect } from '../document.ts';
+import { tooManyPage } from '../errors.ts';
 import { roomLink } from '../links.ts';
 import { sayFrame } from '../messages/frame.ts';
 import { sayPayment } from '../messages/payments.ts';
@@ -26,7 +27,8 @@ async function showPayments(visit: Visit, desk: Desk): Promise<DashboardAnswer> 
   const direct = text === '' ? null : await placeOf(visit, desk, text);
   if (direct !== null) return redirect(roomLink(visit, direct));
   const { search, problems } = await searchOf(visit, desk, text);
-  const found = await findPayments(visit, desk, search);
+  const found = await findPayments(visit, desk, search, true);
+  if ('waitSeconds' in found) return tooManyPage(visit, found);
   const kept = Object.fromEntries([...query].filter(([name]) => name !== 'before'));
   const isFiltered = Object.keys(kept).length > 0;
   const title = sayFrame('payments', language);
