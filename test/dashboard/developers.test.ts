@@ -152,6 +152,15 @@ browserTest('failed deliveries are listed with their attempts, and resent: one, 
   await follow('payment_intent.created');
   const attempt = row('500');
   assert.match((await attempt.textContent())!, /\d+ ms.*answered 500.*<script>alert\("no"\)<\/script>/s);
+  for (const count of [2, 3]) {
+    await click('Resend');
+    await eventually(async () => {
+      await page.reload();
+      return (await row('answered 500').count()) === count;
+    });
+  }
+  assert.equal(await row('not kept').count(), 1, 'the answers of the last two are kept');
+  assert.equal(await page.getByText('of the last two failed attempts').count(), 1);
   answered = 200;
   await click('Resend');
   assert.equal(await notice(), 'It is being sent.');

@@ -171,6 +171,33 @@ test('the numbers of attempts go on after a restart, also past one that is damag
   assert.equal(record().attempt_count, 4);
 });
 
+test('an attempt that is damaged keeps no other from being recorded, and those beside it beyond the quota', async () => {
+  const { actor, webhooks, delivery, record } = await oneDelivery();
+  webhooks.answer = 'no';
+  const { records } = actor.shard.state;
+  const scan = records.scan.bind(records);
+  let damagedAt = 10;
+  records.scan = function* (index, range, aside) {
+    for (const found of scan(index, range, aside)) {
+      if (found.kind === 'attempt' && found.serial === damagedAt && aside === undefined)
+        throw new JournalDamaged(`attempt ${damagedAt} is damaged`);
+      yield found;
+    }
+  };
+  const failUpTo = async (count: number) => {
+    for (let number = record().attempt_count; number < count; number++)
+      await webhooks.report(false, { ...delivery, number });
+  };
+  await failUpTo(320);
+  assert.equal(record().attempt_count, 320);
+  assert.deepEqual([actor.failures, actor.damages.length > 0], [[], true]);
+  damagedAt = 0;
+  assert.equal(attemptsIn(actor, record()).length, 320, 'the first 64 stay, with the damaged one');
+  await failUpTo(384);
+  assert.equal(attemptsIn(actor, record())[0]!.serial, 1);
+  assert.equal(attemptsIn(actor, record()).length, 320, 'the next 64 are gone');
+});
+
 test('retention keeps up: while more is too old it goes on with every look at the time', async () => {
   const { actor, webhooks, delivery } = await oneDelivery();
   const { records } = actor.shard.state;
