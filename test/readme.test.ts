@@ -27,7 +27,7 @@ function scriptsOf(block: string): string[] {
 }
 
 const forNpm = blocks.filter((block) => /^npm /m.test(block));
-const isEndless = (block: string) => /^npx payments listen/m.test(block);
+const isEndless = (block: string) => /^(?:\w+=\S+ )*npx payments listen/m.test(block);
 const pasted = blocks.filter((block) => !forNpm.includes(block) && !isEndless(block));
 /** The blocks of the guides, by the names of their files. */
 const guides = new Map(
