@@ -32,10 +32,8 @@ export async function useLink(incoming: Incoming, people: People, token: string)
   if (link.kind === 'sign_in') return signInByLink(incoming, people, link);
   if (link.kind === 'reset') return reset(incoming, people, link);
   const member = people.directory.members.findByEmail(link.email);
-  if (member === undefined) return joinAsNew(incoming, people, link);
-  if (people.memberOf(incoming)?.member.id === member.id) return join(incoming, people, link, member);
-  const problem = sayPeople('invitation_sign_in', incoming.language, { email: link.email });
-  return linkPage(incoming, people, link, { '': problem });
+  const isSignedIn = member !== undefined && people.memberOf(incoming)?.member.id === member.id;
+  return isSignedIn ? join(incoming, people, link, member) : joinAsNew(incoming, people, link);
 }
 
 /** An invitation into an organization that is not active works for nobody. */
@@ -69,6 +67,10 @@ async function reset(incoming: Incoming, people: People, link: SignInLink): Prom
   return redirect(linkTo(incoming, '/dashboard'), [await people.signIn(changed, incoming)]);
 }
 
+/**
+ * Whether the address has an account is told last, after the same work: what is wrong with the form is said before, and a password
+ * that is not used takes its turn, too. It is not tried as the account's, which is for the sign-in.
+ */
 async function joinAsNew(incoming: Incoming, people: People, link: Invitation): Promise<DashboardAnswer> {
   const { members, links } = people.directory;
   const name = incoming.form.get('name') ?? '';
@@ -80,6 +82,10 @@ async function joinAsNew(incoming: Incoming, people: People, link: Invitation): 
   if (Object.keys(problems).length > 0) return linkPage(incoming, people, link, problems);
   const hash = await hashPassword(password, { kind: 'member', who: link.digest, gone: incoming.gone });
   if (hash === null) return linkPage(incoming, people, link, tooMany(incoming, busySeconds), 429);
+  if (members.findByEmail(link.email) !== undefined) {
+    const problem = sayPeople('invitation_sign_in', incoming.language, { email: link.email });
+    return linkPage(incoming, people, link, { '': problem });
+  }
   if (!(await links.use(link))) return goneLink(incoming);
   const member = await members.create(link.email, name, hash, { [link.org]: link.role });
   const joined = { org: link.org, role: link.role };

@@ -84,6 +84,8 @@ export class Directory {
   readonly #keys = new Map<string, ApiKey>();
   readonly #keysByDigest = new Map<string, ApiKey>();
   readonly #keyIdsOf = new Map<string, string[]>();
+  /** Of each organization, the ids of the keys that may work: those that have ended are left out when they are met. */
+  readonly #workingOf = new Map<string, Set<string>>();
   readonly #listeners = new Set<ChangeListener>();
 
   /** Opens the directory that was created in a folder. Throws `JournalDamaged` when it can't be used as it is. */
@@ -98,7 +100,8 @@ export class Directory {
 
   /** Reads everything from the disk. */
   #load(): void {
-    for (const map of [this.#organizations, this.#keys, this.#keysByDigest, this.#keyIdsOf]) map.clear();
+    const maps = [this.#organizations, this.#keys, this.#keysByDigest, this.#keyIdsOf, this.#workingOf];
+    for (const map of maps) map.clear();
     for (const organization of this.store.values<Organization>(`${idPrefixes.organization}_`))
       this.#remember(storedOrganization(organization), []);
     for (const key of this.store.values<ApiKey>('key_')) this.#rememberKey(storedKey(key));
@@ -267,8 +270,14 @@ export class Directory {
 
   #refuseManyKeys(org: string, mode: Mode): void {
     const nowMs = this.store.now();
-    const active = this.keysOf(org).filter((key) => key.mode === mode && keyStatus(key, nowMs) === 'active');
-    if (active.length < activeKeysMax) return;
+    const working = this.#workingOf.get(org) ?? new Set();
+    let active = 0;
+    for (const id of working) {
+      const key = this.#keys.get(id)!;
+      if (keyStatus(key, nowMs) !== 'active') working.delete(id);
+      else if (key.mode === mode) active++;
+    }
+    if (active < activeKeysMax) return;
     throw new DirectoryRefusal(
       `the organization has ${activeKeysMax} keys that work in ${mode} mode: revoke some first`,
       'too_many_keys',
@@ -351,12 +360,16 @@ export class Directory {
 
   #remember(organization: Organization, keys: readonly ApiKey[]): void {
     this.#organizations.set(organization.id, organization);
-    if (!this.#keyIdsOf.has(organization.id)) this.#keyIdsOf.set(organization.id, []);
+    if (!this.#keyIdsOf.has(organization.id)) {
+      this.#keyIdsOf.set(organization.id, []);
+      this.#workingOf.set(organization.id, new Set());
+    }
     for (const key of keys) this.#rememberKey(key);
   }
 
   #rememberKey(key: ApiKey): void {
     if (!this.#keys.has(key.id)) this.#keyIdsOf.get(key.org)!.push(key.id);
+    if (key.revokedAtMs === null) this.#workingOf.get(key.org)!.add(key.id);
     this.#keys.set(key.id, key);
     this.#keysByDigest.set(key.digest, key);
   }

@@ -104,10 +104,13 @@ export class Sessions {
   async confirm(session: Session): Promise<string | null> {
     const token = newToken();
     const nowMs = this.#store.now();
-    const put = { ...session, digest: digestOf(token), usedMs: nowMs, confirmedMs: nowMs };
-    const { length } = await this.#rows.write(() =>
-      this.#rows.get(session.digest) === undefined ? {} : { put: [put], ended: [session] },
-    );
+    const { length } = await this.#rows.write(() => {
+      // An owner may have ended it into an organization while the password was being tried.
+      const current = this.#rows.get(session.digest);
+      if (current === undefined) return {};
+      const put = { ...current, digest: digestOf(token), usedMs: nowMs, confirmedMs: nowMs };
+      return { put: [put], ended: [current] };
+    });
     return length === 0 ? null : token;
   }
 

@@ -37,6 +37,8 @@ const lifetimeMs = {
   reset: 3_600_000,
 } as const;
 const tokenBytes = 24;
+/** Who made a link, when no member did. */
+const operator = 'operator';
 
 export class SignInLinks {
   readonly #store: DirectoryStore;
@@ -49,12 +51,14 @@ export class SignInLinks {
 
   /**
    * Makes a link, in place of an older one of the same purpose. Returns its token, which is kept nowhere. `madeBy` is a
-   * member's id, or `operator`. Throws `DirectoryRefusal`.
+   * member's id, or `operator`. `refuse` throws when it may not be made any more: it is asked once what was under way is written,
+   * so that nobody makes one who was removed meanwhile. Throws `DirectoryRefusal`.
    */
   async create(
     email: string,
     purpose: LinkPurpose,
     madeBy: string,
+    refuse: () => void = () => {},
   ): Promise<{ link: SignInLink; token: string }> {
     const token = randomBytes(tokenBytes).toString('base64url');
     const nowMs = this.#store.now();
@@ -68,17 +72,18 @@ export class SignInLinks {
       expiresMs: nowMs + lifetimeMs[purpose.kind],
     };
     await this.#rows.write(() => {
+      refuse();
       const links = this.#rows.all();
       const ended = links.filter((each) => each.expiresMs <= nowMs || isSame(each, link));
-      if (link.kind === 'invitation') this.#refuseManyInvitations(link.org, ended);
+      if (link.kind === 'invitation' && madeBy !== operator) this.#refuseManyInvitations(link.org, ended);
       return { put: [link], ended };
     });
     return { link, token };
   }
 
-  /** Other links need no bound: there is one of a kind for each member. */
+  /** Members' invitations alone are bounded: operators are trusted, and other links are one of a kind for each member. */
   #refuseManyInvitations(org: string, ended: readonly SignInLink[]): void {
-    const open = this.invitationsOf(org).filter((each) => !ended.includes(each));
+    const open = this.invitationsOf(org).filter((each) => each.madeBy !== operator && !ended.includes(each));
     if (open.length < openInvitationsMax) return;
     throw new DirectoryRefusal(
       `the organization has ${openInvitationsMax} open invitations: revoke some first`,

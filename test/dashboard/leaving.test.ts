@@ -102,6 +102,48 @@ test('the page of an invitation does not tell whether the address has an account
   assert.deepEqual(await pageFor('owner@souk.ma'), await pageFor('nobody@medina.ma'));
 });
 
+test('nor do answers to its form, which try nothing before the name and the password are good', async () => {
+  const org = await otherOrganization();
+  const answersFor = async (email: string) => {
+    const path = await invite({ ...dashboard, org }, email, 'viewer');
+    const answers = [];
+    const forms: Record<string, string>[] = [
+      {},
+      { name: 'Somebody', password: 'short' },
+      { name: '', password },
+    ];
+    for (const fields of forms) {
+      const { status, body } = await new Visitor(dashboard.service.url).submit(path, fields);
+      const steady = body
+        .replaceAll(email, 'somebody')
+        .replace(/name="form_key" value="[^"]+"/, '')
+        .replace(/invite(\/|%2F)[\w-]+/g, 'invite');
+      answers.push([status, steady]);
+    }
+    return answers;
+  };
+  assert.deepEqual(await answersFor('owner@souk.ma'), await answersFor('nobody@medina.ma'));
+});
+
+test('the form of an invitation signs nobody in who has an account, whatever the password', async () => {
+  const org = await otherOrganization();
+  await newMember(dashboard, 'viewer', 'known@souk.ma');
+  const path = await invite({ ...dashboard, org }, 'known@souk.ma', 'owner');
+  for (const typed of [password, 'wrong horse battery staple']) {
+    const visitor = new Visitor(dashboard.service.url);
+    const { status, body } = await visitor.submit(path, { name: 'Thief', password: typed });
+    assert.equal(status, 400);
+    assert.match(body, /Sign in first/);
+    assert.equal((await visitor.get('/dashboard/me')).status, 303, 'nobody is signed in');
+  }
+  // The invitation is not used up, and is there for the member who signs in.
+  const member = new Visitor(dashboard.service.url);
+  await member.submit('/dashboard/sign-in', { email: 'known@souk.ma', password });
+  assert.equal((await member.submit(path, {})).status, 303);
+  assert.equal((await member.get(`/dashboard/${org}/test/members`)).status, 200);
+  assert.match((await member.get('/dashboard/me')).body, /value="The viewer"/, 'the name is the account’s');
+});
+
 test('members of a suspended organization read, and make nothing', async () => {
   const { service } = dashboard;
   const org = await otherOrganization();

@@ -92,13 +92,26 @@ export async function inviteMember(
   role: Role,
 ): Promise<PresentedLink> {
   const { directory } = services;
-  const { id } = unlessSuspended(directory.organization(org));
-  if (Object.hasOwn(directory.members.findByEmail(email)?.roles ?? {}, id))
-    throw new DirectoryRefusal(
-      'this address belongs to a member of the organization already',
-      'member_exists',
-    );
-  return makeLink(services, email, { kind: 'invitation', org: id, role });
+  const { id } = directory.organization(org);
+  return makeLink(services, email, { kind: 'invitation', org: id, role }, () => {
+    unlessSuspended(directory.organization(id));
+    refuseFormerOwner(services, id);
+    if (Object.hasOwn(directory.members.findByEmail(email)?.roles ?? {}, id))
+      throw new DirectoryRefusal(
+        'this address belongs to a member of the organization already',
+        'member_exists',
+      );
+  });
+}
+
+/** Throws `DirectoryRefusal` when the author is a member who may invite nobody any more. */
+function refuseFormerOwner(
+  { directory, author }: Pick<OperatorServices, 'directory' | 'author'>,
+  org: string,
+): void {
+  const isOwner = author.by !== 'member' || directory.members.find(author.name!)?.roles[org] === 'owner';
+  if (!isOwner)
+    throw new DirectoryRefusal('who invites must be an owner of the organization', 'member_missing');
 }
 
 /** A member after a change, and the keys whose text the member knows although the keys are not for the member any more. */
@@ -123,16 +136,19 @@ export async function removeMember(
   return { changed, keys: keysKnownTo(directory, org, id) };
 }
 
-/** Gives a member another role. One who may invite nobody any more has no open invitations. */
+/** Gives a member another role. Nothing that is open leads back to the one before, and one who may invite nobody has no open invitations. */
 export async function changeRole(
   directory: Directory,
   org: string,
   idOrEmail: string,
   role: Role,
 ): Promise<MemberChanged> {
-  const { id } = memberIn(directory, org, idOrEmail);
+  const { id, email } = memberIn(directory, org, idOrEmail);
   const changed = await directory.members.setRole(id, org, role);
-  if (role !== 'owner') await directory.links.endInvitations(org, (link) => isBy(link, id));
+  await directory.links.endInvitations(
+    org,
+    (link) => link.email === email || (role !== 'owner' && isBy(link, id)),
+  );
   const mayHaveKeys = role === 'owner' || role === 'developer';
   return { changed, keys: mayHaveKeys ? [] : keysKnownTo(directory, org, id) };
 }
@@ -169,8 +185,9 @@ async function makeLink(
   { directory, baseUrl, author }: Pick<OperatorServices, 'directory' | 'baseUrl' | 'author'>,
   email: string,
   purpose: LinkPurpose,
+  refuse?: () => void,
 ): Promise<PresentedLink> {
-  const { link, token } = await directory.links.create(email, purpose, makerOf(author));
+  const { link, token } = await directory.links.create(email, purpose, makerOf(author), refuse);
   const expires = new Date(link.expiresMs).toISOString();
   return { id: link.id, email: link.email, link: baseUrl + signInLinkPath(token), expires };
 }

@@ -1,0 +1,84 @@
+// What somebody tries who was just removed, has another role or is signed out by an owner, while a request of theirs is under way.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { openInvitationsMax } from '../../src/contract/limits.ts';
+import { Directory } from '../../src/directory/directory.ts';
+import { createDirectory } from '../../src/directory/directory-store.ts';
+import type { Member } from '../../src/directory/members.ts';
+import { mayEnter } from '../../src/directory/sessions.ts';
+import { changeRole, inviteMember, removeMember } from '../../src/operator/server/member-commands.ts';
+import { createManualClock } from '../manual-clock.ts';
+
+const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
+const limits = { idleMs: 12 * 3_600_000, absoluteMs: 14 * 86_400_000 };
+const clock = createManualClock(1_793_491_200_000);
+let folder: string;
+let directory: Directory;
+let org: string;
+let owner: Member;
+let leaving: Member;
+
+beforeEach(async () => {
+  folder = join(mkdtempSync(join(tmpdir(), 'comebacks-')), 'directory');
+  await createDirectory(folder, part);
+  directory = new Directory({ folder, part, now: clock.now });
+  org = (await directory.createOrganization('Souk', [])).organization.id;
+  owner = await directory.members.create('owner@souk.ma', 'Amina', null, { [org]: 'owner' });
+  leaving = await directory.members.create('leaving@souk.ma', 'Hind', null, { [org]: 'owner' });
+});
+afterEach(async () => {
+  await directory.closeStore();
+  rmSync(dirname(folder), { recursive: true });
+});
+
+/** Invites somebody as a member does, or an operator (null), whose permission was checked before. */
+const invite = (by: Member | null, email: string) => {
+  const author =
+    by === null ? ({ by: 'operator', name: 'root' } as const) : ({ by: 'member', name: by.id } as const);
+  return inviteMember({ directory, baseUrl: 'https://pay.example', author }, org, email, 'owner');
+};
+const open = () => directory.links.invitationsOf(org).map(({ email }) => email);
+
+test('an invitation that was asked for before its maker was removed, or is no owner any more, is not made', async () => {
+  await removeMember(directory, org, leaving.id);
+  await assert.rejects(invite(leaving, 'accomplice@souk.ma'), { code: 'member_missing' });
+  const second = await directory.members.create('second@souk.ma', 'Ali', null, { [org]: 'owner' });
+  const demoting = changeRole(directory, org, second.id, 'viewer');
+  await assert.rejects(invite(second, 'accomplice@souk.ma'), { code: 'member_missing' });
+  await demoting;
+  assert.deepEqual(open(), []);
+});
+
+test('nobody is left with an invitation into the organization that they have joined meanwhile', async () => {
+  const joining = directory.members.create('guest@souk.ma', 'Guest', null, { [org]: 'viewer' });
+  await assert.rejects(invite(leaving, 'guest@souk.ma'), { code: 'member_exists' });
+  await joining;
+  assert.deepEqual(open(), []);
+});
+
+test('another role ends what is open for the address, which may give the role before', async () => {
+  await directory.links.create('leaving@souk.ma', { kind: 'invitation', org, role: 'owner' }, owner.id);
+  await changeRole(directory, org, leaving.id, 'viewer');
+  assert.deepEqual(open(), []);
+});
+
+test('an organization that a member has kept out of for a session stays closed to it when the password is given again', async () => {
+  const { session, token } = await directory.sessions.open(leaving.id, '192.0.2.1', limits);
+  assert.equal(mayEnter(directory.sessions.find(token, limits)!, org), true);
+  // The password is being tried while the owner ends the sessions.
+  await directory.sessions.endAllIn(leaving.id, org, null);
+  const confirmed = await directory.sessions.confirm(session);
+  assert.equal(mayEnter(directory.sessions.find(confirmed!, limits)!, org), false);
+});
+
+test('members who use up all invitations keep no operator from inviting', async () => {
+  for (let i = 0; i < openInvitationsMax; i++) await invite(leaving, `guest-${i}@souk.ma`);
+  await assert.rejects(invite(owner, 'one-more@souk.ma'), { code: 'too_many_links' });
+  await invite(null, 'from-operator@souk.ma');
+  await invite(leaving, 'guest-0@souk.ma');
+  await assert.rejects(invite(owner, 'one-more@souk.ma'), { code: 'too_many_links' });
+});
