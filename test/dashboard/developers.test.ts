@@ -154,6 +154,7 @@ browserTest('failed deliveries are listed with their attempts, and resent: one, 
   assert.match((await attempt.textContent())!, /\d+ ms.*answered 500.*<script>alert\("no"\)<\/script>/s);
   for (const count of [2, 3]) {
     await click('Resend');
+    assert.equal(await notice(), 'It is being sent.');
     await eventually(async () => {
       await page.reload();
       return (await row('answered 500').count()) === count;
