@@ -170,10 +170,13 @@ function readGroup(content: unknown, schema: object, prefix: string, file: strin
   }
 }
 
+/** A variable of the command line alone, which a start leaves as it is. */
+const variableOfCommands = 'PAYMENTS_API_KEY';
+
 function readVariables(env: Variables, settings: Settings): void {
   const keys = new Map(configKeys.map((key) => [key.variable, key]));
   for (const [variable, text] of Object.entries(env)) {
-    if (!variable.startsWith('PAYMENTS_') || text === undefined) continue;
+    if (!variable.startsWith('PAYMENTS_') || variable === variableOfCommands || text === undefined) continue;
     const key = keys.get(variable);
     if (key === undefined) {
       throw new ConfigError(`${variable} is not a known variable: ${suggestion(variable, [...keys.keys()])}`);

@@ -51,6 +51,10 @@ describe('loadConfig', () => {
     assert.equal(loadConfig({ NODE_ENV: '' }, configDir).logLevel, 'debug');
   });
 
+  test('the key of the command line is none of its variables', () => {
+    assert.deepEqual(loadConfig({ PAYMENTS_API_KEY: 'svc_sk_test_x' }, configDir), loadConfig({}, configDir));
+  });
+
   const accepted: [variable: string, text: string, path: string, value: unknown][] = [
     ['PAYMENTS_HOST', '0.0.0.0', 'host', '0.0.0.0'],
     ['PAYMENTS_PORT', '0', 'port', 0],

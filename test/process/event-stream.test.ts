@@ -137,6 +137,22 @@ test('a key comes from a file or the environment, where no other user of the mac
   assert.match(JSON.parse(missing.error).error.message, /can't be read \(ENOENT\)/);
 });
 
+test('a key that is none is not printed back, wherever it comes from', async () => {
+  const wrong = 'svc_sk_test_hidden and\nmore';
+  const file = join(service.dataDir, 'no-key');
+  writeFileSync(file, wrong);
+  const trigger = ['trigger', 'payment_intent.created', '--url', service.url, '--json'];
+  process.env.PAYMENTS_API_KEY = wrong;
+  const fromEnvironment = await run(...trigger);
+  delete process.env.PAYMENTS_API_KEY;
+  const others = [await run(...trigger, '--api-key', wrong), await run(...trigger, '--api-key-file', file)];
+  for (const { code, error } of [fromEnvironment, ...others]) {
+    assert.equal(code, 2, error);
+    assert.ok(!error.includes('hidden'), error);
+    assert.match(error, /key/);
+  }
+});
+
 test('what can not work is said in one line', async () => {
   const { key } = await newOrganization(service);
   const wrong: [args: string[], code: number, message: RegExp][] = [

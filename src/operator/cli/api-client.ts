@@ -44,6 +44,8 @@ export function apiOf(options: ApiOptions, org: string | null, command: Command)
       command.error('give a key with --url: --api-key-file, PAYMENTS_API_KEY, or --api-key');
     return null;
   }
+  // A header that can't be sent would be told with what is in it.
+  if (!/^[!-~]+$/.test(apiKey)) command.error('the API key is none: it has letters, digits and underscores');
   if (org !== null) command.error('the key names its organization: leave the organization out');
   return { apiKey, url: (url ?? defaultUrl).replace(/\/+$/, '') };
 }
