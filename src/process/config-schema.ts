@@ -124,6 +124,13 @@ export const configSchema = group({
     sessionIdleMinutes: count(5, 43_200, 'a session ends when it is not used for so long'),
     sessionDays: count(1, 90, 'a session ends so long after its sign-in, in any case'),
   }),
+  audit: group({
+    keptDays: count(
+      30,
+      36_500,
+      'days for which actions are kept in the audit record; whole files of 64 MiB go',
+    ),
+  }),
   metrics: group({
     host: text('address that serves the metrics over HTTP'),
     port: optionalCount(

@@ -107,7 +107,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const config = sized(configured);
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
   logConsole(logger);
-  const audit = await openAudit(folder.path, logger);
+  const audit = await openAudit(folder.path, config, logger);
   closers.push(() => audit.close());
   const registry = new Registry();
   const pause = new Pause(folder);
@@ -263,12 +263,13 @@ function openFolder(config: Config): Promise<DataFolder> {
 }
 
 /** The audit record, whose rows go to the log too. */
-function openAudit(dataDir: string, logger: Logger): Promise<Audit> {
+function openAudit(dataDir: string, { audit }: Config, logger: Logger): Promise<Audit> {
   return Audit.open({
     dataDir,
     now: Date.now,
+    keptMs: audit.keptDays * 86_400_000,
     scrub,
-    onRow: (audit) => logger.info({ audit }, 'audit'),
+    onRow: (row) => logger.info({ audit: row }, 'audit'),
     onFailure: (error) => logger.error({ err: error }, 'the audit record could not be written'),
   });
 }

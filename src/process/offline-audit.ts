@@ -15,6 +15,8 @@ export async function recordOffline<T>(
   const audit = await Audit.open({
     dataDir,
     now: Date.now,
+    // The service knows how long they are kept, and drops what is older.
+    keptMs: Number.POSITIVE_INFINITY,
     scrub,
     onRow: () => {},
     onFailure: (error) => warn('the audit record could not be written', { err: String(error) }),

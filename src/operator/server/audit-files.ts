@@ -34,14 +34,19 @@ function bytesOf(path: string): { readonly bytes: number } {
   return { bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
 }
 
-/** Gives the newest file its place, so that a new one can begin, and drops the oldest ones beyond `filesMax`. */
-export function startNewFile(path: string, filesMax: number): void {
-  const files = auditFiles(path);
-  const full = files.at(-1);
-  if (full !== undefined) renameSync(path, placed(path, full.start));
-  for (const { path: old } of files.slice(0, Math.max(0, files.length + 1 - filesMax)))
-    rmSync(old === path ? placed(path, full?.start ?? 0) : old);
+/** Gives the newest file its place, so that a new one can begin. */
+export function putAway(path: string): void {
+  renameSync(path, placed(path, auditFiles(path).at(-1)!.start));
   syncPath(dirname(path));
+}
+
+/**
+ * Drops the oldest files of which `isOld` says so; `newer` is how many lie beside the newest. The last one that was put away stays,
+ * because it tells where the newest begins.
+ */
+export function dropOldest(path: string, isOld: (file: AuditFile, newer: number) => boolean): void {
+  const away = auditFiles(path).slice(0, -1);
+  while (away.length > 1 && isOld(away[0]!, away.length - 1)) rmSync(away.shift()!.path, { force: true });
 }
 
 /** Version 0.1.0 kept one older file, `….ndjson.1`. */

@@ -5,8 +5,9 @@
 import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Clock } from '../../core/clock.ts';
 import { syncPath } from '../../journal/sync-path.ts';
-import { type AuditFile, adoptOlderFile, auditFiles, readText, startNewFile } from './audit-files.ts';
+import { type AuditFile, adoptOlderFile, auditFiles, dropOldest, putAway, readText } from './audit-files.ts';
 
 const newline = 0x0a;
 
@@ -16,38 +17,38 @@ interface Append {
   readonly settle: (error: Error | null) => void;
 }
 
-/** How much a record keeps: at this size of its newest file another one begins, and the oldest one goes. */
+/** How much a record keeps. */
 export interface AuditBounds {
+  /** At this size of its newest file another one begins. */
   readonly fileBytesMax: number;
-  readonly filesMax: number;
+  /** So many files, or those with a row that is not older than `ms`. */
+  readonly kept: { readonly filesMax: number } | { readonly ms: number; readonly now: Clock };
 }
 
 export class AuditLog {
   readonly #path: string;
   readonly #bounds: AuditBounds;
-  #file: FileHandle;
+  /** Null when there is none to append to: it is opened with the next row. */
+  #file: FileHandle | null = null;
   /** The place at which the newest file begins, and its size. */
-  #start: number;
-  #bytes: number;
+  #start = 0;
+  #bytes = 0;
   /** The file does not end with a whole line. */
-  #torn: boolean;
+  #torn = false;
   #waiting: Append[] = [];
   #writing: Promise<void> | null = null;
 
-  private constructor(path: string, bounds: AuditBounds, file: FileHandle, { start, bytes }: AuditFile) {
+  private constructor(path: string, bounds: AuditBounds) {
     this.#path = path;
     this.#bounds = bounds;
-    this.#file = file;
-    this.#start = start;
-    this.#bytes = bytes;
-    this.#torn = bytes > 0 && readText(auditFiles(path), start + bytes - 1, 1)[0] !== newline;
   }
 
   /** Opens the file in an existing folder. Creates it if it does not exist. */
   static async open(path: string, bounds: AuditBounds): Promise<AuditLog> {
     adoptOlderFile(path);
-    const file = await openDurably(path);
-    return new AuditLog(path, bounds, file, auditFiles(path).at(-1)!);
+    const log = new AuditLog(path, bounds);
+    await log.#open();
+    return log;
   }
 
   /** Appends the row that is to begin at a place. Resolves when it is on disk; rejects with the file system's error when it may not be. */
@@ -74,9 +75,10 @@ export class AuditLog {
   }
 
   async #write(appends: readonly Append[]): Promise<void> {
+    let file = this.#file ?? (await this.#open());
     // A write that failed may have left a part of its rows.
-    if (this.#torn) this.#bytes = (await this.#file.stat()).size;
-    if (this.#bytes >= this.#bounds.fileBytesMax) await this.#startAnew();
+    if (this.#torn) this.#bytes = (await file.stat()).size;
+    if (this.#bytes >= this.#bounds.fileBytesMax) file = await this.#startAnew(file);
     const lines = [this.#torn ? Buffer.from('\n') : Buffer.alloc(0)];
     let place = this.#start + this.#bytes + lines[0]!.length;
     for (const { rowAt } of appends) {
@@ -86,25 +88,39 @@ export class AuditLog {
     }
     const bytes = Buffer.concat(lines);
     this.#torn = true;
-    await this.#file.appendFile(bytes);
+    await file.appendFile(bytes);
     this.#bytes += bytes.length;
-    await this.#file.datasync();
+    await file.datasync();
     this.#torn = false;
   }
 
-  async #startAnew(): Promise<void> {
-    await this.#file.close();
-    startNewFile(this.#path, this.#bounds.filesMax);
-    this.#file = await openDurably(this.#path);
-    this.#start += this.#bytes;
-    this.#bytes = 0;
-    this.#torn = false;
+  /** Opens the newest file, and drops the oldest ones. */
+  async #open(): Promise<FileHandle> {
+    const { kept } = this.#bounds;
+    const file = await openDurably(this.#path);
+    dropOldest(this.#path, (old, newer) =>
+      'ms' in kept ? lastMs(old) < kept.now() - kept.ms : newer + 2 > kept.filesMax,
+    );
+    const files = auditFiles(this.#path);
+    const { start, bytes } = files.at(-1)!;
+    this.#file = file;
+    this.#start = start;
+    this.#bytes = bytes;
+    this.#torn = bytes > 0 && readText(files, start + bytes - 1, 1)[0] !== newline;
+    return file;
+  }
+
+  async #startAnew(file: FileHandle): Promise<FileHandle> {
+    this.#file = null;
+    await file.close();
+    putAway(this.#path);
+    return this.#open();
   }
 
   /** Resolves when all appended rows are on disk or have failed. */
   async close(): Promise<void> {
     await this.#writing;
-    await this.#file.close();
+    await this.#file?.close();
   }
 }
 
@@ -113,6 +129,19 @@ async function openDurably(path: string): Promise<FileHandle> {
   const file = await open(path, 'a', 0o600);
   if (isNew) syncPath(dirname(path));
   return file;
+}
+
+/** No row is longer. */
+const rowBytesMax = 64 * 1024;
+
+/** When the last row of a file was written; one whose rows do not say so is never too old. */
+function lastMs(file: AuditFile): number {
+  const length = Math.min(file.bytes, rowBytesMax);
+  const lines = readText([file], file.start + file.bytes - length, length)
+    .toString()
+    .split('\n');
+  const last = lines.findLast((line) => parse<{ at?: string }>(line)?.at);
+  return last === undefined ? Number.POSITIVE_INFINITY : Date.parse(parse<{ at: string }>(last)!.at);
 }
 
 /** At most this much of each file's end is read. */

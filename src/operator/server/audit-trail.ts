@@ -97,7 +97,10 @@ export class AuditTrail {
   }
 
   async #previous(org: string, { place, row }: PlacedRow): Promise<number | null> {
-    return row.previous === undefined ? this.#before(org, place) : row.previous;
+    const { previous } = row;
+    // A place behind the row itself is one from before somebody took files away.
+    const isKnown = previous === null || (previous !== undefined && previous < place);
+    return isKnown ? previous : this.#before(org, place);
   }
 
   /** The row of the organization that begins at a place; null when none does. */

@@ -3,8 +3,8 @@
 //   audit/operators.ndjson   operators' and members' actions: a row before an action is carried out, and a row with its outcome
 //   audit/keys.ndjson        API keys that were refused
 //
-// Each has older files beside it, and the oldest go (see audit-files.ts): a gigabyte of actions is kept, and 32 MiB of keys,
-// whose rows anybody can cause.
+// Each has older files beside it, and the oldest go (see audit-files.ts): those of actions with their age alone, so that nobody
+// pushes out what was done by doing much else, and those of keys beyond 32 MiB, because anybody can cause their rows.
 //
 // An action is carried out when its first row is on disk, and answered when its second row is, so no action is missing,
 // whenever the process ends. No row contains a key, a secret or a card number.
@@ -28,6 +28,8 @@ export interface RefusedKeyRow extends RefusedKey {
 export interface AuditOptions {
   readonly dataDir: string;
   readonly now: Clock;
+  /** Actions are kept for so long. */
+  readonly keptMs: number;
   /** Removes secrets and card numbers from a text. */
   readonly scrub: (text: string) => string;
   /** Called with every row, too. */
@@ -36,8 +38,8 @@ export interface AuditOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-const operatorsBounds: AuditBounds = { fileBytesMax: 64 * 1024 * 1024, filesMax: 16 };
-const keysBounds: AuditBounds = { fileBytesMax: 16 * 1024 * 1024, filesMax: 2 };
+const operatorsFileBytesMax = 64 * 1024 * 1024;
+const keysBounds: AuditBounds = { fileBytesMax: 16 * 1024 * 1024, kept: { filesMax: 2 } };
 const textCharactersMax = 200;
 const paramsCharactersMax = 4_096;
 
@@ -61,9 +63,11 @@ export class Audit {
 
   /** Opens the record of an existing data folder. Creates it if it does not exist. */
   static async open(options: AuditOptions): Promise<Audit> {
-    const [operators, keys] = [operatorsFile(options.dataDir), keysFile(options.dataDir)];
+    const { dataDir, now, keptMs } = options;
+    const [operators, keys] = [operatorsFile(dataDir), keysFile(dataDir)];
+    const operatorsBounds = { fileBytesMax: operatorsFileBytesMax, kept: { ms: keptMs, now } };
     mkdirSync(dirname(operators), { recursive: true, mode: 0o700 });
-    syncPath(options.dataDir);
+    syncPath(dataDir);
     return new Audit(
       options,
       await AuditLog.open(operators, operatorsBounds),

@@ -35,6 +35,7 @@ async function openAudit(failures: unknown[] = []): Promise<Audit> {
   return Audit.open({
     dataDir: folder,
     now: () => Date.UTC(2026, 10, 1),
+    keptMs: Number.POSITIVE_INFINITY,
     scrub,
     onRow: () => {},
     onFailure: (error) => failures.push(error),
@@ -117,11 +118,11 @@ test('the files belong to their owner alone', async () => {
 
 test('a line that a crash cut off is passed over, and the next row begins on its own', async () => {
   const path = join(folder, 'rows.ndjson');
-  const first = await AuditLog.open(path, { fileBytesMax: 1_000_000, filesMax: 2 });
+  const first = await AuditLog.open(path, { fileBytesMax: 1_000_000, kept: { filesMax: 2 } });
   await first.append(() => ({ row: 1 }));
   await first.close();
   appendFileSync(path, '{"row":2,"cu');
-  const second = await AuditLog.open(path, { fileBytesMax: 1_000_000, filesMax: 2 });
+  const second = await AuditLog.open(path, { fileBytesMax: 1_000_000, kept: { filesMax: 2 } });
   await Promise.all([second.append(() => ({ row: 3 })), second.append(() => ({ row: 4 }))]);
   await second.close();
   assert.deepEqual(lastRows(path, 10), [{ row: 1 }, { row: 3 }, { row: 4 }]);
@@ -130,7 +131,7 @@ test('a line that a crash cut off is passed over, and the next row begins on its
 
 test('a bounded file keeps the newest rows, whatever is appended', async () => {
   const path = join(folder, 'rows.ndjson');
-  const bounds = { fileBytesMax: 1_000, filesMax: 2 };
+  const bounds = { fileBytesMax: 1_000, kept: { filesMax: 2 } };
   let log = await AuditLog.open(path, bounds);
   const places: number[] = [];
   for (let row = 0; row < 1_000; row++) {
@@ -162,7 +163,7 @@ test('the older file of version 0.1.0 is still read, and goes like any other', a
   const path = join(folder, 'rows.ndjson');
   writeFileSync(`${path}.1`, '{"row":1}\n');
   writeFileSync(path, '{"row":2}\n');
-  const log = await AuditLog.open(path, { fileBytesMax: 1_000, filesMax: 2 });
+  const log = await AuditLog.open(path, { fileBytesMax: 1_000, kept: { filesMax: 2 } });
   await log.append(() => ({ row: 3 }));
   await log.close();
   assert.deepEqual(lastRows(path, 10), [{ row: 1 }, { row: 2 }, { row: 3 }]);
@@ -170,7 +171,7 @@ test('the older file of version 0.1.0 is still read, and goes like any other', a
 
 test('the chain of an organization leads through all files, and ends with the oldest one that is kept', async () => {
   const path = join(folder, 'rows.ndjson');
-  const log = await AuditLog.open(path, { fileBytesMax: 2_000, filesMax: 3 });
+  const log = await AuditLog.open(path, { fileBytesMax: 2_000, kept: { filesMax: 3 } });
   const trail = new AuditTrail(path);
   for (let number = 0; number < 200; number++) {
     const organization = number % 5 === 0 ? ours : theirs;
@@ -257,4 +258,73 @@ test('the actions about an organization are found by pages, however much others 
     break;
   }
   await second.close();
+});
+
+/** Appends rows of an organization as the record does. */
+async function write(log: AuditLog, trail: AuditTrail, organization: string, actions: readonly string[]) {
+  for (const action of actions) {
+    const row = { at: '', id: `aud_${action}`, by: null, action, params: {}, outcome: 'done' };
+    await trail.newest(organization);
+    await log.append((place) => ({ ...row, organization, previous: trail.put(organization, place) }));
+  }
+}
+
+async function actionsIn(trail: AuditTrail, organization: string): Promise<string[]> {
+  const actions: string[] = [];
+  for await (const { row } of trail.actions(organization, null)) actions.push(row.action);
+  return actions;
+}
+
+test('a record whose older files somebody took away is still read to its end', {
+  timeout: 20_000,
+}, async () => {
+  const path = join(folder, 'rows.ndjson');
+  const log = await AuditLog.open(path, { fileBytesMax: 500, kept: { filesMax: 100 } });
+  const names = Array.from({ length: 20 }, (_, i) => `a${i}`);
+  await write(log, new AuditTrail(path), ours, names);
+  await log.close();
+  const files = auditFiles(path);
+  assert.ok(files.length > 3);
+  for (const file of files.slice(0, -1)) rmSync(file.path);
+  const left = await actionsIn(new AuditTrail(path), ours);
+  assert.ok(left.length > 0 && left.length < 20, `${left.length}`);
+  assert.deepEqual(left, names.toReversed().slice(0, left.length));
+});
+
+test('a full file that can’t be put away costs what was being written, and nothing that follows', async () => {
+  const path = join(folder, 'rows.ndjson');
+  const log = await AuditLog.open(path, { fileBytesMax: 200, kept: { filesMax: 100 } });
+  const trail = new AuditTrail(path);
+  await write(log, trail, ours, ['a', 'b']);
+  rmSync(path);
+  await assert.rejects(
+    log.append(() => ({ row: 'refused' })),
+    { code: 'ENOENT' },
+  );
+  await log.append(() => ({ row: 'goes on' }));
+  await log.close();
+  assert.deepEqual(lastRows(path, 1), [{ row: 'goes on' }]);
+});
+
+test('files of actions go with their age, however much others do', async () => {
+  const path = join(folder, 'rows.ndjson');
+  const dayMs = 86_400_000;
+  let nowMs = Date.UTC(2026, 0, 1);
+  const open = () => AuditLog.open(path, { fileBytesMax: 500, kept: { ms: 30 * dayMs, now: () => nowMs } });
+  const days = () => lastRows<{ day: number }>(path, 100_000).map(({ day }) => day);
+  const log = await open();
+  const append = (day: number) => {
+    nowMs = Date.UTC(2026, 0, 1) + day * dayMs;
+    return log.append(() => ({ at: new Date(nowMs).toISOString(), day, text: 'x'.repeat(400) }));
+  };
+  await append(0);
+  for (let i = 0; i < 100; i++) await append(1);
+  assert.equal(days()[0], 0, 'a flood pushes nothing out');
+  for (const day of [20, 31, 40, 62]) await append(day);
+  // A file has two rows, and goes when the younger one is too old: 31 lies beside 40.
+  assert.deepEqual(days(), [31, 40, 62]);
+  await log.close();
+  nowMs += 365 * dayMs;
+  await (await open()).close();
+  assert.ok(days().length > 0, 'the last file that was put away tells where the newest begins');
 });

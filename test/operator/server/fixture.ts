@@ -122,6 +122,7 @@ export async function openFixture(commands?: readonly OperatorCommand[]): Promis
   const audit = await Audit.open({
     dataDir,
     now: clock.now,
+    keptMs: Number.POSITIVE_INFINITY,
     scrub,
     onRow: () => {},
     onFailure: (error) => failures.push({ command: 'audit', error }),
