@@ -56,6 +56,20 @@ describe('who leaves', () => {
     assert.equal((await other.get(removed.location)).status, 404);
   });
 
+  test('a key that was rolled already, and still works, can be stopped from the list', async () => {
+    const { service } = dashboard;
+    const leaving = await newMember(dashboard, 'developer', 'roller@souk.ma');
+    const id = await memberId('roller@souk.ma');
+    const made = await leaving.submit(room('keys/new'), { kind: 'secret' });
+    const text = /svc_sk_test_\w+/.exec(made.body)![0];
+    await service.operate('key.roll', { key: text, overlapSeconds: 604_800 });
+    const { location } = await owner.submit(room(`members/${id}`), {}, room(`members/${id}/remove`));
+    const action = /href="([^"]+\/keys\/key_\w+\/\w+)"/.exec((await owner.get(location)).body)![1]!;
+    assert.match(action, /\/revoke$/);
+    assert.equal((await owner.submit(action, {})).status, 303);
+    assert.equal((await service.call('/v1/account', { key: text })).json.error.code, 'api_key_revoked');
+  });
+
   test('with another role invites nobody any more', async () => {
     const demoted = await newMember(dashboard, 'owner', 'demoted@souk.ma');
     const id = await memberId('demoted@souk.ma');

@@ -96,9 +96,9 @@ export const peopleMessages = {
     ar: 'مفاتيح قد يعرفها هذا الشخص',
   },
   known_keys_text: {
-    en: 'These keys work, and this person has made or may have seen them. Roll each of them, so that the old text stops working.',
-    fr: 'Ces clés fonctionnent, et cette personne les a créées ou a pu les voir. Renouvelez-les toutes, pour que l’ancien texte ne fonctionne plus.',
-    ar: 'هذه المفاتيح تعمل، وقد أنشأها هذا الشخص أو ربما رآها. جدّد كلًّا منها حتى يتوقف النص القديم عن العمل.',
+    en: 'These keys work, and this person has made or may have seen them. Roll or revoke each of them, so that the old text stops working.',
+    fr: 'Ces clés fonctionnent, et cette personne les a créées ou a pu les voir. Renouvelez ou révoquez-les toutes, pour que l’ancien texte ne fonctionne plus.',
+    ar: 'هذه المفاتيح تعمل، وقد أنشأها هذا الشخص أو ربما رآها. جدّد كلًّا منها أو ألغِه حتى يتوقف النص القديم عن العمل.',
   },
   known_keys_none: {
     en: 'This person knows no key that still works.',

@@ -165,8 +165,10 @@ function toKeys(visit: Visit, what: 'role' | 'removed'): DashboardAnswer {
 function keysPage(visit: Visit, desk: Desk): DashboardAnswer {
   const { language, organization, prefix } = visit;
   const say = (key: PeopleMessage) => sayPeople(key, language);
-  const rollAddress = ({ id, mode }: ApiKey) =>
-    `${prefix}/dashboard/${organization.id}/${mode}/keys/${id}/roll`;
+  // One that was rolled already, and works until its overlap ends, can only be stopped.
+  const wayOf = ({ rolledTo }: ApiKey) => (rolledTo === null ? 'roll' : 'revoke');
+  const addressOf = (key: ApiKey) =>
+    `${prefix}/dashboard/${organization.id}/${key.mode}/keys/${key.id}/${wayOf(key)}`;
   const keys = keysKnownTo(desk.services.directory, organization.id, visit.id);
   const columns = [
     { heading: sayKeys('key', language), cell: ({ hint }: ApiKey) => html`<code dir="ltr">…${hint}</code>` },
@@ -175,7 +177,7 @@ function keysPage(visit: Visit, desk: Desk): DashboardAnswer {
     { heading: sayKeys('created', language), cell: ({ created }: ApiKey) => time(language, created * 1000) },
     {
       heading: sayKeys('actions', language),
-      cell: (key: ApiKey) => button(sayKeys('roll', language), rollAddress(key), 'quiet'),
+      cell: (key: ApiKey) => button(sayKeys(wayOf(key), language), addressOf(key), 'quiet'),
     },
   ];
   return page(visit, {

@@ -73,10 +73,12 @@ type ChangedMember = PresentedMember & { readonly keys: readonly PresentedKey[] 
 /** Names the keys whose text somebody knows who is not to use them any more. */
 function withKeys(text: string, { keys }: ChangedMember): string {
   if (keys.length === 0) return text;
-  const lines = keys.map(
-    ({ id, mode, kind, hint }) => `  payments key roll ${id} --overlap 3600   # ${mode}, ${kind}, …${hint}`,
-  );
-  return `${text}\n\nThis person may know these keys, which work. Roll them:\n\n${lines.join('\n')}`;
+  // One that was rolled already can only be stopped.
+  const lines = keys.map(({ id, mode, kind, hint, rolled_to }) => {
+    const way = rolled_to === null ? `roll ${id} --overlap 3600` : `revoke ${id}`;
+    return `  payments key ${way}   # ${mode}, ${kind}, …${hint}`;
+  });
+  return `${text}\n\nThis person may know these keys, which work. Roll or revoke them:\n\n${lines.join('\n')}`;
 }
 
 function invitationList(invitations: readonly PresentedInvitation[]): string {
