@@ -2,7 +2,6 @@
 // fails is tried again, with growing waits; meanwhile the log keeps what is not archived, and the metrics say how old that is.
 
 import { execFile } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { relative } from 'node:path';
 import { promisify } from 'node:util';
 import { Counter, Gauge, Registry } from 'prom-client';
@@ -14,6 +13,7 @@ import { Archiver, type ArchiveSource } from './archiver.ts';
 import { partsOf } from './backup-manifest.ts';
 import { createLogger } from './logger.ts';
 import { paceOf } from './pace.ts';
+import { lowerPriority } from './priority.ts';
 import {
   type ArchiveProcessData,
   type Instruction,
@@ -36,7 +36,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 const logger = await createLogger({ level: config.logLevel, thread: 'archive' });
 
 const niceness = 10;
-setPriority(niceness);
+lowerPriority(niceness);
 
 const pollMs = 1_000;
 const retryMsMax = 60_000;

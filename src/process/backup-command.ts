@@ -1,7 +1,6 @@
 // The command `payments backup`: makes a backup of the configured data folder. The service may run; its audit record then
 // names the backup. When it is stopped the folder is locked meanwhile, so that nothing else changes it.
 
-import { setPriority } from 'node:os';
 import { JournalDamaged } from '../journal/journal.ts';
 import { type BackedUp, type BackupOptions, CliFailure } from '../operator/cli/context.ts';
 import { callOperator, NoServer } from '../operator/cli/operator-client.ts';
@@ -14,6 +13,7 @@ import { DataFolderError, lookAtDataFolder, refuseIncomplete } from './data-fold
 import { lockDataFolder } from './folder-lock.ts';
 import { recordOffline } from './offline-audit.ts';
 import { paceOf } from './pace.ts';
+import { lowerPriority } from './priority.ts';
 
 /** Requests go first where processors are short. */
 const niceness = 19;
@@ -24,7 +24,7 @@ export async function backUpConfigured(
   command: BackupOptions,
   onProgress: ReportProgress,
 ): Promise<BackedUp> {
-  setPriority(niceness);
+  lowerPriority(niceness);
   const startMs = performance.now();
   const { to, recipients } = command;
   const params = { to, recipients };

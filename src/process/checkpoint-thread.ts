@@ -2,7 +2,6 @@
 // answers a task that fails with the failure. The shard then ends, and this thread with it, and both are started again from
 // what is on disk. Between the tasks the scrubber reads what is stored (journal/scrubber.ts).
 
-import { setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { indexRowsOf } from '../domain/indexes.ts';
@@ -21,6 +20,7 @@ import {
   type TaskResult,
 } from './checkpoint-protocol.ts';
 import { createLogger, logConsole } from './logger.ts';
+import { lowerPriority } from './priority.ts';
 import { ScrubTimer } from './scrub-timer.ts';
 import { TaskGate } from './task-gate.ts';
 import { gaugeThisThread } from './thread-time.ts';
@@ -34,7 +34,7 @@ logConsole(logger);
 
 /** Requests go first when processors are busy. Only on Linux is a priority that of a thread and not of the process. */
 const niceness = 5;
-if (process.platform === 'linux') setPriority(niceness);
+if (process.platform === 'linux') lowerPriority(niceness);
 
 answer({ gauge: gaugeThisThread() });
 
