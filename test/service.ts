@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -74,11 +74,23 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** A port of loopback that nobody has, for a service that must have the same one after each start. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
 /** Starts the service and waits until it listens. `env` is added to a test's configuration. */
 export async function startService(
   options: {
     readonly dataDir?: string;
     readonly env?: Readonly<Record<string, string>>;
+    /** The script that runs the command, when it is not the service's own. */
+    readonly launcher?: string;
     /** Options of the command `serve`. */
     readonly args?: readonly string[];
     /** How many files it may have open. */
@@ -90,8 +102,8 @@ export async function startService(
   } = {},
 ): Promise<Service> {
   const dataDir = options.dataDir ?? temporaryFolder();
-  const { openFiles, args = [], under = [] } = options;
-  const command = [...under, process.execPath, entry, 'serve', ...args];
+  const { openFiles, args = [], under = [], launcher = entry } = options;
+  const command = [...under, process.execPath, launcher, 'serve', ...args];
   if (openFiles !== undefined) command.unshift('sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`);
   const child = spawn(command[0]!, command.slice(1), {
     cwd: root,

@@ -1,6 +1,7 @@
 // The directory's rows on disk. Each change is one commit: the rows as they are after it, the revision, and an entry of the log
 // of changes (change-log.ts). Changes are made one after the other, because each is decided on the result of the one before. A
-// change is first on disk, then in memory. After a failed write everything is read again, because the write may be on disk.
+// change is first on disk, then in memory. A full disk is noticed before anything is written. After a write that failed, which
+// may be on disk, the directory can't be used any more.
 
 import { pack, unpack } from 'msgpackr';
 import type { Clock } from '../core/clock.ts';
@@ -13,6 +14,7 @@ import { changeRowOf, encodeChange, expiredChanges } from './change-log.ts';
 const format = 2;
 const formatRow = 'format';
 const revisionRow = 'revision';
+const fullDisk = 'The disk is full, so nothing can be changed: make room';
 
 export type Rows = readonly (readonly [row: string, content: Uint8Array | null])[];
 
@@ -29,10 +31,12 @@ export interface DirectoryStoreOptions {
   readonly part: Part;
   readonly now: Clock;
   /**
-   * A change could not be written. Where the disk was at fault the next one may do; `fatal` says that the store can't
-   * be used any more.
+   * A change could not be written. On a full disk a later one may be; `fatal` says that the store can't be used any
+   * more.
    */
   readonly onFailure?: (error: unknown, fatal: boolean) => void;
+  /** Whether the disk is too full to be written to: then changes are refused. */
+  readonly isDiskFull?: () => boolean;
   /** Up to which revision nobody needs the log of changes any more; without it its age alone decides. */
   readonly archivedRevision?: () => number;
 }
@@ -55,8 +59,8 @@ export class DirectoryStore {
   readonly now: Clock;
   readonly #store: RowStore;
   readonly #onFailure: NonNullable<DirectoryStoreOptions['onFailure']>;
+  readonly #isDiskFull: NonNullable<DirectoryStoreOptions['isDiskFull']>;
   readonly #archivedRevision: NonNullable<DirectoryStoreOptions['archivedRevision']>;
-  readonly #readers: (() => void)[] = [];
   #revision: number;
   /** The last write. The next one waits for it, because it is decided on its result. */
   #lastWrite: Promise<unknown> = Promise.resolve();
@@ -67,21 +71,17 @@ export class DirectoryStore {
     part,
     now,
     onFailure = () => {},
+    isDiskFull = () => false,
     archivedRevision = () => Number.POSITIVE_INFINITY,
   }: DirectoryStoreOptions) {
     this.now = now;
     this.#onFailure = onFailure;
+    this.#isDiskFull = isDiskFull;
     this.#archivedRevision = archivedRevision;
     this.#store = new RowStore(folder, part);
     if (this.number(formatRow) !== format)
       throw new JournalDamaged(`${folder} was written by another version: use the one that wrote it`);
     this.#revision = revisionOf(this.#store);
-  }
-
-  /** Calls `read` now, and again whenever what is in memory may not be what is on disk. */
-  keep(read: () => void): void {
-    this.#readers.push(read);
-    read();
   }
 
   /** How many changes were made. */
@@ -136,20 +136,18 @@ export class DirectoryStore {
 
   /**
    * Writes rows after the last write, without a change of the revision. They are made then, and `onWritten` is called when they
-   * are on disk.
+   * are on disk. Rejects with `JournalFailure` when the disk is full, or does not take them.
    */
   write(make: () => ReadonlyMap<string, Uint8Array | null>, onWritten = () => {}): Promise<void> {
     const written = this.#lastWrite.then(async () => {
       const rows = make();
+      const isFull = this.#isDiskFull();
       try {
+        if (isFull) throw new JournalFailure(fullDisk, { diskFull: true });
         await this.#store.write(rows);
         onWritten();
       } catch (error) {
-        this.#onFailure(error, !(error instanceof JournalFailure));
-        if (error instanceof JournalFailure) {
-          this.#revision = revisionOf(this.#store);
-          for (const read of this.#readers) read();
-        }
+        this.#onFailure(error, !isFull);
         throw error;
       }
     });

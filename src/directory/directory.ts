@@ -12,7 +12,6 @@ import { activeKeysMax, type Bucket } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { createRandomText } from '../core/ids.ts';
 import type { BucketOverride } from '../domain/limits-in-force.ts';
-import { JournalFailure } from '../journal/journal.ts';
 import {
   type ApiKey,
   digestOf,
@@ -92,7 +91,7 @@ export class Directory {
   constructor(options: DirectoryStoreOptions) {
     this.store = new DirectoryStore(options);
     this.keyUses = new KeyUses(this.store);
-    this.store.keep(() => this.#load());
+    this.#load();
     this.members = new Members(this.store);
     this.sessions = new Sessions(this.store);
     this.links = new SignInLinks(this.store);
@@ -100,8 +99,6 @@ export class Directory {
 
   /** Reads everything from the disk. */
   #load(): void {
-    const maps = [this.#organizations, this.#keys, this.#keysByDigest, this.#keyIdsOf, this.#workingOf];
-    for (const map of maps) map.clear();
     for (const organization of this.store.values<Organization>(`${idPrefixes.organization}_`))
       this.#remember(storedOrganization(organization), []);
     for (const key of this.store.values<ApiKey>('key_')) this.#rememberKey(storedKey(key));
@@ -330,28 +327,17 @@ export class Directory {
 
   /** Makes a change: `decide` says which organization and keys it leaves, and may refuse by throwing. */
   async #change(decide: () => DirectoryChange): Promise<DirectoryChange> {
-    let change: DirectoryChange | null = null;
-    try {
-      await this.store.change(() => {
-        change = decide();
-        const { organization, keys } = change;
-        return {
-          rows: [organization, ...keys].map((entry) => [entry.id, pack(entry)] as const),
-          value: null,
-          apply: () => this.#remember(organization, keys),
-        };
-      });
-    } catch (error) {
-      // The change may be on disk although its write failed. The directory was read again, and what was read is in force.
-      if (error instanceof JournalFailure && change !== null) {
-        const organization = this.#organizations.get((change as DirectoryChange).organization.id);
-        if (organization !== undefined)
-          await this.#tell({ organization, keys: this.keysOf(organization.id) });
-      }
-      throw error;
-    }
-    await this.#tell(change!);
-    return change!;
+    const change = await this.store.change(() => {
+      const decided = decide();
+      const { organization, keys } = decided;
+      return {
+        rows: [organization, ...keys].map((entry) => [entry.id, pack(entry)] as const),
+        value: decided,
+        apply: () => this.#remember(organization, keys),
+      };
+    });
+    await this.#tell(change);
+    return change;
   }
 
   async #tell(change: DirectoryChange): Promise<void> {

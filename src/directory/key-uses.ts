@@ -17,9 +17,7 @@ export class KeyUses {
 
   constructor(store: DirectoryStore) {
     this.#store = store;
-    store.keep(() => {
-      for (const use of store.values<UsedKey>(prefix)) this.#keep(use);
-    });
+    for (const use of store.values<UsedKey>(prefix)) this.#keep(use);
   }
 
   note(uses: readonly UsedKey[]): void {

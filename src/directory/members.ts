@@ -78,11 +78,7 @@ export class Members {
 
   constructor(store: DirectoryStore) {
     this.#store = store;
-    store.keep(() => {
-      this.#byId.clear();
-      this.#byEmail.clear();
-      for (const member of store.values<Member>(memberPrefix)) this.#remember(storedMember(member));
-    });
+    for (const member of store.values<Member>(memberPrefix)) this.#remember(storedMember(member));
   }
 
   /** Everybody, oldest first. */

@@ -24,10 +24,7 @@ export class TokenRows<T extends TokenRow> {
   constructor(store: DirectoryStore, kind: keyof typeof prefixes) {
     this.#store = store;
     this.#prefix = prefixes[kind];
-    store.keep(() => {
-      this.#byDigest.clear();
-      for (const row of store.values<T>(this.#prefix)) this.#byDigest.set(row.digest, row);
-    });
+    for (const row of store.values<T>(this.#prefix)) this.#byDigest.set(row.digest, row);
   }
 
   get(digest: string): T | undefined {

@@ -6,7 +6,7 @@
 // no caller can handle, and an unhandled rejection ends the process; each transaction is explicit instead. Two threads of a
 // process may have the same environment open; each reads and writes through an object of its own.
 
-import { renameSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Database, type Key, open, type RootDatabase } from 'lmdb';
@@ -15,6 +15,7 @@ import { checkLabel, encodeLabel, type Part } from './identity.ts';
 import { JournalDamaged, JournalFailure } from './journal.ts';
 import { type CheckDepth, fileDefect } from './page-check.ts';
 import { syncPath } from './sync-path.ts';
+import { isWriteError, panicCode, tellWriteError } from './write-errors.ts';
 
 export type Environment = RootDatabase<Buffer, number>;
 /** A named database of an environment, with keys in byte order. */
@@ -59,12 +60,18 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
   return environment;
 }
 
-/** Creates an environment that has only its label. The folder gets its name when it is complete and on disk. */
+/**
+ * Creates an environment that has only its label. The folder gets its name when it is complete and on disk. Rejects with
+ * `JournalFailure` when the library can't write it.
+ */
 export async function createEnvironment(folder: string, mapSize: number, part: Part): Promise<void> {
   const unfinished = `${folder}.new`;
   rmSync(unfinished, { recursive: true, force: true });
-  const environment = openUnchecked(unfinished, mapSize, false);
-  environment.putSync(labelKey, encodeLabel(part));
+  const environment = guardWrite(unfinished, () => {
+    const created = openUnchecked(unfinished, mapSize, false);
+    created.putSync(labelKey, encodeLabel(part));
+    return created;
+  });
   await environment.close();
   syncPath(dataFile(unfinished));
   syncPath(unfinished);
@@ -87,8 +94,10 @@ function openUnchecked(folder: string, mapSize: number, readOnly: boolean): Envi
   });
 }
 
+/** Opens a named database, which is created if the environment is not open for reading only. */
 export function openTable(environment: Environment, name: string): Table {
-  return environment.openDB<Buffer, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' });
+  const options = { name, encoding: 'binary', keyEncoding: 'binary' } as const;
+  return guardWrite(folderOf(environment), () => environment.openDB<Buffer, Uint8Array>(options));
 }
 
 /** The bytes of its file that an environment uses. The file may be longer. */
@@ -135,7 +144,7 @@ export function commit<K extends Key>(environment: RootDatabase<Buffer, K>, writ
   try {
     environment.transactionSync(write);
   } catch (error) {
-    throw journalFailure(error, folderOf(environment));
+    throw commitFailure(error, folderOf(environment));
   }
 }
 
@@ -173,7 +182,23 @@ async function asJournalFailure(error: unknown, environment: Environment): Promi
   // The commit's promise rejects without a cause. Another promise, `commitError`, rejects with it.
   const behind = (error as { commitError?: Promise<never> }).commitError;
   const cause = behind === undefined ? error : await behind.catch((reason: unknown) => reason);
-  return journalFailure(cause, folderOf(environment));
+  return commitFailure(cause, folderOf(environment));
+}
+
+/** Runs what may write by the library. Throws `JournalFailure` when the disk refuses it, else what the library throws. */
+function guardWrite<T>(folder: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw isWriteError(error) ? commitFailure(error, folder) : error;
+  }
+}
+
+/** The failure of a transaction, which ends the service when the disk is at fault (see write-errors.ts). */
+function commitFailure(cause: unknown, folder: string): JournalFailure {
+  const failure = journalFailure(cause, folder);
+  if (isWriteError(cause)) tellWriteError(failure);
+  return failure;
 }
 
 function folderOf(environment: object): string {
@@ -198,8 +223,9 @@ function isDiskFull(cause: unknown, folder: string): boolean {
   const number = typeof code === 'number' ? code : Math.abs(Number(errno));
   if (number === ENOSPC || number === EDQUOT || number === mapFull) return true;
   if (number !== EIO && number !== EFBIG) return false;
-  // LMDB reports a write that found too little space (a short write) as an I/O error.
-  const { bavail, bsize } = statfsSync(folder);
+  // LMDB reports a write that found too little space (a short write) as an I/O error. A folder that could not be made does not
+  // exist, but the one above it does.
+  const { bavail, bsize } = statfsSync(existsSync(folder) ? folder : dirname(folder));
   return bavail * bsize < roomBytesMin;
 }
 
@@ -212,20 +238,16 @@ const damageCodes = new Map([
   [-30782, 'MDB_BAD_TXN'],
 ]);
 
-/** What LMDB answers to everything, reads too, after a commit that failed, until all have closed the environment. */
-const panicCode = -30795;
-
 /**
  * Runs a read of the environment in `folder`. What LMDB finds damaged is thrown as `JournalDamaged`; a read that it refuses
- * because a commit has failed, perhaps of another thread, as `JournalFailure`: nothing is damaged, and opening it again helps.
+ * because a commit has failed, perhaps of another thread, as `JournalFailure`: nothing is damaged.
  */
 export function guardRead<T>(folder: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
     const { code } = error as { code: number };
-    if (code === panicCode)
-      throw new JournalFailure(`A commit to ${folder} has failed`, { diskFull: false, cause: error });
+    if (code === panicCode) throw commitFailure(error, folder);
     const name = damageCodes.get(code);
     if (name === undefined) throw error;
     throw new JournalDamaged(`${dataFile(folder)} is damaged: ${name}`, { cause: error });

@@ -1,6 +1,6 @@
 // A small durable store of rows (a name and bytes) for the directory, which changes seldom and is read as a whole. Each row
-// has a checksum (see checksum.ts). A write is on disk when it resolves. LMDB refuses everything after a failed write, so the
-// store is opened again. The write may or may not be on disk then, so the owner reads the rows again.
+// has a checksum (see checksum.ts). A write is on disk when it resolves. After a failed one, which may or may not be on disk,
+// the store can't be used any more.
 
 import type { RootDatabase } from 'lmdb';
 import { verifyChecksum, withChecksum } from './checksum.ts';
@@ -33,9 +33,7 @@ export function partsOfRowStore(folder: string): string[] {
 
 export class RowStore {
   readonly #folder: string;
-  readonly #part: Part;
-  readonly #readOnly: boolean;
-  #environment: Rows;
+  readonly #environment: Rows;
 
   /**
    * Opens a store; `readOnly` when another thread or process has it and may write it. Throws `JournalDamaged` when it is
@@ -43,17 +41,10 @@ export class RowStore {
    */
   constructor(folder: string, part: Part, readOnly = false) {
     this.#folder = folder;
-    this.#part = part;
-    this.#readOnly = readOnly;
-    this.#environment = this.#open();
-  }
-
-  #open(): Rows {
     try {
       // A file that is written looks damaged, and whoever writes it has checked it.
-      const check = this.#readOnly ? ('none' as const) : ('leaves' as const);
-      const options = { folder: this.#folder, part: this.#part, mapSize, readOnly: this.#readOnly, check };
-      return openEnvironment(options) as unknown as Rows;
+      const check = readOnly ? ('none' as const) : ('leaves' as const);
+      this.#environment = openEnvironment({ folder, part, mapSize, readOnly, check }) as unknown as Rows;
     } catch (error) {
       if (!(error instanceof JournalDamaged) || error.name !== 'JournalDamaged') throw error;
       throw new JournalDamaged(`${error.message}. ${restoreAdvice}`, { cause: error });
@@ -82,24 +73,15 @@ export class RowStore {
     throw damagedFile(dataFile(this.#folder), `the row ${row} does not match its checksum`);
   }
 
-  /**
-   * Writes all of the rows or none; null removes a row. Rejects with `JournalFailure` when the disk did not take them and
-   * the store was opened again. Any other error means that the store can't be used any more.
-   */
+  /** Writes all of the rows or none; null removes a row. Rejects with `JournalFailure` when the disk did not take them. */
   async write(rows: ReadonlyMap<string, Uint8Array | null>): Promise<void> {
     const environment = this.#environment;
-    try {
-      commit(environment, () => {
-        for (const [row, content] of rows) {
-          if (content === null) environment.removeSync(row);
-          else environment.putSync(row, withChecksum(content));
-        }
-      });
-    } catch (error) {
-      await environment.close();
-      this.#environment = this.#open();
-      throw error;
-    }
+    commit(environment, () => {
+      for (const [row, content] of rows) {
+        if (content === null) environment.removeSync(row);
+        else environment.putSync(row, withChecksum(content));
+      }
+    });
   }
 
   close(): Promise<void> {

@@ -19,6 +19,8 @@ import {
   type NumberedTask,
   type TaskResult,
 } from './checkpoint-protocol.ts';
+import { hasRoom } from './disk-space.ts';
+import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { createLogger, logConsole } from './logger.ts';
 import { lowerPriority } from './priority.ts';
 import { ScrubTimer } from './scrub-timer.ts';
@@ -31,6 +33,7 @@ const tasks = new TaskGate(gate);
 const answer = (message: FromCheckpointThread) => shard.postMessage(message);
 const logger = await createLogger({ level: config.logLevel, thread: `checkpoint-${number}` });
 logConsole(logger);
+endAtWriteErrors(logger);
 
 /** Requests go first when processors are busy. Only on Linux is a priority that of a thread and not of the process. */
 const niceness = 5;
@@ -61,11 +64,20 @@ function follower() {
   return opened;
 }
 
+/** There was room for the copy when it began. Others write to the disk, too, and a write that it refuses ends the process. */
+function refuseWithoutRoom(): void {
+  if (!hasRoom(dir, false))
+    throw new JournalFailure(`There is no room left for the copy of the checkpoint in ${dir}`, {
+      diskFull: true,
+    });
+}
+
 /** Compacts the checkpoint, with pauses in which other tasks run and this thread may be ended. */
 async function compact(number: number): Promise<CheckpointSizes> {
   const pause = async ({ bytes }: Compacting) => {
     await wait((bytes / compactBytesPerSecond) * 1000);
     if (isClosing) throw new JournalFailure('The shard is stopping', { diskFull: false });
+    refuseWithoutRoom();
   };
   const sizes = await follower().compact((progress) => {
     answer({ number, progress });

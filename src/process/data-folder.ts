@@ -145,7 +145,7 @@ export function refuseNewer(path: string, layouts: Layouts): void {
 /** Opens the folder's directory. Throws `JournalDamaged`. */
 export function openDirectory(
   { directory: folder, directoryPart: part }: DataFolder,
-  options: Pick<DirectoryStoreOptions, 'onFailure' | 'archivedRevision'> = {},
+  options: Omit<DirectoryStoreOptions, 'folder' | 'part' | 'now'> = {},
 ): Directory {
   return new Directory({ folder, part, now: Date.now, ...options });
 }

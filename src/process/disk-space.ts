@@ -1,5 +1,6 @@
-// How much room the disk of a folder has, and how much its files take. A shard asks when it starts and every second:
-// without room it takes no writes.
+// How much room the disk of a folder has, and how much its files take. A shard asks when it starts and every second, the
+// directory before each change: without room they take no writes, because a write that fails inside the storage library ends
+// the process.
 
 import {
   closeSync,
@@ -46,6 +47,28 @@ export function bytesBelow(folder: string): number {
 /** Whether there is room in `folder`. `thorough` also writes and removes a file, which is the only way to notice a quota. */
 export function hasRoom(folder: string, thorough: boolean): boolean {
   return freeBytesIn(folder) >= freeBytesMin && (!thorough || takesBytes(join(folder, 'room.probe')));
+}
+
+/** Remembers whether the disk of a folder was full: then it must take a test write before it counts as having room again. */
+export class DiskRoom {
+  readonly #folder: string;
+  readonly #onChange: (isFull: boolean) => void;
+  /** Unknown until the first look. */
+  #isFull: boolean | null = null;
+
+  /** `onChange` hears when the disk is full, and when it has room again. */
+  constructor(folder: string, onChange: (isFull: boolean) => void = () => {}) {
+    this.#folder = folder;
+    this.#onChange = onChange;
+  }
+
+  /** Looks at the disk; the first time, and while it is full, by a test write, too. */
+  isFull(): boolean {
+    const wasFull = this.#isFull ?? false;
+    this.#isFull = !hasRoom(this.#folder, this.#isFull ?? true);
+    if (this.#isFull !== wasFull) this.#onChange(this.#isFull);
+    return this.#isFull;
+  }
 }
 
 function takesBytes(file: string): boolean {

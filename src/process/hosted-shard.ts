@@ -22,7 +22,7 @@ import { Shard } from '../shard/shard.ts';
 import type { ShardOptions } from '../shard/shard-options.ts';
 import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
 import type { Peer } from '../shard/turn.ts';
-import { hasRoom } from './disk-space.ts';
+import { DiskRoom } from './disk-space.ts';
 import { type CallbackOptions, takeCallback } from './network-callbacks.ts';
 import { startPage } from './page-starts.ts';
 
@@ -44,8 +44,8 @@ export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 
   readonly onCallback: (request: CallbackRequest, outcome: CallbackOutcome) => void;
   /** Whether the data folder is paused: the shard then reads, changes nothing and calls no networks. */
   readonly paused: boolean;
-  /** Hears, every second, whether the disk is full, and whether it was. */
-  readonly onDisk: (isFull: boolean, wasFull: boolean) => void;
+  /** Hears when the disk is full, and when it has room again. */
+  readonly onDisk: (isFull: boolean) => void;
 }
 
 /** What is not of the shard itself, because it needs the networks. */
@@ -64,7 +64,7 @@ export class HostedShard {
   readonly #options: HostedShardOptions;
   readonly #runner: Runner;
   #isPaused: boolean;
-  #isDiskFull = false;
+  readonly #room: DiskRoom;
   /** The directory's newest revision that the shard knows. */
   #revision: number;
   #isStopping = false;
@@ -78,6 +78,7 @@ export class HostedShard {
     this.#options = options;
     this.#isPaused = paused;
     this.#revision = revision;
+    this.#room = new DiskRoom(options.dir, options.onDisk);
     this.#runner = createRunner({
       networks,
       timers,
@@ -107,7 +108,7 @@ export class HostedShard {
   /** Begins with what is due, and settles when the shard has caught up: it is ready then. */
   async start(): Promise<void> {
     if (!this.#isPaused) this.#recoverCalls();
-    this.#watchDisk(true);
+    this.#watchDisk();
     this.#noteDirectory();
     this.#tickAfter(0);
     this.#everySecond();
@@ -196,17 +197,15 @@ export class HostedShard {
   #everySecond(): void {
     this.#options.timers.after(smallValuesMs, () => {
       if (this.#isStopping) return;
-      this.#watchDisk(false);
+      this.#watchDisk();
       this.shard.writeSmallValues().catch(this.#options.onFailure);
       this.#everySecond();
     });
   }
 
-  /** Refuses writes while the disk is full. A disk that was full must take a test write before writes are taken again. */
-  #watchDisk(thorough: boolean): void {
-    const isFull = !hasRoom(this.#options.dir, thorough || this.#isDiskFull);
-    this.#options.onDisk(isFull, this.#isDiskFull);
-    this.#isDiskFull = isFull;
+  /** Refuses writes while the disk is full. */
+  #watchDisk(): void {
+    const isFull = this.#room.isFull();
     this.shard.state.readOnly = isFull || this.#isPaused;
   }
 
@@ -228,7 +227,7 @@ export class HostedShard {
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#watchDisk(true);
+    this.#watchDisk();
     this.#noteDirectory();
     this.#recoverCalls();
     this.#wake();

@@ -1,10 +1,9 @@
 #!/usr/bin/env node
-// Starts the command `payments` under the Node that the project is pinned to, whatever Node the machine has. Plain
-// JavaScript, so that even an old Node can say what is missing.
+// Starts the command `payments` under the Node that the project is pinned to, whatever Node the machine has. The service runs
+// in a process of its own, which is started again after a crash (keep-running.mjs). Plain JavaScript, so that even an old Node
+// can say what is missing.
 
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,6 +11,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 // The link that npm makes to the Node of this platform's package.
 const pinned = join(root, 'node_modules', '.bin', 'node');
 const entry = join(root, 'src', 'process', 'payments.ts');
+const args = process.argv.slice(2);
 
 // npm and npx run a shell between themselves and this process, which forwards no signal. So when the parent has ended, this
 // process ends, too.
@@ -19,10 +19,9 @@ const parent = process.ppid;
 const ended = () => process.ppid !== parent && process.kill(process.pid, 'SIGTERM');
 if (process.env.npm_command !== undefined) setInterval(ended, 200).unref();
 
-if (process.versions.node.startsWith('22.') && process.features.typescript) {
-  await import(entry);
-} else if (existsSync(pinned)) {
-  runPinned();
+const isFit = process.versions.node.startsWith('22.') && process.features.typescript;
+if (isFit || existsSync(pinned)) {
+  await run();
 } else {
   console.error(
     `payments needs Node 22, which "npm ci" installs with the project; this is Node ${process.versions.node} and ` +
@@ -31,16 +30,18 @@ if (process.versions.node.startsWith('22.') && process.features.typescript) {
   process.exitCode = 1;
 }
 
-function runPinned() {
-  // The channel closes when this process is killed, which tells the command to stop.
-  const stdio = ['inherit', 'inherit', 'inherit', 'ipc'];
-  const child = spawn(pinned, [entry, ...process.argv.slice(2)], { stdio });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('error', (error) => {
-    console.error(`payments cannot run the pinned Node at ${pinned}: ${error.message}. Run "npm ci" again.`);
-    process.exitCode = 1;
-  });
-  child.on('exit', (code, signal) => {
-    process.exitCode = code ?? 128 + (constants.signals[signal] ?? 0);
-  });
+async function run() {
+  const { isKeptByOthers, isService, keepRunning } = await import('./keep-running.mjs');
+  const isStartedAgain = isService(args) && !isKeptByOthers(process.env, process.pid);
+  // The first process of a container can't kill itself, so the service is not that process.
+  const isApart = isStartedAgain || (isService(args) && process.pid === 1);
+  if (isFit && !isApart) await import(entry);
+  else {
+    keepRunning({
+      node: isFit ? process.execPath : pinned,
+      nodeArgs: isFit ? [...process.execArgv, entry] : [entry],
+      args,
+      isStartedAgain,
+    });
+  }
 }

@@ -1,7 +1,7 @@
 // Logs are JSON lines on standard output, or readable lines when that is a terminal. Every thread has a logger of its own
 // and writes to the same descriptor. It writes whole lines, in pieces small enough for a pipe to take at once, so that the
 // lines of different threads don't mix. Lines are gathered for a moment, so that one system call writes about twenty. The
-// gathered lines are written when the thread ends by itself, but not when it is terminated.
+// gathered lines are written with a fatal one and when the thread ends by itself, but not when it is terminated.
 //
 // No secret may be logged. `scrub` is the second line of defence: every line passes through it.
 
@@ -109,6 +109,11 @@ export class GatheredLines implements DestinationStream {
       this.#isFlushDue = false;
       this.flush();
     }, flushIntervalMs).unref();
+  }
+
+  /** pino calls this after a line of the level `fatal`, because the process may end at once. */
+  flushSync(): void {
+    this.flush();
   }
 
   flush(): void {

@@ -8,9 +8,9 @@ import { Registry } from 'prom-client';
 import { scrub } from '../core/secret-text.ts';
 import { type AnswerVisit, createDashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
 import { answerVisits } from '../edge/dashboard-port.ts';
-import { JournalDamaged } from '../journal/journal.ts';
+import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { SecretBox } from '../journal/secret-box.ts';
-import { CliFailure } from '../operator/cli/context.ts';
+import { CliFailure, ServiceCrash } from '../operator/cli/context.ts';
 import { Audit } from '../operator/server/audit.ts';
 import { openOperatorServer } from '../operator/server/server.ts';
 import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
@@ -32,7 +32,9 @@ import {
   openDirectory,
 } from './data-folder.ts';
 import { openFilesMax, withinOpenFiles } from './descriptors.ts';
+import { DiskRoom } from './disk-space.ts';
 import { examine } from './doctor.ts';
+import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { greet } from './first-start.ts';
 import { checkFolder } from './folder-check.ts';
 import { lockDataFolder } from './folder-lock.ts';
@@ -65,23 +67,36 @@ export async function serve(config: Config, load: () => Config, acceptLoss: bool
   const told = Promise.withResolvers<void>();
   // The handlers stay, because a second signal must not end the process during its stop: a terminal sends SIGINT to the
   // whole group, and the launcher forwards its own.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => told.resolve());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      // However this ends, the launcher does not start the service again.
+      process.send?.('stopping');
+      told.resolve();
+    });
+  }
   // Until there are threads, there is nothing that would have to be read again.
   process.on('SIGHUP', () => {});
+  // It may be rejected before anybody waits for it.
+  told.promise.catch(() => {});
   // Everything that was opened; it is closed in the opposite order.
   const closers: (() => Promise<unknown>)[] = [];
   try {
     await run({ config, load, acceptLoss, told, closers });
   } catch (error) {
-    const isClear =
-      error instanceof ConfigError ||
-      error instanceof DataFolderError ||
-      error instanceof JournalDamaged ||
-      error instanceof ThreadFailure;
-    throw isClear ? new CliFailure(error.message) : error;
+    throw ofCommandLine(error);
   } finally {
     await closeAll(closers);
   }
+}
+
+/** What the command line tells of an error: that the start was refused, that another start may help, or that this is a bug. */
+function ofCommandLine(error: unknown): unknown {
+  const refusals = [ConfigError, DataFolderError, JournalDamaged];
+  if (refusals.some((refusal) => error instanceof refusal)) return new CliFailure((error as Error).message);
+  // Such as a full disk.
+  if (error instanceof JournalFailure) return new ServiceCrash(error.message);
+  if (!(error instanceof ThreadFailure)) return error;
+  return error.fatal ? new CliFailure(error.message) : new ServiceCrash(error.message);
 }
 
 interface Run {
@@ -107,19 +122,18 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   const config = sized(configured);
   const logger = await createLogger({ level: config.logLevel, thread: 'main' });
   logConsole(logger);
+  endAtWriteErrors(logger);
   const audit = await openAudit(folder.path, config, logger);
   closers.push(() => audit.close());
   const registry = new Registry();
   const pause = new Pause(folder);
   const metrics = createSupervisorMetrics(registry, folder.path, pause);
   const visits = watchThread(registry, logger);
-  const directory = openDirectory(folder, {
-    onFailure(error, fatal) {
-      metrics.directoryFailed();
-      reportLost(error as Error, fatal, logger, told);
-    },
-    ...archivedOption(config, folder),
-  });
+  const onFailure = (error: unknown, fatal: boolean) => {
+    metrics.directoryFailed();
+    if (fatal) reportLost(error as Error, logger, told);
+  };
+  const directory = openDirectory(folder, { onFailure, ...directoryOptions(config, folder, logger) });
   closers.push(() => directory.closeStore());
   const checked = await checkFolder({ folder, directory, acceptLoss, warn: (text) => logger.warn(text) });
   noteLayouts(folder);
@@ -134,7 +148,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
     baseUrl,
     logger,
     metrics,
-    onEdgeEnded: told.reject,
+    onEdgeEnded: ({ message }) => told.reject(new ServiceCrash(message)),
     onRefusedKeys: (refused) => visits.run('refused_keys', null, () => void audit.refusedKeys(refused)),
     onDashboardPort: (port) => answerVisits(port, answerVisit, visits.failed),
   });
@@ -167,7 +181,7 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   );
   closers.push(await serveMetrics(config, metricsText, logger));
   if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
-    await greet({ directory, url, production: environmentOf(process.env) === 'production' });
+    await greet({ directory, url, production: environmentOf(process.env) === 'production', write: print });
     logger.info(inForce(config, folder, pause, { url, baseUrl }), `listening on ${url}`);
     manager.ready(`listening on ${url}`);
     closers.push(manager.watch(counted));
@@ -176,6 +190,8 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   logger.info('stopping');
   manager.stopping();
 }
+
+const print = (text: string) => void process.stdout.write(text);
 
 function openOperators(
   folder: DataFolder,
@@ -231,10 +247,11 @@ function prepare(config: Config): void {
 }
 
 /** Where the log is archived, the directory keeps the changes that the archive does not have. */
-function archivedOption({ logArchive: { dir } }: Config, folder: DataFolder) {
+function directoryOptions({ logArchive: { dir } }: Config, folder: DataFolder, logger: Logger) {
+  const isDiskFull = isFullOf(folder, logger);
   return dir === null
-    ? {}
-    : { archivedRevision: () => archivedSequence(archiveFolderOf(dir, folder, 'directory')) };
+    ? { isDiskFull }
+    : { isDiskFull, archivedRevision: () => archivedSequence(archiveFolderOf(dir, folder, 'directory')) };
 }
 
 /** What the log says when the service listens. */
@@ -242,10 +259,19 @@ function inForce({ edges, memory }: Config, { shards }: DataFolder, { paused }: 
   return { ...addresses, shards, edges, ...memory, ...(paused !== null && { paused }) };
 }
 
-/** A change of the directory is lost. The service ends when none can be written any more: no key could be revoked. */
-function reportLost(error: Error, fatal: boolean, logger: Logger, told: Run['told']): void {
+/** A change of the directory is lost, and the service ends: no key could be revoked any more. */
+function reportLost(error: Error, logger: Logger, told: Run['told']): void {
   logger.error({ err: error }, 'a change of the directory could not be written');
-  if (fatal) told.reject(new CliFailure(`the directory can't be used any more: ${error.message}`));
+  told.reject(new ServiceCrash(`the directory can't be used any more: ${error.message}`));
+}
+
+/** Whether the directory's disk is full; the log says when it becomes so. */
+function isFullOf({ directory }: DataFolder, logger: Logger): () => boolean {
+  const room = new DiskRoom(directory, (isFull) => {
+    if (isFull) logger.error('the disk is full: changes of organizations, keys and members are refused');
+    else logger.warn('the disk has room again: organizations, keys and members can be changed');
+  });
+  return () => room.isFull();
 }
 
 /** Fills in the values that depend on the machine, for a folder with so many shards. */

@@ -255,6 +255,11 @@ export function createSupervisorMetrics(registry: Registry, dataDir: string, pau
       this.set(pause.paused === null ? 0 : 1);
     },
   });
+  new Gauge({
+    name: 'payments_start_time_seconds',
+    help: 'When the process was started, in Unix seconds',
+    registers,
+  }).set(Math.round(performance.timeOrigin / 1000));
   const labelNames = ['shard'] as const;
   const up = new Gauge({
     name: 'payments_shard_up',

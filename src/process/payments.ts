@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { runCli } from '../operator/cli/cli.ts';
 import { CliFailure, type CliHost } from '../operator/cli/context.ts';
+import { exitCodes } from '../operator/cli/exit-codes.mjs';
 import { ConfigError, describeConfig, environmentOf, loadConfig } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { endProgress, showProgress } from './terminal-progress.ts';
@@ -131,6 +132,20 @@ const host: CliHost = {
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.channel?.unref();
 
+// A process that ends before the command has ended has crashed, and so has one whose command nobody waits for any more.
+let isOver = false;
+process.once('exit', () => {
+  if (!isOver) process.exitCode = exitCodes.crashed;
+});
+
+function end(code: number): void {
+  isOver = true;
+  process.exit(code);
+}
+
 // The reader of the output may close it early, as `head` does.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
+  end(code === 'EPIPE' ? exitCodes.done : exitCodes.failed),
+);
 process.exitCode = await runCli(process.argv.slice(2), host);
+isOver = true;

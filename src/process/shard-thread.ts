@@ -18,6 +18,7 @@ import type { Peer } from '../shard/turn.ts';
 import { createAddressCheck } from './address-check.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
 import { bytesBelow } from './disk-space.ts';
+import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { HostedShard } from './hosted-shard.ts';
 import { createLogger, logConsole } from './logger.ts';
 import { createShardMetrics } from './metrics.ts';
@@ -34,6 +35,7 @@ const main = parentPort!;
 const tell = (notice: Notice) => main.postMessage(notice);
 const logger = await createLogger({ level: config.logLevel, thread: `shard-${number}` });
 logConsole(logger);
+endAtWriteErrors(logger);
 const registry = new Registry();
 const metrics = createShardMetrics(registry, String(number));
 const visits = new Visits(registry, logger, `shard-${number}`, ['api', 'network_callback']);
@@ -111,6 +113,7 @@ metrics.residentBytesMax.set(cacheBytesMax + unwrittenBytesMax);
 const secrets = new SecretBox(secretsKeys);
 const networks = new ConfiguredNetworks({ config, secrets, send: createSend(config) });
 for (const { id, connectors } of accounts) networks.put(id, connectors);
+metrics.readOnly.set(0);
 const networkMetrics = new NetworkMetrics(registry, String(number), networks);
 
 const hosted = new HostedShard({
@@ -160,9 +163,9 @@ const hosted = new HostedShard({
     logger.warn({ call: callId, err: error }, 'a network call is tried again');
   },
   onCallback: (request, outcome) => networkMetrics.posted(request, outcome),
-  onDisk(isFull, wasFull) {
-    if (isFull && !wasFull) logger.error('the disk is full: writes are refused');
-    if (!isFull && wasFull) logger.warn('the disk has room again: writes are taken');
+  onDisk(isFull) {
+    if (isFull) logger.error('the disk is full: writes are refused');
+    else logger.warn('the disk has room again: writes are taken');
     metrics.readOnly.set(isFull ? 1 : 0);
   },
   onDamage: (reason) =>

@@ -23,6 +23,7 @@ import { Directory, type DirectoryChange } from '../../src/directory/directory.t
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
 import { withChecksum } from '../../src/journal/checksum.ts';
+import { onWriteError } from '../../src/journal/write-errors.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const startMs = 1_793_491_200_000;
@@ -225,27 +226,36 @@ describe('Directory', () => {
     );
   });
 
-  test('a disk that fails once on the meta page costs one change, not all that follow', async (context) => {
+  test('a disk that refuses the meta page tells so before anybody else hears of the change', async (context) => {
     if (process.platform !== 'linux') return context.skip('breaks a descriptor by way of /proc');
-    const failures: unknown[] = [];
-    await directory.closeStore();
-    const onFailure = (error: unknown, fatal: boolean) => failures.push([(error as Error).name, fatal]);
-    directory = new Directory({ folder, part, now: clock.now, onFailure });
-    const { organization, keys } = await directory.createOrganization('Souk', modes);
     const heard: string[] = [];
-    directory.onChange(({ keys }) => {
-      for (const { id, revokedAtMs } of keys) if (revokedAtMs !== null) heard.push(id);
-    });
+    await directory.closeStore();
+    const onFailure = (error: unknown, fatal: boolean) => heard.push(`${(error as Error).name} ${fatal}`);
+    directory = new Directory({ folder, part, now: clock.now, onFailure });
+    const { keys } = await directory.createOrganization('Souk', modes);
+    directory.onChange(() => void heard.push('changed'));
+    onWriteError(({ message }) => heard.push(message));
+    context.after(() => onWriteError(() => {}));
     breakMetaPage(folder);
     await assert.rejects(directory.revokeKey(keys.test.secret), { name: 'JournalFailure' });
-    assert.deepEqual(failures, [['JournalFailure', false]]);
-    assert.equal(directory.key(keys.test.secret).revokedAtMs, null);
-    assert.deepEqual(heard, []);
-    const { id } = await directory.revokeKey(keys.test.secret);
-    assert.deepEqual(heard, [id]);
+    const [first, ...rest] = heard;
+    assert.match(first!, /^Could not write to .*directory: /);
+    assert.deepEqual(rest, ['JournalFailure true']);
+  });
+
+  test('a full disk costs the changes that come meanwhile, and nothing else', async () => {
+    let isFull = true;
+    const failures: string[] = [];
+    await directory.closeStore();
+    const onFailure = (error: unknown, fatal: boolean) => failures.push(`${(error as Error).name} ${fatal}`);
+    directory = new Directory({ folder, part, now: clock.now, onFailure, isDiskFull: () => isFull });
+    await assert.rejects(directory.createOrganization('Souk', modes), /^JournalFailure: The disk is full/);
+    assert.deepEqual(failures, ['JournalFailure false']);
+    assert.deepEqual([directory.organizations(), directory.revision], [[], 0]);
+    isFull = false;
+    await directory.createOrganization('Souk', modes);
     await reopen();
-    assert.equal(directory.key(id).revokedAtMs, startMs);
-    assert.equal(directory.organization(organization.id).name, 'Souk');
+    assert.equal(directory.organizations().length, 1);
   });
 
   test('changes at the same time each see what the one before has left', async () => {

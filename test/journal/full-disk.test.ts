@@ -1,9 +1,9 @@
-// Full disks: the first append or checkpoint without space fails and ends the journal. Everything that had settled is on disk,
-// and with space again a new journal goes on.
+// Full disks: the first append or checkpoint without space fails and ends the journal, or the process of the service.
+// Everything that had settled is on disk, and with space again a new journal goes on.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { JournalFailure } from '../../src/journal/journal.ts';
@@ -47,10 +47,11 @@ test('a process whose files may not grow any more loses nothing that had settled
   const dir = temporaryFolder(context);
   // Each segment ends before the limit, but the checkpoint reaches it.
   const script = `trap '' XFSZ; ulimit -f 1200; exec ${run} '${dir}' checkpoints`;
-  const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+  const { stdout, signal } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
   const lines = stdout.trim().split('\n');
-  const failed = lines.filter((line) => line.startsWith('failed'));
-  assert.deepEqual(failed, ['failed {"name":"JournalFailure","diskFull":false}'], stdout);
+  // The checkpoint's thread is the service's own, which ends the process at once.
+  assert.equal(signal, 'SIGKILL', stdout);
+  assert.doesNotMatch(stdout, /failed/);
   const lastOf = (kind: string) =>
     Number(lines.findLast((line) => line.startsWith(kind))?.slice(kind.length) ?? 0);
   const journal = await open(dir);
@@ -103,7 +104,9 @@ test('a checkpoint whose disk fills up', async (context) => {
   const journal = await open(dir);
   await appendTurns(journal, [10]);
   const filler = join(dir, 'filler');
-  writeFileSync(filler, Buffer.alloc(1_300_000));
+  // The log's file may be growing still, so what is left is measured.
+  const { bavail, bsize } = statfsSync(dir);
+  writeFileSync(filler, Buffer.alloc(bavail * bsize - 300_000));
   const records = framesOf(upTo(3_000).map((number) => paymentIntent(number)));
   const write = () => journal.checkpoint.write({ records, sequence: 10, idempotencyRecords: [] });
   await assert.rejects(write(), { name: 'JournalFailure', diskFull: true });

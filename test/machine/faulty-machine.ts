@@ -2,7 +2,7 @@
 // reads, writes and syncs that fail, wait, end the process or flip a bit, clocks that are wrong, and a power cut.
 
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Service, startService, temporaryFolder } from '../service.ts';
 import { cutPower } from './power-cut.ts';
@@ -12,8 +12,8 @@ const ruleBytes = 112;
 const rulesMax = 8;
 
 export interface Rule {
-  /** `synced`: between such a write and its being on the disk. */
-  readonly on: 'read' | 'write' | 'sync' | 'synced';
+  /** `page`, `header`: writes of the storage library; `synced`: between such a write and its being on the disk. */
+  readonly on: 'read' | 'write' | 'page' | 'header' | 'sync' | 'synced' | 'create';
   /** A part of the file's path, or its end and a `$`. */
   readonly place: string;
   readonly action: 'fail' | 'wait' | 'kill' | 'flip';
@@ -81,9 +81,10 @@ export class FaultyMachine {
     };
   }
 
-  /** Starts the service on the machine. */
-  start(env: Readonly<Record<string, string>>): Promise<Service> {
-    return startService({ dataDir: this.dataDir, env: { ...env, ...this.environment } });
+  /** Starts the service on the machine; `launcher` is the script to start it by. */
+  start(env: Readonly<Record<string, string>>, launcher?: string): Promise<Service> {
+    const options = { dataDir: this.dataDir, env: { ...env, ...this.environment } };
+    return startService(launcher === undefined ? options : { ...options, launcher });
   }
 
   /** Everything works from now on, and the clocks are right. */
@@ -103,6 +104,12 @@ export class FaultyMachine {
         bytes.writeBigInt64LE(BigInt(value), at + 80 + number * 8);
     }
     this.#write(rulesAt, bytes);
+  }
+
+  /** How many operations have met the first rule: those that went on before it, and those that it has affected. */
+  get met(): number {
+    const bytes = readFileSync(this.#control);
+    return Number(bytes.readBigInt64LE(rulesAt + 104));
   }
 
   setClocks({ realMs = 0, monotonicMs = 0, driftPpm = 0 }: Clocks): void {

@@ -28,7 +28,7 @@ test('an edge thread that ends under load ends the service with a reason, and th
   await endThread(service, { entry: 'edge-thread.ts' });
   const [code, signal] = await exited;
   await merchant.pause();
-  assert.deepEqual([code, signal], [1, null]);
+  assert.deepEqual([code, signal], [70, null]);
   assert.match(service.output(), /edge[^\n]*broken by a test/);
 
   const again = await startService({ dataDir, env });

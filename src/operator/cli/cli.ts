@@ -1,7 +1,7 @@
 // The command `payments`: `serve` runs the service, `reshard` changes a stopped one's data, `audit` reads the audit
 // record; every other command asks the running service through its operators' socket. Human output by default, `--json`
-// for machines. Exit codes: 0 done, 1 refused or failed, 2 wrong usage. What went wrong is one line on standard error:
-// `payments: …`, or with `--json` `{"error":{"kind":…,"message":…}}`.
+// for machines. What went wrong is one line on standard error: `payments: …`, or with `--json`
+// `{"error":{"kind":…,"message":…}}`. The exit codes are in exit-codes.mjs.
 
 import { Command, CommanderError } from 'commander';
 import { OperatorFailure } from '../protocol.ts';
@@ -16,8 +16,10 @@ import {
   type CommonOptions,
   complain,
   createContext,
+  ServiceCrash,
 } from './context.ts';
 import { addDoctorCommand } from './doctor.ts';
+import { exitCodes } from './exit-codes.mjs';
 import { addHistoryCommand } from './history.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLimitCommands } from './limits.ts';
@@ -71,23 +73,24 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
   const json = args.includes('--json');
   try {
     await buildProgram(host, json).parseAsync([...args], { from: 'user' });
-    return 0;
+    return exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError) return usageCode(error, host, json);
     if (!(error instanceof CliFailure || error instanceof OperatorFailure)) throw error;
     const kind = error instanceof OperatorFailure ? error.kind : 'failed';
     complain(host, json, { kind, message: error.message });
-    return kind === 'usage' ? 2 : 1;
+    if (error instanceof ServiceCrash) return exitCodes.crashed;
+    return kind === 'usage' ? exitCodes.usage : exitCodes.failed;
   }
 }
 
 /** The exit code after help, or after wrong usage, which was reported where it was found. */
 function usageCode(error: CommanderError, host: CliHost, json: boolean): number {
-  if (error.exitCode === 0) return 0;
+  if (error.exitCode === 0) return exitCodes.done;
   // Without a command the help is printed.
   const message = 'name a command: "payments --help" lists them';
   if (json && error.code === 'commander.help') complain(host, json, { kind: 'usage', message });
-  return 2;
+  return exitCodes.usage;
 }
 
 function buildProgram(host: CliHost, json: boolean): Command {

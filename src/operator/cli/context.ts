@@ -187,6 +187,11 @@ export class CliFailure extends Error {
   override name = 'CliFailure';
 }
 
+/** The service can't go on, and another start may help. The message is one line. */
+export class ServiceCrash extends CliFailure {
+  override name = 'ServiceCrash';
+}
+
 export interface CliContext {
   readonly host: CliHost;
   /** Runs a command on the server. */

@@ -106,6 +106,7 @@ class Handle {
     if (fault.isWritten) this.machine.sync(this.file);
     if (!this.isApart) this.file.isPoisoned = fault.poisons;
     this.renew();
+    this.machine.failedLane = this.machine.simulation.current;
     throw diskError(fault.fault);
   }
 }

@@ -58,6 +58,8 @@ export class Machine {
   /** Lanes of processes beside the service's own. */
   readonly #apart = new WeakSet<Lane>();
   #endsIn = Infinity;
+  /** Who has met a write error inside the storage library in the task that runs. */
+  failedLane: Lane | null = null;
 
   constructor(simulation: Simulation) {
     this.simulation = simulation;
@@ -79,6 +81,13 @@ export class Machine {
   /** The process ends in the middle of one of the next operations. */
   endIn(operations: number): void {
     this.#endsIn = operations;
+  }
+
+  /** The process ends itself, here and now. */
+  endHere(why: string): never {
+    this.isDown = true;
+    this.struck.add(`the process ends itself: ${why}`);
+    throw new MachineDown('the process ends itself');
   }
 
   /** To be called before every operation: throws when whoever wants to do it is no more. */

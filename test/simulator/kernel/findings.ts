@@ -33,6 +33,7 @@ export const assertions = [
   'nothing goes out while paused',
   'the service starts on what a crash leaves',
   'the service fails of what failed, and of nothing else',
+  'a write error inside the storage library ends the process',
   'damage is noticed',
   'whatever was asked is answered in the end',
 ] as const;

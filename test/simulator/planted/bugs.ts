@@ -15,7 +15,7 @@ export interface PlantedBug {
 }
 
 /** Within so many seeds, from the first one on, each bug is found. */
-export const seedsMax = 400;
+export const seedsMax = 600;
 
 function bug(
   name: string,
@@ -54,9 +54,14 @@ const durability = [
     '    if (turn.entries.length > 0) this.#append(turn);\n    for (const call of turn.networkCalls.splice(0)) this.#options.callNetwork(call);',
   ]),
   bug('a commit that failed is taken for one that did not', [
-    'journal/log.ts',
-    'turn.settle(failure);',
-    'turn.settle(null);',
+    'journal/environment.ts',
+    '    throw await asJournalFailure(error, environment);\n',
+    '',
+  ]),
+  bug('the service goes on after a write error inside the storage library', [
+    'journal/environment.ts',
+    '  if (isWriteError(cause)) tellWriteError(failure);\n',
+    '',
   ]),
   bug('a checkpoint says that it holds one entry more', [
     'journal/checkpoint.ts',
@@ -190,11 +195,19 @@ const webhooks = [
 ];
 
 const operators = [
-  bug('a directory change is in force before it is on disk', [
-    'directory/directory-store.ts',
-    '        await this.#store.write(rows);\n        onWritten();',
-    '        onWritten();\n        void this.#store.write(rows).catch(() => {});',
-  ]),
+  bug(
+    'a directory change is acknowledged when the one before is on disk',
+    [
+      'directory/directory-store.ts',
+      '        await this.#store.write(rows);\n        onWritten();',
+      '        await this.#store.write(this.#late);\n        this.#late = rows;\n        onWritten();',
+    ],
+    [
+      'directory/directory-store.ts',
+      '  #revision: number;\n',
+      '  #revision: number;\n  #late = new Map();\n',
+    ],
+  ),
   bug('the edge goes on with a key that was revoked', [
     'edge/authenticate.ts',
     '    this.#byHeader.clear();\n',

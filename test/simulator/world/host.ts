@@ -89,6 +89,7 @@ export class Host {
   crash(withPower: boolean, afterMs: number): void {
     if ((this.service === null && this.#command === null) || this.#isOver) return;
     const { machine, happened, clocks } = this.#world;
+    this.#withPower = false;
     this.#cut();
     const { lost, lied } = machine.ended(withPower);
     if (lied) this.#forgotten();
@@ -108,7 +109,17 @@ export class Host {
 
   /** To be called after every task: a process that has ended in its middle is gone now. */
   afterTask(): void {
-    if (this.#world.machine.isDown) this.crash(this.#withPower, 300);
+    const { machine, judge } = this.#world;
+    const { failedLane, isDown } = machine;
+    const isOfService = failedLane !== null && (this.service?.lanes.includes(failedLane) ?? false);
+    machine.failedLane = null;
+    if (isDown) this.crash(this.#withPower, 300);
+    if (!isOfService) return;
+    judge.check(
+      'a write error inside the storage library ends the process',
+      isDown,
+      () => `${failedLane.name} has met one, and the service goes on`,
+    );
   }
 
   /** What was acknowledged may be gone: nobody can promise more than that what is left fits together. */

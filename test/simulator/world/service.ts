@@ -6,9 +6,11 @@ import { Directory, type DirectoryChange } from '../../../src/directory/director
 import { KeyRing } from '../../../src/edge/authenticate.ts';
 import { matchRoute } from '../../../src/edge/router.ts';
 import { JournalDamaged } from '../../../src/journal/journal.ts';
+import { onWriteError } from '../../../src/journal/write-errors.ts';
 import { archivedSequence, archiveFolderOf } from '../../../src/process/archive-folder.ts';
 import { type DataFolder, noteLayouts, openDataFolder } from '../../../src/process/data-folder.ts';
 import { accountOf, keyRingChangeOf } from '../../../src/process/directory-projections.ts';
+import { DiskRoom } from '../../../src/process/disk-space.ts';
 import { checkFolder } from '../../../src/process/folder-check.ts';
 import { Pause } from '../../../src/process/pause.ts';
 import { ShardClient } from '../../../src/shard/client.ts';
@@ -89,6 +91,15 @@ export class Service {
     this.#main = world.simulation.lane('main');
     this.#edge = world.simulation.lane('edge');
     this.#onEnded = onEnded;
+    onWriteError(({ message }) => this.#endAtWriteError(message));
+  }
+
+  /** The service ends when one of its threads meets a write error inside the storage library; a command goes on. */
+  #endAtWriteError(message: string): void {
+    const { simulation, machine } = this.#world;
+    if (!this.lanes.includes(simulation.current)) return;
+    this.#world.note(`${message}: the process ends itself`);
+    machine.endHere(`write error in ${simulation.current.name.replace(/ \d+$/, '')}`);
   }
 
   /** Starts the process; `ready` follows when all shards are. */
@@ -108,6 +119,7 @@ export class Service {
     this.#pause = new Pause(this.#folder);
     this.#world.isPaused = this.#pause.paused !== null;
     const { directory: folder, directoryPart: part, shards } = this.#folder;
+    const room = new DiskRoom(folder);
     const directory = new Directory({
       folder,
       part,
@@ -119,6 +131,7 @@ export class Service {
         note(`a change of the directory failed: ${(error as Error).message}`);
         if (fatal) this.#onEnded(error);
       },
+      isDiskFull: () => room.isFull(),
     });
     await checkFolder({
       folder: this.#folder,
@@ -416,8 +429,12 @@ export class Service {
     const { simulation } = this.#world;
     this.#isStopping = true;
     this.#webhooks?.cut();
-    const ofShards = this.shards.flatMap((thread) => thread?.lanes ?? []);
     const ofArchive = this.#archive === null ? [] : [this.#archive.lane];
-    for (const lane of [this.#main, this.#edge, ...ofShards, ...ofArchive]) simulation.cut(lane);
+    for (const lane of [...this.lanes, ...ofArchive]) simulation.cut(lane);
+  }
+
+  /** The threads of the process that write. */
+  get lanes(): readonly Lane[] {
+    return [this.#main, this.#edge, ...this.shards.flatMap((thread) => thread?.lanes ?? [])];
   }
 }

@@ -229,8 +229,6 @@ export class ShardThread {
 
   #damaged(reason: string): void {
     const { world, onFailure } = this.#options;
-    // An environment whose commit has failed refuses reads, too, until the shard has ended of it.
-    if (reason.includes('MDB_PANIC')) return;
     world.happened.add('damage told');
     world.judge.check('damage is noticed', world.isDamaged, () => `${reason}, and nothing was damaged`);
     if (!world.isDamaged) onFailure(new Error(reason));

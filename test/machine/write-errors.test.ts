@@ -1,0 +1,145 @@
+// Errors of the disk inside the storage library, under the launcher alone: the process ends at once, with all its shards, is
+// started again, and nothing that was acknowledged is lost. A disk that stays full is noticed, and its shard reads on.
+// MACHINE_FAULT_ROUNDS asks for more than one of each kind, MACHINE_FAULT_KINDS for the kinds whose names it matches.
+
+import assert from 'node:assert/strict';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { crampedEnv, type Merchant } from '../process/merchant.ts';
+import { type Service, send } from '../service.ts';
+import { FaultyMachine, type Rule } from './faulty-machine.ts';
+import { assertWhole, merchantsOn, pauseAll, progress, startWork } from './merchants.ts';
+
+const { EIO, ENOSPC } = constants.errno;
+const rounds = Number(process.env.MACHINE_FAULT_ROUNDS ?? 1);
+const chosen = new RegExp(process.env.MACHINE_FAULT_KINDS ?? '');
+/** The launcher, but that it never waits: there are more crashes here than in a year of any disk. */
+const launcher = join(import.meta.dirname, '../process/keeper.mjs');
+
+interface Kind {
+  readonly name: string;
+  readonly on: Rule['on'];
+  readonly errno: number;
+  readonly isLasting: boolean;
+}
+
+const kinds: readonly Kind[] = (['sync', 'page', 'header', 'create'] as const).flatMap((on) =>
+  [EIO, ENOSPC].flatMap((errno) =>
+    [false, true].map((isLasting) => ({
+      on,
+      errno,
+      isLasting,
+      name: `${on} ${errno === EIO ? 'EIO' : 'ENOSPC'} ${isLasting ? 'lasting' : 'once'}`,
+    })),
+  ),
+);
+
+/** The service as it is after its last start: a free port is another one then. */
+function now(service: Service): Service {
+  const url = [...service.output().matchAll(/Listening on (\S+)/g)].at(-1)![1]!;
+  return { ...service, url };
+}
+
+const count = (service: Service, what: RegExp) => [...service.output().matchAll(what)].length;
+const crashes = (service: Service) => count(service, /the service has ended [^\n]* started again/g);
+const shardRestarts = (service: Service) => count(service, /shard \d ended and is started again/g);
+
+async function isReady(service: Service): Promise<boolean> {
+  const answer = await send(now(service).url, '/readyz', {}).catch(() => null);
+  return answer?.status === 200;
+}
+
+/** A disk that lasts in its refusal refuses everything of a shard; otherwise it is one operation of a part of it. */
+function ruleFor({ on, errno, isLasting }: Kind, round: number): Rule {
+  const parts = on === 'create' ? ['shard-1/log/'] : ['shard-1/log/', 'shard-0/state', 'directory/data.mdb'];
+  const isWhole = isLasting && errno === ENOSPC;
+  const place = isWhole ? 'shard-1/' : parts[round % parts.length]!;
+  return {
+    on: isWhole && on === 'page' ? 'write' : on,
+    place,
+    action: 'fail',
+    argument: errno,
+    // The library tries twice to create a file.
+    ...(!isLasting && { count: on === 'create' ? 2 : 1 }),
+  };
+}
+
+interface Passed {
+  /** What ended, or was noticed. */
+  readonly what: string;
+  /** From the fault to the end of the process; null when that went on. */
+  readonly endMs: number | null;
+  /** From the fault, or the end of one that lasted, until the service was ready. */
+  readonly readyMs: number;
+}
+
+/** Has the disk fail under load, and waits until all is well again. */
+async function fail(
+  service: Service,
+  machine: FaultyMachine,
+  merchants: readonly Merchant[],
+  rule: Rule,
+  isLasting: boolean,
+): Promise<Passed> {
+  const before = { crashes: crashes(service), shards: shardRestarts(service) };
+  const written = service.output().length;
+  const ended = () => crashes(service) - before.crashes;
+  const hasShardEnded = () => shardRestarts(service) > before.shards;
+  const isFull = () => /the disk is full: (writes|changes)/.test(service.output().slice(written));
+  const isUp = () =>
+    service.output().lastIndexOf('Listening on') > service.output().lastIndexOf('the service has ended');
+  const isWell = async () => isUp() && (await isReady(service));
+  machine.faults(rule);
+  // Merchants write into the shards.
+  if (rule.place.startsWith('directory')) service.operate('org.create', { name: 'Shop' }).catch(() => {});
+  await service.until(() => machine.met > 0 || undefined);
+  let sinceMs = performance.now();
+  await service.until(() => ended() > 0 || hasShardEnded() || isFull() || undefined);
+  const endMs = ended() > 0 ? performance.now() - sinceMs : null;
+  if (isLasting) {
+    // It ends again of the same fault, or there is something that can be used without writing.
+    await service.until(async () => ended() > 1 || hasShardEnded() || (await isWell()) || undefined);
+    sinceMs = performance.now();
+  }
+  machine.heal();
+  await service.until(async () => (await isWell()) || undefined);
+  const readyMs = performance.now() - sinceMs;
+  await pauseAll(merchants);
+  startWork(now(service), merchants);
+  await progress(service, merchants, 5);
+  const what = [ended() > 0 && 'the process', hasShardEnded() && 'a shard', isFull() && 'full'];
+  return { what: what.filter(Boolean).join(' and '), endMs, readyMs };
+}
+
+function inOrder(times: readonly (number | null)[]): string {
+  const sorted = times.filter((ms) => ms !== null).sort((a, b) => a - b);
+  if (sorted.length === 0) return '-';
+  const at = (part: number) =>
+    Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!);
+  return `${at(0.5)}/${at(0.99)} ms`;
+}
+
+test('errors of the disk inside the storage library pass, whatever they hit, and nothing is lost', async (context) => {
+  const machine = FaultyMachine.make();
+  if (machine === null) return context.skip('needs Linux and a C compiler (cc)');
+  const service = await machine.start(crampedEnv, launcher);
+  const merchants = await merchantsOn(context, service);
+  startWork(service, merchants);
+  await progress(service, merchants, 5);
+  for (const kind of kinds.filter(({ name }) => chosen.test(name))) {
+    const passed: Passed[] = [];
+    for (let round = 0; round < rounds; round++)
+      passed.push(await fail(service, machine, merchants, ruleFor(kind, round), kind.isLasting));
+    const seen = Object.entries(Object.groupBy(passed, ({ what }) => what));
+    context.diagnostic(
+      `${kind.name}: ${seen.map(([what, times]) => `${times!.length} ${what}`).join(', ')}; ` +
+        `ended after ${inOrder(passed.map(({ endMs }) => endMs))}, ready after ${inOrder(passed.map(({ readyMs }) => readyMs))}`,
+    );
+  }
+  await pauseAll(merchants);
+  for (const merchant of merchants) await merchant.settle(now(service).url);
+  assert.doesNotMatch(service.output(), /stays down/);
+  assert.match(service.output(), /Could not write to [^\n]*nobody can trust this process: it ends at once/);
+  await assertWhole(now(service), merchants, '');
+});
