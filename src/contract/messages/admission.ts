@@ -96,7 +96,7 @@ export const admissionMessages = {
   },
   'rate_limit_exceeded.resend_failed': {
     en: 'All that failed at this endpoint can be sent again every {every} minutes: the next time in {wait} min.',
-    fr: 'Tous les échecs de ce point de terminaison peuvent être renvoyés toutes les {every} minutes : la prochaine fois dans {wait} min.',
+    fr: 'Tous les échecs de ce point de terminaison peuvent être renvoyés toutes les {every} minutes : la prochaine fois dans {wait} min.',
     ar: 'يمكن إعادة إرسال كل ما فشل لدى نقطة النهاية هذه مرة كل {every} دقيقة: المرة القادمة بعد {wait} د.',
   },
   test_daily_cap_reached: {
