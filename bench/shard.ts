@@ -37,6 +37,7 @@ function emptyLog(encode: (turn: LogBatch) => PackedChanges): Log {
     get nextSequence() {
       return nextSequence;
     },
+    durableEnd: null,
     append(turn) {
       const changes = encode(turn);
       nextSequence += turn.entries.length;

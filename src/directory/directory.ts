@@ -2,8 +2,8 @@
 // operators' commands are its only writers. A change is first on disk, then in memory, and then given to the listeners, who
 // send it to the other threads. A method resolves when all listeners have resolved: the change is then durable and in force.
 //
-// It also stores the sequence that each shard has reached, and counts its own changes; the shards store that count. So a
-// start notices when one of them was restored from an older backup than the others.
+// It also counts its changes, and the shards store that count. So a start notices when the directory was restored from an older
+// backup than the shards.
 
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { pack, unpack } from 'msgpackr';
@@ -61,14 +61,9 @@ const keyCheckRow = 'secrets-key';
 const listenKeyRow = 'listen_key';
 const listenKeyBytes = 32;
 
-/** Whether a row means nothing in another folder: it is about the shards of its own, or opens something. */
+/** Whether a row means nothing in another folder: earlier versions noted there how far its shards had come; or it opens something. */
 export function isForeignRow(row: string): boolean {
   return row.startsWith('noted/') || isTokenRow(row);
-}
-
-/** The row with the sequence that a shard is known to have reached. */
-function notedRow(generation: number, shard: number): string {
-  return `noted/${generation}/${shard}`;
 }
 
 export class Directory {
@@ -107,16 +102,6 @@ export class Directory {
   /** How many changes were made. */
   get revision(): number {
     return this.store.revision;
-  }
-
-  /** The sequence that a shard is known to have reached, at least; 0 when nothing is known. */
-  notedSequence(generation: number, shard: number): number {
-    return this.store.number(notedRow(generation, shard));
-  }
-
-  /** Notes the sequence that a shard has reached. Never rejects: what is noted is a lower bound. */
-  async noteSequence(generation: number, shard: number, sequence: number): Promise<void> {
-    await this.store.write(() => new Map([[notedRow(generation, shard), pack(sequence)]])).catch(() => {});
   }
 
   /** A value that is sealed with the key of the signing secrets, to recognize that key; null before the first start. */

@@ -3,7 +3,7 @@
 
 import type { Change } from '../domain/record.ts';
 import type { IndexRow } from '../domain/view.ts';
-import { sequenceKey } from './checkpoint.ts';
+import { segmentKey, sequenceKey } from './checkpoint.ts';
 import { checkpointTables } from './checkpoint-tables.ts';
 import { dataFile } from './environment.ts';
 import { indexPrefix, readNumber, rowKey, splitIndexName, valueBytesIn } from './index-keys.ts';
@@ -34,6 +34,11 @@ export class CheckpointReader {
   /** The sequence that it reflects. */
   get sequence(): number {
     return this.file.get(checkpointTables.meta, sequenceKey)?.readDoubleLE(0) ?? 0;
+  }
+
+  /** The first sequence of the log's newest segment; 0 when none was noted. */
+  get newestSegment(): number {
+    return this.file.get(checkpointTables.meta, segmentKey)?.readDoubleLE(0) ?? 0;
   }
 
   /** A small value, see `Checkpoint.getSmallValue`. */
@@ -109,6 +114,11 @@ export function recordOf(row: FileRow): Change | null {
 /** The sequence that the checkpoint in a folder reflects; null when there is none, or it is damaged there. */
 export function checkpointSequenceIn(folder: string): number | null {
   return unlessDamaged(folder, (checkpoint) => checkpoint.sequence) ?? null;
+}
+
+/** The first sequence of the log's newest segment, as the checkpoint in a folder has it; 0 when it can't be told. */
+export function newestSegmentIn(folder: string): number {
+  return unlessDamaged(folder, (checkpoint) => checkpoint.newestSegment) ?? 0;
 }
 
 /** A small value of the checkpoint in a folder; undefined when there is none, or it is damaged there. */

@@ -30,6 +30,7 @@ import {
   type IdempotencyRecord,
   type KeyedResponse,
   type LogBatch,
+  type LogEnd,
   type ReplayedEntry,
   type ResponseLocation,
   type StoredResponse,
@@ -236,6 +237,11 @@ export function readTurnHeader(bytes: Buffer): TurnHeader {
     wallMs: bytes.readDoubleLE(32),
     epoch: bytes.readDoubleLE(epochAt),
   };
+}
+
+/** The end of a log whose last batch this is. */
+export function endOfTurn(bytes: Buffer): LogEnd {
+  return { sequence: bytes.readDoubleLE(16), checksum: bytes.readUInt32LE(4) };
 }
 
 /** The log batch as one of the shard with this tag, for a folder that was made from another one's log. */

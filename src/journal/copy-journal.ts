@@ -6,13 +6,13 @@
 // which takes a tenth of the library's processor time. All tables are copied as they are: nothing here knows what they mean.
 
 import type { Frame } from './archive-file.ts';
-import { CheckpointReader } from './checkpoint-reader.ts';
+import { CheckpointReader, newestSegmentIn } from './checkpoint-reader.ts';
 import { tableNamesIn } from './checkpoint-rows.ts';
 import { damagedFile, dataFile, guardRead, openEnvironment } from './environment.ts';
 import { readLog, type StoredBatch } from './follow.ts';
 import { partOf, type ShardIdentity } from './identity.ts';
 import { FileDamage } from './lmdb-pages.ts';
-import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
+import { foldersOfJournal, mapSizesOf, refuseMissingSegment } from './open-journal.ts';
 import { rowFrames } from './row-frames.ts';
 import { endOf, Segments } from './segments.ts';
 
@@ -32,6 +32,14 @@ export class JournalCopy {
     this.#options = options;
     const { log } = foldersOfJournal(options.dir);
     this.#segments = new Segments(log, mapSizesOf(options).log, options.identity, 'read');
+  }
+
+  /** Throws `JournalDamaged` when the log's newest segment is gone: a copy would not show it. */
+  refuseMissingSegment(): void {
+    const newestSegment = newestSegmentIn(foldersOfJournal(this.#options.dir).checkpoint);
+    // A segment that was begun since is found, too.
+    this.#segments.refresh();
+    refuseMissingSegment(this.#segments, { newestSegment });
   }
 
   /** The sequence that the log ends with: everything up to it is durable. Throws `JournalDamaged`. */

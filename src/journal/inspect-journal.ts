@@ -14,13 +14,15 @@ import {
   openCheckpoint,
   refuseMissingSegment,
 } from './open-journal.ts';
-import { endOf, Segments } from './segments.ts';
+import { checksumAt, endOf, Segments } from './segments.ts';
 
 /** A journal as it lies on the disk; good while it is looked at. */
 export interface InspectedJournal {
   readonly checkpoint: Pick<LmdbCheckpoint, 'sequence' | 'getSmallValue' | 'listAfter'>;
   /** The sequence that the log ends with, 0 when it is empty. */
   readonly logEnd: number;
+  /** See `checksumAt` of the segments. */
+  checksumAt(sequence: number): number | null | undefined;
   /** The structure of every file is whole, so that the journal can be opened with `isChecked`. */
   readonly isWhole: boolean;
   /** Throws `JournalDamaged` when the log's newest segment is gone. */
@@ -47,6 +49,7 @@ export async function inspectJournal<T>(
     return look({
       checkpoint,
       logEnd: endOf(segments),
+      checksumAt: (sequence) => checksumAt(segments, sequence),
       isWhole,
       refuseMissingSegment: () => refuseMissingSegment(segments, checkpoint),
       acceptMissingSegment: () => acceptMissingSegment(segments, checkpoint),

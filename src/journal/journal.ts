@@ -110,10 +110,18 @@ export interface ReplayedEntry {
   readonly cause: Cause | null;
 }
 
+/** An end of a log: a sequence, and the checksum of the log batch that ends with it. */
+export interface LogEnd {
+  readonly sequence: number;
+  readonly checksum: number;
+}
+
 /** The write-ahead log of one shard. */
 export interface Log {
   /** The sequence that the next entry must have; starts at 1. */
   readonly nextSequence: number;
+  /** How far the log is on disk; null until something was appended and is there. */
+  readonly durableEnd: LogEnd | null;
   /**
    * Appends a turn and settles when it is on disk. Rejects with `JournalFailure` when it could not be written; from
    * then on every append rejects. Returns at once where each entry's stored response lies (null for entries without), and

@@ -36,6 +36,7 @@ export interface LogEngine extends ReadableLog {
   append(partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void>;
   /** Settles when everything up to `sequence` is durable. Rejects with `JournalFailure` when that will never happen. */
   durable(sequence: number): Promise<void>;
+  readonly durableEnd: Log['durableEnd'];
   readonly readResponse: Log['readResponse'];
   close(): Promise<void>;
 }

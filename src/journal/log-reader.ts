@@ -12,6 +12,7 @@ import { checkLabel, ForeignPart, partOf, type ShardIdentity, tagOf } from './id
 import type { ReplayedEntry, StoredResponse } from './journal.ts';
 import { type FileRow, LmdbFile } from './lmdb-file.ts';
 import { FileDamage } from './lmdb-pages.ts';
+import { segmentName } from './segments.ts';
 
 /** A place in the log. */
 export interface LogPlace {
@@ -97,17 +98,20 @@ export class LogReader implements LogSource {
   readonly name: string;
   readonly identity: ShardIdentity;
   readonly checkpointSequence: () => number | null;
+  readonly #newestSegment: () => number;
   readonly #tag: Buffer;
 
-  /** `folder` has a folder for each segment, named by its first sequence. The log must be that of `identity`. */
+  /** `folder` has a folder for each segment, named by its first sequence. The log must be that of `identity`. `newestSegment`: as it was noted. */
   constructor(
     folder: string,
     identity: ShardIdentity,
     checkpointSequence: LogSource['checkpointSequence'] = () => null,
+    newestSegment = () => 0,
   ) {
     this.name = folder;
     this.identity = identity;
     this.checkpointSequence = checkpointSequence;
+    this.#newestSegment = newestSegment;
     this.#tag = tagOf(identity);
   }
 
@@ -139,7 +143,11 @@ export class LogReader implements LogSource {
     upTo = Number.POSITIVE_INFINITY,
     reverse = false,
   }: LogRange = {}): Generator<FoundBatch | LogDefect> {
+    // Before the segments are listed, as one may be begun at any time.
+    const noted = this.#newestSegment();
     const all = this.segments();
+    const missing = noted > (all.at(-1)?.firstSequence ?? 0) && noted <= upTo ? this.#missing(noted) : null;
+    if (reverse && missing !== null) yield missing;
     const start = Math.max(
       0,
       all.findLastIndex(({ firstSequence }) => firstSequence <= after + 1),
@@ -161,6 +169,14 @@ export class LogReader implements LogSource {
       }
     }
     yield* gaps.rest();
+    if (!reverse && missing !== null) yield missing;
+  }
+
+  #missing(segment: number): LogDefect {
+    const file = dataFile(join(this.name, segmentName(segment)));
+    const defect = 'the newest segment is missing';
+    const { shard } = this.identity;
+    return { shard, file, segment, byte: null, defect, fromSequence: segment, toSequence: null };
   }
 
   #batchesOf(

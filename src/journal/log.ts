@@ -3,13 +3,14 @@
 // is never followed on disk by a later one: the disk always has a prefix of what was appended.
 
 import { assert } from '../core/assert.ts';
-import { readResponse, readTurnHeader } from './codec.ts';
+import { endOfTurn, readResponse, readTurnHeader } from './codec.ts';
 import { commitAppended, journalFailure, usedBytes } from './environment.ts';
 import { readLog } from './follow.ts';
 import { type ShardIdentity, tagOf } from './identity.ts';
 import {
   JournalDamaged,
   JournalFailure,
+  type LogEnd,
   type ResponseLocation,
   type StoredResponse,
   unlessDamaged,
@@ -61,6 +62,7 @@ export class SegmentedLog implements LogEngine {
   readonly #waiting = new Map<number, Waiting>();
   #writing: Promise<void> | null = null;
   #failure: JournalFailure | null = null;
+  #durableEnd: LogEnd | null = null;
 
   constructor(options: LogOptions) {
     this.#segments = options.segments;
@@ -107,6 +109,10 @@ export class SegmentedLog implements LogEngine {
     return readLog(this.#segments, after, upTo);
   }
 
+  get durableEnd(): LogEnd | null {
+    return this.#durableEnd;
+  }
+
   async durable(sequence: number): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
     // Batches settle in order.
@@ -119,6 +125,7 @@ export class SegmentedLog implements LogEngine {
       while (this.#waiting.size > 0) {
         const turns = [...this.#waiting.values()];
         await this.#write(turns);
+        this.#durableEnd = endOfTurn(turns.at(-1)!.bytes);
         for (const turn of turns) {
           this.#waiting.delete(turn.firstSequence);
           turn.settle(null);

@@ -184,11 +184,13 @@ function inStep(
   };
 }
 
+type NotingSegment = Pick<LmdbCheckpoint, 'newestSegment'>;
+
 /**
  * The folder of the log's newest segment when that is gone, else null. It leaves no other trace than the checkpoint's note:
  * what comes before it is whole.
  */
-function missingSegment(segments: Segments, checkpoint: LmdbCheckpoint): string | null {
+function missingSegment(segments: Segments, checkpoint: NotingSegment): string | null {
   const noted = checkpoint.newestSegment;
   return newestOf(segments) < noted ? segments.folderOf(noted) : null;
 }
@@ -205,7 +207,7 @@ function newestOf({ list }: Segments): number {
 }
 
 /** Refuses a log without its newest segment: a retry of a request that it held would run again. Throws `JournalDamaged`. */
-export function refuseMissingSegment(segments: Segments, checkpoint: LmdbCheckpoint): void {
+export function refuseMissingSegment(segments: Segments, checkpoint: NotingSegment): void {
   const missing = missingSegment(segments, checkpoint);
   if (missing === null) return;
   throw new JournalDamaged(

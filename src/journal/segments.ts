@@ -5,10 +5,10 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert } from '../core/assert.ts';
-import { readResponse, readTurnHeader, turnDefect } from './codec.ts';
+import { endOfTurn, readResponse, readTurnHeader, turnDefect } from './codec.ts';
 import { createEnvironment, dataFile, type Environment, guardRead, openEnvironment } from './environment.ts';
 import { type Part, partOf, type ShardIdentity, tagOf } from './identity.ts';
-import { JournalDamaged, type ResponseLocation, type StoredResponse } from './journal.ts';
+import { JournalDamaged, type ResponseLocation, type StoredResponse, unlessDamaged } from './journal.ts';
 import { type CheckDepth, remainingCheck } from './page-check.ts';
 import { SpareDescriptors } from './spare-descriptors.ts';
 import { syncPath } from './sync-path.ts';
@@ -27,6 +27,11 @@ export type Access = 'write' | 'read';
 const nameDigits = 16;
 /** The environments that are open at a time: the newest one, and those from which stored responses were read. */
 const openMax = 4;
+
+/** The name of the folder of a segment. */
+export function segmentName(firstSequence: number): string {
+  return String(firstSequence).padStart(nameDigits, '0');
+}
 
 export class Segments {
   readonly folder: string;
@@ -100,7 +105,7 @@ export class Segments {
 
   /** The folder of the segment with this first sequence, whether it exists or not. */
   folderOf(firstSequence: number): string {
-    return join(this.folder, String(firstSequence).padStart(nameDigits, '0'));
+    return join(this.folder, segmentName(firstSequence));
   }
 
   /** The only segment that can have `sequence`: the last one that does not begin after it. */
@@ -248,6 +253,26 @@ export function endOf(segments: Segments): number {
     const bytes = borrowTurn(environment, newest, key);
     if (bytes === undefined) throw misplaced(newest, key);
     return turnDefect(bytes, key, segments.tag) === null ? readTurnHeader(bytes).lastSequence : key;
+  });
+}
+
+/**
+ * The checksum of the log batch that ends with `sequence`; null when the log has this entry and no batch ends with it. Undefined
+ * when that can't be told, because the batch is damaged, or not there any more.
+ */
+export function checksumAt(segments: Segments, sequence: number): number | null | undefined {
+  const segment = segments.holding(sequence);
+  if (segment === undefined) return undefined;
+  return unlessDamaged(() => {
+    const environment = segments.open(segment);
+    const key = guardRead(segment.folder, () => [
+      ...environment.getKeys({ start: sequence, end: 0, reverse: true, limit: 1 }),
+    ])[0];
+    const bytes = key === undefined ? undefined : borrowTurn(environment, segment, key);
+    if (bytes === undefined || turnDefect(bytes, key!, segments.tag) !== null) return undefined;
+    const end = endOfTurn(bytes);
+    if (end.sequence === sequence) return end.checksum;
+    return end.sequence > sequence ? null : undefined;
   });
 }
 

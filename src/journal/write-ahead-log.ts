@@ -32,6 +32,10 @@ export class WriteAheadLog implements Log {
     return this.#nextSequence;
   }
 
+  get durableEnd(): Log['durableEnd'] {
+    return this.#engine.durableEnd;
+  }
+
   append(turn: LogBatch): ReturnType<Log['append']> {
     const { firstSequence, entries } = turn;
     assert(entries.length > 0, 'a turn has entries');

@@ -132,6 +132,7 @@ class Backup {
   async run(): Promise<void> {
     const { to } = this.#options;
     const { directory, shards } = this.#manifest;
+    for (const copy of this.#copies) copy.refuseMissingSegment();
     directory.state ??= await this.#directoryState();
     this.#save();
     // The log before the checkpoint: a stored response whose segment is dropped moves into the checkpoint.

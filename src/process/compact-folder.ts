@@ -15,7 +15,7 @@ import { OperatorFailure } from '../operator/protocol.ts';
 import type { CompactItem } from '../operator/server/services.ts';
 import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
 import { freeBytesIn, freeBytesMin } from './disk-space.ts';
-import { lockDataFolder } from './folder-lock.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
 import { recordOffline } from './offline-audit.ts';
 import { ThreadFailure } from './thread.ts';
 
@@ -56,7 +56,7 @@ function progressInWords({ shard, shards, rows, total }: NonNullable<CompactItem
 }
 
 async function compactStopped(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
-  const release = await lockDataFolder(dataDir);
+  const release = await lockExistingDataFolder(dataDir);
   try {
     const folder = await existingDataFolder(dataDir);
     const compact = (shard: number, report: (progress: Compacting) => void) =>

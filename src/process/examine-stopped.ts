@@ -13,7 +13,7 @@ import { openFilesMax, withinOpenFiles } from './descriptors.ts';
 import { freeBytesIn } from './disk-space.ts';
 import { describeFolder, diskCheck } from './doctor.ts';
 import { checkFolder } from './folder-check.ts';
-import { lockDataFolder } from './folder-lock.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
 import { examineMachine } from './machine-checks.ts';
 import { machineBytes, withShardMemory } from './machine-memory.ts';
 import { refuseRunning } from './reshard.ts';
@@ -73,7 +73,7 @@ async function openOnce(config: Config, environment: Environment): Promise<strin
     );
   }
   await refuseRunning(config.dataDir);
-  const release = await lockDataFolder(config.dataDir);
+  const release = await lockExistingDataFolder(config.dataDir);
   try {
     const folder = await existingDataFolder(config.dataDir);
     const directory = openDirectory(folder);

@@ -20,7 +20,7 @@ import { isOfScope, jointRetention, latestClock } from '../shard/small-values.ts
 import { type DataFolder, DataFolderError, existingDataFolder, openDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
 import { type Counts, type Head, type Line, linesFormat, recordLine, responseLine } from './folder-lines.ts';
-import { lockDataFolder } from './folder-lock.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
 import { inOrderOfTime } from './new-shards.ts';
 import { recordOffline } from './offline-audit.ts';
 import { refuseRunning } from './reshard.ts';
@@ -41,7 +41,7 @@ export async function exportDataFolder(
   if (existsSync(to)) throw new CliFailure(`${to} exists: name another file`);
   try {
     await refuseRunning(dataDir);
-    const release = await lockDataFolder(dataDir);
+    const release = await lockExistingDataFolder(dataDir);
     try {
       const folder = await existingDataFolder(dataDir);
       return await recordOffline(folder.path, 'export', { to }, warn, () => exportTo(to, folder, onProgress));

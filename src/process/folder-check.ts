@@ -1,7 +1,7 @@
-// Checks that the parts of a data folder belong together: each is in its own place, and all are from one moment. The shards and
-// the directory store how far the others have come, so a part from an older backup is behind what is stored about it. A start on
-// parts that don't belong together would forget payments or make revoked keys work again, so it is refused, unless the operator
-// accepts the loss.
+// Checks that the parts of a data folder belong together: each is in its own place, and all are from one moment. The shards store
+// how far the directory has come, and it is noted how far the shards have (sequence-notes.ts), so a part from an older backup is
+// behind what is known about it. A start on parts that don't belong together would forget payments or make revoked keys work
+// again, so it is refused, unless the operator accepts the loss.
 
 import type { Directory } from '../directory/directory.ts';
 import { indexRowsOf, organizationsIn } from '../domain/indexes.ts';
@@ -10,6 +10,7 @@ import { type InspectedJournal, inspectJournal } from '../journal/inspect-journa
 import { JournalDamaged } from '../journal/journal.ts';
 import { directoryRevisionKey, readRevision } from '../shard/small-values.ts';
 import { type DataFolder, DataFolderError } from './data-folder.ts';
+import { type Ends, type NotedEnd, readEnds } from './sequence-notes.ts';
 
 export interface FolderCheck {
   readonly folder: DataFolder;
@@ -27,6 +28,10 @@ interface ShardFindings {
   readonly number: number;
   readonly checkpoint: number;
   readonly logEnd: number;
+  /** What the log and the checkpoint together come to. */
+  readonly end: NotedEnd;
+  /** The log has another batch than the one that was noted. */
+  readonly isOther: boolean;
   readonly directoryRevision: number;
   readonly isWhole: boolean;
   readonly organizations: ReadonlySet<string>;
@@ -34,11 +39,15 @@ interface ShardFindings {
 
 const namedMax = 5;
 
-/**
- * Settles with the shards whose files were found whole: they can be opened without another check. Rejects with
- * `DataFolderError` when a part does not belong where it lies, or is older than the rest and that is not accepted.
- */
-export async function checkFolder(check: FolderCheck): Promise<Set<number>> {
+export interface CheckedFolder {
+  /** The shards whose files were found whole: they can be opened without another check. */
+  readonly whole: Set<number>;
+  /** How far each shard has come; what was noted where that can't be told, because the shard is damaged. */
+  readonly ends: Ends;
+}
+
+/** Rejects with `DataFolderError` when a part does not belong where it lies, or is older than the rest and that is not accepted. */
+export async function checkFolder(check: FolderCheck): Promise<CheckedFolder> {
   const { folder, directory, acceptLoss, warn } = check;
   const accept = (loss: string) => {
     if (acceptLoss) return warn(`${loss}: this was accepted`);
@@ -49,11 +58,14 @@ export async function checkFolder(check: FolderCheck): Promise<Set<number>> {
   let revision = 0;
   const organizations = new Set<string>();
   const whole = new Set<number>();
+  const ends = notedEnds(check);
   for (let number = 0; number < folder.shards; number++) {
-    const findings = await inspectShard(check, number);
+    const noted = ends[number]!;
+    const findings = await inspectShard(check, number, noted);
     if (findings === null) continue;
     if (findings.isWhole) whole.add(number);
-    await checkAge(check, findings, accept);
+    checkAge(folder, findings, noted, accept);
+    ends[number] = findings.end;
     revision = Math.max(revision, findings.directoryRevision);
     for (const org of findings.organizations) organizations.add(org);
   }
@@ -64,16 +76,29 @@ export async function checkFolder(check: FolderCheck): Promise<Set<number>> {
     await directory.skipTo(revision);
   }
   for (const { id } of directory.organizations()) organizations.delete(id);
-  if (organizations.size === 0) return whole;
+  if (organizations.size === 0) return { whole, ends };
   const named = [...organizations].slice(0, namedMax).join(', ');
   const more = organizations.size > namedMax ? ` and ${organizations.size - namedMax} more` : '';
   accept(`${folder.directory} does not know ${named}${more}, of whom there are payments`);
   await directory.restoreOrganizations(organizations);
-  return whole;
+  return { whole, ends };
+}
+
+function notedEnds({ folder, warn }: FolderCheck): (NotedEnd | null)[] {
+  const noted = readEnds(folder);
+  if (noted !== null) return [...noted];
+  warn(
+    `what was noted in ${folder.path} of its shards can't be read, so an older shard would not be noticed now`,
+  );
+  return Array.from({ length: folder.shards }, () => null);
 }
 
 /** Null when the shard is damaged. Then it stays down at the start, and the others go on. */
-async function inspectShard(check: FolderCheck, number: number): Promise<ShardFindings | null> {
+async function inspectShard(
+  check: FolderCheck,
+  number: number,
+  noted: NotedEnd | null,
+): Promise<ShardFindings | null> {
   const { folder, acceptLoss, warn, onDamage = () => {} } = check;
   const look = (journal: InspectedJournal): ShardFindings => {
     const { checkpoint, logEnd, isWhole, organizationsInLog } = journal;
@@ -86,8 +111,14 @@ async function inspectShard(check: FolderCheck, number: number): Promise<ShardFi
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
     if (acceptLoss) for (const org of organizationsInLog()) organizations.add(org);
     const directoryRevision = readRevision(checkpoint.getSmallValue(directoryRevisionKey));
+    const found = noted === null || noted.checksum === null ? undefined : journal.checksumAt(noted.sequence);
+    const isOther = found !== undefined && found !== noted!.checksum;
     const { sequence } = checkpoint;
-    return { number, checkpoint: sequence, logEnd, directoryRevision, isWhole, organizations };
+    const end = {
+      sequence: Math.max(logEnd, sequence),
+      checksum: journal.checksumAt(Math.max(logEnd, sequence)) ?? null,
+    };
+    return { number, checkpoint: sequence, logEnd, end, isOther, directoryRevision, isWhole, organizations };
   };
   const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
   try {
@@ -100,18 +131,22 @@ async function inspectShard(check: FolderCheck, number: number): Promise<ShardFi
   }
 }
 
-async function checkAge(
-  { folder, directory }: FolderCheck,
-  { number, checkpoint, logEnd }: ShardFindings,
+function checkAge(
+  { path, shardDir }: DataFolder,
+  { number, checkpoint, logEnd, end, isOther }: ShardFindings,
+  noted: NotedEnd | null,
   accept: (loss: string) => void,
-): Promise<void> {
-  const { path, generation } = folder;
-  const dir = folder.shardDir(number);
+): void {
+  const dir = shardDir(number);
   if (logEnd < checkpoint)
     accept(`${dir}/log is older than ${dir}/state: it ends at ${logEnd} instead of ${checkpoint}`);
-  const end = Math.max(logEnd, checkpoint);
-  const noted = directory.notedSequence(generation, number);
-  if (end >= noted) return;
-  accept(`${dir} is older than the rest of ${path}: it ends at ${end} and ${noted} was noted`);
-  await directory.noteSequence(generation, number, end);
+  if (noted === null) return;
+  if (end.sequence < noted.sequence)
+    accept(
+      `${dir} is older than the rest of ${path}: it ends at ${end.sequence} and ${noted.sequence} was noted`,
+    );
+  else if (isOther)
+    accept(
+      `${dir} is not the one that was last used in ${path}: its entry ${noted.sequence} is not the one that was noted`,
+    );
 }

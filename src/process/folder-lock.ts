@@ -16,7 +16,7 @@ import {
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { DataFolderError, lockFile, prepareDataFolder } from './data-folder.ts';
+import { DataFolderError, lockFile, lookAtDataFolder, prepareDataFolder } from './data-folder.ts';
 
 /** The package has no types. */
 const { tryLock } = createRequire(import.meta.url)('fs-native-extensions') as {
@@ -34,6 +34,12 @@ export async function lockDataFolder(path: string): Promise<() => Promise<void>>
   const descriptor = openLocked(path, file);
   nameHolder(descriptor);
   return async () => closeSync(descriptor);
+}
+
+/** The same for a folder that must be there. In one that is no data folder nothing is left behind. */
+export async function lockExistingDataFolder(path: string): Promise<() => Promise<void>> {
+  lookAtDataFolder(path);
+  return lockDataFolder(path);
 }
 
 function openLocked(path: string, file: string): number {

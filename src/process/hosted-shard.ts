@@ -4,6 +4,7 @@
 
 import { networkCallOf } from '../domain/network-call.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
+import type { LogEnd } from '../journal/journal.ts';
 import type { CallbackOutcome, Networks, TakenCallback } from '../networks/network.ts';
 import { postTimeoutMs } from '../networks/post.ts';
 import { createRunner, type Runner, type RunnerOptions } from '../networks/runner.ts';
@@ -44,6 +45,8 @@ export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 
   readonly onCallback: (request: CallbackRequest, outcome: CallbackOutcome) => void;
   /** Whether the data folder is paused: the shard then reads, changes nothing and calls no networks. */
   readonly paused: boolean;
+  /** Hears, every second and at the end, how far the log is durable, when that has changed. */
+  readonly onDurable: (end: LogEnd) => void;
   /** Hears when the disk is full, and when it has room again. */
   readonly onDisk: (isFull: boolean) => void;
 }
@@ -68,6 +71,8 @@ export class HostedShard {
   /** The directory's newest revision that the shard knows. */
   #revision: number;
   #isStopping = false;
+  /** The end of the log that was told. */
+  #toldEnd: LogEnd | null = null;
   /** The next tick may be a while ahead, because nothing was due and no message came. */
   #isIdle = false;
   #cancelTick = () => {};
@@ -198,9 +203,17 @@ export class HostedShard {
     this.#options.timers.after(smallValuesMs, () => {
       if (this.#isStopping) return;
       this.#watchDisk();
+      this.#tellDurable();
       this.shard.writeSmallValues().catch(this.#options.onFailure);
       this.#everySecond();
     });
+  }
+
+  #tellDurable(): void {
+    const { durableEnd } = this.#options.journal.log;
+    if (durableEnd === null || durableEnd === this.#toldEnd) return;
+    this.#toldEnd = durableEnd;
+    this.#options.onDurable(durableEnd);
   }
 
   /** Refuses writes while the disk is full. */
@@ -239,5 +252,6 @@ export class HostedShard {
     this.#cancelTick();
     this.#runner.stop();
     await this.shard.stop();
+    this.#tellDurable();
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { unpack } from 'msgpackr';
 import { filedChanges } from '../directory/change-log.ts';
 import { type Frame, readArchiveFile, refuseUnopened } from '../journal/archive-file.ts';
-import { checkpointSequenceIn } from '../journal/checkpoint-reader.ts';
+import { checkpointSequenceIn, newestSegmentIn } from '../journal/checkpoint-reader.ts';
 import { FiledLogReader } from '../journal/filed-log-reader.ts';
 import type { ShardIdentity } from '../journal/identity.ts';
 import { JournalDamaged } from '../journal/journal.ts';
@@ -60,7 +60,12 @@ function logOfDataFolder(path: string): LogFolder {
     name: path,
     shards: dirs.map(
       ({ log, checkpoint }, number) =>
-        new LogReader(log, folder.shardIdentity(number), () => checkpointSequenceIn(checkpoint)),
+        new LogReader(
+          log,
+          folder.shardIdentity(number),
+          () => checkpointSequenceIn(checkpoint),
+          () => newestSegmentIn(checkpoint),
+        ),
     ),
     stateOf: (number) => new StoredState(dirs[number]!.checkpoint),
     directoryDefect: async () => null,

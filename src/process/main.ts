@@ -7,9 +7,11 @@ import { availableParallelism } from 'node:os';
 import { Registry } from 'prom-client';
 import { scrub } from '../core/secret-text.ts';
 import { type AnswerVisit, createDashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
+import type { Directory } from '../directory/directory.ts';
 import { answerVisits } from '../edge/dashboard-port.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { SecretBox } from '../journal/secret-box.ts';
+import { systemTimers } from '../networks/timers.ts';
 import { CliFailure, ServiceCrash } from '../operator/cli/context.ts';
 import { Audit } from '../operator/server/audit.ts';
 import { openOperatorServer } from '../operator/server/server.ts';
@@ -47,6 +49,7 @@ import { operatorServices } from './operator-services.ts';
 import { Pause } from './pause.ts';
 import { createReread } from './reread.ts';
 import { openSecretsKeys } from './secrets-key.ts';
+import { SequenceNotes } from './sequence-notes.ts';
 import { ServiceManager } from './service-manager.ts';
 import { readStatus } from './status.ts';
 import { Supervisor } from './supervisor.ts';
@@ -135,13 +138,12 @@ async function run({ config: configured, load, acceptLoss, told, closers }: Run)
   };
   const directory = openDirectory(folder, { onFailure, ...directoryOptions(config, folder, logger) });
   closers.push(() => directory.closeStore());
-  const checked = await checkFolder({ folder, directory, acceptLoss, warn: (text) => logger.warn(text) });
-  noteLayouts(folder);
+  const parts = await checkParts({ folder, directory, acceptLoss, logger, closers });
   const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
   const supervisor = new Supervisor({
     config,
     folder,
-    checked,
+    ...parts,
     directory,
     secretsKeys,
     port,
@@ -257,6 +259,24 @@ function directoryOptions({ logArchive: { dir } }: Config, folder: DataFolder, l
 /** What the log says when the service listens. */
 function inForce({ edges, memory }: Config, { shards }: DataFolder, { paused }: Pause, addresses: object) {
   return { ...addresses, shards, edges, ...memory, ...(paused !== null && { paused }) };
+}
+
+interface Parts extends Pick<Run, 'acceptLoss' | 'closers'> {
+  readonly folder: DataFolder;
+  readonly directory: Directory;
+  readonly logger: Logger;
+}
+
+/** Checks that the parts of the folder belong together, and notes from now on how far the shards have come. */
+async function checkParts({ folder, directory, acceptLoss, logger, closers }: Parts) {
+  const warn = (text: string) => logger.warn(text);
+  const { whole: checked, ends } = await checkFolder({ folder, directory, acceptLoss, warn });
+  noteLayouts(folder);
+  const onFailure = (error: unknown) =>
+    logger.error({ err: error }, 'it could not be noted how far the shards have come');
+  const notes = new SequenceNotes({ folder, ends, timers: systemTimers, onFailure });
+  closers.push(() => notes.close());
+  return { checked, notes };
 }
 
 /** A change of the directory is lost, and the service ends: no key could be revoked any more. */

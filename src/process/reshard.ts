@@ -42,7 +42,7 @@ import {
 } from './data-folder.ts';
 import { bytesBelow, freeBytesIn, freeBytesMin } from './disk-space.ts';
 import { checkFolder } from './folder-check.ts';
-import { lockDataFolder } from './folder-lock.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
 import { inOrderOfTime, NewShards } from './new-shards.ts';
 import { recordOffline } from './offline-audit.ts';
 
@@ -81,7 +81,7 @@ export async function reshardStopped(config: Config, shards: number): Promise<Re
  */
 export async function reshard(options: ReshardOptions): Promise<Resharded> {
   await refuseRunning(options.dataDir);
-  const release = await lockDataFolder(options.dataDir);
+  const release = await lockExistingDataFolder(options.dataDir);
   try {
     const old = await existingDataFolder(options.dataDir);
     const { shards, warn } = options;

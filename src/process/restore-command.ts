@@ -14,7 +14,7 @@ import { identitiesIn } from './age-identities.ts';
 import { isClear } from './backup-command.ts';
 import type { Config } from './config-schema.ts';
 import { endPause, existingDataFolder } from './data-folder.ts';
-import { lockDataFolder } from './folder-lock.ts';
+import { lockDataFolder, lockExistingDataFolder } from './folder-lock.ts';
 import { recordOffline } from './offline-audit.ts';
 import { refuseRunning } from './reshard.ts';
 import { restore } from './restore.ts';
@@ -79,7 +79,7 @@ export async function verifyBackup(
 export async function resumeStopped({ dataDir }: Config): Promise<Resumed> {
   return clearly(async () => {
     await refuseRunning(dataDir);
-    const release = await lockDataFolder(dataDir);
+    const release = await lockExistingDataFolder(dataDir);
     try {
       const folder = await existingDataFolder(dataDir);
       const { paused } = folder;

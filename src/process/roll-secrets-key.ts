@@ -22,7 +22,7 @@ import {
   openDirectory,
 } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
-import { lockDataFolder } from './folder-lock.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
 import { recordOffline } from './offline-audit.ts';
 import { completeCheckpoint, refuseRunning } from './reshard.ts';
 import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } from './secrets-key.ts';
@@ -44,7 +44,7 @@ const warn = (message: string, fields: object = {}) =>
 
 async function roll(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
   await refuseRunning(config.dataDir);
-  const release = await lockDataFolder(config.dataDir);
+  const release = await lockExistingDataFolder(config.dataDir);
   try {
     const folder = await existingDataFolder(config.dataDir);
     return await recordOffline(folder.path, 'secrets.roll', {}, warn, () =>

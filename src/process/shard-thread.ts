@@ -152,10 +152,6 @@ const hosted = new HostedShard({
         logger.warn('the disk keeps a commit waiting: writes wait, reads of what is on disk go on');
       else logger.info('the disk takes commits again');
     },
-    checkpointed(records, seconds) {
-      metrics.observer.checkpointed(records, seconds);
-      tell({ type: 'checkpointed', sequence: journal.checkpoint.sequence });
-    },
   },
   onNetworkTrouble({ callId, error }) {
     const call = hosted.shard.state.records.get('network_call', callId);
@@ -175,6 +171,7 @@ const hosted = new HostedShard({
         'Stop the service and restore the data folder from a backup',
     ),
   onVisitFailed: visits.failed,
+  onDurable: (end) => tell({ type: 'durable', end }),
   onFailure: fail,
 });
 const { shard } = hosted;

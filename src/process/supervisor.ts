@@ -16,6 +16,7 @@ import { accountOf, keyRingChangeOf } from './directory-projections.ts';
 import type { Logger } from './logger.ts';
 import type { SupervisorMetrics } from './metrics.ts';
 import { createRequestLogClient } from './request-log-client.ts';
+import type { SequenceNotes } from './sequence-notes.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
 import { Thread, ThreadFailure } from './thread.ts';
 import type {
@@ -40,6 +41,8 @@ export interface SupervisorOptions {
   /** The shards whose files were just found whole: their first start does not check them again. */
   readonly checked: Set<number>;
   readonly directory: Directory;
+  /** How far the shards' logs have come. */
+  readonly notes: SequenceNotes;
   /** The keys with which the signing secrets are sealed. */
   readonly secretsKeys: readonly string[];
   readonly port: number;
@@ -217,7 +220,7 @@ export class Supervisor {
   }
 
   #makeShard(number: number): Thread {
-    const { folder, checked, directory, secretsKeys, baseUrl } = this.#options;
+    const { folder, checked, directory, notes, secretsKeys, baseUrl } = this.#options;
     const config = this.#config;
     const isChecked = checked.delete(number);
     const organizations = directory.snapshot().map(({ organization }) => organization);
@@ -238,7 +241,7 @@ export class Supervisor {
       paused,
     };
     const onNews = (news: News) => {
-      if (news.type === 'checkpointed') void directory.noteSequence(folder.generation, number, news.sequence);
+      if (news.type === 'durable') notes.note(number, news.end);
     };
     return Thread.worker(shardEntry, data, onNews, config.memory.shardMib);
   }

@@ -6,7 +6,7 @@ import type { KeyRingChange } from '../edge/authenticate.ts';
 import type { RefusedKey } from '../edge/refused-keys.ts';
 import type { UsedKey } from '../edge/used-keys.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
-import type { CheckpointSizes } from '../journal/journal.ts';
+import type { CheckpointSizes, LogEnd } from '../journal/journal.ts';
 import type { Config } from './config-schema.ts';
 import type { HostedAccount } from './directory-projections.ts';
 
@@ -43,8 +43,8 @@ export type Notice =
   | { readonly type: 'answer'; readonly question: number; readonly value?: unknown }
   /** How far the answer to a question has come. */
   | { readonly type: 'progress'; readonly question: number; readonly value: unknown }
-  /** A shard has written a checkpoint that reflects everything up to `sequence`. */
-  | { readonly type: 'checkpointed'; readonly sequence: number }
+  /** Everything in a shard's log up to this end is durable. */
+  | { readonly type: 'durable'; readonly end: LogEnd }
   /** API keys that an edge refused, for the audit record. */
   | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKey[] }
   /** API keys that were used at an edge. */
@@ -56,7 +56,7 @@ export type Notice =
 export type CompactAnswer = CheckpointSizes | { readonly failure: string };
 
 /** Messages that a thread sends without being asked. */
-export type News = Extract<Notice, { type: 'checkpointed' | 'refused_keys' | 'used_keys' }>;
+export type News = Extract<Notice, { type: 'durable' | 'refused_keys' | 'used_keys' }>;
 
 /** How a shard thread is started. */
 export interface ShardThreadData {

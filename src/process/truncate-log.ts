@@ -10,9 +10,10 @@ import { lostBatchOf } from '../operator/cli/log-truncate.ts';
 import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
 import type { Config } from './config-schema.ts';
 import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
-import { lockDataFolder } from './folder-lock.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
 import { recordOffline } from './offline-audit.ts';
 import { refuseRunning } from './reshard.ts';
+import { forgetEnd } from './sequence-notes.ts';
 
 const warn = (message: string, fields: object = {}) =>
   console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
@@ -22,7 +23,7 @@ export async function truncateStopped(config: Config, truncation: LogTruncation)
   const { dataDir, logArchive } = config;
   try {
     await refuseRunning(dataDir);
-    const release = await lockDataFolder(dataDir);
+    const release = await lockExistingDataFolder(dataDir);
     try {
       return await truncate(await existingDataFolder(dataDir), logArchive.dir, truncation);
     } finally {
@@ -52,7 +53,11 @@ async function truncate(
     await confirm(batch);
     const { entries, ...fields } = batch;
     const params = { ...fields, objects: entries.flatMap(({ objects }) => objects) };
-    await recordOffline(path, 'log.truncate', params, warn, async () => remove());
+    await recordOffline(path, 'log.truncate', params, warn, async () => {
+      // First: a note of what is given up would refuse the next start.
+      forgetEnd(folder, shard);
+      remove();
+    });
     return batch;
   });
   if (lost !== null) return lost;

@@ -11,7 +11,7 @@ import { CliFailure } from '../operator/cli/context.ts';
 import type { Finding, ReportProgress, Verification } from '../operator/cli/verification.ts';
 import { type DataFolder, DataFolderError, existingDataFolder, openDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
-import { lockDataFolder } from './folder-lock.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
 import { refuseRunning } from './reshard.ts';
 import { type Subject, verifyShard } from './verify-shard.ts';
 
@@ -37,7 +37,7 @@ const advice: Readonly<Record<Subject | 'folder', string>> = {
 export async function verifyDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Verification> {
   try {
     await refuseRunning(dataDir);
-    const release = await lockDataFolder(dataDir);
+    const release = await lockExistingDataFolder(dataDir);
     try {
       return await verifyFolder(await existingDataFolder(dataDir), onProgress);
     } finally {

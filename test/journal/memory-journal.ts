@@ -8,7 +8,7 @@ import type { Change } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
 import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
 import { CheckpointFollower, type FollowerCheckpoint } from '../../src/journal/checkpoint-follower.ts';
-import { readResponse, readTurnHeader } from '../../src/journal/codec.ts';
+import { endOfTurn, readResponse, readTurnHeader } from '../../src/journal/codec.ts';
 import type { FollowedLog } from '../../src/journal/follow.ts';
 import { IdempotencyRecordList, PackedRecords } from '../../src/journal/idempotency-rows.ts';
 import type { ShardIdentity } from '../../src/journal/identity.ts';
@@ -19,6 +19,7 @@ import {
   type IdempotencyRecord,
   JournalDamaged,
   JournalFailure,
+  type LogEnd,
   type OwnJournal,
   type ReplayedEntry,
   type ResponseLocation,
@@ -104,6 +105,11 @@ class MemoryEngine implements LogEngine {
   abandon(): void {
     this.#failure ??= new JournalFailure('The log crashed', { diskFull: false });
     this.#unsettled = [];
+  }
+
+  get durableEnd(): LogEnd | null {
+    const last = this.#disk.batches.at(-1);
+    return last === undefined ? null : endOfTurn(last.bytes);
   }
 
   append(_partition: ShardIdentity, _epoch: number, expectedSequence: number, bytes: Buffer): Promise<void> {

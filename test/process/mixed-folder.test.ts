@@ -4,14 +4,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import { revisionOf } from '../../src/directory/directory-store.ts';
 import { RowStore } from '../../src/journal/row-store.ts';
 import { lookAtDataFolder } from '../../src/process/data-folder.ts';
+import { readEnds } from '../../src/process/sequence-notes.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { paymentsWith } from './payments-command.ts';
 import { type Shop, shopOnEachShard } from './shops.ts';
 
 const entry = join(import.meta.dirname, '../../src/process/payments.ts');
@@ -90,6 +92,17 @@ test('a shard that has lost the newest segment of its log stays down until the l
   assert.equal((await create(service, shops[0]!, 'before')).headers.get('idempotent-replayed'), 'true');
   assert.match(service.output(), /newest segment of the log is missing.*--accept-loss/);
   assert.equal(await service.stop(), 0);
+  // Nothing makes a folder out of what is left that would not show it.
+  const to = join(temporaryFolder(), 'backup');
+  for (const command of [
+    ['backup', '--to', to],
+    ['reshard', '--shards', '1'],
+    ['log', 'verify'],
+  ]) {
+    const { code, out, error } = await paymentsWith({ PAYMENTS_DATA_DIR: dataDir }, ...command);
+    assert.match(out + error, /newest segment.* is missing/, command.join(' '));
+    assert.equal(code, 1);
+  }
   service = await startService({ dataDir, env, args: ['--accept-loss'] });
   assert.match(service.output(), /newest segment of the log: this was accepted/);
   assert.equal((await create(service, shops[1]!, 'after')).status, 200);
@@ -97,6 +110,97 @@ test('a shard that has lost the newest segment of its log stays down until the l
   service = await startService({ dataDir, env });
   assert.equal((await create(service, shops[1]!, 'after')).headers.get('idempotent-replayed'), 'true');
   assert.equal(await service.stop(), 0);
+});
+
+describe('a shard that is put back after a kill', () => {
+  /** Waits until it is noted how far the shards have come, and kills the service. */
+  async function killNoted(service: Service): Promise<void> {
+    const folder = lookAtDataFolder(service.dataDir);
+    const ends = async () => {
+      const { shards } = (await service.operate('status', {})) as {
+        shards: readonly { log_sequence: number }[];
+      };
+      return shards.map(({ log_sequence }) => log_sequence);
+    };
+    const expected = await ends();
+    await service.until(
+      () => readEnds(folder)!.every((end, n) => end?.sequence === expected[n]) || undefined,
+    );
+    await service.kill();
+  }
+  const noCheckpoint = { ...env, PAYMENTS_JOURNAL_CHECKPOINT_INTERVAL_MS: '3600000' };
+  let older: string;
+  let newer: string;
+  let shops: readonly Shop[];
+
+  before(async () => {
+    older = temporaryFolder();
+    let service = await startService({ dataDir: older, env });
+    shops = await shopOnEachShard(service, 2);
+    for (const shop of shops) assert.equal((await create(service, shop, 'first')).status, 200);
+    assert.equal(await service.stop(), 0);
+    newer = copyOf(older);
+    service = await startService({ dataDir: newer, env: noCheckpoint });
+    for (const shop of shops) assert.equal((await create(service, shop, 'second')).status, 200);
+    await killNoted(service);
+  });
+
+  test('is told when it is older than the seconds before, until that is accepted', async () => {
+    const folder = copyOf(newer);
+    replace(join(older, 'shard-1'), join(folder, 'shard-1'));
+    await assertRefused(
+      folder,
+      /shard-1 is older than the rest of .*: it ends at \d+ and \d+ was noted: .*--accept-loss/,
+    );
+    let service = await startService({ dataDir: folder, env, args: ['--accept-loss'] });
+    assert.match(service.output(), /shard-1 is older .*: this was accepted/);
+    await service.kill();
+    service = await startService({ dataDir: folder, env });
+    assert.equal((await create(service, shops[1]!, 'first')).headers.get('idempotent-replayed'), 'true');
+    assert.equal(await service.stop(), 0);
+  });
+
+  test('is told when it has gone another way, however far it came', async () => {
+    const folder = copyOf(newer);
+    const other = copyOf(older);
+    let service = await startService({ dataDir: other, env });
+    for (let n = 0; n < 5; n++) assert.equal((await create(service, shops[1]!, `other${n}`)).status, 200);
+    assert.equal(await service.stop(), 0);
+    replace(join(other, 'shard-1'), join(folder, 'shard-1'));
+    await assertRefused(
+      folder,
+      /shard-1 is not the one that was last used in .*: its entry \d+ .*--accept-loss/,
+    );
+    service = await startService({ dataDir: folder, env, args: ['--accept-loss'] });
+    assert.equal(await service.stop(), 0);
+    service = await startService({ dataDir: folder, env });
+    assert.equal((await create(service, shops[1]!, 'other4')).headers.get('idempotent-replayed'), 'true');
+    assert.equal(await service.stop(), 0);
+  });
+
+  test('is not looked for where the notes are gone or damaged, and the log says that they are damaged', async () => {
+    for (const spoil of [() => null, () => 'damaged']) {
+      const folder = copyOf(newer);
+      const notes = join(folder, 'sequences');
+      const text = spoil();
+      if (text === null) rmSync(notes);
+      else writeFileSync(notes, text);
+      const service = await startService({ dataDir: folder, env });
+      assert.equal(service.output().includes("of its shards can't be read"), text !== null);
+      assert.equal((await create(service, shops[1]!, 'second')).headers.get('idempotent-replayed'), 'true');
+      assert.equal(await service.stop(), 0);
+      assert.notEqual(readEnds(lookAtDataFolder(folder))?.[1], null);
+    }
+  });
+
+  test('but not when nothing was put back, and not after a reshard', async () => {
+    const folder = copyOf(newer);
+    assert.deepEqual(await payments(folder, 'reshard', '--shards', '3'), { code: 0, error: '' });
+    assert.deepEqual(readEnds(lookAtDataFolder(folder)), [null, null, null]);
+    const service = await startService({ dataDir: folder, env: { ...env, PAYMENTS_SHARDS: '3' } });
+    assert.equal((await create(service, shops[1]!, 'second')).headers.get('idempotent-replayed'), 'true');
+    assert.equal(await service.stop(), 0);
+  });
 });
 
 describe('a start on parts that do not belong together is refused', () => {
@@ -178,10 +282,10 @@ describe('a start on parts that do not belong together is refused', () => {
     replace(join(older, 'directory'), join(folder, 'directory'));
     replace(join(older, 'shard-0'), join(folder, 'shard-0'));
     replace(join(older, 'shard-1', 'log'), join(folder, 'shard-1', 'log'));
-    await assertRefused(folder, /shard-1\/log is older than .*--accept-loss/);
+    await assertRefused(folder, /shard-0 is older than .*--accept-loss/);
     let service = await startService({ dataDir: folder, env, args: ['--accept-loss'] });
     const accepted = /: this was accepted/g;
-    assert.equal(service.output().match(accepted)?.length, 3);
+    assert.equal(service.output().match(accepted)?.length, 4);
     assert.equal((await create(service, shops[0]!, 'second')).headers.get('idempotent-replayed'), null);
     const lost = await create(service, shops[1]!, 'second');
     assert.deepEqual([lost.status, lost.json.error?.code], [500, 'api_error'], 'it does not run again');

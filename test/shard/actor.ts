@@ -73,6 +73,9 @@ function heldJournal(
       get nextSequence() {
         return log.nextSequence;
       },
+      get durableEnd() {
+        return log.durableEnd;
+      },
       append(turn) {
         const { locations, changes, durable } = log.append(turn);
         return { locations, changes, durable: gate().then(() => durable) };

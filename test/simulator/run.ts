@@ -7,6 +7,7 @@ import { type Plan, planOf } from './plan.ts';
 import { type ActContext, act } from './world/acts.ts';
 import { auditAnswers, auditDamaged, auditRecordsAtEnd } from './world/audit-end.ts';
 import { Clients, type Shop } from './world/clients.ts';
+import { keepShard } from './world/earlier-shard.ts';
 import { inject } from './world/faults.ts';
 import { Host } from './world/host.ts';
 import { Limits } from './world/limits.ts';
@@ -27,6 +28,8 @@ export interface Outcome {
 const setUpMs = 30_000;
 /** The time in which everything that was asked, owed and begun must be done once nothing is injected any more. */
 const healingMs = 600_000;
+/** What is older than this was noted. */
+const notedMs = 3_000;
 const methodsOn = { card: true, cash: true };
 
 /** Plays a plan. With `isKept` the trace is kept. */
@@ -139,6 +142,7 @@ async function heal(
   world.machine.isLying = false;
   world.machine.faults.length = 0;
   world.clocks.correct();
+  const earlier = keepShard(world);
   const endMs = simulation.nowMs + healingMs;
   await until(endMs, () => clients.outstanding === 0 && host.isReady);
   const isDown = () => world.isDamaged && !host.isReady;
@@ -162,6 +166,11 @@ async function heal(
   await until(endMs + healingMs, () => host.isIdle);
   for (const limits of clients.limits.values()) limits.audit();
   if (judge.finding === null) auditRecordsAtEnd(world, clients, host.records());
+  if (judge.finding === null && earlier?.isOlder()) {
+    await until(simulation.nowMs + notedMs, () => false);
+    host.putBack(earlier);
+    await until(simulation.nowMs + healingMs, () => host.isReady);
+  }
   // Once more as it is left: all that was told must be there after a stop and a start.
   host.stop();
   await until(simulation.nowMs + healingMs, () => host.isReady && host.starts > 1);

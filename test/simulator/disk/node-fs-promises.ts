@@ -46,6 +46,10 @@ function openPlain(path: string, flags: string) {
     fsyncSync(descriptor);
   };
   return {
+    async write(bytes: Buffer, offset: number, length: number, position: number) {
+      await afterWriting();
+      return { bytesWritten: writeSync(descriptor, bytes, offset, length, position) };
+    },
     async writeFile(bytes: Uint8Array) {
       await afterWriting();
       writeSync(descriptor, bytes);

@@ -102,8 +102,16 @@ export function readSync(
   return node.bytes.copy(bytes, offset, position, position + length);
 }
 
-export function writeSync(descriptor: number, content: Uint8Array | string): number {
-  const bytes = Buffer.from(content as string);
+/** With a position, bytes that are there are overwritten, which takes no room. */
+export function writeSync(
+  descriptor: number,
+  content: Uint8Array | string,
+  offset = 0,
+  length = content.length - offset,
+  position: number | null = null,
+): number {
+  const bytes = Buffer.from(content as string).subarray(offset, offset + length);
+  if (position !== null) return overwrite(described(descriptor), bytes, position);
   theMachine().step();
   refuseFull();
   const open = described(descriptor);
@@ -111,6 +119,15 @@ export function writeSync(descriptor: number, content: Uint8Array | string): num
   if (!(node instanceof PlainFile)) throw systemError('EBADF', open.path);
   node.history.push(Buffer.concat([node.bytes.subarray(0, open.position), bytes]));
   open.position += bytes.length;
+  return bytes.length;
+}
+
+function overwrite({ node, path }: Descriptor, bytes: Buffer, position: number): number {
+  theMachine().step();
+  if (!(node instanceof PlainFile)) throw systemError('EBADF', path);
+  const written = Buffer.from(node.bytes);
+  bytes.copy(written, position);
+  node.history.push(written);
   return bytes.length;
 }
 
@@ -205,11 +222,13 @@ export function accessSync(path: string): void {
 
 export function chmodSync(): void {}
 
-export function readFileSync(path: string, encoding: 'utf8'): string {
+export function readFileSync(path: string): Buffer;
+export function readFileSync(path: string, encoding: 'utf8'): string;
+export function readFileSync(path: string, encoding?: 'utf8'): string | Buffer {
   theMachine().step();
   const node = nodeAt(path);
   if (!(node instanceof PlainFile)) throw systemError('EISDIR', path);
-  return node.bytes.toString(encoding);
+  return encoding === undefined ? Buffer.from(node.bytes) : node.bytes.toString(encoding);
 }
 
 export async function* createReadStream(
@@ -227,9 +246,13 @@ export async function* createReadStream(
   closeSync(descriptor);
 }
 
-export function writeFileSync(path: string, text: string, options: { flush?: boolean } = {}): void {
+export function writeFileSync(
+  path: string,
+  content: string | Uint8Array,
+  options: { flush?: boolean } = {},
+): void {
   const descriptor = openSync(path, 'w');
-  writeSync(descriptor, Buffer.from(text));
+  writeSync(descriptor, content);
   if (options.flush) fsyncSync(descriptor);
   closeSync(descriptor);
 }

@@ -147,10 +147,15 @@ export class Volume {
           visit(`${path}/${name}`, child);
       else if (node instanceof EnvironmentFile) settle<Contents>(path, node);
       else {
-        const isSynced = node.history.length === 1;
+        const { history } = node;
         const bytes = settle<Buffer>(path, node);
-        if (!isSynced && random.chance(0.5))
-          node.history = [bytes.subarray(0, random.below(bytes.length + 1))];
+        if (history.length > 1 && random.chance(0.5)) {
+          const cut = random.below(bytes.length + 1);
+          const before = history[history.indexOf(bytes) - 1];
+          // Where a file was overwritten, what comes behind is as it was.
+          const rest = before?.length === bytes.length ? before.subarray(cut) : Buffer.alloc(0);
+          node.history = [Buffer.concat([bytes.subarray(0, cut), rest])];
+        }
       }
     };
     visit('', this.root);

@@ -35,6 +35,7 @@ export const assertions = [
   'the service fails of what failed, and of nothing else',
   'a write error inside the storage library ends the process',
   'damage is noticed',
+  'a shard that is put back is noticed',
   'whatever was asked is answered in the end',
 ] as const;
 export type Assertion = (typeof assertions)[number];

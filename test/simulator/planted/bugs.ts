@@ -25,6 +25,16 @@ function bug(
 }
 
 const durability = [
+  bug('a sequence is noted before it is durable', [
+    'journal/log.ts',
+    '    const { promise: durable, resolve, reject }',
+    '    this.#durableEnd = endOfTurn(bytes);\n    const { promise: durable, resolve, reject }',
+  ]),
+  bug('how far the shards have come is noted at a stop only', [
+    'process/sequence-notes.ts',
+    '    this.#isChanged = true;\n    this.#writeSoon();',
+    '    this.#isChanged = true;',
+  ]),
   bug('a new segment is not synced in its folder', [
     'journal/environment.ts',
     'renameSync(unfinished, folder);\n  syncPath(dirname(folder));',

@@ -9,6 +9,7 @@ import { Folder } from '../disk/volume.ts';
 import { Finding } from '../kernel/findings.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { type Backup, Backups, dataDir } from './backups.ts';
+import type { EarlierShard } from './earlier-shard.ts';
 import { isOfDisk } from './failures.ts';
 import { Service } from './service.ts';
 import type { World } from './world.ts';
@@ -31,6 +32,8 @@ export class Host {
   #command: Lane | null = null;
   /** The machine was lost: the folder comes back from this backup. */
   #lostTo: Backup | null = null;
+  /** A shard's folder is as it was before; this undoes it. */
+  #undoPutBack: (() => void) | null = null;
   readonly backups: Backups;
 
   constructor(world: World) {
@@ -62,6 +65,7 @@ export class Host {
       simulation.soon(this.#lane, () => {
         if (this.service !== service || this.isReady) return;
         this.isReady = true;
+        if (this.#undoPutBack !== null) this.#judgePutBack('it starts');
         this.#world.note('ready');
         if (this.#world.isPaused) simulation.after(this.#lane, pauseMs, () => this.service?.resume());
       }),
@@ -73,6 +77,11 @@ export class Host {
     this.#world.note(`the process ends: ${message}`);
     const isDamage = error instanceof JournalDamaged || (name === 'DataFolderError' && !isOfDisk(error));
     const { judge, isDamaged } = this.#world;
+    if (this.#undoPutBack !== null) {
+      this.#judgePutBack(message);
+      this.#restart(100);
+      return;
+    }
     if (isDamage && isDamaged) {
       // An operator has to restore a backup: the run is over.
       judge.check('damage is noticed', true, () => '');
@@ -99,6 +108,23 @@ export class Host {
     this.#restart(afterMs, true);
     // A disk that lied while the folder was restored may have nothing of it, and an operator has to restore it again.
     if (lied && this.#lostTo === null && machine.volume.find(dataDir) === undefined) this.end();
+  }
+
+  /** The process is killed, and a shard's folder is put back as it was. The next start must refuse that; then it is undone. */
+  putBack({ dir, folder }: EarlierShard): void {
+    const { volume } = this.#world.machine;
+    this.crash(false, 100);
+    this.#world.note(`${dir} is put back as it was`);
+    const own = volume.find(dir)!;
+    volume.put(dir, folder);
+    this.#undoPutBack = () => volume.put(dir, own);
+  }
+
+  #judgePutBack(message: string): void {
+    const isNoticed = /is older than the rest of|is not the one that was last used in/.test(message);
+    this.#world.judge.check('a shard that is put back is noticed', isNoticed, () => message);
+    this.#undoPutBack!();
+    this.#undoPutBack = null;
   }
 
   /** The process ends in the middle of one of its next operations on the disk. */

@@ -13,6 +13,7 @@ import { accountOf, keyRingChangeOf } from '../../../src/process/directory-proje
 import { DiskRoom } from '../../../src/process/disk-space.ts';
 import { checkFolder } from '../../../src/process/folder-check.ts';
 import { Pause } from '../../../src/process/pause.ts';
+import { SequenceNotes } from '../../../src/process/sequence-notes.ts';
 import { ShardClient } from '../../../src/shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
 import { clientBounds } from '../../../src/shard/memory.ts';
@@ -79,6 +80,7 @@ export class Service {
   #archive: ArchiveProcess | null = null;
   #folder!: DataFolder;
   #pause!: Pause;
+  #notes!: SequenceNotes;
   directory: Directory | null = null;
   #isStopping = false;
   onShardStart: () => void = () => {};
@@ -133,7 +135,7 @@ export class Service {
       },
       isDiskFull: () => room.isFull(),
     });
-    await checkFolder({
+    const { ends } = await checkFolder({
       folder: this.#folder,
       directory,
       acceptLoss: this.#world.isDamaged,
@@ -141,6 +143,12 @@ export class Service {
         judge.check('the service starts on what a crash leaves', this.#world.isDamaged, () => message),
     });
     noteLayouts(this.#folder);
+    this.#notes = new SequenceNotes({
+      folder: this.#folder,
+      ends,
+      timers: { after: (ms, run) => simulation.after(this.#main, ms, run) },
+      onFailure: (error) => note(`the notes could not be written: ${(error as Error).message}`),
+    });
     this.directory = directory;
     directory.onChange((change) => this.#changed(change));
     for (const change of directory.snapshot()) this.#keys.put(keyRingChangeOf(change));
@@ -176,11 +184,7 @@ export class Service {
       folder: this.#folder,
       accounts,
       revision: directory.revision,
-      onCheckpoint: (sequence) =>
-        simulation.soon(
-          this.#main,
-          () => void directory.noteSequence(this.#folder.generation, number, sequence),
-        ),
+      onDurable: (end) => simulation.soon(this.#main, () => this.#notes.note(number, end)),
       onFailure: (error) => simulation.soon(this.#main, () => this.shardEnded(number, thread, error)),
     });
     this.shards[number] = thread;
@@ -407,6 +411,7 @@ export class Service {
       );
       void Promise.all(stops).then(async () => {
         await this.#stopArchive();
+        await this.#notes.close();
         await this.directory?.closeStore();
         stopped();
       });

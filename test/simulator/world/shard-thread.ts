@@ -3,7 +3,7 @@
 
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { Change, StoredRecord } from '../../../src/domain/record.ts';
-import type { Journal, OwnJournal } from '../../../src/journal/journal.ts';
+import type { Journal, LogEnd, OwnJournal } from '../../../src/journal/journal.ts';
 import { openJournal } from '../../../src/journal/open-journal.ts';
 import type { Networks, TellingNetworks } from '../../../src/networks/network.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
@@ -36,7 +36,7 @@ export interface ShardThreadOptions {
   /** The directory's. */
   readonly revision: number;
   readonly onFailure: (error: unknown) => void;
-  readonly onCheckpoint: (sequence: number) => void;
+  readonly onDurable: (end: LogEnd) => void;
 }
 
 export class ShardThread {
@@ -139,10 +139,11 @@ export class ShardThread {
         stalled: (stalledMs) => {
           for (const peer of this.#peers) peer.post({ stalledMs }, []);
         },
-        checkpointed: () => this.#options.onCheckpoint(this.#journal.checkpoint.sequence),
+        checkpointed() {},
       },
       onNetworkTrouble() {},
       onCallback() {},
+      onDurable: this.#options.onDurable,
       onDisk() {},
       onDamage: (reason) => this.#damaged(reason),
       onVisitFailed: onFailure,
@@ -190,6 +191,9 @@ export class ShardThread {
       log: {
         get nextSequence() {
           return log.nextSequence;
+        },
+        get durableEnd() {
+          return log.durableEnd;
         },
         append: (turn) => {
           for (const { changes } of turn.entries) remember(changes);

@@ -42,7 +42,7 @@ export class World {
   readonly sentInPause: string[] = [];
   readonly #histories = new Map<string, History>();
   /** The data folder that the service has opened last. What another one held can't be lost any more. */
-  folderInUse: Pick<DataFolder, 'id' | 'generation'> | null = null;
+  folderInUse: DataFolder | null = null;
   /** The run injects nothing any more. */
   isHealed = false;
 
