@@ -2,8 +2,7 @@
 // shard is told, and the next journal goes on with nothing lost.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -116,42 +115,6 @@ test('a thread that ends in the middle of a checkpoint is told of, and the next 
     );
     await assert.rejects(journal.close(), { name: 'JournalFailure' });
   }
-});
-
-test('a checkpoint that finds the disk full says so, and goes on once there is room', async (context) => {
-  let disk: string | null = null;
-  context.after(() => disk !== null && spawnSync('umount', ['-l', disk]));
-  const folder = join(temporaryFolder(context), 'disk');
-  mkdirSync(folder);
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', folder]);
-  if (status !== 0) return context.skip('needs the right to mount a file system');
-  disk = folder;
-  const full = await open(folder, 1 << 26);
-  const sequence = await appendCycled(full.journal, 2_000);
-  const filler = join(folder, 'filler');
-  for (let bytes = 4 << 20; ; bytes -= 1 << 14) {
-    try {
-      writeFileSync(filler, Buffer.alloc(bytes));
-      break;
-    } catch {
-      // That was more than there is.
-    }
-  }
-  const failure = { name: 'JournalFailure', diskFull: true };
-  await assert.rejects(full.journal.checkpointer.write(sequence), failure);
-  await assert.rejects(
-    full.journal.checkpointer.putSmallValues(new Map([['a', new Uint8Array(1)]])),
-    failure,
-  );
-  assert.equal(full.journal.checkpoint.sequence, 0);
-  await full.journal.close();
-  rmSync(filler);
-  spawnSync('mount', ['-o', 'remount,size=32m', folder]);
-  const again = await open(folder, 1 << 26);
-  assert.deepEqual(sequencesOf(await replayOf(again.journal)), upTo(sequence));
-  await again.journal.checkpointer.write(sequence);
-  assertReflects(again.journal, sequence);
-  await again.journal.close();
 });
 
 test('a damaged batch of the log is not stepped over: the checkpoint ends before it', async (context) => {
