@@ -5,19 +5,19 @@
 
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { loadConfig } from '../src/config/config.ts';
 import type { Clocks } from '../src/core/clock.ts';
+import { existingDataFolder, openDirectory } from '../src/data-folder/data-folder.ts';
+import { lockDataFolder } from '../src/data-folder/folder-lock.ts';
 import { indexRowsOf } from '../src/domain/indexes.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
-import { CheckpointWorker } from '../src/process/checkpoint-worker.ts';
-import { loadConfig } from '../src/process/config.ts';
-import { existingDataFolder, openDirectory } from '../src/process/data-folder.ts';
-import { accountOf } from '../src/process/directory-projections.ts';
-import { lockDataFolder } from '../src/process/folder-lock.ts';
-import { systemClocks } from '../src/process/system-clocks.ts';
 import { memoryShares } from '../src/shard/memory.ts';
 import { Shard } from '../src/shard/shard.ts';
 import { shardOfOrganization } from '../src/shard/shard-map.ts';
 import { clockKey, clockStateOf, writeClock } from '../src/shard/small-values.ts';
+import { systemClocks } from '../src/telemetry/system-clocks.ts';
+import { CheckpointWorker } from '../src/threads/checkpoint-worker.ts';
+import { accountOf } from '../src/threads/directory-projections.ts';
 import { shardOptions } from '../test/shard/shard-options.ts';
 import { Shop } from './shop.ts';
 

@@ -73,7 +73,7 @@ interface RunningBackup {
 }
 
 function startBackup(dataDir: string): RunningBackup {
-  const entry = fileURLToPath(new URL('../src/process/payments.ts', import.meta.url));
+  const entry = fileURLToPath(new URL('../src/main/payments.ts', import.meta.url));
   const args = ['backup', '--data-dir', dataDir, '--to', join(temporaryFolder(), 'backup'), '--json'];
   const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   process.on('exit', () => child.kill('SIGKILL'));

@@ -13,7 +13,7 @@ import { moroccoDayAt } from '../src/core/morocco-day.ts';
 import { slotOf } from '../src/core/slot.ts';
 import type { ChargeRecord, DayTotalRecord, RefundRecord, StoredRecord } from '../src/domain/record.ts';
 import { goldenRecords } from '../test/journal/golden-records.ts';
-import { payments } from '../test/process/payments-command.ts';
+import { payments } from '../test/main/payments-command.ts';
 import { startService, temporaryFolder } from '../test/service.ts';
 import { processSeconds } from './processor-time.ts';
 
@@ -123,7 +123,7 @@ async function measure(): Promise<void> {
   const before = processSeconds(service.process.pid!)!;
   const startedAt = performance.now();
   const args = ['reconcile', org, '--mode', 'live', '--network', 'cmi', '--file', statement];
-  const entry = join(import.meta.dirname, '../src/process/payments.ts');
+  const entry = join(import.meta.dirname, '../src/main/payments.ts');
   const child = spawn(process.execPath, [entry, ...args, '--json', '--dry-run', '--data-dir', dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

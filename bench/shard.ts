@@ -5,17 +5,17 @@
 // process, with that of the shard's own thread and what the collector took of it behind.
 
 import { join } from 'node:path';
+import { loadConfig } from '../src/config/config.ts';
 import { indexRowsOf } from '../src/domain/indexes.ts';
 import { encodeTurn } from '../src/journal/codec.ts';
 import { type ShardIdentity, tagOf } from '../src/journal/identity.ts';
 import type { Checkpointer, Journal, Log, LogBatch } from '../src/journal/journal.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
-import { CheckpointWorker } from '../src/process/checkpoint-worker.ts';
-import { loadConfig } from '../src/process/config.ts';
-import { gaugeThisThread, processorSeconds } from '../src/process/thread-time.ts';
 import { memoryShares } from '../src/shard/memory.ts';
 import { Shard } from '../src/shard/shard.ts';
 import type { PackedChanges } from '../src/store/packed-changes.ts';
+import { gaugeThisThread, processorSeconds } from '../src/telemetry/thread-time.ts';
+import { CheckpointWorker } from '../src/threads/checkpoint-worker.ts';
 import { MemoryJournal } from '../test/journal/memory-journal.ts';
 import { accountOf, shardOptions } from '../test/shard/shard-options.ts';
 import { Feeder } from './feeder.ts';

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { bytesBelow } from '../src/data-folder/disk-space.ts';
 import { newSecretsKey } from '../src/journal/secret-box.ts';
 import { callOperator } from '../src/operator/cli/operator-client.ts';
-import { bytesBelow } from '../src/process/disk-space.ts';
 import { processSeconds, serviceThreads, type ThreadSeconds } from './processor-time.ts';
 
 const startMsMax = 30_000;
@@ -87,7 +87,7 @@ export async function startService(
     PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: '1000000',
   };
   const startedAt = performance.now();
-  const target = await start('../src/process/payments.ts', ['serve'], port, '/readyz', {
+  const target = await start('../src/main/payments.ts', ['serve'], port, '/readyz', {
     ...settings,
     ...env,
   });

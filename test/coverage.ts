@@ -26,8 +26,8 @@ const lists = by('journeys/lists.ts');
 const modes = by('journeys/modes.ts');
 const restarts = by('journeys/restarts.test.ts');
 const gates = by('edge/gates.test.ts');
-const webhooks = by('process/webhooks.test.ts');
-const eventStream = by('process/event-stream.test.ts');
+const webhooks = by('main/webhooks.test.ts');
+const eventStream = by('main/event-stream.test.ts');
 const itself = by('coverage.test.ts');
 
 const cardPayment = cards('a card payment, from its creation to the way back to the shop');

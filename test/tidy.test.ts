@@ -25,21 +25,27 @@ const layers = [
   'directory',
   'operator',
   'dashboard',
-  'process',
+  'config',
+  'data-folder',
+  'telemetry',
+  'backup',
+  'health',
+  'threads',
+  'main',
 ];
 const pure = ['core', 'contract', 'domain'];
 
 /** Files that are started, not imported: threads, the command, tools. */
 const entries = [
-  'process/launch.mjs',
-  'process/payments.ts',
-  'process/shard-thread.ts',
-  'process/archive-process.ts',
-  'process/checkpoint-thread.ts',
-  'process/edge-thread.ts',
-  'process/request-log-thread.ts',
-  'process/webhook-thread.ts',
-  'process/write-docs.ts',
+  'main/launch.mjs',
+  'main/payments.ts',
+  'threads/shard-thread.ts',
+  'threads/archive-process.ts',
+  'threads/checkpoint-thread.ts',
+  'threads/edge-thread.ts',
+  'threads/request-log-thread.ts',
+  'threads/webhook-thread.ts',
+  'main/write-docs.ts',
 ];
 
 const fileLinesMax = 400;

@@ -6,11 +6,11 @@
 // payment intents.
 
 import { writeSync } from 'node:fs';
+import type { Config } from '../../src/config/config-schema.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { LogBatch } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { CheckpointWorker } from '../../src/process/checkpoint-worker.ts';
-import type { Config } from '../../src/process/config-schema.ts';
+import { CheckpointWorker } from '../../src/threads/checkpoint-worker.ts';
 import { cycledChange, identity, recovered, startMs, turnAt, upTo } from './journal-fixtures.ts';
 
 const [dir, mode] = process.argv.slice(2) as [string, 'appends' | 'checkpoints'];

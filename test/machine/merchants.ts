@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { Merchant } from '../process/merchant.ts';
-import { payments } from '../process/payments-command.ts';
-import { shopOnEachShard } from '../process/shops.ts';
+import { Merchant } from '../main/merchant.ts';
+import { payments } from '../main/payments-command.ts';
+import { shopOnEachShard } from '../main/shops.ts';
 import type { Service } from '../service.ts';
 
 export function startWork({ url }: Service, merchants: readonly Merchant[]): void {

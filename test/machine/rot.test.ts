@@ -10,8 +10,8 @@ import { CheckpointReader } from '../../src/journal/checkpoint-reader.ts';
 import { FileDamage } from '../../src/journal/lmdb-pages.ts';
 import { keyOfId } from '../../src/journal/record-frame.ts';
 import { recordTableOf } from '../../src/journal/record-table.ts';
-import { payments, paymentsWith } from '../process/payments-command.ts';
-import { type Shop, shopOnEachShard } from '../process/shops.ts';
+import { payments, paymentsWith } from '../main/payments-command.ts';
+import { type Shop, shopOnEachShard } from '../main/shops.ts';
 import type { Service } from '../service.ts';
 import { FaultyMachine } from './faulty-machine.ts';
 

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { crampedEnv, Merchant } from '../process/merchant.ts';
-import { shopOnEachShard } from '../process/shops.ts';
+import { crampedEnv, Merchant } from '../main/merchant.ts';
+import { shopOnEachShard } from '../main/shops.ts';
 import { startService } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { crampedEnv, type Merchant } from '../process/merchant.ts';
+import { crampedEnv, type Merchant } from '../main/merchant.ts';
 import { type Service, send } from '../service.ts';
 import { FaultyMachine, type Rule } from './faulty-machine.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from './merchants.ts';
@@ -15,7 +15,7 @@ const { EIO, ENOSPC } = constants.errno;
 const rounds = Number(process.env.MACHINE_FAULT_ROUNDS ?? 1);
 const chosen = new RegExp(process.env.MACHINE_FAULT_KINDS ?? '');
 /** The launcher, but that it never waits: there are more crashes here than in a year of any disk. */
-const launcher = join(import.meta.dirname, '../process/keeper.mjs');
+const launcher = join(import.meta.dirname, '../main/keeper.mjs');
 
 interface Kind {
   readonly name: string;

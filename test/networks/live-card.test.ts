@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { browserTest, launchBrowser } from '../edge/pages/browser.ts';
-import { pasteBlock } from '../process/payments-command.ts';
+import { pasteBlock } from '../main/payments-command.ts';
 import { amount, CardShop, type Said, type Started, secrets } from './card-shop.ts';
 import type { Form } from './cmi-stand-in/client.ts';
 import type { ApiFault, CallbackFault, Decision } from './cmi-stand-in/gateway.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { payments } from '../process/payments-command.ts';
+import { payments } from '../main/payments-command.ts';
 import { type Service, startService, temporaryFolder } from '../service.ts';
 import { type Misbehaviour, type Payment, ReferenceIntegrator } from './reference-integrator.ts';
 

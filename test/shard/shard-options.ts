@@ -4,10 +4,10 @@
 import { randomFillSync } from 'node:crypto';
 import { systemScheduler } from '../../src/core/scheduler.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { systemClocks } from '../../src/process/system-clocks.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
 import { memoryShares, shardMibMin } from '../../src/shard/memory.ts';
 import type { ShardOptions } from '../../src/shard/shard-options.ts';
+import { systemClocks } from '../../src/telemetry/system-clocks.ts';
 
 export const org = 'org_000000000000000000000001';
 

@@ -1,4 +1,4 @@
-// The exit codes of the command `payments`. Plain JavaScript, because the launcher (process/launch.mjs) reads them, too, and
+// The exit codes of the command `payments`. Plain JavaScript, because the launcher (main/launch.mjs) reads them, too, and
 // decides by them whether the service is started again. Codes and signals that are not named here are a crash, as well: Node
 // has codes of its own for what it can't survive.
 

@@ -62,7 +62,7 @@ const paths = document.paths as Record<string, Record<string, unknown>>;
 const describedOf = (route: Route) => resolved<Described>(paths[route.path]?.[route.method.toLowerCase()]);
 
 test('the copies in docs/ are what is generated', () => {
-  execFileSync(process.execPath, [join(root, 'src/process/write-docs.ts'), folder]);
+  execFileSync(process.execPath, [join(root, 'src/main/write-docs.ts'), folder]);
   for (const name of ['openapi.json', 'errors.md', 'networks/http-openapi.json']) {
     const same = readFileSync(join(folder, name), 'utf8') === readFileSync(join(root, 'docs', name), 'utf8');
     assert.ok(same, `docs/${name} is out of step with the contract: run \`npm run docs\` and commit it`);

@@ -547,7 +547,7 @@ describe('usage', () => {
 });
 
 describe('as a process', () => {
-  const entry = fileURLToPath(new URL('../../../src/process/payments.ts', import.meta.url));
+  const entry = fileURLToPath(new URL('../../../src/main/payments.ts', import.meta.url));
   const execute = (env: Record<string, string>, ...args: string[]) =>
     new Promise<Printed>((resolve) => {
       execFile(process.execPath, [entry, ...args], { env }, (failure, out, error) => {

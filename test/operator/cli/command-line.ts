@@ -50,7 +50,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
   return { code, out, error };
 }
 
-const entry = fileURLToPath(new URL('../../../src/process/payments.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../../../src/main/payments.ts', import.meta.url));
 
 export interface Listening {
   /** The next object that it prints. */

@@ -31,7 +31,7 @@ const durability = [
     '    this.#durableEnd = endOfTurn(bytes);\n    const { promise: durable, resolve, reject }',
   ]),
   bug('how far the shards have come is noted at a stop only', [
-    'process/sequence-notes.ts',
+    'data-folder/sequence-notes.ts',
     '    this.#isChanged = true;\n    this.#writeSoon();',
     '    this.#isChanged = true;',
   ]),
@@ -247,12 +247,12 @@ const backups = [
     'const upTo = this.#checkpoint.sequence;',
   ]),
   bug('the archive notes one entry more than it has', [
-    'process/archiver.ts',
+    'backup/archiver.ts',
     'noteArchived(folder, last);',
     'noteArchived(folder, last + 1);',
   ]),
   bug('a restore to a moment takes what came after it', [
-    'process/restore-target.ts',
+    'backup/restore-target.ts',
     'return batch.wallMs <= toMs ?',
     'return batch.wallMs <= toMs + 50 ?',
   ]),
@@ -262,12 +262,12 @@ const backups = [
     'if (change.revision > revision + 1) leftOut.push(change);',
   ]),
   bug('a restored service waits for nobody', [
-    'process/data-folder.ts',
+    'data-folder/data-folder.ts',
     'return folderOf(path, newId(), shards, 0, paused);',
     'return folderOf(path, newId(), shards, 0, paused && null);',
   ]),
   bug('a paused service calls the networks', [
-    'process/hosted-shard.ts',
+    'threads/hosted-shard.ts',
     'if (!this.#isPaused) this.#recoverCalls();',
     'this.#recoverCalls();',
   ]),
@@ -280,7 +280,7 @@ const owners = [
     ['journal/follow.ts', 'if (batch.epoch < epoch) throw', 'if (batch.epoch < 0) throw'],
   ),
   bug('a stored response goes to the wrong shard in a reshard', [
-    'process/new-shards.ts',
+    'data-folder/new-shards.ts',
     'shardOfSlot(key.slot, this.#shards.length)',
     'shardOfSlot(key.slot + 1, this.#shards.length)',
   ]),
@@ -382,7 +382,7 @@ const hostedCards = [
     "if (outcome.result === 'paid') return nothing ?? receiveMoney(",
   ]),
   bug('a report is answered before it is durable', [
-    'process/network-callbacks.ts',
+    'threads/network-callbacks.ts',
     'const answer = await options.ask({',
     `const answer: InternalAnswer = { ok: true, body: '{"received":"credited"}' };\n  void options.ask({`,
   ]),

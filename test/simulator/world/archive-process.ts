@@ -1,13 +1,13 @@
-// The archive's process, put together as src/process/archive-process.ts does it: an archiver for each shard and one for the
+// The archive's process, put together as src/threads/archive-process.ts does it: an archiver for each shard and one for the
 // directory, in a lane that is a process of its own.
 
+import { directorySource, shardSource } from '../../../src/backup/archive-sources.ts';
+import { Archiver, type ArchiveSource } from '../../../src/backup/archiver.ts';
+import { partsOf } from '../../../src/backup/backup-manifest.ts';
+import { type ArchivedPart, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
+import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import { JournalCopy } from '../../../src/journal/copy-journal.ts';
 import { RowStore } from '../../../src/journal/row-store.ts';
-import { type ArchivedPart, archiveFolderOf } from '../../../src/process/archive-folder.ts';
-import { directorySource, shardSource } from '../../../src/process/archive-sources.ts';
-import { Archiver, type ArchiveSource } from '../../../src/process/archiver.ts';
-import { partsOf } from '../../../src/process/backup-manifest.ts';
-import type { DataFolder } from '../../../src/process/data-folder.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { isOfDisk } from './failures.ts';
 import type { World } from './world.ts';

@@ -2,16 +2,16 @@
 // into the place of a machine that was lost. A restore must equal the model at its moment (history.ts).
 
 import { isDeepStrictEqual } from 'node:util';
+import { backUp } from '../../../src/backup/backup.ts';
+import type { Manifest } from '../../../src/backup/backup-manifest.ts';
+import { restore } from '../../../src/backup/restore.ts';
+import { archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
+import { type DataFolder, lookAtDataFolder } from '../../../src/data-folder/data-folder.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { logFilesIn } from '../../../src/journal/log-files.ts';
 import { readStoppedJournal } from '../../../src/journal/stopped-journal.ts';
 import type { Restored, RestoreTarget } from '../../../src/operator/cli/context.ts';
-import { archiveFolderOf } from '../../../src/process/archive-folder.ts';
-import { backUp } from '../../../src/process/backup.ts';
-import type { Manifest } from '../../../src/process/backup-manifest.ts';
-import { type DataFolder, lookAtDataFolder } from '../../../src/process/data-folder.ts';
-import { restore } from '../../../src/process/restore.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { archiveDir, archiversOf } from './archive-process.ts';

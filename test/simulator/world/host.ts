@@ -1,10 +1,10 @@
 // Whoever runs the service: starts the process, and starts it again after it has ended, however it did.
 
 import type { Scheduler } from '../../../src/core/scheduler.ts';
+import { existingDataFolder } from '../../../src/data-folder/data-folder.ts';
+import { reshardTaken } from '../../../src/data-folder/reshard.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { JournalDamaged } from '../../../src/journal/journal.ts';
-import { existingDataFolder } from '../../../src/process/data-folder.ts';
-import { reshardTaken } from '../../../src/process/reshard.ts';
 import { Folder } from '../disk/volume.ts';
 import { Finding } from '../kernel/findings.ts';
 import type { Lane } from '../kernel/simulation.ts';

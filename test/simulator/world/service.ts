@@ -2,18 +2,17 @@
 // the supervision of shards; an edge; the shards; and the webhook thread. Each is a lane, and a crash cuts them all.
 
 import { languages } from '../../../src/contract/vocabulary.ts';
+import { archivedSequence, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
+import { type DataFolder, noteLayouts, openDataFolder } from '../../../src/data-folder/data-folder.ts';
+import { DiskRoom } from '../../../src/data-folder/disk-space.ts';
+import { checkFolder } from '../../../src/data-folder/folder-check.ts';
+import { Pause } from '../../../src/data-folder/pause.ts';
+import { SequenceNotes } from '../../../src/data-folder/sequence-notes.ts';
 import { Directory, type DirectoryChange } from '../../../src/directory/directory.ts';
 import { KeyRing } from '../../../src/edge/authenticate.ts';
 import { matchRoute } from '../../../src/edge/router.ts';
 import { JournalDamaged } from '../../../src/journal/journal.ts';
 import { onWriteError } from '../../../src/journal/write-errors.ts';
-import { archivedSequence, archiveFolderOf } from '../../../src/process/archive-folder.ts';
-import { type DataFolder, noteLayouts, openDataFolder } from '../../../src/process/data-folder.ts';
-import { accountOf, keyRingChangeOf } from '../../../src/process/directory-projections.ts';
-import { DiskRoom } from '../../../src/process/disk-space.ts';
-import { checkFolder } from '../../../src/process/folder-check.ts';
-import { Pause } from '../../../src/process/pause.ts';
-import { SequenceNotes } from '../../../src/process/sequence-notes.ts';
 import { ShardClient } from '../../../src/shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
 import { clientBounds } from '../../../src/shard/memory.ts';
@@ -25,6 +24,7 @@ import type {
   ToShard,
 } from '../../../src/shard/protocol.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
+import { accountOf, keyRingChangeOf } from '../../../src/threads/directory-projections.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { Admission } from './admission.ts';
 import { ArchiveProcess, archiveDir } from './archive-process.ts';

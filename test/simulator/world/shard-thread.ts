@@ -1,20 +1,20 @@
-// A shard's thread: the journal and the shard, wired as the service wires them (src/process/hosted-shard.ts). It runs in a lane,
+// A shard's thread: the journal and the shard, wired as the service wires them (src/threads/hosted-shard.ts). It runs in a lane,
 // with the checkpoint's lane beside it.
 
+import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { Change, StoredRecord } from '../../../src/domain/record.ts';
 import type { Journal, LogEnd, OwnJournal } from '../../../src/journal/journal.ts';
 import { openJournal } from '../../../src/journal/open-journal.ts';
 import type { Networks, TellingNetworks } from '../../../src/networks/network.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
-import type { DataFolder } from '../../../src/process/data-folder.ts';
-import { HostedShard } from '../../../src/process/hosted-shard.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
 import { memoryShares, shardMibMin } from '../../../src/shard/memory.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import type { Peer } from '../../../src/shard/turn.ts';
+import { HostedShard } from '../../../src/threads/hosted-shard.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { Admission } from './admission.ts';

@@ -1,4 +1,4 @@
-// The webhook thread, put together as src/process/webhook-thread.ts does it: the dispatcher in a lane, with receivers in the
+// The webhook thread, put together as src/threads/webhook-thread.ts does it: the dispatcher in a lane, with receivers in the
 // place of attempts.
 
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';

@@ -1,8 +1,8 @@
 // What outlives every process of the simulated service: the machine, its clocks, the networks and receivers outside, the
 // clients' view of it all, and the judge.
 
+import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import type { NetworkCall } from '../../../src/domain/network-call.ts';
-import type { DataFolder } from '../../../src/process/data-folder.ts';
 import { Machine, useMachine } from '../disk/machine.ts';
 import { MachineDown } from '../disk/volume.ts';
 import { Counts, Finding, Judge } from '../kernel/findings.ts';

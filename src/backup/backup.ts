@@ -1,0 +1,286 @@
+// Makes a backup of a data folder, while the service runs on it or not, in a process of its own: it reads what is durable and
+// holds up nobody. The parts are from one moment: the directory first, then the logs as far as they go, then each shard's
+// checkpoint, then the rest of the logs up to where they end at that moment. Each file is on disk and named in the manifest before the next one is begun, so a
+// backup that was interrupted goes on; what was written is read again before the backup counts as one.
+
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { pack } from 'msgpackr';
+import { type DataFolder, DataFolderError } from '../data-folder/data-folder.ts';
+import { bytesBelow } from '../data-folder/disk-space.ts';
+import { changesAfter, directoryFrames } from '../directory/change-log.ts';
+import { revisionOf } from '../directory/directory-store.ts';
+import {
+  checkRecipient,
+  digestOfFile,
+  type Frame,
+  type Pace,
+  readArchiveFile,
+  type WriteOptions,
+  type WrittenFile,
+  writeArchiveFile,
+} from '../journal/archive-file.ts';
+import { JournalCopy } from '../journal/copy-journal.ts';
+import { JournalDamaged } from '../journal/journal.ts';
+import { type Sequenced, type WrittenLogFile, writeLogFile } from '../journal/log-files.ts';
+import { RowStore } from '../journal/row-store.ts';
+import { makeFolder } from '../journal/sync-path.ts';
+import type { ReportProgress } from '../operator/cli/verification.ts';
+import { auditPieces } from '../operator/server/audit-copy.ts';
+import {
+  auditPartOf,
+  type FileEntry,
+  filesOf,
+  type Manifest,
+  newManifest,
+  type PartEntry,
+  partsOf,
+  saveFinished,
+  saveUnfinished,
+  unfinishedManifest,
+} from './backup-manifest.ts';
+
+/** A file of the log has about so many bytes. */
+const logFileBytesMax = 64 << 20;
+
+export interface BackupOptions {
+  readonly folder: DataFolder;
+  readonly to: string;
+  /** Public keys of age; without any the backup is not encrypted. */
+  readonly recipients: readonly string[];
+  readonly segmentBytesMax: number;
+  /** How fast it goes on. */
+  readonly pace: Pace;
+  /** Hears how many bytes of about how many are done. */
+  readonly onProgress: ReportProgress;
+}
+
+/** Makes a backup, or goes on with one. Throws `DataFolderError`, `JournalDamaged`, or what the disk says. */
+export async function backUp(options: BackupOptions): Promise<Manifest> {
+  const manifest = begin(options);
+  const backup = new Backup(options, manifest);
+  try {
+    await backup.run();
+  } finally {
+    await backup.close();
+  }
+  return manifest;
+}
+
+/** The manifest to go on with, or a new one. */
+function begin({ folder, to, recipients }: BackupOptions): Manifest {
+  for (const recipient of recipients) {
+    try {
+      checkRecipient(recipient);
+    } catch (error) {
+      throw new DataFolderError(`${recipient} is no recipient of age: ${(error as Error).message}`);
+    }
+  }
+  const encrypted = recipients.length > 0;
+  const unfinished = unfinishedManifest(to);
+  if (unfinished === null) {
+    const manifest = newManifest(folder, encrypted);
+    // Before anything else is there, so that an interrupted backup is always known to be one.
+    saveUnfinished(to, manifest);
+    return manifest;
+  }
+  const { id, generation, shards } = unfinished.folder;
+  if (id !== folder.id || generation !== folder.generation || shards !== folder.shards)
+    throw new DataFolderError(
+      `${to} holds an unfinished backup of another data folder, or from before a reshard: name another folder`,
+    );
+  if (unfinished.encrypted !== encrypted)
+    throw new DataFolderError(
+      `${to} holds an unfinished backup that is ${unfinished.encrypted ? '' : 'not '}encrypted: go on with it as it was begun`,
+    );
+  return unfinished;
+}
+
+class Backup {
+  readonly #options: BackupOptions;
+  readonly #manifest: Manifest;
+  readonly #write: WriteOptions;
+  readonly #directory: RowStore;
+  readonly #copies: readonly JournalCopy[];
+  readonly #bytesExpected: number;
+  #bytes: number;
+  #task = 'backup';
+
+  constructor(options: BackupOptions, manifest: Manifest) {
+    const { folder, recipients, pace, segmentBytesMax } = options;
+    this.#options = options;
+    this.#manifest = manifest;
+    this.#bytes = filesOf(manifest).reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#write = { recipients, pace: this.#counted(pace) };
+    const shards = Array.from({ length: folder.shards }, (_, number) => number);
+    this.#bytesExpected = shards.reduce((sum, number) => sum + bytesBelow(folder.shardDir(number)), 0);
+    this.#directory = new RowStore(folder.directory, folder.directoryPart, true);
+    this.#copies = shards.map((number) => {
+      const dir = folder.shardDir(number);
+      return new JournalCopy({ dir, identity: folder.shardIdentity(number), segmentBytesMax });
+    });
+  }
+
+  #counted(pace: Pace): Pace {
+    return (bytes) => {
+      this.#bytes += bytes;
+      this.#options.onProgress(this.#task, this.#bytes, Math.max(this.#bytes, this.#bytesExpected));
+      return pace(bytes);
+    };
+  }
+
+  async run(): Promise<void> {
+    const { to } = this.#options;
+    const { directory, shards } = this.#manifest;
+    for (const copy of this.#copies) copy.refuseMissingSegment();
+    directory.state ??= await this.#directoryState();
+    this.#save();
+    // The log before the checkpoint: a stored response whose segment is dropped moves into the checkpoint.
+    await this.#logs(this.#copies.map(({ logEnd }) => logEnd));
+    for (const [number, shard] of shards.entries()) {
+      shard.state ??= await this.#shardState(number);
+      this.#save();
+    }
+    // Most of what was added meanwhile, so that the moment comes when little is left.
+    await this.#logs(this.#copies.map(({ logEnd }) => logEnd));
+    const ends = this.#copies.map(({ logEnd }) => logEnd);
+    this.#manifest.moment = new Date().toISOString();
+    await this.#directoryLog();
+    await this.#logs(ends);
+    this.#manifest.audit = await this.#audit();
+    this.#save();
+    this.#task = 'read again';
+    this.#bytes = 0;
+    await verifyFiles(to, this.#manifest, this.#write.pace);
+    saveFinished(to, this.#manifest);
+  }
+
+  async #directoryState(): Promise<PartEntry['state']> {
+    const { name, state } = this.#partsOf('directory');
+    // Before its rows: a change that comes in between is in the log, too.
+    const sequence = revisionOf(this.#directory);
+    const frames = directoryFrames(this.#directory);
+    const written = await writeArchiveFile(name, () => 'state.rows', state, frames, this.#write);
+    return { ...this.#entryOf(written), sequence };
+  }
+
+  async #shardState(number: number): Promise<PartEntry['state']> {
+    const { name, state } = this.#partsOf(number);
+    const checkpoint = this.#copies[number]!.checkpoint();
+    try {
+      const rows = checkpoint.rows();
+      const written = await writeArchiveFile(name, () => 'state.rows', state, rows, this.#write);
+      return { ...this.#entryOf(written), sequence: checkpoint.sequence };
+    } finally {
+      await checkpoint.close();
+    }
+  }
+
+  /** Writes what of the shards' logs is not written yet, up to these ends. */
+  async #logs(ends: readonly number[]): Promise<void> {
+    for (const [number, end] of ends.entries()) {
+      const entry = this.#manifest.shards[number]!;
+      const copy = this.#copies[number]!;
+      let isDropped = false;
+      const dropped = () => {
+        isDropped = true;
+      };
+      const after = entry.log.at(-1)?.last ?? copy.logStart - 1;
+      const batches = copy.batches(after, end, dropped)[Symbol.asyncIterator]();
+      await this.#log(entry, number, 'batch', batches);
+      if (!isDropped || entry.state === null) continue;
+      // Only a newer checkpoint has what was dropped since the one that was read.
+      entry.state = null;
+      this.#save();
+      entry.state = await this.#shardState(number);
+      this.#save();
+    }
+  }
+
+  async #directoryLog(): Promise<void> {
+    const entry = this.#manifest.directory;
+    const changes = [...changesAfter(this.#directory, entry.log.at(-1)?.last ?? entry.state!.sequence)];
+    const iterator = (async function* () {
+      yield* changes;
+    })();
+    await this.#log(entry, 'directory', 'rows', iterator);
+  }
+
+  async #log(
+    entry: PartEntry,
+    shard: number | 'directory',
+    type: 'batch' | 'rows',
+    source: AsyncIterator<Sequenced>,
+  ): Promise<void> {
+    const { name, log } = this.#partsOf(shard);
+    const folder = join(name, 'log');
+    makeFolder(folder);
+    for (;;) {
+      const written = await writeLogFile(folder, log, type, source, logFileBytesMax, this.#write);
+      if (written === null) return;
+      const { first, last }: WrittenLogFile = written;
+      entry.log.push({ ...this.#entryOf(written), first, last });
+      this.#save();
+    }
+  }
+
+  async #audit(): Promise<FileEntry> {
+    const { folder, to } = this.#options;
+    const name = join(to, 'audit');
+    makeFolder(name);
+    const frames = function* (): Generator<Frame> {
+      for (const { file, bytes } of auditPieces(folder.path))
+        yield { type: 'rows', bytes: pack([file, bytes]) };
+    };
+    const part = auditPartOf(this.#manifest.folder);
+    return this.#entryOf(await writeArchiveFile(name, () => 'audit.rows', part, frames(), this.#write));
+  }
+
+  #partsOf(shard: number | 'directory') {
+    const parts = partsOf(this.#manifest.folder, shard);
+    const name = join(this.#options.to, parts.name);
+    makeFolder(name);
+    return { ...parts, name };
+  }
+
+  #entryOf({ path, bytes, sha256 }: WrittenFile): FileEntry {
+    return { file: relative(this.#options.to, path), bytes, sha256 };
+  }
+
+  #save(): void {
+    saveUnfinished(this.#options.to, this.#manifest);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#directory.close(), ...this.#copies.map((copy) => copy.close())]);
+  }
+}
+
+/**
+ * Reads every file of a backup: its digest must be that of the manifest, and what is not encrypted must be whole. Throws
+ * `DataFolderError` or `JournalDamaged`, which name the file and the place.
+ */
+async function verifyFiles(folder: string, manifest: Manifest, pace: Pace): Promise<void> {
+  for (const { file, sha256 } of filesOf(manifest)) {
+    const path = join(folder, file);
+    if (!existsSync(path)) throw new DataFolderError(`${path} is missing: use another backup`);
+    if (!manifest.encrypted) {
+      for await (const { bytes } of readArchiveFile(path, partOfFile(manifest, file), {
+        identities: [],
+        sha256,
+      }))
+        await pace(bytes.length);
+      continue;
+    }
+    const found = await digestOfFile(path, pace);
+    if (found !== sha256)
+      throw new JournalDamaged(`${path} is damaged: its SHA-256 is ${found} instead of ${sha256}`);
+  }
+}
+
+function partOfFile({ folder }: Manifest, file: string) {
+  const [first, second] = file.split('/') as [string, string];
+  if (first === 'audit') return auditPartOf(folder);
+  const shard = first === 'directory' ? first : Number(first.slice('shard-'.length));
+  return partsOf(folder, shard)[second === 'log' ? 'log' : 'state'];
+}

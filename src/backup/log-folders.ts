@@ -1,0 +1,191 @@
+// Where the command line finds a log: in a data folder, whether a service runs on it or not, in a backup, or in an archive.
+// Nothing is locked, opened for writing or cleared away.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { unpack } from 'msgpackr';
+import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
+import { DataFolderError, lookAtDataFolder, refuseWithoutLogs } from '../data-folder/data-folder.ts';
+import { filedChanges } from '../directory/change-log.ts';
+import { type Frame, readArchiveFile, refuseUnopened } from '../journal/archive-file.ts';
+import { checkpointSequenceIn, newestSegmentIn } from '../journal/checkpoint-reader.ts';
+import { FiledLogReader } from '../journal/filed-log-reader.ts';
+import type { ShardIdentity } from '../journal/identity.ts';
+import { JournalDamaged } from '../journal/journal.ts';
+import { type LogFile, logFilesIn } from '../journal/log-files.ts';
+import { type LogFolder, LogReader, type StateSource } from '../journal/log-reader.ts';
+import { foldersOfJournal } from '../journal/open-journal.ts';
+import { StoredState } from '../journal/stored-state.ts';
+import { CliFailure, type LogPlaceOptions } from '../operator/cli/context.ts';
+import { identitiesIn } from './age-identities.ts';
+import { identityOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
+
+/** The log that is named. Rejects with `CliFailure`, also when it is encrypted and the identity does not open it. */
+export async function openLogAt({
+  dataDir,
+  from,
+  archive,
+  identityFile,
+}: LogPlaceOptions): Promise<LogFolder> {
+  try {
+    if (from === null && archive === null) return logOfDataFolder(dataDir());
+    const identities = identityFile === null ? [] : identitiesIn(identityFile);
+    return from === null
+      ? await logOfArchive(archive!, identities)
+      : await logOfBackup(from, archive, identities);
+  } catch (error) {
+    throw error instanceof DataFolderError || error instanceof JournalDamaged
+      ? new CliFailure(error.message)
+      : error;
+  }
+}
+
+/** A log in files. Those that no identity opens would look damaged, so the first one of each kind is opened before. */
+async function filedLog(
+  folder: string,
+  identity: ShardIdentity,
+  sources: readonly (readonly LogFile[])[],
+  identities: readonly string[],
+  end = 0,
+): Promise<FiledLogReader> {
+  for (const [first] of sources) if (first !== undefined) await refuseUnopened(first.path, identities);
+  return new FiledLogReader(folder, identity, sources.flat(), identities, end);
+}
+
+function logOfDataFolder(path: string): LogFolder {
+  const folder = lookAtDataFolder(path);
+  refuseWithoutLogs(folder);
+  const dirs = numbered(folder.shards, (number) => foldersOfJournal(folder.shardDir(number)));
+  return {
+    name: path,
+    shards: dirs.map(
+      ({ log, checkpoint }, number) =>
+        new LogReader(
+          log,
+          folder.shardIdentity(number),
+          () => checkpointSequenceIn(checkpoint),
+          () => newestSegmentIn(checkpoint),
+        ),
+    ),
+    stateOf: (number) => new StoredState(dirs[number]!.checkpoint),
+    directoryDefect: async () => null,
+  };
+}
+
+/** A backup's log, which goes on in the archive if one is named. */
+async function logOfBackup(
+  path: string,
+  archive: string | null,
+  identities: readonly string[],
+): Promise<LogFolder> {
+  const { folder, shards, directory } = readManifest(path);
+  const archived = archive === null ? null : archivedGeneration(archive, folder.id, folder.generation);
+  return {
+    name: archive === null ? path : `${path} and ${archive}`,
+    shards: await Promise.all(
+      shards.map(({ log }, number) => {
+        const rest = archived === null ? [] : logFilesIn(join(archived, `shard-${number}`));
+        const name = join(path, `shard-${number}`);
+        return filedLog(name, identityOf(folder, number), [filesIn(path, log), rest], identities);
+      }),
+    ),
+    stateOf: (number) =>
+      backedUpState(path, shards[number]!.state, partsOf(folder, number).state, identities),
+    directoryDefect() {
+      const rest = archive === null ? [] : logFilesIn(archiveFolderOf(archive, folder, 'directory'));
+      return defectOfChanges([...filesIn(path, directory.log), ...rest], folder.id, identities);
+    },
+  };
+}
+
+/** The files of a backup's log. */
+function filesIn(backup: string, log: Manifest['directory']['log']): LogFile[] {
+  return log.map(({ file, first, last }) => ({ path: join(backup, file), first, last }));
+}
+
+async function defectOfChanges(
+  files: readonly LogFile[],
+  id: string,
+  identities: readonly string[],
+): Promise<string | null> {
+  const sorted = [...files].sort((a, b) => a.first - b.first || a.last - b.last);
+  const part = partsOf({ id, generation: 0 }, 'directory').log;
+  try {
+    for await (const _ of filedChanges({ files: sorted, part, identities }, (sorted[0]?.first ?? 1) - 1));
+    return null;
+  } catch (error) {
+    if (error instanceof JournalDamaged) return error.message;
+    throw error;
+  }
+}
+
+/** The archive of the one data folder that there is in it, in its newest generation. */
+async function logOfArchive(path: string, identities: readonly string[]): Promise<LogFolder> {
+  const ids = existsSync(path) ? readdirSync(path).filter((name) => /^[0-9a-f]{32}$/.test(name)) : [];
+  const [id] = ids;
+  if (id === undefined) throw new DataFolderError(`${path} is no archive: it has no data folder's log`);
+  if (ids.length > 1)
+    throw new DataFolderError(
+      `${path} is the archive of ${ids.length} data folders: name a backup of one of them with --from`,
+    );
+  const generations = readdirSync(join(path, id)).flatMap(
+    (name) => /^generation-(\d+)$/.exec(name)?.[1] ?? [],
+  );
+  const generation = Math.max(...generations.map(Number));
+  const folder = archivedGeneration(path, id, generation);
+  const numbers = readdirSync(folder).flatMap((name) => /^shard-(\d+)$/.exec(name)?.[1] ?? []);
+  const shards = Math.max(-1, ...numbers.map(Number)) + 1;
+  if (shards !== numbers.length)
+    throw new DataFolderError(`${folder} lacks shards: it has ${numbers.length} of at least ${shards}`);
+  return {
+    name: path,
+    shards: await Promise.all(
+      numbered(shards, (number) => {
+        const part = archiveFolderOf(path, { id, generation }, number);
+        const files = [logFilesIn(part)];
+        return filedLog(
+          part,
+          { folder: id, generation, shard: number },
+          files,
+          identities,
+          archivedSequence(part),
+        );
+      }),
+    ),
+    stateOf: () => null,
+    directoryDefect: () =>
+      defectOfChanges(logFilesIn(archiveFolderOf(path, { id, generation }, 'directory')), id, identities),
+  };
+}
+
+function archivedGeneration(archive: string, id: string, generation: number): string {
+  const folder = join(archive, id, `generation-${generation}`);
+  if (existsSync(folder)) return folder;
+  throw new DataFolderError(
+    `${archive} is no archive of the data folder ${id} in its generation ${generation}`,
+  );
+}
+
+/** The checkpoint in a backup: it is read from its beginning to its end. */
+function backedUpState(
+  path: string,
+  state: Manifest['shards'][number]['state'],
+  part: ReturnType<typeof partsOf>['state'],
+  identities: readonly string[],
+): StateSource | null {
+  if (state === null) return null;
+  return {
+    sequence: state.sequence,
+    async *recordsFrom(id) {
+      const frames: AsyncIterable<Frame> = readArchiveFile(join(path, state.file), part, { identities });
+      for await (const { bytes } of frames) {
+        const [table, ...rows] = unpack(bytes) as [string, ...Buffer[]];
+        yield* StoredState.recordsIn(table, rows, id);
+      }
+    },
+  };
+}
+
+function numbered<T>(count: number, make: (number: number) => T): T[] {
+  return Array.from({ length: count }, (_, number) => make(number));
+}

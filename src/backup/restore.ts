@@ -1,0 +1,319 @@
+// Makes a new data folder out of a backup and, where there is one, the archive of its log: as of the end of both, or of a
+// moment before. Each shard gets its checkpoint and the log up to that moment; then its journal is opened as after a crash, and
+// its follower brings the checkpoint up to the log's end. The folder has an id of its own, so that no part of it is taken for a
+// part of the old one, and its service is paused (see `Paused`) until an operator resumes it.
+
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { unpack } from 'msgpackr';
+import type { Scheduler } from '../core/scheduler.ts';
+import { archiveFolderOf } from '../data-folder/archive-folder.ts';
+import {
+  type DataFolder,
+  DataFolderError,
+  newDataFolder,
+  openDirectory,
+  putInForce,
+  refuseNewer,
+} from '../data-folder/data-folder.ts';
+import { checkFolder } from '../data-folder/folder-check.ts';
+import { completeCheckpoint } from '../data-folder/reshard.ts';
+import { verifyFolder } from '../data-folder/verify-folder.ts';
+import { restoreDirectory } from '../directory/change-log.ts';
+import { isForeignRow } from '../directory/directory.ts';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { type Frame, readArchiveFile } from '../journal/archive-file.ts';
+import { tagOf } from '../journal/identity.ts';
+import { type FiledBatch, type LogFile, logFilesIn } from '../journal/log-files.ts';
+import { openJournal } from '../journal/open-journal.ts';
+import { restoreCheckpoint, restoreLog } from '../journal/restore-journal.ts';
+import type { Restored, RestoreTarget } from '../operator/cli/context.ts';
+import type { ReportProgress, Verification } from '../operator/cli/verification.ts';
+import { type AuditPiece, restoreAudit } from '../operator/server/audit-copy.ts';
+import {
+  clockAfter,
+  clockKey,
+  clockStateOf,
+  directoryRevisionKey,
+  readClock,
+  writeClock,
+  writeRevision,
+} from '../shard/small-values.ts';
+import {
+  auditPartOf,
+  filesOf,
+  identityOf,
+  type Manifest,
+  type PartEntry,
+  partsOf,
+  readManifest,
+} from './backup-manifest.ts';
+import { LaterReport } from './restore-report.ts';
+import { batchesOf, type Cut, cutFor, keptOf, type ShardLog } from './restore-target.ts';
+
+export interface RestoreOptions {
+  /** The backup's folder, and the archive's (null: none). */
+  readonly from: string;
+  readonly archive: string | null;
+  readonly target: RestoreTarget;
+  /** The folder to make. */
+  readonly dataDir: string;
+  /** The secret keys of age that open what is encrypted. */
+  readonly identities: readonly string[];
+  readonly segmentBytesMax: number;
+  readonly onProgress: ReportProgress;
+  /** The thread's own by default. */
+  readonly scheduler?: Scheduler;
+  /** Hears what the verification of the new folder found. */
+  readonly onVerified?: (verification: Verification) => void;
+}
+
+const reportFile = 'restored.json';
+const laterFile = 'restored-after.ndjson';
+
+/**
+ * Restores. When it throws (`DataFolderError`, `JournalDamaged`, or what the disk says) the folder is as empty as before.
+ */
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  const { from, dataDir } = options;
+  const manifest = readManifest(from);
+  refuseNewer(from, manifest.layouts);
+  const existed = existsSync(dataDir);
+  const reason = `restored from ${from} (${inWords(options.target)})`;
+  const folder = newDataFolder(dataDir, manifest.folder.shards, { since: new Date().toISOString(), reason });
+  try {
+    return await new Restore(options, manifest, folder).run();
+  } catch (error) {
+    // Nothing was there, and a part of a folder must not be taken for one.
+    for (const name of ['directory', 'audit', reportFile, laterFile])
+      rmSync(join(dataDir, name), { recursive: true, force: true });
+    for (let number = 0; number < folder.shards; number++)
+      rmSync(folder.shardDir(number), { recursive: true, force: true });
+    if (!existed) rmSync(dataDir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function inWords(target: RestoreTarget): string {
+  switch (target.kind) {
+    case 'end':
+      return 'all of it';
+    case 'time':
+      return `up to ${new Date(target.ms).toISOString()}`;
+    case 'sequence':
+      return `up to sequence ${target.sequence} of shard ${target.shard}`;
+    case 'before_request':
+      return `up to before the request ${target.requestId}`;
+  }
+}
+
+class Restore {
+  readonly #options: RestoreOptions;
+  readonly #manifest: Manifest;
+  readonly #folder: DataFolder;
+  readonly #digests: ReadonlyMap<string, string>;
+  readonly #logs: readonly ShardLog[];
+  readonly #later: LaterReport;
+  readonly #warnings: string[] = [];
+  readonly #bytesExpected: number;
+  #bytes = 0;
+
+  constructor(options: RestoreOptions, manifest: Manifest, folder: DataFolder) {
+    this.#options = options;
+    this.#manifest = manifest;
+    this.#folder = folder;
+    const files = filesOf(manifest);
+    this.#digests = new Map(files.map(({ file, sha256 }) => [join(options.from, file), sha256]));
+    this.#bytesExpected = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#later = new LaterReport(join(folder.path, laterFile));
+    this.#logs = manifest.shards.map((entry, shard) => ({
+      shard,
+      files: this.#logFiles(entry, shard),
+      tag: tagOf(identityOf(manifest.folder, shard)),
+      state: entry.state!.sequence,
+    }));
+  }
+
+  /** The log of a part, from the backup and from the archive. */
+  #logFiles(entry: PartEntry, shard: number | 'directory') {
+    const { from, archive, identities } = this.#options;
+    const { folder } = this.#manifest;
+    const files: LogFile[] = entry.log.map(({ file, first, last }) => ({
+      path: join(from, file),
+      first,
+      last,
+    }));
+    if (archive !== null) files.push(...logFilesIn(archiveFolderOf(archive, folder, shard)));
+    files.sort((a, b) => a.first - b.first || a.last - b.last);
+    return { files, part: partsOf(folder, shard).log, identities, digests: this.#digests };
+  }
+
+  async run(): Promise<Restored> {
+    const { target, archive } = this.#options;
+    const known = this.#manifest.folder;
+    if (archive !== null && !existsSync(join(archive, known.id)))
+      throw new DataFolderError(
+        `${archive} is no archive of the data folder ${known.id}, which the backup is of`,
+      );
+    const cut = await cutFor(target, this.#logs);
+    const shards = [];
+    for (const log of this.#logs) shards.push(await this.#shard(log, cut));
+    await this.#directory(cut);
+    await this.#audit();
+    const later = this.#later.finish();
+    await this.#checkParts();
+    const verification = await verifyFolder(this.#folder, this.#options.onProgress);
+    this.#options.onVerified?.(verification);
+    const report: Restored = {
+      data: this.#folder.path,
+      id: this.#folder.id,
+      from: { backup: this.#options.from, archive, folder: known.id, moment: this.#manifest.moment! },
+      target: inWords(target),
+      shards,
+      later,
+      later_file: join(this.#folder.path, laterFile),
+      warnings: this.#warnings,
+      findings: verification.findings,
+      records: verification.records,
+    };
+    const file = join(this.#folder.path, reportFile);
+    writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`, { flush: true, mode: 0o600 });
+    putInForce(this.#folder);
+    return report;
+  }
+
+  async #shard(log: ShardLog, cut: Cut): Promise<Restored['shards'][number]> {
+    const { segmentBytesMax, scheduler } = this.#options;
+    const { shard, state } = log;
+    const [dir, identity] = [this.#folder.shardDir(shard), this.#folder.shardIdentity(shard)];
+    const target = { dir, identity, segmentBytesMax };
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    await restoreCheckpoint(target, this.#stateOf(shard));
+    let lastMs = 0;
+    let rest: { readonly batch: FiledBatch; readonly after: number } | null = null;
+    const batches = batchesOf(log, 0);
+    const kept = this.#kept(batches, shard, cut, (batch, after) => {
+      rest = { batch, after };
+    });
+    const restored = await restoreLog(
+      target,
+      (async function* () {
+        for await (const { batch, last } of kept) {
+          lastMs = batch.wallMs;
+          yield { batch, last };
+        }
+      })(),
+    );
+    const last = Math.max(restored.last, state);
+    if (rest !== null) await this.#after(rest, batches, shard);
+    if (restored.last < state && (rest !== null || cut.entry !== null))
+      throw new DataFolderError(
+        `this is before the checkpoint of shard ${shard} in ${this.#options.from}, which is as of sequence ${state}: ` +
+          'restore an earlier backup, with the archive, up to this moment',
+      );
+    const journal = await openJournal({
+      dir,
+      identity,
+      indexRowsOf,
+      segmentBytesMax,
+      ...(scheduler && { scheduler }),
+    });
+    try {
+      // The checkpoint's clock is that of the backup.
+      const stored = readClock(journal.checkpoint.getSmallValue(clockKey)) ?? clockStateOf(0);
+      await completeCheckpoint(journal);
+      await journal.checkpointer.noteSegment(restored.newestSegment);
+      await journal.checkpointer.putSmallValues(
+        new Map([
+          [clockKey, writeClock(clockAfter(stored, restored))],
+          // The backup's checkpoint may know of changes to the directory that came after the moment.
+          [directoryRevisionKey, writeRevision(0)],
+        ]),
+      );
+    } finally {
+      await journal.close();
+    }
+    return { shard, sequence: last, time: lastMs === 0 ? null : new Date(lastMs).toISOString() };
+  }
+
+  /** The batches to keep, each with its last entry to keep; the first one that is left out, in part or whole, goes to `onRest`. */
+  async *#kept(
+    batches: AsyncGenerator<FiledBatch>,
+    shard: number,
+    cut: Cut,
+    onRest: (batch: FiledBatch, after: number) => void,
+  ) {
+    for (;;) {
+      const { done, value: batch } = await batches.next();
+      if (done === true) return;
+      this.#count(batch.bytes.length, `shard ${shard}: log`);
+      const last = keptOf(batch, shard, cut);
+      if (last >= batch.firstSequence) yield { batch, last };
+      if (last === batch.lastSequence) continue;
+      return onRest(batch, last);
+    }
+  }
+
+  /** Reports what was left out. */
+  async #after(
+    { batch, after }: { readonly batch: FiledBatch; readonly after: number },
+    batches: AsyncGenerator<FiledBatch>,
+    shard: number,
+  ): Promise<void> {
+    this.#later.add(batch, after, shard);
+    for await (const next of batches) this.#later.add(next, 0, shard);
+  }
+
+  async *#stateOf(shard: number | 'directory'): AsyncGenerator<Frame> {
+    const { from, identities } = this.#options;
+    const { directory, shards, folder } = this.#manifest;
+    const { file, sha256 } = (shard === 'directory' ? directory : shards[shard]!).state!;
+    const frames = readArchiveFile(join(from, file), partsOf(folder, shard).state, { identities, sha256 });
+    for await (const frame of frames) {
+      this.#count(frame.bytes.length, shard === 'directory' ? shard : `shard ${shard}: checkpoint`);
+      yield frame;
+    }
+  }
+
+  #count(bytes: number, what: string): void {
+    this.#bytes += bytes;
+    this.#options.onProgress(what, this.#bytes, Math.max(this.#bytes, this.#bytesExpected));
+  }
+
+  async #directory({ toMs }: Cut): Promise<void> {
+    const { directory: entry } = this.#manifest;
+    const { directory: folder, directoryPart: part } = this.#folder;
+    const leftOut = await restoreDirectory(
+      { folder, part, isForeign: isForeignRow, toMs },
+      this.#stateOf('directory'),
+      this.#logFiles(entry, 'directory'),
+      entry.state!.sequence,
+    );
+    this.#later.directoryChanges = leftOut.length;
+  }
+
+  /** The audit record comes back whole, whatever the moment: it says what was done, not what is in force. */
+  async #audit(): Promise<void> {
+    const { from, identities } = this.#options;
+    const { audit, folder } = this.#manifest;
+    if (audit === null) return;
+    const { file, sha256 } = audit;
+    const frames = readArchiveFile(join(from, file), auditPartOf(folder), { identities, sha256 });
+    const pieces = async function* (): AsyncGenerator<AuditPiece> {
+      for await (const { bytes } of frames) {
+        const [name, piece] = unpack(bytes) as [string, Buffer];
+        yield { file: name, bytes: piece };
+      }
+    };
+    await restoreAudit(this.#folder.path, pieces());
+  }
+
+  /** Makes entries for organizations that the shards know and the directory does not, where the archive ends earlier for it. */
+  async #checkParts(): Promise<void> {
+    const directory = openDirectory(this.#folder);
+    const warn = (message: string) => void this.#warnings.push(message);
+    await checkFolder({ folder: this.#folder, directory, acceptLoss: true, warn }).finally(() =>
+      directory.closeStore(),
+    );
+  }
+}

@@ -1,0 +1,110 @@
+// `payments compact`: gives disk space back that the checkpoints do not use any more, for example after events have left by
+// retention. A running service does it itself, while everything goes on; of a stopped one this process does. One shard after the
+// other: each needs the room of its copy meanwhile.
+
+import { statSync } from 'node:fs';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { compactCheckpoint } from '../journal/compact-checkpoint.ts';
+import { type CheckpointSizes, type Compacting, JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import { partsOfJournal } from '../journal/open-journal.ts';
+import { CliFailure } from '../operator/cli/context.ts';
+import { callOperator, NoServer } from '../operator/cli/operator-client.ts';
+import type { Compacted } from '../operator/cli/transferred.ts';
+import type { ReportProgress } from '../operator/cli/verification.ts';
+import { OperatorFailure } from '../operator/protocol.ts';
+import type { CompactItem } from '../operator/server/services.ts';
+import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
+import { freeBytesIn, freeBytesMin } from './disk-space.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
+import { recordOffline } from './offline-audit.ts';
+
+const warn = (message: string, fields: object = {}) =>
+  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
+
+/** The command. Throws `CliFailure`, one clear line; shards that were not compacted are as they were. */
+export async function compactDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
+  try {
+    return (await compactRunning(dataDir, onProgress)) ?? (await compactStopped(dataDir, onProgress));
+  } catch (error) {
+    const isClear = [DataFolderError, JournalDamaged, JournalFailure, OperatorFailure].some(
+      (each) => error instanceof each,
+    );
+    throw isClear ? new CliFailure((error as Error).message) : error;
+  }
+}
+
+/** Has the service do it; null when none runs on the folder. */
+async function compactRunning(dataDir: string, onProgress: ReportProgress): Promise<Compacted | null> {
+  let compacted: Compacted | null = null;
+  const onItem = (item: unknown) => {
+    const { progress, result } = item as CompactItem;
+    if (progress !== null) onProgress(...progressInWords(progress));
+    compacted = result;
+  };
+  try {
+    await callOperator(dataDir, 'compact', {}, { onItem });
+  } catch (error) {
+    if (error instanceof NoServer) return null;
+    throw error;
+  }
+  return compacted;
+}
+
+function progressInWords({ shard, shards, rows, total }: NonNullable<CompactItem['progress']>) {
+  return [`compacting shard ${shard} of ${shards}`, rows, total] as const;
+}
+
+async function compactStopped(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
+  const release = await lockExistingDataFolder(dataDir);
+  try {
+    const folder = await existingDataFolder(dataDir);
+    const compact = (shard: number, report: (progress: Compacting) => void) =>
+      compactCheckpoint(folder.shardDir(shard), folder.shardIdentity(shard), indexRowsOf, report);
+    return await recordOffline(folder.path, 'compact', {}, warn, async () => {
+      let compacted: Compacted | null = null;
+      for await (const { progress, result } of compactShards(folder, compact)) {
+        if (progress !== null) onProgress(...progressInWords(progress));
+        compacted = result;
+      }
+      return compacted!;
+    });
+  } finally {
+    await release();
+  }
+}
+
+export type CompactShard = (
+  shard: number,
+  report: (progress: Compacting) => void,
+) => Promise<CheckpointSizes>;
+
+/** Compacts one shard after the other: items with the progress, and one with the result. */
+export async function* compactShards(folder: DataFolder, compact: CompactShard): AsyncGenerator<CompactItem> {
+  const { path, shards } = folder;
+  let [before, after] = [0, 0];
+  for (let shard = 0; shard < shards; shard++) {
+    refuseWithoutRoom(folder.shardDir(shard));
+    let news = Promise.withResolvers<Compacting | null>();
+    const sizes = compact(shard, (progress) => news.resolve(progress));
+    void sizes.catch(() => {}).then(() => news.resolve(null));
+    for (let progress = await news.promise; progress !== null; progress = await news.promise) {
+      news = Promise.withResolvers();
+      yield { progress: { shard, shards, rows: progress.rows, total: progress.total }, result: null };
+    }
+    before += (await sizes).before;
+    after += (await sizes).after;
+  }
+  yield { progress: null, result: { folder: path, shards, bytes_before: before, bytes_after: after } };
+}
+
+/** The copy may be as large as what it is made of. */
+function refuseWithoutRoom(shardDir: string): void {
+  const checkpoint = partsOfJournal(shardDir).at(-1)!;
+  const needed = statSync(checkpoint).size + freeBytesMin;
+  const free = freeBytesIn(shardDir);
+  if (free >= needed) return;
+  const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 / 1024)} MB`;
+  throw new DataFolderError(
+    `compacting ${checkpoint} may need ${megabytes(needed)} and there are ${megabytes(free)}: make room first`,
+  );
+}

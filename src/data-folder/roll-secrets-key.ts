@@ -1,0 +1,139 @@
+// Rolls the key that seals signing secrets, members' authenticator apps and credentials of networks, while no service runs. The
+// new key is added to the key file before anything is sealed with it, and the old keys are removed from the file when nothing
+// needs them any more. So when the process is killed, the keys in the file open everything, and the command can be run again.
+
+import { ConfigError, type Environment } from '../config/config.ts';
+import type { Config } from '../config/config-schema.ts';
+import type { Directory } from '../directory/directory.ts';
+import { totpOwner } from '../directory/members.ts';
+import { endpointIndex, indexRowsOf } from '../domain/indexes.ts';
+import type { WebhookEndpointRecord } from '../domain/record.ts';
+import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import { openJournal } from '../journal/open-journal.ts';
+import { encodeRecord, type RecordFrame } from '../journal/record-frame.ts';
+import { idOfKey, newSecretsKey, SecretBox, SecretUnreadable } from '../journal/secret-box.ts';
+import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
+import { CliFailure, type SecretsKeyRolled } from '../operator/cli/context.ts';
+import {
+  type DataFolder,
+  DataFolderError,
+  existingDataFolder,
+  noteLayouts,
+  openDirectory,
+} from './data-folder.ts';
+import { checkFolder } from './folder-check.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
+import { recordOffline } from './offline-audit.ts';
+import { completeCheckpoint, refuseRunning } from './reshard.ts';
+import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } from './secrets-key.ts';
+
+const clearErrors = [ConfigError, DataFolderError, JournalDamaged, JournalFailure, SecretUnreadable];
+
+/** Carries out `payments secrets roll-key` on the configured folder. Throws `CliFailure`, whose message is one line. */
+export async function rollSecretsKey(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
+  try {
+    return await roll(config, environment);
+  } catch (error) {
+    const isClear = clearErrors.some((kind) => error instanceof kind);
+    throw isClear ? new CliFailure((error as Error).message) : error;
+  }
+}
+
+const warn = (message: string, fields: object = {}) =>
+  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
+
+async function roll(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
+  await refuseRunning(config.dataDir);
+  const release = await lockExistingDataFolder(config.dataDir);
+  try {
+    const folder = await existingDataFolder(config.dataDir);
+    return await recordOffline(folder.path, 'secrets.roll', {}, warn, () =>
+      rollIn(folder, config, environment),
+    );
+  } finally {
+    await release();
+  }
+}
+
+async function rollIn(
+  folder: DataFolder,
+  config: Config,
+  environment: Environment,
+): Promise<SecretsKeyRolled> {
+  const directory = openDirectory(folder);
+  try {
+    await checkFolder({ folder, directory, acceptLoss: false, warn });
+    noteLayouts(folder);
+    const file = secretsKeyFileOf(config, environment);
+    const old = await openSecretsKeys(config, environment, directory);
+    const keys = [newSecretsKey(), ...old];
+    // Earlier backups need the old keys.
+    const kept = `${file}.${idOfKey(old[0]!)}`;
+    writeKeyFile(kept, old);
+    writeKeyFile(file, keys);
+    const box = new SecretBox(keys);
+    let secrets = 0;
+    for (let number = 0; number < folder.shards; number++) secrets += await reseal(folder, number, box);
+    secrets += await resealApps(directory, box);
+    secrets += await resealConnectors(directory, box);
+    await putKeyCheckValue(directory, keys);
+    writeKeyFile(file, keys.slice(0, 1));
+    return { key: box.keyId, secrets, file, kept };
+  } finally {
+    await directory.closeStore();
+  }
+}
+
+/** Seals the secrets of the members' authenticator apps with the first key. Returns how many there are. */
+async function resealApps({ members }: Directory, box: SecretBox): Promise<number> {
+  let secrets = 0;
+  for (const { id, totp } of members.all()) {
+    if (totp === null) continue;
+    const sealed = box.seal(box.open(totp.sealed, totpOwner(id)), totpOwner(id));
+    await members.change(id, (member) => ({ ...member, totp: { ...totp, sealed } }));
+    secrets++;
+  }
+  return secrets;
+}
+
+/** Seals the credentials of payment networks with the first key. Returns how many there are. */
+async function resealConnectors(directory: Directory, box: SecretBox): Promise<number> {
+  let secrets = 0;
+  for (const { id, connectors } of directory.organizations()) {
+    const before = secrets;
+    const resealed = mapSealed(connectors, (sealed, mode, connector, setting) => {
+      secrets++;
+      const owner = ownerOfSetting(id, mode, connector, setting);
+      return box.seal(box.open(sealed, owner), owner);
+    });
+    if (secrets === before) continue;
+    await directory.changeOrganization(id, (organization) => ({ ...organization, connectors: resealed }));
+  }
+  return secrets;
+}
+
+/** Seals the secrets of a shard with the first key. Returns how many there are. */
+async function reseal(folder: DataFolder, number: number, box: SecretBox): Promise<number> {
+  const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+  const journal = await openJournal({ dir, identity, indexRowsOf });
+  try {
+    const { checkpoint } = journal;
+    // After this the log's records, which have the old seals, are not replayed again.
+    await completeCheckpoint(journal);
+    const records: RecordFrame[] = [];
+    let secrets = 0;
+    for (const id of checkpoint.scan(endpointIndex, { descending: false })) {
+      const endpoint = checkpoint.get(id) as WebhookEndpointRecord;
+      const resealed = endpoint.secrets.map(({ sealed, expires_at_ms }) => ({
+        sealed: box.seal(box.open(sealed, endpoint), endpoint),
+        expires_at_ms,
+      }));
+      records.push(encodeRecord({ ...endpoint, secrets: resealed }));
+      secrets += resealed.length;
+    }
+    await checkpoint.write({ records, sequence: checkpoint.sequence, idempotencyRecords: [] });
+    return secrets;
+  } finally {
+    await journal.close();
+  }
+}

@@ -1,0 +1,98 @@
+// The key file has the keys with which the signing secrets in the data folder are sealed. It is outside of that folder, so
+// that a backup of the folder alone reveals no secret. Each line is a key in base 64; the first one seals, all of them
+// open. The directory has a sealed check value, so that a start notices a file with other keys.
+
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { ConfigError, type Environment } from '../config/config.ts';
+import type { Config } from '../config/config-schema.ts';
+import type { Directory } from '../directory/directory.ts';
+import { isSecretsKey, newSecretsKey, SecretBox, SecretUnreadable } from '../journal/secret-box.ts';
+import { syncPath } from '../journal/sync-path.ts';
+
+const variable = 'PAYMENTS_SECRETS_KEY_FILE';
+const makeOne = '(umask 077; openssl rand -base64 32 > FILE)';
+/** The owner to which the check value is bound. */
+const checkOwner = { id: 'key-check-value', org: '' };
+
+/** The path of the key file. Throws `ConfigError` when none is configured in production. */
+export function secretsKeyFileOf({ secretsKeyFile, dataDir }: Config, environment: Environment): string {
+  if (secretsKeyFile === null) {
+    if (environment !== 'production') return `${dataDir}.secrets-key`;
+    throw new ConfigError(
+      `${variable} is not set, which production needs: name a file outside the data folder; ${makeOne} makes one`,
+    );
+  }
+  const path = relative(dataDir, secretsKeyFile);
+  if (path.startsWith('..') || path === '') return secretsKeyFile;
+  throw new ConfigError(
+    `${variable} names ${secretsKeyFile}, which is in the data folder: move it out, so that no backup has both`,
+  );
+}
+
+/**
+ * The keys with which the signing secrets are sealed. The first start creates the file if none is configured. Throws
+ * `ConfigError` when the file is missing, is no key file, or has other keys than those that were used.
+ */
+export async function openSecretsKeys(
+  config: Config,
+  environment: Environment,
+  directory: Directory,
+): Promise<readonly string[]> {
+  const file = secretsKeyFileOf(config, environment);
+  const { keyCheckValue } = directory;
+  if (!existsSync(file) && keyCheckValue === null && config.secretsKeyFile === null)
+    writeKeyFile(file, [newSecretsKey()]);
+  const keys = readKeyFile(file);
+  const box = new SecretBox(keys);
+  if (keyCheckValue === null) await directory.putKeyCheckValue(box.seal('', checkOwner));
+  else checkKeys(box, keyCheckValue, file);
+  return keys;
+}
+
+function checkKeys(box: SecretBox, keyCheckValue: string, file: string): void {
+  try {
+    box.open(keyCheckValue, checkOwner);
+  } catch (error) {
+    if (!(error instanceof SecretUnreadable)) throw error;
+    throw new ConfigError(
+      `${file} does not have the key that seals the signing secrets in the data folder: name the right file with ${variable}`,
+    );
+  }
+}
+
+/** Makes later starts require the first of `keys`. */
+export async function putKeyCheckValue(directory: Directory, keys: readonly string[]): Promise<void> {
+  await directory.putKeyCheckValue(new SecretBox(keys).seal('', checkOwner));
+}
+
+function readKeyFile(file: string): readonly string[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : "can't be read";
+    throw new ConfigError(
+      `the key file of the signing secrets, ${file}, ${reason}: put it back or name it with ${variable}; for a new data folder ${makeOne} makes one`,
+    );
+  }
+  const keys = text.split('\n').flatMap((line) => line.trim() || []);
+  if (keys.length > 0 && keys.every(isSecretsKey)) return keys;
+  throw new ConfigError(
+    `${file} is not a key file: each of its lines must be 32 bytes in base 64, as ${makeOne} writes them`,
+  );
+}
+
+/** Replaces a key file in one step. Throws `ConfigError` when its folder can't be written. */
+export function writeKeyFile(file: string, keys: readonly string[]): void {
+  try {
+    writeFileSync(`${file}.new`, keys.map((key) => `${key}\n`).join(''), { mode: 0o600, flush: true });
+    renameSync(`${file}.new`, file);
+    syncPath(dirname(file));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      `the key file of the signing secrets, ${file}, can't be written (${code}): name one elsewhere with ${variable}`,
+    );
+  }
+}

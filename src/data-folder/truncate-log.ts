@@ -1,0 +1,73 @@
+// `payments log truncate`: gives up the damaged batch that the log of a stopped service's shard ends with. The audit record keeps
+// what the batch held, as far as it could be read.
+
+import type { Config } from '../config/config-schema.ts';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { JournalDamaged } from '../journal/journal.ts';
+import { truncateDamagedEnd } from '../journal/truncate-log.ts';
+import { CliFailure } from '../operator/cli/context.ts';
+import type { LogTruncation, LostBatch } from '../operator/cli/log-results.ts';
+import { lostBatchOf } from '../operator/cli/log-truncate.ts';
+import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
+import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
+import { lockExistingDataFolder } from './folder-lock.ts';
+import { recordOffline } from './offline-audit.ts';
+import { refuseRunning } from './reshard.ts';
+import { forgetEnd } from './sequence-notes.ts';
+
+const warn = (message: string, fields: object = {}) =>
+  console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
+
+/** The command. Throws `CliFailure`, one clear line; the log is then as it was. */
+export async function truncateStopped(config: Config, truncation: LogTruncation): Promise<LostBatch> {
+  const { dataDir, logArchive } = config;
+  try {
+    await refuseRunning(dataDir);
+    const release = await lockExistingDataFolder(dataDir);
+    try {
+      return await truncate(await existingDataFolder(dataDir), logArchive.dir, truncation);
+    } finally {
+      await release();
+    }
+  } catch (error) {
+    const isClear = error instanceof DataFolderError || error instanceof JournalDamaged;
+    throw isClear ? new CliFailure(error.message) : error;
+  }
+}
+
+async function truncate(
+  folder: DataFolder,
+  archiveDir: string | null,
+  { shard, sequence, confirm }: LogTruncation,
+): Promise<LostBatch> {
+  const { path, shards } = folder;
+  if (shard >= shards) throw new DataFolderError(`${path} has no shard ${shard}: it has ${shards}`);
+  const options = { dir: folder.shardDir(shard), identity: folder.shardIdentity(shard), indexRowsOf };
+  const lost = await truncateDamagedEnd(options, async (end, remove) => {
+    const batch = lostBatchOf(shard, end);
+    if (end.sequence !== sequence)
+      throw new DataFolderError(
+        `the damaged batch at the end of that log is ${batch.place}, not ${shard}:${sequence}`,
+      );
+    if (archiveDir !== null) refuseArchived(archiveFolderOf(archiveDir, folder, shard), sequence);
+    await confirm(batch);
+    const { entries, ...fields } = batch;
+    const params = { ...fields, objects: entries.flatMap(({ objects }) => objects) };
+    await recordOffline(path, 'log.truncate', params, warn, async () => {
+      // First: a note of what is given up would refuse the next start.
+      forgetEnd(folder, shard);
+      remove();
+    });
+    return batch;
+  });
+  if (lost !== null) return lost;
+  throw new DataFolderError(`the log of shard ${shard} in ${path} has no damaged batch at its end`);
+}
+
+/** The log would use the same sequences again, for something else than the archive has under them. */
+function refuseArchived(archive: string, sequence: number): void {
+  if (archivedSequence(archive) < sequence) return;
+  throw new DataFolderError(
+    `${archive} has this batch as it was written: restore a backup with this archive, and nothing is lost`,
+  );
+}

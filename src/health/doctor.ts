@@ -1,0 +1,131 @@
+// The checks of `payments doctor` on the running service: its shards, the disk, the machine's clock, and the folder. They
+// read the metrics of the threads. The checks of the machine are in machine-checks.ts, those of a stopped service in
+// examine-stopped.ts.
+
+import { type DataFolder, DataFolderError, folderIdOf, type Paused } from '../data-folder/data-folder.ts';
+import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
+import type { Check } from '../operator/server/services.ts';
+import { type Samples, samplesOf } from '../telemetry/samples.ts';
+import { examineMachine } from './machine-checks.ts';
+
+/** Below this an operator should make room. Below a tenth of it, writes are refused. */
+const roomBytesMin = 10 * freeBytesMin;
+
+/** Runs all checks. `parts` are the metrics of all threads, as `getMetricsAsJSON` returned them. */
+export async function examine(
+  parts: readonly unknown[],
+  folder: DataFolder,
+  paused: Paused | null,
+  connectionsMax: number,
+): Promise<readonly Check[]> {
+  const { path } = folder;
+  return [
+    ...diagnose(await samplesOf(parts), freeBytesIn(path)),
+    folderCheck(folder),
+    pauseCheck(paused),
+    ...(await examineMachine(path, connectionsMax)),
+  ];
+}
+
+/** The findings from the samples of the metrics, by name, and the free bytes on the disk. */
+export function diagnose(samples: Samples, freeBytes: number): readonly Check[] {
+  const shardsWhere = (name: string, isWrong: (value: number) => boolean) =>
+    samples(name)
+      .filter(({ value }) => isWrong(value))
+      .map(({ labels }) => labels.shard)
+      .sort();
+  const shardCount = samples('payments_shard_up').length;
+  const down = shardsWhere('payments_shard_up', (value) => value === 0);
+  const readOnly = shardsWhere('payments_read_only', (value) => value === 1);
+  return [
+    {
+      name: 'shards',
+      ok: down.length === 0,
+      detail:
+        down.length === 0
+          ? `${shardCount} of ${shardCount} serve`
+          : `not serving: ${down.join(', ')} of ${shardCount}; the log says why`,
+    },
+    diskCheck(freeBytes, readOnly),
+    clockCheck(samples),
+    scrubCheck(samples),
+  ];
+}
+
+/** Whether the disk has room. `readOnly`: the shards that refuse writes because the disk is full. */
+export function diskCheck(freeBytes: number, readOnly: readonly unknown[]): Check {
+  const isTight = freeBytes < roomBytesMin || readOnly.length > 0;
+  return {
+    name: 'disk',
+    ok: !isTight,
+    detail: [
+      `${Math.floor(freeBytes / 1024 / 1024)} MiB free`,
+      ...(readOnly.length > 0 ? [`shards that refuse writes: ${readOnly.join(', ')}`] : []),
+      ...(isTight ? ['make room'] : []),
+    ].join('; '),
+  };
+}
+
+function clockCheck(samples: Samples): Check {
+  const most = (name: string) =>
+    samples(name).reduce((far, { value }) => (Math.abs(value) > Math.abs(far) ? value : far), 0);
+  const off = most('payments_clock_offset_seconds');
+  const jumps = most('payments_clock_jumps_total');
+  const before = jumps === 0 ? 'has not stepped since the start' : `steps since the start: ${jumps}`;
+  const where = off > 0 ? 'ahead' : 'behind';
+  return {
+    name: 'clock',
+    ok: off === 0,
+    detail:
+      off === 0
+        ? before
+        : `the machine's clock stepped and is ${Math.round(Math.abs(off))} s ${where}; ${before}; ` +
+          'check how this machine keeps its time',
+  };
+}
+
+/** Whether the folder waits for an operator after a restore. */
+function pauseCheck(paused: Paused | null): Check {
+  const name = 'pause';
+  if (paused === null) return { name, ok: true, detail: 'none' };
+  const detail = `paused since ${paused.since}, ${paused.reason}: settle what lies after it, then run "payments resume"`;
+  return { name, ok: false, detail };
+}
+
+/** Whether the scrubber has found damage. */
+function scrubCheck(samples: Samples): Check {
+  const damaged = samples('payments_scrub_damaged').filter(({ value }) => value > 0);
+  const places = damaged.map(
+    ({ labels, value }) => `shard ${labels.shard} in ${value} ${value === 1 ? 'place' : 'places'}`,
+  );
+  return {
+    name: 'stored data',
+    ok: damaged.length === 0,
+    detail:
+      damaged.length === 0
+        ? 'the scrubber has found no damage'
+        : `damaged: ${places.join(', ')}; the log says where ("the scrubber has found damage") and what to do`,
+  };
+}
+
+/** Whether the folder is still the one that the service was started with. */
+function folderCheck(folder: DataFolder): Check {
+  const is = describeFolder(folder);
+  try {
+    const id = folderIdOf(folder.path);
+    if (id === folder.id) return { name: 'folder', ok: true, detail: is };
+    const now = id === null ? 'is no data folder any more' : `is another one now (${id})`;
+    return {
+      name: 'folder',
+      ok: false,
+      detail: `${folder.path} ${now}; the service runs on ${is}: stop it and put that folder back`,
+    };
+  } catch (error) {
+    if (!(error instanceof DataFolderError)) throw error;
+    return { name: 'folder', ok: false, detail: error.message };
+  }
+}
+
+export function describeFolder({ id, generation, shards }: DataFolder): string {
+  return `${id}, generation ${generation}, ${shards === 1 ? '1 shard' : `${shards} shards`}`;
+}

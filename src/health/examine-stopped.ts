@@ -1,0 +1,98 @@
+// The checks of `payments doctor` while no service runs: the machine, and the data folder as a start would find it. The
+// folder is locked meanwhile, so that no service can start on it.
+
+import { existsSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
+import { ConfigError, checkFiles, type Environment, shardCountOf, withEdges } from '../config/config.ts';
+import type { Config } from '../config/config-schema.ts';
+import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
+import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
+import {
+  DataFolderError,
+  existingDataFolder,
+  folderIdOf,
+  openDirectory,
+} from '../data-folder/data-folder.ts';
+import { freeBytesIn } from '../data-folder/disk-space.ts';
+import { checkFolder } from '../data-folder/folder-check.ts';
+import { lockExistingDataFolder } from '../data-folder/folder-lock.ts';
+import { refuseRunning } from '../data-folder/reshard.ts';
+import { openSecretsKeys, secretsKeyFileOf } from '../data-folder/secrets-key.ts';
+import { JournalDamaged } from '../journal/journal.ts';
+import type { Check } from '../operator/server/services.ts';
+import { describeFolder, diskCheck } from './doctor.ts';
+import { examineMachine } from './machine-checks.ts';
+
+export async function examineStopped(config: Config, environment: Environment): Promise<readonly Check[]> {
+  const { dataDir } = config;
+  const isThere = existsSync(dataDir) && folderIdOf(dataDir) !== null;
+  // A folder that does not exist yet will be on the disk of its parent.
+  let place = dataDir;
+  while (!existsSync(place)) place = dirname(place);
+  let connectionsMax = config.connections.max;
+  const settings = await check('settings', () => {
+    const sized = sizedFor(config);
+    checkFiles(sized);
+    secretsKeyFileOf(sized, environment);
+    connectionsMax = sized.connections.max;
+    return 'a start can use them';
+  });
+  const folder = await check('folder', () =>
+    isThere ? openOnce(config, environment) : `there is none at ${dataDir}: the first start makes it`,
+  );
+  return [
+    settings,
+    folder,
+    diskCheck(freeBytesIn(place), []),
+    ...(await examineMachine(place, connectionsMax)),
+  ];
+}
+
+/** A step of a start: its result in words, or why the start would fail. */
+async function check(name: string, run: () => string | Promise<string>): Promise<Check> {
+  try {
+    return { name, ok: true, detail: await run() };
+  } catch (error) {
+    const isClear =
+      error instanceof ConfigError || error instanceof DataFolderError || error instanceof JournalDamaged;
+    if (!isClear) throw error;
+    return { name, ok: false, detail: error.message };
+  }
+}
+
+function sizedFor(configured: Config): Config {
+  const config = withEdges(configured, availableParallelism());
+  const shards = shardCountOf(config, availableParallelism());
+  return withinOpenFiles(withShardMemory(config, shards, machineBytes()), shards, openFilesMax());
+}
+
+/** Opens the folder and its directory as a start does, with the same checks, and closes them again. */
+async function openOnce(config: Config, environment: Environment): Promise<string> {
+  const { uid } = statSync(config.dataDir);
+  const own = process.getuid?.();
+  // The owner of the folder could not open files that root creates in it.
+  if (own !== undefined && uid !== own) {
+    throw new DataFolderError(
+      `${config.dataDir} belongs to the user ${uid}, but this is the user ${own}: run the command as the owner, with "sudo -u"`,
+    );
+  }
+  await refuseRunning(config.dataDir);
+  const release = await lockExistingDataFolder(config.dataDir);
+  try {
+    const folder = await existingDataFolder(config.dataDir);
+    const directory = openDirectory(folder);
+    try {
+      const damage: string[] = [];
+      const onDamage = (message: string) => void damage.push(message);
+      await checkFolder({ folder, directory, acceptLoss: false, warn: () => {}, onDamage });
+      if (damage.length > 0) throw new DataFolderError(damage.join('; '));
+      if (directory.keyCheckValue !== null) await openSecretsKeys(config, environment, directory);
+    } finally {
+      await directory.closeStore();
+    }
+    return describeFolder(folder);
+  } finally {
+    await release();
+  }
+}

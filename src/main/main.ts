@@ -1,0 +1,353 @@
+// The service: it locks the data folder, opens the directory and the operators' socket, and starts the threads. It closes
+// everything in order, when it is told to stop and when it can't start.
+
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { Registry } from 'prom-client';
+import {
+  baseUrlOf,
+  ConfigError,
+  checkFiles,
+  describeConfig,
+  environmentOf,
+  shardCountOf,
+  withEdges,
+} from '../config/config.ts';
+import type { Config } from '../config/config-schema.ts';
+import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
+import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
+import { scrub } from '../core/secret-text.ts';
+import { type AnswerVisit, createDashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
+import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
+import {
+  type DataFolder,
+  DataFolderError,
+  noteLayouts,
+  openDataFolder,
+  openDirectory,
+} from '../data-folder/data-folder.ts';
+import { DiskRoom } from '../data-folder/disk-space.ts';
+import { checkFolder } from '../data-folder/folder-check.ts';
+import { lockDataFolder } from '../data-folder/folder-lock.ts';
+import { Pause } from '../data-folder/pause.ts';
+import { openSecretsKeys } from '../data-folder/secrets-key.ts';
+import { SequenceNotes } from '../data-folder/sequence-notes.ts';
+import type { Directory } from '../directory/directory.ts';
+import { answerVisits } from '../edge/dashboard-port.ts';
+import { examine } from '../health/doctor.ts';
+import { checkHttpServerBinary } from '../health/http-server-binary.ts';
+import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import { SecretBox } from '../journal/secret-box.ts';
+import { systemTimers } from '../networks/timers.ts';
+import { CliFailure, ServiceCrash } from '../operator/cli/context.ts';
+import { Audit } from '../operator/server/audit.ts';
+import { openOperatorServer } from '../operator/server/server.ts';
+import { createLogger, type Logger, logConsole } from '../telemetry/logger.ts';
+import { createSupervisorMetrics, mergeMetrics } from '../telemetry/metrics.ts';
+import { serveMetrics } from '../telemetry/metrics-server.ts';
+import { readStatus } from '../telemetry/status.ts';
+import { systemClocks } from '../telemetry/system-clocks.ts';
+import { countThreadTime } from '../telemetry/thread-time.ts';
+import { endAtWriteErrors } from '../threads/end-at-write-errors.ts';
+import { Supervisor } from '../threads/supervisor.ts';
+import { ThreadFailure } from '../threads/thread.ts';
+import { Visits } from '../threads/visits.ts';
+import { greet } from './first-start.ts';
+import { operatorServices } from './operator-services.ts';
+import { createReread } from './reread.ts';
+import { ServiceManager } from './service-manager.ts';
+
+/** The longest time for a stop. */
+const stopMsMax = 4_500;
+
+/**
+ * Runs the service until it is told to stop. `load` reads the configuration again at a SIGHUP. With `acceptLoss` it also
+ * starts on a data folder with parts that are older than the others. Throws `CliFailure` with one clear line when it can't
+ * start or continue.
+ */
+export async function serve(config: Config, load: () => Config, acceptLoss: boolean): Promise<void> {
+  const told = Promise.withResolvers<void>();
+  // The handlers stay, because a second signal must not end the process during its stop: a terminal sends SIGINT to the
+  // whole group, and the launcher forwards its own.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      // However this ends, the launcher does not start the service again.
+      process.send?.('stopping');
+      told.resolve();
+    });
+  }
+  // Until there are threads, there is nothing that would have to be read again.
+  process.on('SIGHUP', () => {});
+  // It may be rejected before anybody waits for it.
+  told.promise.catch(() => {});
+  // Everything that was opened; it is closed in the opposite order.
+  const closers: (() => Promise<unknown>)[] = [];
+  try {
+    await run({ config, load, acceptLoss, told, closers });
+  } catch (error) {
+    throw ofCommandLine(error);
+  } finally {
+    await closeAll(closers);
+  }
+}
+
+/** What the command line tells of an error: that the start was refused, that another start may help, or that this is a bug. */
+function ofCommandLine(error: unknown): unknown {
+  const refusals = [ConfigError, DataFolderError, JournalDamaged];
+  if (refusals.some((refusal) => error instanceof refusal)) return new CliFailure((error as Error).message);
+  // Such as a full disk.
+  if (error instanceof JournalFailure) return new ServiceCrash(error.message);
+  if (!(error instanceof ThreadFailure)) return error;
+  return error.fatal ? new CliFailure(error.message) : new ServiceCrash(error.message);
+}
+
+interface Run {
+  readonly config: Config;
+  readonly load: () => Config;
+  readonly acceptLoss: boolean;
+  readonly told: PromiseWithResolvers<void>;
+  readonly closers: (() => Promise<unknown>)[];
+}
+
+/** The port, the public address, and the address for this machine. */
+async function addressesOf(config: Config): Promise<{ port: number; baseUrl: string; url: string }> {
+  const port = await freePort(config);
+  return { port, baseUrl: baseUrlOf(config, port), url: baseUrlOf({ ...config, baseUrl: null }, port) };
+}
+
+async function run({ config: configured, load, acceptLoss, told, closers }: Run): Promise<void> {
+  prepare(configured);
+  const { port, baseUrl, url } = await addressesOf(configured);
+  closers.push(await lockDataFolder(configured.dataDir));
+  const folder = await openFolder(configured);
+  const sized = sizing(folder.shards);
+  const config = sized(configured);
+  const logger = await createLogger({ level: config.logLevel, thread: 'main' });
+  logConsole(logger);
+  endAtWriteErrors(logger);
+  const audit = await openAudit(folder.path, config, logger);
+  closers.push(() => audit.close());
+  const registry = new Registry();
+  const pause = new Pause(folder);
+  const metrics = createSupervisorMetrics(registry, folder.path, pause);
+  const visits = watchThread(registry, logger);
+  const onFailure = (error: unknown, fatal: boolean) => {
+    metrics.directoryFailed();
+    if (fatal) reportLost(error as Error, logger, told);
+  };
+  const directory = openDirectory(folder, { onFailure, ...directoryOptions(config, folder, logger) });
+  closers.push(() => directory.closeStore());
+  const parts = await checkParts({ folder, directory, acceptLoss, logger, closers });
+  const secretsKeys = await openSecretsKeys(config, environmentOf(process.env), directory);
+  const supervisor = new Supervisor({
+    config,
+    folder,
+    ...parts,
+    directory,
+    secretsKeys,
+    port,
+    baseUrl,
+    logger,
+    metrics,
+    onEdgeEnded: ({ message }) => told.reject(new ServiceCrash(message)),
+    onRefusedKeys: (refused) => visits.run('refused_keys', null, () => void audit.refusedKeys(refused)),
+    onDashboardPort: (port) => answerVisits(port, answerVisit, visits.failed),
+  });
+  const reread = createReread(config, {
+    load: () => sized(load()),
+    putInForce: (changed) => supervisor.reread(changed),
+    logger,
+  });
+  process.on('SIGHUP', () => void reread.request());
+  const counted = async () => [await registry.getMetricsAsJSON(), ...(await supervisor.metrics())];
+  const metricsText = async () => mergeMetrics(await counted());
+  const manager = new ServiceManager(process.env, { pid: process.pid, logger });
+  const services = operatorServices({
+    baseUrl,
+    directory,
+    supervisor,
+    secrets: new SecretBox(secretsKeys),
+    inForce: config,
+    config: () => describeConfig(reread.inForce),
+    metricsText,
+    checks: async () => examine(await counted(), folder, pause.paused, config.connections.max),
+    status: () => readStatus({ folder, pause, url, config, counted }),
+    resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
+  });
+  const answerVisit = openDashboard({ config, services, audit, baseUrl, logger, visits });
+  const operators = await openOperators(folder, audit, services, logger);
+  closers.push(
+    () => operators.close(),
+    () => supervisor.stop(),
+  );
+  closers.push(await serveMetrics(config, metricsText, logger));
+  if ((await Promise.race([supervisor.start(), told.promise.then(() => 'told')])) !== 'told') {
+    await greet({ directory, url, production: environmentOf(process.env) === 'production', write: print });
+    logger.info(inForce(config, folder, pause, { url, baseUrl }), `listening on ${url}`);
+    manager.ready(`listening on ${url}`);
+    closers.push(manager.watch(counted));
+    await told.promise;
+  }
+  logger.info('stopping');
+  manager.stopping();
+}
+
+const print = (text: string) => void process.stdout.write(text);
+
+function openOperators(
+  folder: DataFolder,
+  audit: Audit,
+  services: Parameters<typeof openOperatorServer>[0]['services'],
+  logger: Logger,
+): ReturnType<typeof openOperatorServer> {
+  return openOperatorServer({
+    dataDir: folder.path,
+    audit,
+    services,
+    onFailure: (command, error) => logger.error({ command, err: error }, "an operator's command failed"),
+  });
+}
+
+/** Measures this thread, and lets it go on whatever a visit does in it. */
+function watchThread(registry: Registry, logger: Logger): Visits {
+  countThreadTime(registry, 'main');
+  const visits = new Visits(registry, logger, 'main', ['dashboard', 'refused_keys']);
+  visits.catchStrays();
+  return visits;
+}
+
+/** The dashboard, as the configuration wants it. */
+function openDashboard(parts: {
+  readonly config: Config;
+  readonly services: DashboardOptions['services'];
+  readonly audit: Audit;
+  readonly baseUrl: string;
+  readonly logger: Logger;
+  readonly visits: Visits;
+}): AnswerVisit {
+  const { config, logger, visits, ...others } = parts;
+  const { sessionIdleMinutes, sessionDays } = config.dashboard;
+  const answer = createDashboard({
+    ...others,
+    sessionLimits: { idleMs: sessionIdleMinutes * 60_000, absoluteMs: sessionDays * 86_400_000 },
+    trustedProxies: config.pages.trustedProxies,
+    monotonic: systemClocks().monotonic,
+    randomBytes,
+    onError: (error, requestId) => visits.unanswered(error, 'dashboard', requestId),
+    onRefusedSignIn: (address) => logger.warn({ address }, 'a sign-in to the dashboard was refused'),
+  });
+  return (request, gone) => visits.run('dashboard', request.requestId, () => answer(request, gone));
+}
+
+/** Checks what can be checked before the data folder is touched, and prepares the process. */
+function prepare(config: Config): void {
+  checkFiles(config);
+  checkHttpServerBinary();
+  // uWebSockets.js reads this when it is loaded. Headers between the service's limit and this one are answered by the service.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(64 * 1024);
+}
+
+/** Where the log is archived, the directory keeps the changes that the archive does not have. */
+function directoryOptions({ logArchive: { dir } }: Config, folder: DataFolder, logger: Logger) {
+  const isDiskFull = isFullOf(folder, logger);
+  return dir === null
+    ? { isDiskFull }
+    : { isDiskFull, archivedRevision: () => archivedSequence(archiveFolderOf(dir, folder, 'directory')) };
+}
+
+/** What the log says when the service listens. */
+function inForce({ edges, memory }: Config, { shards }: DataFolder, { paused }: Pause, addresses: object) {
+  return { ...addresses, shards, edges, ...memory, ...(paused !== null && { paused }) };
+}
+
+interface Parts extends Pick<Run, 'acceptLoss' | 'closers'> {
+  readonly folder: DataFolder;
+  readonly directory: Directory;
+  readonly logger: Logger;
+}
+
+/** Checks that the parts of the folder belong together, and notes from now on how far the shards have come. */
+async function checkParts({ folder, directory, acceptLoss, logger, closers }: Parts) {
+  const warn = (text: string) => logger.warn(text);
+  const { whole: checked, ends } = await checkFolder({ folder, directory, acceptLoss, warn });
+  noteLayouts(folder);
+  const onFailure = (error: unknown) =>
+    logger.error({ err: error }, 'it could not be noted how far the shards have come');
+  const notes = new SequenceNotes({ folder, ends, timers: systemTimers, onFailure });
+  closers.push(() => notes.close());
+  return { checked, notes };
+}
+
+/** A change of the directory is lost, and the service ends: no key could be revoked any more. */
+function reportLost(error: Error, logger: Logger, told: Run['told']): void {
+  logger.error({ err: error }, 'a change of the directory could not be written');
+  told.reject(new ServiceCrash(`the directory can't be used any more: ${error.message}`));
+}
+
+/** Whether the directory's disk is full; the log says when it becomes so. */
+function isFullOf({ directory }: DataFolder, logger: Logger): () => boolean {
+  const room = new DiskRoom(directory, (isFull) => {
+    if (isFull) logger.error('the disk is full: changes of organizations, keys and members are refused');
+    else logger.warn('the disk has room again: organizations, keys and members can be changed');
+  });
+  return () => room.isFull();
+}
+
+/** Fills in the values that depend on the machine, for a folder with so many shards. */
+function sizing(shards: number): (config: Config) => Config {
+  const openFiles = openFilesMax();
+  return (config) => {
+    const withThreads = withEdges(config, availableParallelism());
+    return withinOpenFiles(withShardMemory(withThreads, shards, machineBytes()), shards, openFiles);
+  };
+}
+
+function openFolder(config: Config): Promise<DataFolder> {
+  const defaultShards = shardCountOf(config, availableParallelism());
+  return openDataFolder(config.dataDir, config.shards, defaultShards);
+}
+
+/** The audit record, whose rows go to the log too. */
+function openAudit(dataDir: string, { audit }: Config, logger: Logger): Promise<Audit> {
+  return Audit.open({
+    dataDir,
+    now: Date.now,
+    keptMs: audit.keptDays * 86_400_000,
+    scrub,
+    onRow: (row) => logger.info({ audit: row }, 'audit'),
+    onFailure: (error) => logger.error({ err: error }, 'the audit record could not be written'),
+  });
+}
+
+/** Closes everything, or ends the process when that takes too long. The journal has all acknowledged changes. */
+async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
+  const timer = setTimeout(() => {
+    process.stderr.write(`payments: it has not stopped within ${stopMsMax} ms and is ended as it is\n`);
+    // A regular exit would wait for the hanging threads, or abort.
+    process.kill(process.pid, 'SIGKILL');
+  }, stopMsMax);
+  const failures: unknown[] = [];
+  for (const close of closers.reverse()) await close().catch((error: unknown) => failures.push(error));
+  clearTimeout(timer);
+  if (failures.length > 0) throw failures[0];
+}
+
+/** The configured port, or a free one for 0. Throws when it is taken, which the edges can't notice as they share a port. */
+async function freePort({ host, port }: Config): Promise<number> {
+  const probe = createServer();
+  const listening = Promise.withResolvers<void>();
+  probe.once('error', listening.reject).listen({ host, port, exclusive: true }, listening.resolve);
+  try {
+    await listening.promise;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'EADDRINUSE' ? 'is in use' : `can't be listened on (${code})`;
+    throw new ConfigError(
+      `port ${port} on ${host} ${reason}: choose another with PAYMENTS_PORT or PAYMENTS_HOST`,
+    );
+  }
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : port;
+}

@@ -1,0 +1,96 @@
+// The operators' commands, connected to the running process.
+
+import type { Config } from '../config/config-schema.ts';
+import { messageOf } from '../contract/errors/table.ts';
+import { kindOfId } from '../contract/id-prefixes.ts';
+import { slotOfId } from '../core/ids.ts';
+import { type CompactShard, compactShards } from '../data-folder/compact-folder.ts';
+import { type DataFolder, DataFolderError } from '../data-folder/data-folder.ts';
+import type { Directory } from '../directory/directory.ts';
+import { missing } from '../domain/find.ts';
+import { listenSecret } from '../edge/listen-secret.ts';
+import type { SecretBox } from '../journal/secret-box.ts';
+import { OperatorFailure } from '../operator/protocol.ts';
+import type { CompactItem, ConfigLine, OperatorServices, ShardAnswer } from '../operator/server/services.ts';
+import type { InternalRequest, OpenCall } from '../shard/protocol.ts';
+import { shardOfSlot } from '../shard/shard-map.ts';
+import { ConfiguredNetworks, createSend, networkAddressFaultOf } from '../threads/networks.ts';
+import type { Supervisor } from '../threads/supervisor.ts';
+import { ThreadFailure } from '../threads/thread.ts';
+import { createApiCaller } from './api-caller.ts';
+
+export function operatorServices(options: {
+  readonly baseUrl: string;
+  readonly directory: Directory;
+  readonly supervisor: Supervisor;
+  readonly secrets: SecretBox;
+  readonly inForce: Config;
+  readonly config: () => readonly ConfigLine[];
+  readonly metricsText: () => Promise<string>;
+  readonly checks: OperatorServices['checks'];
+  readonly status: OperatorServices['status'];
+  readonly resume: OperatorServices['resume'];
+}): Omit<OperatorServices, 'author' | 'language'> {
+  const { baseUrl, directory, supervisor, secrets, inForce, config, metricsText, checks, status, resume } =
+    options;
+  const { clients, requestLogs } = supervisor;
+  const networks = new ConfiguredNetworks({ config: inForce, secrets, send: createSend(inForce) });
+
+  async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
+    const shard = kindOfId(orgOrId) === 'organization' ? supervisor.shardOf(orgOrId) : shardOfId(orgOrId);
+    const answer = await clients[shard]!.ask(request);
+    if (answer.ok) return answer;
+    // A shard that is restarting comes back, so a client that follows its events waits for it.
+    throw new OperatorFailure(answer.code === 'api_error' ? 'failed' : 'refused', answer.message);
+  }
+
+  function shardOfId(id: string): number {
+    const slot = slotOfId(id);
+    if (slot < 0) throw new OperatorFailure('refused', messageOf(missing(id, null), 'en'));
+    return shardOfSlot(slot, clients.length);
+  }
+
+  return {
+    baseUrl,
+    now: Date.now,
+    directory,
+    secrets,
+    networkAddressFault: networkAddressFaultOf(inForce),
+    async checkNetwork(org, mode, method) {
+      networks.put(org, directory.organization(org).connectors);
+      await networks.of(org, mode)[method]?.check?.();
+    },
+    async openNetworkCalls(org, limit) {
+      const asked = org === null ? clients : [clients[supervisor.shardOf(org)]!];
+      const answers = await Promise.all(
+        asked.map((client) => client.handOver({ kind: 'open_network_calls', org, limit })),
+      );
+      return answers.flatMap((answer) => (answer.ok ? (JSON.parse(answer.body) as OpenCall[]) : []));
+    },
+    listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
+    metricsText,
+    checks,
+    status,
+    resume,
+    compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),
+    config,
+    requestLogs: requestLogs?.ask ?? (async () => null),
+    askShard,
+    callApi: createApiCaller({
+      baseUrl,
+      shardOf: (org) => clients[supervisor.shardOf(org)]!,
+      organizationOf: (org) => directory.organization(org),
+      onAnswered: (org, answered) => requestLogs?.put(org, answered),
+    }),
+  };
+}
+
+/** Compacts the running service's shards. */
+async function* compactServed(folder: DataFolder, compact: CompactShard): AsyncGenerator<CompactItem> {
+  try {
+    yield* compactShards(folder, compact);
+  } catch (error) {
+    const isClear = error instanceof DataFolderError || error instanceof ThreadFailure;
+    throw isClear ? new OperatorFailure('refused', error.message) : error;
+  }
+}

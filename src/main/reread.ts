@@ -1,0 +1,76 @@
+// At a SIGHUP the configuration files, and the certificate files that they name, are read again. Values that can change
+// while the service runs are put in force; the log names the others, which need a restart. If anything is wrong, nothing
+// changes.
+
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { ConfigError, checkFiles, describeConfig } from '../config/config.ts';
+import type { Config } from '../config/config-schema.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+export interface RereadOptions {
+  /** Reads the configuration from the files. Throws `ConfigError`. */
+  readonly load: () => Config;
+  /** Puts changed values in force in every thread. Resolves with the failures, each as one line. */
+  readonly putInForce: (config: Config) => Promise<string[]>;
+  readonly logger: Logger;
+}
+
+export interface Reread {
+  readonly inForce: Config;
+  /** Reads the files again when any reading that is under way has ended. Never rejects. */
+  request(): Promise<void>;
+}
+
+/** `config` is in force at first. */
+export function createReread(config: Config, options: RereadOptions): Reread {
+  const { load, putInForce, logger } = options;
+  let inForce = config;
+  let last = Promise.resolve();
+
+  async function read(): Promise<void> {
+    const files = load();
+    const next = changeable(inForce, files);
+    checkFiles(next);
+    logger.level = next.logLevel;
+    const failures = await putInForce(next);
+    inForce = next;
+    for (const failure of failures) logger.error(failure);
+    if (failures.length === 0) logger.info(`the configuration was read again${certificateOf(next)}`);
+    const wanted = new Map(describeConfig(files).map(({ key, value }) => [key, value]));
+    const waiting = describeConfig(next).filter(
+      ({ key, value }) => !isDeepStrictEqual(value, wanted.get(key)),
+    );
+    if (waiting.length === 0) return;
+    const keys = waiting.map(({ key }) => key);
+    logger.warn({ keys }, `changed in the files, and in force after the next start: ${keys.join(', ')}`);
+  }
+
+  return {
+    get inForce() {
+      return inForce;
+    },
+    request() {
+      last = last.then(read).catch((error: unknown) => {
+        if (error instanceof ConfigError) logger.error(`${error.message}. Everything stays as it is`);
+        else logger.error({ err: error }, 'the configuration could not be read again');
+      });
+      return last;
+    },
+  };
+}
+
+/** The configuration in force with the changes in `files` that need no restart. Turning TLS on or off does. */
+function changeable(inForce: Config, files: Config): Config {
+  const { logLevel, tlsCertFile, tlsKeyFile } = files;
+  const hasTls = inForce.tlsCertFile !== null;
+  if ((tlsCertFile !== null) !== hasTls) return { ...inForce, logLevel };
+  return { ...inForce, logLevel, tlsCertFile, tlsKeyFile };
+}
+
+function certificateOf({ tlsCertFile }: Config): string {
+  if (tlsCertFile === null) return '';
+  const { validTo } = new X509Certificate(readFileSync(tlsCertFile));
+  return `: new connections get the certificate in ${tlsCertFile}, which is good until ${validTo}`;
+}

@@ -1,0 +1,69 @@
+// Serves the metrics to Prometheus over HTTP, on a port of their own: `GET /metrics`. It needs no key, so it listens on
+// loopback unless configured otherwise, and never on the port of the API.
+
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { ConfigError } from '../config/config.ts';
+import type { Config } from '../config/config-schema.ts';
+import type { Logger } from './logger.ts';
+
+const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+/** Connections at once; a scraper needs one. */
+const connectionsMax = 16;
+const requestMsMax = 5_000;
+
+/** Serves `text` if configured. Returns the function that ends it. Throws `ConfigError` when the port can't be used. */
+export async function serveMetrics(
+  { metrics: { host, port } }: Pick<Config, 'metrics'>,
+  text: () => Promise<string>,
+  logger: Logger,
+): Promise<() => Promise<void>> {
+  if (port === null) return async () => {};
+  const server = createServer(answerWith(text, logger));
+  server.maxConnections = connectionsMax;
+  server.requestTimeout = requestMsMax;
+  server.headersTimeout = requestMsMax;
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject).listen({ host, port }, listening.resolve);
+  try {
+    await listening.promise;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'EADDRINUSE' ? 'is in use' : `can't be listened on (${code})`;
+    const variables = 'PAYMENTS_METRICS_PORT or PAYMENTS_METRICS_HOST';
+    throw new ConfigError(`the metrics' port ${port} on ${host} ${reason}: choose another with ${variables}`);
+  }
+  server.on('error', (error) => logger.error({ err: error }, 'the server of the metrics failed'));
+  const name = isIPv6(host) ? `[${host}]` : host;
+  const url = `http://${name}:${(server.address() as AddressInfo).port}/metrics`;
+  logger.info({ url }, `metrics on ${url}`);
+  return async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  };
+}
+
+function answerWith(text: () => Promise<string>, logger: Logger): RequestListener {
+  /** The metrics that are being gathered. Requests that arrive meanwhile get the same ones. */
+  let gathering: Promise<string> | null = null;
+  const gather = () => {
+    gathering ??= text().finally(() => {
+      gathering = null;
+    });
+    return gathering;
+  };
+  return async ({ method, url }, response) => {
+    const answer = (status: number, body: string) => {
+      response.writeHead(status, { 'Content-Type': contentType, 'Cache-Control': 'no-store' }).end(body);
+    };
+    const known = url?.split('?')[0] === '/metrics';
+    if (!known || (method !== 'GET' && method !== 'HEAD')) return answer(known ? 405 : 404, 'GET /metrics\n');
+    try {
+      answer(200, await gather());
+    } catch (error) {
+      logger.error({ err: error }, 'the metrics could not be gathered');
+      answer(500, 'the metrics could not be gathered: the log says why\n');
+    }
+  };
+}

@@ -1,0 +1,298 @@
+// Metrics: each thread has a prom-client registry of its own; the main thread asks all of them and adds them up.
+
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type Registry,
+} from 'prom-client';
+import manifest from '../../package.json' with { type: 'json' };
+import { freeBytesIn } from '../data-folder/disk-space.ts';
+import type { Pause } from '../data-folder/pause.ts';
+import type { Answered } from '../edge/api.ts';
+import type { ConnectionRefusal } from '../edge/connections.ts';
+import type { ShardClient } from '../shard/client.ts';
+import { type DeliveryOutcome, deliveryOutcomes } from '../shard/deliver.ts';
+import { noRoomReasons } from '../shard/fair-queue.ts';
+import type { ShardObserver } from '../shard/shard-options.ts';
+import { RequestCounts } from './request-counts.ts';
+
+const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/** The metrics of an edge. */
+export function createEdgeMetrics(registry: Registry) {
+  const registers = [registry];
+  const counts = new RequestCounts(registry, seconds);
+  const connections = new Gauge({ name: 'payments_connections', help: 'Open connections', registers });
+  const connectionsRefused = new Counter({
+    name: 'payments_connections_refused_total',
+    help: 'Connections that were closed at once, because there were too many in all or from one address',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of ['all', 'address']) connectionsRefused.labels(reason).inc(0);
+  return {
+    connections,
+    connectionRefused: (reason: ConnectionRefusal) => connectionsRefused.labels(reason).inc(),
+    answered: (answered: Answered) => counts.add(answered),
+  };
+}
+
+/** Counts entries that the request logs don't have, at an edge or where they are written. */
+export function countLostEntries(registry: Registry): (entries: number) => void {
+  const lost = new Counter({
+    name: 'payments_request_log_lost_total',
+    help: 'Entries of the request logs that were not kept, because too many came at once or the disk took none',
+    registers: [registry],
+  });
+  lost.inc(0);
+  return (entries) => lost.inc(entries);
+}
+
+/** What waits for each shard at an edge, and what was refused or withdrawn there before it ran. */
+export function countAdmission(registry: Registry, shards: readonly ShardClient[]): void {
+  const registers = [registry];
+  const labelNames = ['shard'];
+  const gauge = (name: string, help: string, of: (client: ShardClient) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        for (const [shard, client] of shards.entries()) this.set({ shard }, of(client));
+      },
+    });
+  gauge('payments_waiting_requests', 'Requests without an answer yet', ({ waitingCount }) => waitingCount);
+  gauge('payments_waiting_bytes', 'About what these take', ({ waitingBytes }) => waitingBytes);
+  new Counter({
+    name: 'payments_overload_refusals_total',
+    help: 'Requests that were refused because too many waited: in all, or of the organization, or to make room for others',
+    labelNames: ['shard', 'reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [shard, { refused }] of shards.entries())
+        for (const reason of noRoomReasons) this.inc({ shard, reason }, refused[reason]);
+    },
+  });
+  new Counter({
+    name: 'payments_abandoned_requests_total',
+    help: 'Requests that were not run, because their client had gone or their time was up',
+    labelNames,
+    registers,
+    collect() {
+      this.reset();
+      for (const [shard, { abandoned }] of shards.entries()) this.inc({ shard }, abandoned);
+    },
+  });
+}
+
+/** Makes metrics whose samples carry the number of a shard. */
+function shardMetricsOf(registry: Registry, shard: string) {
+  const registers = [registry];
+  const labelNames = ['shard'] as const;
+  return {
+    histogram: (name: string, help: string, buckets: number[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers }).labels(shard),
+    gauge: (name: string, help: string) => new Gauge({ name, help, labelNames, registers }).labels(shard),
+    counter(name: string, help: string) {
+      const counter = new Counter({ name, help, labelNames, registers }).labels(shard);
+      // One that appears with its first count has not grown, for whoever looks at rates.
+      counter.inc(0);
+      return counter;
+    },
+  };
+}
+
+/** Counts the outcomes of webhook deliveries. Every outcome is shown from the start, as other counters are. */
+function countDeliveries(registry: Registry, shard: string): (outcome: DeliveryOutcome) => void {
+  const deliveries = new Counter({
+    name: 'payments_webhook_deliveries_total',
+    help: 'Webhook deliveries by what became of them with an attempt',
+    labelNames: ['shard', 'outcome'],
+    registers: [registry],
+  });
+  for (const outcome of deliveryOutcomes) deliveries.labels(shard, outcome).inc(0);
+  return (outcome) => deliveries.labels(shard, outcome).inc();
+}
+
+function createScrubMetrics(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
+  const metrics = {
+    progress: gauge(
+      'payments_scrub_progress',
+      'How much of what is stored the scrubber has read in this pass',
+    ),
+    completed: gauge(
+      'payments_scrub_last_completed_timestamp_seconds',
+      'When the scrubber last had read all that is stored; 0: never yet',
+    ),
+    damaged: gauge(
+      'payments_scrub_damaged',
+      'Places that the scrubber found damaged, in this pass or in the one before',
+    ),
+  };
+  for (const metric of Object.values(metrics)) metric.set(0);
+  return metrics;
+}
+
+function diskGauges(gauge: ReturnType<typeof shardMetricsOf>['gauge']) {
+  return {
+    logBytes: gauge('payments_log_bytes', 'What the write-ahead log takes on the disk'),
+    checkpointBytes: gauge('payments_checkpoint_bytes', 'What the checkpoint takes on the disk'),
+    oldestCommit: gauge(
+      'payments_oldest_commit_seconds',
+      'For how long the oldest commit under way has waited for the disk',
+    ),
+  };
+}
+
+/** The metrics of a shard. */
+export function createShardMetrics(registry: Registry, shard: string) {
+  const { histogram, gauge, counter } = shardMetricsOf(registry, shard);
+  const turnSize = histogram('payments_turn_requests', 'Requests taken in one turn', sizes);
+  const commit = histogram(
+    'payments_commit_duration_seconds',
+    'From the end of a turn to its commit',
+    seconds,
+  );
+  const checkpoint = histogram('payments_checkpoint_duration_seconds', 'Writing one checkpoint', [
+    ...seconds,
+    30,
+    60,
+  ]);
+  const checkpointRecords = gauge('payments_checkpoint_records', 'Records in the last checkpoint');
+  const queued = gauge('payments_queue_depth', 'Requests waiting in the mailbox');
+  const recovery = gauge('payments_recovery_duration_seconds', 'Replaying the journal at the last start');
+  const resident = gauge('payments_resident_records', 'Records in memory');
+  const residentBytes = gauge('payments_resident_bytes', 'About what the records in memory take');
+  const residentBytesMax = gauge(
+    'payments_resident_bytes_max',
+    'What the records in memory may take: half of the heap that the shard may have',
+  );
+  const logSequence = gauge('payments_log_sequence', 'The last sequence of the write-ahead log');
+  const checkpointSequence = gauge(
+    'payments_checkpoint_sequence',
+    'The last sequence of the log that the checkpoint reflects',
+  );
+  const readOnly = gauge('payments_read_only', '1 while the disk is too full for writes');
+  const clockOff = gauge(
+    'payments_clock_offset_seconds',
+    "How far the machine's clock is from the time that the shard goes by, while it does not believe that clock",
+  );
+  const clockJumps = counter(
+    'payments_clock_jumps_total',
+    "Times that the machine's clock stepped by more than five seconds",
+  );
+  const deliveries = countDeliveries(registry, shard);
+  const deliveriesWaiting = gauge(
+    'payments_webhook_deliveries_waiting',
+    'Webhook deliveries that wait for an attempt',
+  );
+  const oldestDelivery = gauge(
+    'payments_webhook_oldest_delivery_seconds',
+    'For how long the oldest webhook delivery to an enabled endpoint has been due',
+  );
+  const observer: Omit<ShardObserver, 'stalled'> = {
+    attempted: deliveries,
+    turnEnded(requests, queuedNow) {
+      turnSize.observe(requests);
+      queued.set(queuedNow);
+    },
+    committed: (duration) => commit.observe(duration),
+    checkpointed(records, duration) {
+      checkpoint.observe(duration);
+      checkpointRecords.set(records);
+    },
+  };
+  return {
+    observer,
+    recovery,
+    resident,
+    residentBytes,
+    residentBytesMax,
+    ...diskGauges(gauge),
+    logSequence,
+    checkpointSequence,
+    readOnly,
+    clockOff,
+    clockJumps,
+    scrub: createScrubMetrics(gauge),
+    deliveriesWaiting,
+    oldestDelivery,
+  };
+}
+
+export type SupervisorMetrics = ReturnType<typeof createSupervisorMetrics>;
+
+/** The metrics of the main thread: the restarts of its threads, and what the process uses. `dataDir`: the data folder. */
+export function createSupervisorMetrics(registry: Registry, dataDir: string, pause: Pause) {
+  const registers = [registry];
+  new Gauge({
+    name: 'payments_build_info',
+    help: '1; the labels say which version of the service and of Node it is',
+    labelNames: ['version', 'node'],
+    registers,
+  })
+    .labels(manifest.version, process.versions.node)
+    .set(1);
+  new Gauge({
+    name: 'payments_disk_free_bytes',
+    help: 'Room on the disk of the data folder',
+    registers,
+    collect() {
+      this.set(freeBytesIn(dataDir));
+    },
+  });
+  new Gauge({
+    name: 'payments_paused',
+    help: '1 while the restored data folder is paused: no writes, no webhooks, no network calls',
+    registers,
+    collect() {
+      this.set(pause.paused === null ? 0 : 1);
+    },
+  });
+  new Gauge({
+    name: 'payments_start_time_seconds',
+    help: 'When the process was started, in Unix seconds',
+    registers,
+  }).set(Math.round(performance.timeOrigin / 1000));
+  const labelNames = ['shard'] as const;
+  const up = new Gauge({
+    name: 'payments_shard_up',
+    help: '1 while the shard serves',
+    labelNames,
+    registers,
+  });
+  const restarts = new Counter({
+    name: 'payments_shard_restarts_total',
+    help: 'Times that the shard failed and was started again',
+    labelNames,
+    registers,
+  });
+  const directoryFailures = new Counter({
+    name: 'payments_directory_failures_total',
+    help: 'Changes of organizations and keys that could not be written',
+    registers,
+  });
+  // The library samples the event loop a hundred times a second, which would be most of the work of an idle service.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
+  return {
+    countLostEntries: countLostEntries(registry),
+    directoryFailed: () => directoryFailures.inc(),
+    up(shard: number, isUp: boolean) {
+      up.labels(String(shard)).set(isUp ? 1 : 0);
+      restarts.labels(String(shard)).inc(0);
+    },
+    restarted: (shard: number) => restarts.labels(String(shard)).inc(),
+  };
+}
+
+/** The metrics of several registries, as `getMetricsAsJSON` returned them, as one text. */
+export async function mergeMetrics(parts: readonly unknown[]): Promise<string> {
+  const merged = AggregatorRegistry.aggregate(parts as object[]);
+  return merged.metrics();
+}

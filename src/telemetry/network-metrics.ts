@@ -1,0 +1,101 @@
+// The metrics of payment networks in a shard: the calls that wait for an outcome, those that had no valid answer, and what
+// networks have posted. The labels name the connector and the mode, never an organization.
+
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { type Mode, modeOf, modes, type PaymentMethodType } from '../contract/vocabulary.ts';
+import { methodOfCall } from '../domain/network-call.ts';
+import type { NetworkCallRecord } from '../domain/record.ts';
+import { type ConnectorName, connectorNames } from '../networks/connectors.ts';
+import { type CallbackOutcome, callbackOutcomes } from '../networks/network.ts';
+import type { CallbackRequest } from '../shard/protocol.ts';
+
+const labels = ['shard', 'connector', 'mode'] as const;
+/** An accepted call is one whose outcome the network tells later. */
+const states = ['sent', 'accepted'] as const;
+
+interface NetworkNames {
+  /** What the payments of a method go through. */
+  nameOf(org: string, mode: Mode, method: PaymentMethodType): ConnectorName | 'simulator' | 'none';
+}
+
+export class NetworkMetrics {
+  readonly #shard: string;
+  readonly #networks: NetworkNames;
+  readonly #waiting: Gauge;
+  readonly #oldest: Gauge;
+  readonly #failures: Counter;
+  readonly #callbacks: Counter;
+
+  constructor(registry: Registry, shard: string, networks: NetworkNames) {
+    this.#shard = shard;
+    this.#networks = networks;
+    const registers = [registry];
+    this.#waiting = new Gauge({
+      name: 'payments_network_calls_waiting',
+      help: 'Calls to payment networks whose outcome a network owes',
+      labelNames: [...labels, 'state'],
+      registers,
+    });
+    this.#oldest = new Gauge({
+      name: 'payments_network_oldest_call_seconds',
+      help: 'For how long the oldest of them has waited',
+      labelNames: [...labels, 'state'],
+      registers,
+    });
+    this.#failures = new Counter({
+      name: 'payments_network_failures_total',
+      help: 'Calls to payment networks that had no valid answer',
+      labelNames: labels,
+      registers,
+    });
+    this.#callbacks = new Counter({
+      name: 'payments_network_callbacks_total',
+      help: 'What payment networks, or others in their name, have posted, by what became of it',
+      labelNames: [...labels, 'outcome'],
+      registers,
+    });
+    // A counter that appears with its first count has not grown, for whoever looks at rates.
+    for (const mode of modes) {
+      for (const connector of ['simulator', 'none', ...connectorNames])
+        this.#failures.inc({ shard, connector, mode }, 0);
+      for (const connector of connectorNames)
+        for (const outcome of callbackOutcomes) this.#callbacks.inc({ shard, connector, mode, outcome }, 0);
+    }
+  }
+
+  #labelsOf(call: NetworkCallRecord): Record<(typeof labels)[number], string> {
+    const mode = modeOf(call.livemode);
+    const connector = this.#networks.nameOf(call.org, mode, methodOfCall(call));
+    return { shard: this.#shard, connector, mode };
+  }
+
+  /** Shows the calls whose outcome a network owes now. */
+  show(calls: readonly NetworkCallRecord[], nowMs: number): void {
+    for (const gauge of [this.#waiting, this.#oldest]) this.#reset(gauge);
+    const oldest = new Map<string, number>();
+    for (const call of calls) {
+      const found = { ...this.#labelsOf(call), state: call.accepted ? 'accepted' : 'sent' };
+      this.#waiting.inc(found);
+      const key = Object.values(found).join();
+      oldest.set(key, Math.min(oldest.get(key) ?? Number.POSITIVE_INFINITY, call.created));
+      this.#oldest.set(found, Math.max(0, nowMs / 1000 - oldest.get(key)!));
+    }
+  }
+
+  #reset(gauge: Gauge): void {
+    gauge.reset();
+    for (const mode of modes)
+      for (const connector of mode === 'test' ? ['simulator', ...connectorNames] : connectorNames)
+        for (const state of states) gauge.set({ shard: this.#shard, connector, mode, state }, 0);
+  }
+
+  /** A call had no valid answer. */
+  failed(call: NetworkCallRecord): void {
+    this.#failures.inc(this.#labelsOf(call));
+  }
+
+  /** Something was posted. */
+  posted({ connector, mode }: Pick<CallbackRequest, 'connector' | 'mode'>, outcome: CallbackOutcome): void {
+    this.#callbacks.inc({ shard: this.#shard, connector, mode, outcome });
+  }
+}

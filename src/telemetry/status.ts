@@ -1,0 +1,140 @@
+// The status that `payments status` shows: the metrics of all threads, read twice with a second between, and the sizes of
+// the folders. Rates are the differences between the two readings, so nothing is sampled while nobody asks.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import manifest from '../../package.json' with { type: 'json' };
+import type { Config } from '../config/config-schema.ts';
+import type { DataFolder } from '../data-folder/data-folder.ts';
+import { bytesBelow, freeBytesIn } from '../data-folder/disk-space.ts';
+import type { Pause } from '../data-folder/pause.ts';
+import { foldersOfJournal } from '../journal/open-journal.ts';
+import type { ShardStatus, Status } from '../operator/server/services.ts';
+import { type Samples, samplesOf, sum } from './samples.ts';
+
+/** The values that do not change while the service runs. */
+export interface StatusOptions {
+  readonly folder: DataFolder;
+  readonly pause: Pause;
+  readonly url: string;
+  readonly config: Config;
+  /** The registries of all threads, as `getMetricsAsJSON` gave them. */
+  readonly counted: () => Promise<readonly unknown[]>;
+}
+
+const betweenMs = 1_000;
+
+export async function readStatus(options: StatusOptions): Promise<Status> {
+  const { folder, pause, url, config, counted } = options;
+  const startMs = performance.now();
+  const before = await samplesOf(await counted());
+  await wait(betweenMs);
+  const after = await samplesOf(await counted());
+  const seconds = (performance.now() - startMs) / 1000;
+  const { path, id, generation } = folder;
+  return {
+    version: manifest.version,
+    node: process.versions.node,
+    pid: process.pid,
+    url,
+    started: new Date(Date.now() - process.uptime() * 1000).toISOString(),
+    uptime_seconds: Math.floor(process.uptime()),
+    paused: pause.paused,
+    folder: { path, id, generation, free_bytes: freeBytesIn(path) },
+    ...countedStatus(before, after, seconds, (shard) => {
+      const { log, checkpoint } = foldersOfJournal(folder.shardDir(shard));
+      return { log_bytes: bytesBelow(log), checkpoint_bytes: bytesBelow(checkpoint) };
+    }),
+    edges: {
+      count: config.edges,
+      connections: sum(after('payments_connections')),
+      connections_max: config.connections.max,
+    },
+    archive:
+      config.logArchive.dir === null
+        ? null
+        : {
+            path: config.logArchive.dir,
+            lag_seconds: Math.max(0, ...after('payments_archive_lag_seconds').map(({ value }) => value)),
+            failures: sum(after('payments_archive_failures_total')),
+          },
+    memory: { resident_bytes: process.memoryUsage.rss() },
+  };
+}
+
+type Counted = Pick<Status, 'shards' | 'requests' | 'webhooks' | 'threads'>;
+type Sizes = Pick<ShardStatus, 'log_bytes' | 'checkpoint_bytes'>;
+
+/** The part of the status that comes from the metrics at two moments, which are `seconds` apart. */
+export function countedStatus(
+  before: Samples,
+  after: Samples,
+  seconds: number,
+  sizesOf: (shard: number) => Sizes,
+): Counted {
+  const grown = (name: string) => sum(after(name)) - sum(before(name));
+  const requests = grown('payments_request_duration_seconds_count');
+  const oldest = after('payments_webhook_oldest_delivery_seconds').map(({ value }) => value);
+  const isFailed = ({ labels }: { labels: { status?: unknown } }) => Number(labels.status) >= 500;
+  const cpuBefore = new Map(
+    before('payments_thread_cpu_seconds_total').map(({ labels, value }) => [labels.thread, value]),
+  );
+  return {
+    shards: after('payments_shard_up')
+      .map(({ labels }) => Number(labels.shard))
+      .sort((a, b) => a - b)
+      .map((shard) => ({ ...shardStatus(shard, before, after, seconds), ...sizesOf(shard) })),
+    requests: {
+      total: sum(after('payments_requests_total')),
+      failed_total: sum(after('payments_requests_total').filter(isFailed)),
+      per_second: requests / seconds,
+      mean_ms: requests > 0 ? (grown('payments_request_duration_seconds_sum') / requests) * 1000 : null,
+    },
+    webhooks: {
+      waiting: sum(after('payments_webhook_deliveries_waiting')),
+      oldest_seconds: Math.max(0, ...oldest),
+      in_flight: sum(after('payments_webhook_attempts_in_flight')),
+      endpoints_failing: sum(after('payments_webhook_endpoints_failing')),
+      attempts_per_second: grown('payments_webhook_attempt_duration_seconds_count') / seconds,
+    },
+    threads: after('payments_thread_cpu_seconds_total').map(({ labels, value }) => ({
+      thread: String(labels.thread),
+      cpu: Math.max(0, value - (cpuBefore.get(labels.thread) ?? value)) / seconds,
+    })),
+  };
+}
+
+function shardStatus(
+  shard: number,
+  before: Samples,
+  after: Samples,
+  seconds: number,
+): Omit<ShardStatus, keyof Sizes> {
+  const found = (samples: Samples, name: string) =>
+    samples(name).find(({ labels }) => Number(labels.shard) === shard)?.value ?? null;
+  const now = (name: string) => found(after, name);
+  /** A shard that was started again counts from 0, so a difference may be negative. */
+  const grown = (name: string) => Math.max(0, (now(name) ?? 0) - (found(before, name) ?? now(name) ?? 0));
+  const commits = grown('payments_commit_duration_seconds_count');
+  return {
+    shard,
+    serves: now('payments_shard_up') === 1,
+    read_only: now('payments_read_only') === 1,
+    restarts: now('payments_shard_restarts_total') ?? 0,
+    scrubbed: now('payments_scrub_progress'),
+    scrub_completed: isoOf(now('payments_scrub_last_completed_timestamp_seconds')),
+    damaged: now('payments_scrub_damaged'),
+    log_sequence: now('payments_log_sequence'),
+    checkpoint_sequence: now('payments_checkpoint_sequence'),
+    resident_bytes: now('payments_resident_bytes'),
+    resident_bytes_max: now('payments_resident_bytes_max'),
+    queued: now('payments_waiting_requests'),
+    oldest_commit_seconds: now('payments_oldest_commit_seconds'),
+    writes_per_second: grown('payments_log_sequence') / seconds,
+    commit_mean_ms: commits > 0 ? (grown('payments_commit_duration_seconds_sum') / commits) * 1000 : null,
+  };
+}
+
+/** A time in Unix seconds, of which 0 stands for never. */
+function isoOf(seconds: number | null): string | null {
+  return seconds ? new Date(seconds * 1000).toISOString() : null;
+}

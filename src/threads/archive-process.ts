@@ -1,0 +1,174 @@
+// The entry of the archive's process: it runs an archiver for each shard and one for the directory, one after the other. What
+// fails is tried again, with growing waits; meanwhile the log keeps what is not archived, and the metrics say how old that is.
+
+import { execFile } from 'node:child_process';
+import { relative } from 'node:path';
+import { promisify } from 'node:util';
+import { Counter, Gauge, Registry } from 'prom-client';
+import { directorySource, shardSource } from '../backup/archive-sources.ts';
+import { Archiver, type ArchiveSource } from '../backup/archiver.ts';
+import { partsOf } from '../backup/backup-manifest.ts';
+import { paceOf } from '../backup/pace.ts';
+import { lowerPriority } from '../backup/priority.ts';
+import { type ArchivedPart, archiveFolderOf } from '../data-folder/archive-folder.ts';
+import { JournalCopy } from '../journal/copy-journal.ts';
+import { RowStore } from '../journal/row-store.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import {
+  type ArchiveProcessData,
+  type Instruction,
+  type Notice,
+  startDataVariable,
+} from './thread-protocol.ts';
+
+const {
+  config,
+  folder,
+  shardDirs,
+  directory: directoryFolder,
+  directoryPart,
+} = JSON.parse(process.env[startDataVariable]!) as ArchiveProcessData;
+const tell = (notice: Notice) => process.send?.(notice);
+// The service has ended, however it did.
+process.once('disconnect', () => process.exit(1));
+// A terminal sends these to the whole group; the service says when this process is to end.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+const logger = await createLogger({ level: config.logLevel, thread: 'archive' });
+
+const niceness = 10;
+lowerPriority(niceness);
+
+const pollMs = 1_000;
+const retryMsMax = 60_000;
+const commandMsMax = 600_000;
+const bytesPerSecond = 50 << 20;
+
+const registry = new Registry();
+const registers = [registry];
+const labelNames = ['part'] as const;
+const lag = new Gauge({
+  name: 'payments_archive_lag_seconds',
+  help: 'Age of the oldest change that is not archived: what would be lost with the machine',
+  labelNames,
+  registers,
+});
+const ageMax = new Gauge({
+  name: 'payments_archive_age_max_seconds',
+  help: 'The age at which changes are archived',
+  registers,
+});
+const archived = new Gauge({
+  name: 'payments_archived_sequence',
+  help: 'The last sequence of the log, or revision of the directory, that is archived',
+  labelNames,
+  registers,
+});
+const failures = new Counter({
+  name: 'payments_archive_failures_total',
+  help: 'Times that something could not be archived and is tried again',
+  registers,
+});
+
+const { dir, command, maxAgeSeconds, recipients } = config.logArchive;
+ageMax.set(maxAgeSeconds);
+
+/** Has the operator's command carry a file away, or leaves it where it is. */
+async function carry(path: string): Promise<void> {
+  if (command === null) return;
+  const name = relative(dir!, path);
+  const env = { ...process.env, PAYMENTS_ARCHIVE_FILE: path, PAYMENTS_ARCHIVE_NAME: name };
+  await promisify(execFile)('/bin/sh', ['-c', command], { env, timeout: commandMsMax });
+}
+
+function archiverOf(part: ArchivedPart, type: 'batch' | 'rows', source: ArchiveSource): Archiver {
+  return new Archiver({
+    source,
+    folder: archiveFolderOf(dir!, folder, part),
+    part: partsOf(folder, part).log,
+    type,
+    write: { recipients, pace: paceOf(bytesPerSecond) },
+    ageMaxMs: maxAgeSeconds * 1000,
+    now: Date.now,
+    carry,
+    onGap: (first, last) =>
+      logger.error(
+        { part, first, last },
+        'the archive has a gap, because the log was dropped before it was archived: make a new backup',
+      ),
+  });
+}
+
+const copies = shardDirs.map(
+  (shardDir, shard) =>
+    new JournalCopy({
+      dir: shardDir,
+      identity: { folder: folder.id, generation: folder.generation, shard },
+      segmentBytesMax: config.journal.segmentBytesMax,
+    }),
+);
+const directory = new RowStore(directoryFolder, directoryPart, true);
+
+const archivers = new Map<string, Archiver>([
+  ...copies.map((copy, shard) => [`shard-${shard}`, archiverOf(shard, 'batch', shardSource(copy))] as const),
+  ['directory', archiverOf('directory', 'rows', directorySource(directory))],
+]);
+
+let stopping = false;
+let timer: NodeJS.Timeout | undefined;
+let failedInARow = 0;
+let running: Promise<void> = Promise.resolve();
+
+async function round(): Promise<void> {
+  let failed = false;
+  for (const [part, archiver] of archivers) {
+    if (stopping) return;
+    try {
+      await archiver.run();
+    } catch (error) {
+      failed = true;
+      failures.inc();
+      logger.error({ part, err: error }, 'the log could not be archived: it is kept, and tried again');
+    }
+  }
+  failedInARow = failed ? failedInARow + 1 : 0;
+  if (stopping) return;
+  const waitMs = Math.min(retryMsMax, pollMs * 2 ** Math.min(failedInARow, 10));
+  timer = setTimeout(begin, waitMs);
+}
+
+function begin(): void {
+  running = round();
+}
+
+async function show(): Promise<void> {
+  for (const [part, archiver] of archivers) {
+    lag.labels(part).set((await archiver.lagMs()) / 1000);
+    archived.labels(part).set(archiver.archived);
+  }
+}
+
+async function stop(): Promise<void> {
+  stopping = true;
+  clearTimeout(timer);
+  await running;
+  await Promise.all([directory.close(), ...copies.map((copy) => copy.close())]);
+}
+
+process.on('message', async (instruction: Instruction) => {
+  switch (instruction.type) {
+    case 'reread':
+      logger.level = instruction.config.logLevel;
+      tell({ type: 'answer', question: instruction.question, value: null });
+      break;
+    case 'metrics':
+      await show();
+      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
+      break;
+    case 'stop':
+      await stop();
+      tell({ type: 'answer', question: instruction.question });
+      process.exit(0);
+  }
+});
+begin();
+tell({ type: 'ready' });

@@ -1,0 +1,160 @@
+// The entry of a shard's checkpoint thread, which brings the checkpoint up to date from the log that the shard writes. It
+// answers a task that fails with the failure. The shard then ends, and this thread with it, and both are started again from
+// what is on disk. Between the tasks the scrubber reads what is stored (journal/scrubber.ts).
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { lowerPriority } from '../backup/priority.ts';
+import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
+import { hasRoom } from '../data-folder/disk-space.ts';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { smallValueIn } from '../journal/checkpoint-reader.ts';
+import { type CheckpointSizes, type Compacting, JournalFailure } from '../journal/journal.ts';
+import { LogReader } from '../journal/log-reader.ts';
+import { foldersOfJournal, openFollower } from '../journal/open-journal.ts';
+import { Scrubber, type ScrubState } from '../journal/scrubber.ts';
+import { readScrub, scrubKey } from '../shard/small-values.ts';
+import { createLogger, logConsole } from '../telemetry/logger.ts';
+import { gaugeThisThread } from '../telemetry/thread-time.ts';
+import {
+  type CheckpointThreadData,
+  type FromCheckpointThread,
+  failureOf,
+  type NumberedTask,
+  type TaskResult,
+} from './checkpoint-protocol.ts';
+import { endAtWriteErrors } from './end-at-write-errors.ts';
+import { ScrubTimer } from './scrub-timer.ts';
+import { TaskGate } from './task-gate.ts';
+
+const { number, dir, identity, isChecked, config, gate } = workerData as CheckpointThreadData;
+const shard = parentPort!;
+const tasks = new TaskGate(gate);
+const answer = (message: FromCheckpointThread) => shard.postMessage(message);
+const logger = await createLogger({ level: config.logLevel, thread: `checkpoint-${number}` });
+logConsole(logger);
+endAtWriteErrors(logger);
+
+/** Requests go first when processors are busy. Only on Linux is a priority that of a thread and not of the process. */
+const niceness = 5;
+if (process.platform === 'linux') lowerPriority(niceness);
+
+answer({ gauge: gaugeThisThread() });
+
+const archiveDir = config.logArchive.dir;
+/** Where the log is archived, it keeps what the archive does not have. */
+const archived =
+  archiveDir === null
+    ? undefined
+    : () => archivedSequence(archiveFolderOf(archiveDir, { ...identity, id: identity.folder }, number));
+
+let opened: ReturnType<typeof openFollower> | null = null;
+let scrub: ScrubTimer | null = null;
+let isClosing = false;
+/** A compaction writes at most so much a second: more would hold up the log's commits. */
+const compactBytesPerSecond = 50 * 1024 * 1024;
+
+/** The follower is opened by the first task. From then on the shard does not write the checkpoint itself. */
+function follower() {
+  if (opened !== null) return opened;
+  const { segmentBytesMax, logBytesMax } = config.journal;
+  const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, isChecked };
+  opened = openFollower(options, archived);
+  scrub = startScrubbing(readScrub(smallValueIn(foldersOfJournal(dir).checkpoint, scrubKey)));
+  return opened;
+}
+
+/** There was room for the copy when it began. Others write to the disk, too, and a write that it refuses ends the process. */
+function refuseWithoutRoom(): void {
+  if (!hasRoom(dir, false))
+    throw new JournalFailure(`There is no room left for the copy of the checkpoint in ${dir}`, {
+      diskFull: true,
+    });
+}
+
+/** Compacts the checkpoint, with pauses in which other tasks run and this thread may be ended. */
+async function compact(number: number): Promise<CheckpointSizes> {
+  const pause = async ({ bytes }: Compacting) => {
+    await wait((bytes / compactBytesPerSecond) * 1000);
+    if (isClosing) throw new JournalFailure('The shard is stopping', { diskFull: false });
+    refuseWithoutRoom();
+  };
+  const sizes = await follower().compact((progress) => {
+    answer({ number, progress });
+    return tasks.outside(() => pause(progress));
+  });
+  // The scrubber goes on in the new file, which has the same rows.
+  scrub?.stop();
+  scrub = scrub && startScrubbing(scrub.state);
+  return sizes;
+}
+
+function startScrubbing(state: ScrubState): ScrubTimer | null {
+  const periodMs = config.journal.scrubSeconds * 1000;
+  if (periodMs === 0) return null;
+  const folders = foldersOfJournal(dir);
+  const scrubber = new Scrubber({
+    checkpoint: folders.checkpoint,
+    log: new LogReader(folders.log, identity),
+    indexRowsOf,
+    state,
+    onFinding: (finding) =>
+      logger.error(
+        { shard: number, ...finding },
+        `the scrubber has found damage: ${finding.defect}. What to do: ${finding.advice}`,
+      ),
+  });
+  return new ScrubTimer({
+    scrubber,
+    periodMs,
+    onProgress: (scrubbed, totalBytes) => answer({ scrubbed, totalBytes }),
+    onFailure: (error) =>
+      logger.error({ err: error }, 'the scrubber has ended: it starts again with its shard'),
+  });
+}
+
+async function run(task: NumberedTask): Promise<TaskResult> {
+  switch (task.type) {
+    case 'write':
+      return follower().write(task.sequence);
+    case 'put_small_values':
+      await follower().putSmallValues(task.values);
+      return 0;
+    case 'note_segment':
+      await follower().noteSegment(task.firstSequence);
+      return 0;
+    case 'drop':
+      return follower().drop(task.olderThanMs);
+    case 'compact':
+      return compact(task.number);
+    case 'close':
+      scrub?.stop();
+      await opened?.close();
+      return 0;
+  }
+}
+
+/** Runs a task and answers it. Never rejects. */
+async function perform(task: NumberedTask): Promise<void> {
+  const { number } = task;
+  try {
+    answer({ number, result: await tasks.run(() => run(task)) });
+  } catch (error) {
+    answer({ number, failure: failureOf(error) });
+  }
+}
+
+const underWay = new Set<Promise<void>>();
+
+shard.on('message', async (task: NumberedTask) => {
+  if (task.type === 'close') {
+    isClosing = true;
+    await Promise.all(underWay);
+  }
+  const performed = perform(task);
+  underWay.add(performed);
+  await performed;
+  underWay.delete(performed);
+  // Only the port keeps this thread alive.
+  if (task.type === 'close') shard.close();
+});

@@ -1,0 +1,274 @@
+// The entry of an edge's thread: listens, knows the keys, and holds a client for every shard.
+
+import { randomBytes, randomFillSync } from 'node:crypto';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { Registry } from 'prom-client';
+import type { Config } from '../config/config-schema.ts';
+import { idPrefixes } from '../contract/id-prefixes.ts';
+import { createIdFactory, createRandomText } from '../core/ids.ts';
+import { dashboardAssets } from '../dashboard/assets.ts';
+import { createCookies } from '../dashboard/cookies.ts';
+import { type Answered, Api } from '../edge/api.ts';
+import { KeyRing } from '../edge/authenticate.ts';
+import { createClientAddressText } from '../edge/client-address.ts';
+import { DashboardPort } from '../edge/dashboard-port.ts';
+import { createDashboardVisits } from '../edge/dashboard-visits.ts';
+import { docsStyle } from '../edge/docs/style.ts';
+import { EventStreams } from '../edge/event-stream.ts';
+import { HeldAnswers } from '../edge/held-answers.ts';
+import { KnownSessions } from '../edge/known-sessions.ts';
+import { loggablePath } from '../edge/loggable.ts';
+import { pageAssets } from '../edge/pages/page-assets.ts';
+import { createPagePort } from '../edge/pages/page-visits.ts';
+import { createPages } from '../edge/pages/pages.ts';
+import { createCallers, createVisitors } from '../edge/pages/visitors.ts';
+import { RefusedKeys } from '../edge/refused-keys.ts';
+import { listen, type Server, type TlsFiles } from '../edge/server.ts';
+import { createSite } from '../edge/site.ts';
+import { UsedKeys } from '../edge/used-keys.ts';
+import type { LogPort } from '../request-logs/client.ts';
+import { type Port, ShardClient } from '../shard/client.ts';
+import { clientBounds, memoryShares } from '../shard/memory.ts';
+import { LoggedRefusals } from '../telemetry/logged-refusals.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { countAdmission, countLostEntries, createEdgeMetrics } from '../telemetry/metrics.ts';
+import { createRequestLine } from '../telemetry/request-line.ts';
+import { systemClocks } from '../telemetry/system-clocks.ts';
+import { countThreadTime } from '../telemetry/thread-time.ts';
+import { createEdgeConnections } from './edge-connections.ts';
+import { simulatorOf } from './networks.ts';
+import { createRequestLogClient } from './request-log-client.ts';
+import type { EdgeThreadData, Instruction, Notice } from './thread-protocol.ts';
+import { Visits } from './visits.ts';
+
+const {
+  number,
+  config,
+  port,
+  connections: openConnections,
+  shards: shardCount,
+  baseUrl,
+  keys,
+  listenKey,
+  paused,
+} = workerData as EdgeThreadData;
+const main = parentPort!;
+const tell = (notice: Notice) => main.postMessage(notice);
+const thread = `edge-${number}`;
+const logger = await createLogger({ level: config.logLevel, thread });
+const logLine = createRequestLine(logger, thread);
+const registry = new Registry();
+const metrics = createEdgeMetrics(registry);
+countThreadTime(registry, thread);
+const entries = ['connection', 'api', 'site', 'page', 'dashboard', 'network_callback'] as const;
+const visits = new Visits(registry, logger, thread, entries);
+const keyRing = new KeyRing();
+for (const change of keys) keyRing.put(change);
+const { answersBytesMax } = memoryShares(config.memory.shardMib);
+const bounds = clientBounds(config.mailbox, config.edges);
+const shards = Array.from({ length: shardCount }, () => new ShardClient(bounds));
+countAdmission(registry, shards);
+const held = new HeldAnswers((answersBytesMax * shardCount) / config.edges);
+
+const keysMs = 1_000;
+const usedKeys = new UsedKeys();
+const refusedKeys = new RefusedKeys(() => performance.now());
+
+/** Hands keys to the main thread: refused ones for the audit record, and when those that work were used. */
+function tellKeys(all: boolean): void {
+  const refused = refusedKeys.take(all);
+  if (refused.length > 0) tell({ type: 'refused_keys', refused });
+  const used = usedKeys.take();
+  if (used.length > 0) tell({ type: 'used_keys', used });
+}
+setInterval(() => tellKeys(false), keysMs).unref();
+
+/** Time for exchanges under way when the service stops; leaves the shards as much again. */
+const stopGraceMs = 2_000;
+
+/** The buffers of a connection hide for a while that its client takes something, the longer the slower it is. */
+const slowClientMs = 60_000;
+
+let server: Server | null = null;
+
+function fail(error: Error): void {
+  logger.fatal({ err: error }, `the edge failed: ${error.message}`);
+  tell({ type: 'failed', message: `edge ${number} failed: ${error.message}`, fatal: true });
+  // The native server must be closed first: a thread that ends with it open takes the process along.
+  void (server?.stop(0) ?? Promise.resolve()).finally(() => process.exit(1));
+}
+process.on('uncaughtException', fail);
+// Whatever waits for something here does so for a visit. What carries out an instruction handles its own failures.
+process.on('unhandledRejection', (error) => visits.failed(error, 'connection', null));
+
+const requestLogs = createRequestLogClient(config, logger, countLostEntries(registry));
+
+function onAnswered(answered: Answered): void {
+  const { org, livemode, isLogged } = answered;
+  metrics.answered(answered);
+  if (isLogged) logLine(answered);
+  // A request whose key does not exist belongs to nobody.
+  if (requestLogs === null || org === null) return;
+  if (isLogged) requestLogs.put(org, answered);
+  else requestLogs.leaveOut(org, livemode);
+}
+
+const loggedRefusals = new LoggedRefusals({
+  perSecondMax: 100,
+  monotonic: () => performance.now(),
+  onLeftOut: (requests) =>
+    logger.warn(
+      { requests },
+      `${requests} more requests were refused with 503; they are not logged one by one`,
+    ),
+});
+setInterval(() => loggedRefusals.tell(), 10_000).unref();
+
+const api = new Api({
+  keyRing,
+  shards,
+  baseUrl,
+  clock: Date.now,
+  eventStreams: new EventStreams({ keyRing, clock: Date.now, listenKey }),
+  usedKeys,
+  addressOf: createClientAddressText(config.pages.trustedProxies),
+  onAnswered,
+  logsUnanswered: loggedRefusals.admit,
+  wantsAddress: () => requestLogs !== null || logger.isLevelEnabled('info'),
+  onRefusedKey: ({ refusal: { code }, key, prefix, digest }, { address, path }) =>
+    refusedKeys.add({
+      code,
+      times: 1,
+      address,
+      key: key?.id ?? null,
+      organization: key?.org ?? null,
+      prefix,
+      digest,
+      path: loggablePath(path),
+    }),
+});
+const { monotonic } = systemClocks();
+const simulator = simulatorOf(config);
+const pages = createPages({
+  port: createPagePort(shards),
+  // Cards are typed here in test mode only.
+  tokenize: { test: simulator.card.tokenize, live: null },
+  baseUrl,
+  monotonic,
+  randomBytes,
+  visitsPerMinute: config.pages.visitsPerMinute,
+  trustedProxies: config.pages.trustedProxies,
+  onError: (error, requestId) => visits.unanswered(error, 'page', requestId),
+});
+const dashboard = new DashboardPort();
+/** The most addresses whose visits of a kind are counted at a time. */
+const visitorsMax = 10_000;
+const visitors = createVisitors({ ...config.pages, visitorsMax, monotonic });
+let isPaused = paused;
+const site = createSite({
+  shards,
+  baseUrl,
+  isStopping: () => server?.exchanges.closing === true,
+  isPaused: () => isPaused,
+  stalledMsMax: config.journal.stalledCommitSeconds * 1000,
+  pages,
+  visitDashboard: createDashboardVisits({
+    port: dashboard,
+    visitors,
+    sessions: new KnownSessions(createCookies(baseUrl.startsWith('https:')).session),
+    askLogs: requestLogs?.ask ?? (async () => null),
+    shardOf: (org) => api.shardOf(org),
+  }),
+  visitors,
+  callers: createCallers({ ...config.pages, visitorsMax, monotonic }),
+  assets: [...pageAssets, ...dashboardAssets, docsStyle],
+});
+
+const connections = createEdgeConnections({
+  config,
+  port,
+  open: openConnections,
+  logger,
+  onRefused: metrics.connectionRefused,
+});
+
+const ids = createIdFactory(createRandomText(randomFillSync));
+
+const tlsFilesOf = ({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | null =>
+  tlsCertFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile! };
+
+async function open(): Promise<Server> {
+  const { host, requestTimeoutMs } = config;
+  return listen({
+    host,
+    port,
+    tls: tlsFilesOf(config),
+    clock: Date.now,
+    newRequestId: (nowMs) => ids.next(idPrefixes.request, number, nowMs),
+    requestTimeoutMs,
+    httpsOnly: baseUrl.startsWith('https:'),
+    slowClientMs,
+    held,
+    connections,
+    onApi: (exchange, head) => api.handle(exchange, head),
+    onSite: (exchange, head) => site(exchange, head),
+    onFailed: visits.failed,
+  });
+}
+
+server = await open().catch((error: Error) => {
+  fail(error);
+  return new Promise<never>(() => {});
+});
+
+/** Takes over what can change; returns what failed. */
+function reread(changed: Config): string | null {
+  logger.level = changed.logLevel;
+  const tls = tlsFilesOf(changed);
+  try {
+    if (tls !== null) server?.useCertificate(tls);
+    return null;
+  } catch (error) {
+    return `edge ${number} keeps its certificate: ${(error as Error).message}`;
+  }
+}
+
+async function carryOut(instruction: Instruction): Promise<void> {
+  switch (instruction.type) {
+    case 'connect':
+      shards[instruction.number]!.connect(instruction.port as MessagePort & Port);
+      break;
+    case 'connect_request_logs':
+      requestLogs?.connect(instruction.port as MessagePort & LogPort);
+      break;
+    case 'dashboard':
+      dashboard.connect(instruction.port);
+      break;
+    case 'keys':
+      keyRing.put(instruction.change);
+      tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'resume':
+      isPaused = false;
+      tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'reread':
+      tell({ type: 'answer', question: instruction.question, value: reread(instruction.config) });
+      break;
+    case 'metrics':
+      metrics.connections.set(connections.here);
+      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
+      break;
+    case 'stop':
+      await server?.stop(stopGraceMs);
+      tellKeys(true);
+      tell({ type: 'answer', question: instruction.question });
+      for (const shard of shards) shard.disconnect();
+      requestLogs?.disconnect();
+      dashboard.disconnect();
+      main.close();
+  }
+}
+
+main.on('message', (instruction: Instruction) => void carryOut(instruction).catch(fail));
+tell({ type: 'ready' });

@@ -1,0 +1,257 @@
+// A shard and what it needs to run, put together from ports: the networks' runner, the ticks, what is done every second, the
+// watch on the disk, and the pause of a restored folder. The entry of a shard's thread gives it the real ports, and the
+// simulator (test/simulator) its own, so both run the same wiring.
+
+import { DiskRoom } from '../data-folder/disk-space.ts';
+import { networkCallOf } from '../domain/network-call.ts';
+import type { NetworkCallRecord } from '../domain/record.ts';
+import type { LogEnd } from '../journal/journal.ts';
+import type { CallbackOutcome, Networks, TakenCallback } from '../networks/network.ts';
+import { postTimeoutMs } from '../networks/post.ts';
+import { createRunner, type Runner, type RunnerOptions } from '../networks/runner.ts';
+import type { Timers } from '../networks/timers.ts';
+import type { Availability, ShardAccount } from '../shard/account.ts';
+import type {
+  CallbackRequest,
+  InternalRequest,
+  NetworksMessage,
+  OpenCall,
+  OpenCallsRequest,
+  ToShardThread,
+} from '../shard/protocol.ts';
+import { settlementOf } from '../shard/settlement.ts';
+import { Shard } from '../shard/shard.ts';
+import type { ShardOptions } from '../shard/shard-options.ts';
+import { directoryRevisionKey, writeRevision } from '../shard/small-values.ts';
+import type { Peer } from '../shard/turn.ts';
+import { type CallbackOptions, takeCallback } from './network-callbacks.ts';
+import { startPage } from './page-starts.ts';
+
+const busyMs = 100;
+const smallValuesMs = 1_000;
+/** A question may take two posts to the network. */
+const networkTimeoutMs = 2 * postTimeoutMs + 5_000;
+
+export interface HostedShardOptions extends Omit<ShardOptions, 'availability' | 'callNetwork'> {
+  /** The shard's folder. */
+  readonly dir: string;
+  readonly accounts: readonly ShardAccount[];
+  /** The directory's revision that the accounts are of. */
+  readonly revision: number;
+  readonly networks: Networks;
+  readonly timers: Timers;
+  readonly onNetworkTrouble: RunnerOptions['onTrouble'];
+  /** Hears what became of everything that is posted for payment networks. */
+  readonly onCallback: (request: CallbackRequest, outcome: CallbackOutcome) => void;
+  /** Whether the data folder is paused: the shard then reads, changes nothing and calls no networks. */
+  readonly paused: boolean;
+  /** Hears, every second and at the end, how far the log is durable, when that has changed. */
+  readonly onDurable: (end: LogEnd) => void;
+  /** Hears when the disk is full, and when it has room again. */
+  readonly onDisk: (isFull: boolean) => void;
+}
+
+/** What is not of the shard itself, because it needs the networks. */
+const aboutNetworks: ReadonlySet<string> = new Set<NetworksMessage['request']['kind']>([
+  'network_callback',
+  'open_network_calls',
+  'start_page',
+]);
+
+function isAboutNetworks(message: ToShardThread): message is NetworksMessage {
+  return 'request' in message && aboutNetworks.has(message.request.kind);
+}
+
+export class HostedShard {
+  readonly shard: Shard;
+  readonly #options: HostedShardOptions;
+  readonly #runner: Runner;
+  #isPaused: boolean;
+  readonly #room: DiskRoom;
+  /** The directory's newest revision that the shard knows. */
+  #revision: number;
+  #isStopping = false;
+  /** The end of the log that was told. */
+  #toldEnd: LogEnd | null = null;
+  /** The next tick may be a while ahead, because nothing was due and no message came. */
+  #isIdle = false;
+  #cancelTick = () => {};
+
+  /** Nothing happens until `recover` and then `start` are called. */
+  constructor(options: HostedShardOptions) {
+    const { networks, timers, onNetworkTrouble, accounts, revision, paused } = options;
+    this.#options = options;
+    this.#isPaused = paused;
+    this.#revision = revision;
+    this.#room = new DiskRoom(options.dir, options.onDisk);
+    this.#runner = createRunner({
+      networks,
+      timers,
+      timeoutMs: networkTimeoutMs,
+      onTrouble: onNetworkTrouble,
+      isOpen: (call) => this.shard.state.records.get('network_call', call) !== undefined,
+      settle: async (call, outcome) => {
+        const answer = await this.shard.ask(settlementOf(call, outcome));
+        // A call that is no longer open was settled before.
+        if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
+      },
+    });
+    const availability: Availability = (org, mode) => networks.available(org, mode);
+    const callNetwork = (call: NetworkCallRecord) => this.#runner.run(this.#callOf(call));
+    this.shard = new Shard({ ...options, availability, callNetwork }, accounts);
+  }
+
+  #callOf(call: NetworkCallRecord) {
+    return networkCallOf(this.shard.state.records, call, this.#options.settings.cashCodeMs);
+  }
+
+  /** Replays the journal. */
+  recover(): Promise<void> {
+    return this.shard.recover();
+  }
+
+  /** Begins with what is due, and settles when the shard has caught up: it is ready then. */
+  async start(): Promise<void> {
+    if (!this.#isPaused) this.#recoverCalls();
+    this.#watchDisk();
+    this.#noteDirectory();
+    this.#tickAfter(0);
+    this.#everySecond();
+    await this.shard.catchUp();
+    // The next start needs the clock, even if this process ends within a second.
+    await this.shard.writeSmallValues().catch(this.#options.onFailure);
+  }
+
+  #recoverCalls(): void {
+    this.#runner.recover(this.shard.openNetworkCalls().map((call) => this.#callOf(call)));
+  }
+
+  /** Takes a message of a peer, which may bring something that is due soon. */
+  receive(message: ToShardThread, peer: Peer): void {
+    if (isAboutNetworks(message)) void this.#answerAboutNetworks(message, peer);
+    else this.shard.receive(message, peer);
+    if (this.#isIdle) this.#wake();
+  }
+
+  async #answerAboutNetworks({ correlation, request }: NetworksMessage, peer: Peer): Promise<void> {
+    try {
+      const answered = await this.#answerOf(request);
+      peer.post({ correlation, answer: { ok: true, body: JSON.stringify(answered) } }, []);
+    } catch (error) {
+      // The network can't be asked, or a secret can't be opened. Nothing was stored, so it can be tried again.
+      this.#options.onNetworkTrouble({ callId: request.kind, error });
+      if (request.kind === 'network_callback') this.#options.onCallback(request, 'later');
+      peer.post({ correlation, answer: { ok: false, code: 'api_error', message: 'try again later' } }, []);
+    }
+  }
+
+  #answerOf(request: NetworksMessage['request']): object | Promise<object> {
+    const { networks, settings } = this.#options;
+    const ask = (asked: InternalRequest) => this.shard.ask(asked);
+    const knows = (org: string) => this.shard.state.knows(org);
+    switch (request.kind) {
+      case 'open_network_calls':
+        return this.#openCalls(request);
+      case 'start_page':
+        return startPage(request, { networks, ask, baseUrl: settings.baseUrl });
+      case 'network_callback':
+        return this.#takeCallback(request, {
+          networks,
+          ask,
+          knows,
+          onVisitFailed: this.#options.onVisitFailed,
+        });
+    }
+  }
+
+  /** The calls whose outcome a network owes. */
+  owedCalls(): NetworkCallRecord[] {
+    return this.shard.openNetworkCalls().filter((call) => this.#runner.isOwed(call));
+  }
+
+  async #takeCallback(request: CallbackRequest, options: CallbackOptions): Promise<TakenCallback> {
+    const taken = await takeCallback(request, options);
+    this.#options.onCallback(request, taken.outcome);
+    return taken;
+  }
+
+  #openCalls({ org, limit }: OpenCallsRequest): OpenCall[] {
+    const open = org === null ? this.owedCalls() : this.shard.openNetworkCalls();
+    return open
+      .filter((call) => org === null || call.org === org)
+      .slice(-limit)
+      .reverse()
+      .map((record) => ({ record, lastError: this.#runner.lastError(record.id) }));
+  }
+
+  #wake(): void {
+    this.#cancelTick();
+    this.#isIdle = false;
+    this.#tickAfter(busyMs);
+  }
+
+  #tickAfter(ms: number): void {
+    if (this.#isStopping) return;
+    this.#cancelTick = this.#options.timers.after(ms, () => {
+      const waitMs = this.shard.tick();
+      this.#isIdle = waitMs > busyMs;
+      this.#tickAfter(waitMs);
+    });
+  }
+
+  #everySecond(): void {
+    this.#options.timers.after(smallValuesMs, () => {
+      if (this.#isStopping) return;
+      this.#watchDisk();
+      this.#tellDurable();
+      this.shard.writeSmallValues().catch(this.#options.onFailure);
+      this.#everySecond();
+    });
+  }
+
+  #tellDurable(): void {
+    const { durableEnd } = this.#options.journal.log;
+    if (durableEnd === null || durableEnd === this.#toldEnd) return;
+    this.#toldEnd = durableEnd;
+    this.#options.onDurable(durableEnd);
+  }
+
+  /** Refuses writes while the disk is full. */
+  #watchDisk(): void {
+    const isFull = this.#room.isFull();
+    this.shard.state.readOnly = isFull || this.#isPaused;
+  }
+
+  /** Applies a change of the directory. */
+  putAccount(account: ShardAccount, revision: number): void {
+    this.shard.putAccount(account);
+    this.#revision = revision;
+    this.#noteDirectory();
+  }
+
+  /** Stores the newest change of the directory that this shard knows, unless nothing may be written. */
+  #noteDirectory(): void {
+    if (this.shard.state.readOnly) return;
+    const values = new Map([[directoryRevisionKey, writeRevision(this.#revision)]]);
+    this.#options.journal.checkpointer.putSmallValues(values).catch(this.#options.onFailure);
+  }
+
+  /** The data folder is not paused any more. */
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#watchDisk();
+    this.#noteDirectory();
+    this.#recoverCalls();
+    this.#wake();
+  }
+
+  /** Finishes the requests that were taken, and closes the journal. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#cancelTick();
+    this.#runner.stop();
+    await this.shard.stop();
+    this.#tellDurable();
+  }
+}

@@ -1,0 +1,160 @@
+// The payment networks of all organizations, as they are configured: the simulator in test mode, unless an organization has a
+// connector there; in live mode its connectors alone. A connection is made when it is first used, and again after a change.
+
+import { readFileSync } from 'node:fs';
+import type { Config } from '../config/config-schema.ts';
+import { networkPath } from '../contract/page-paths.ts';
+import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
+import type { SecretBox } from '../journal/secret-box.ts';
+import {
+  availableIn,
+  type ConnectorName,
+  type ConnectorRow,
+  type ConnectorSettings,
+  type ConnectorWorld,
+  connectors,
+  noConnectors,
+  type OrganizationConnectors,
+  ownerOfSetting,
+} from '../networks/connectors.ts';
+import type { ModeNetworks, Networks, OutcomeListener, TellingNetworks } from '../networks/network.ts';
+import { postTimeoutMs, type SendPost } from '../networks/post.ts';
+import { createSimulator } from '../networks/simulator.ts';
+import { systemTimers } from '../networks/timers.ts';
+import type { AvailableNetworks } from '../shard/account.ts';
+import { systemClocks } from '../telemetry/system-clocks.ts';
+import { checkWebhookUrl } from '../webhooks/address-guard.ts';
+import { Posts } from '../webhooks/posts.ts';
+import { createResolver } from '../webhooks/resolver.ts';
+
+/** Why an address can't be that of a payment network or of its page, in short; null when it can. */
+export function networkAddressFaultOf({ webhooks }: Config): (url: string) => string | null {
+  return (url) => {
+    const checked = checkWebhookUrl(url, webhooks);
+    return checked.ok ? null : checked.reason;
+  };
+}
+
+export function simulatorOf({ simulator }: Config): ReturnType<typeof createSimulator> {
+  return createSimulator('test', {
+    latencyMs: simulator.latencyMs,
+    refundSettleMs: simulator.refundSettleMs,
+    processingSettleMs: simulator.refundSettleMs,
+    now: Date.now,
+    timers: systemTimers,
+  });
+}
+
+const connectionsMax = 256;
+const answerBytesMax = 16 * 1024;
+
+/** Sends the requests of connectors, to public https addresses unless the configuration allows more in development. */
+export function createSend({ webhooks }: Config): SendPost {
+  const { allowHttp, allowPrivate, caFile, dnsServers } = webhooks;
+  const posts = new Posts({
+    monotonic: systemClocks().monotonic,
+    connectionsMax,
+    timeoutMs: postTimeoutMs,
+    allowHttp,
+    allowPrivate,
+    resolve: createResolver({
+      servers: dnsServers.length > 0 ? dnsServers : undefined,
+      timeoutMs: postTimeoutMs / 2,
+      allowPrivate,
+    }),
+    extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
+  });
+  return async (post) => {
+    const { status, failure, answer } = await posts.post({ endpoint: post.url, answerBytesMax, ...post });
+    if (status === null) throw new Error(failure!);
+    return { status, body: answer };
+  };
+}
+
+export interface ConfiguredNetworksOptions {
+  readonly config: Config;
+  readonly secrets: Pick<SecretBox, 'open'>;
+  readonly send: SendPost;
+}
+
+const noNetworks: ModeNetworks = { card: null, cash: null };
+
+export class ConfiguredNetworks implements Networks {
+  readonly #simulator: TellingNetworks;
+  readonly #secrets: Pick<SecretBox, 'open'>;
+  readonly #world: ConnectorWorld;
+  readonly #configured = new Map<string, OrganizationConnectors>();
+  /** By organization: those of each mode that were used. */
+  readonly #made = new Map<string, Partial<Record<Mode, ModeNetworks>>>();
+
+  constructor({ config, secrets, send }: ConfiguredNetworksOptions) {
+    this.#simulator = simulatorOf(config);
+    this.#secrets = secrets;
+    const doubtMs = config.networks.doubtSeconds * 1000;
+    this.#world = { send, now: Date.now, addressFault: networkAddressFaultOf(config), doubtMs };
+  }
+
+  /** Puts the connectors of an organization in force. */
+  put(org: string, configured: OrganizationConnectors): void {
+    this.#configured.set(org, configured);
+    this.#made.delete(org);
+  }
+
+  available(org: string, mode: Mode): AvailableNetworks {
+    return availableIn(this.#configured.get(org) ?? noConnectors, mode);
+  }
+
+  /** What the payments of a method go through: for people and metrics. */
+  nameOf(org: string, mode: Mode, method: PaymentMethodType): ConnectorName | 'simulator' | 'none' {
+    const configured = (this.#configured.get(org) ?? noConnectors)[mode][method];
+    return configured?.connector ?? (mode === 'test' ? 'simulator' : 'none');
+  }
+
+  of(org: string, mode: Mode): ModeNetworks {
+    const made = this.#made.get(org) ?? {};
+    const networks = made[mode] ?? this.#make(org, mode);
+    this.#made.set(org, { ...made, [mode]: networks });
+    return networks;
+  }
+
+  posting(org: string, mode: Mode, connector: string): ModeNetworks {
+    const { card, cash } = (this.#configured.get(org) ?? noConnectors)[mode];
+    const networks = this.of(org, mode);
+    return {
+      card: card?.connector === connector ? networks.card : null,
+      cash: cash?.connector === connector ? networks.cash : null,
+    };
+  }
+
+  callbackPath(org: string, mode: Mode, method: PaymentMethodType): string {
+    const configured = (this.#configured.get(org) ?? noConnectors)[mode][method];
+    return networkPath(configured?.connector ?? '', org, mode);
+  }
+
+  #make(org: string, mode: Mode): ModeNetworks {
+    const configured = (this.#configured.get(org) ?? noConnectors)[mode];
+    const networks: ModeNetworks = mode === 'test' ? this.#simulator : noNetworks;
+    const own = paymentMethodTypes.flatMap((method) => {
+      const settings = configured[method];
+      return settings === null ? [] : [[method, this.#connect(org, mode, settings)[method] ?? null]];
+    });
+    return { ...networks, ...Object.fromEntries(own) };
+  }
+
+  #connect(
+    org: string,
+    mode: Mode,
+    { connector, settings, sealed }: ConnectorSettings,
+  ): Partial<ModeNetworks> {
+    const opened = Object.entries(sealed).map(([name, secret]) => [
+      name,
+      this.#secrets.open(secret, ownerOfSetting(org, mode, connector, name)),
+    ]);
+    const row: ConnectorRow = connectors[connector];
+    return row.connect({ ...settings, ...Object.fromEntries(opened) }, this.#world);
+  }
+
+  onOutcome(listener: OutcomeListener): void {
+    this.#simulator.onOutcome(listener);
+  }
+}

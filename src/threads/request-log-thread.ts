@@ -1,0 +1,126 @@
+// The entry of the thread of the request logs: it writes what the edges hand over, and drops what is too old. Nothing waits for
+// it.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { Registry } from 'prom-client';
+import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
+import type { BatchWritten, EntryBatch, NumberedAnswer, NumberedQuery } from '../request-logs/client.ts';
+import { answerLogQuery, type LogAnswer, type LogQuery } from '../request-logs/query.ts';
+import { RequestLogs } from '../request-logs/request-logs.ts';
+import { requestLogsOf } from '../request-logs/segment.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { countLostEntries } from '../telemetry/metrics.ts';
+import { countThreadTime } from '../telemetry/thread-time.ts';
+import type { Instruction, Notice, RequestLogThreadData } from './thread-protocol.ts';
+import { Visits } from './visits.ts';
+
+const { config } = workerData as RequestLogThreadData;
+const main = parentPort!;
+const tell = (notice: Notice) => main.postMessage(notice);
+const logger = await createLogger({ level: config.logLevel, thread: 'request-logs' });
+const registry = new Registry();
+countThreadTime(registry, 'request-logs');
+const countLost = countLostEntries(registry);
+const visits = new Visits(registry, logger, 'request-logs', ['request_log']);
+
+const { keptDays, mibMax } = config.requestLogs;
+const roomLookMs = 1_000;
+/** The journal is to have the last room on a disk. */
+const roomBytesMin = 2 * freeBytesMin;
+const loggedEveryMs = 60_000;
+const sweepMs = 3_600_000;
+
+let hasRoom = true;
+let lookedAtMs = Number.NEGATIVE_INFINITY;
+let loggedAtMs = Number.NEGATIVE_INFINITY;
+
+const folder = requestLogsOf(config.dataDir);
+const logs = new RequestLogs({
+  folder,
+  keptMs: keptDays * 86_400_000,
+  bytesMax: mibMax * 1024 * 1024,
+  hasRoom() {
+    const nowMs = performance.now();
+    if (nowMs - lookedAtMs < roomLookMs) return hasRoom;
+    lookedAtMs = nowMs;
+    hasRoom = freeBytesIn(config.dataDir) >= roomBytesMin;
+    return hasRoom;
+  },
+  onFailed: (error) => visits.failed(error, 'request_log', null),
+  onLost(entries, reason) {
+    countLost(entries);
+    const nowMs = performance.now();
+    if (nowMs - loggedAtMs < loggedEveryMs) return;
+    loggedAtMs = nowMs;
+    logger.error({ entries }, `entries of the request logs can't be written, and are not kept: ${reason}`);
+  },
+});
+
+const sweep = () => {
+  try {
+    logs.sweep(Date.now());
+  } catch (error) {
+    logger.error({ err: error }, 'old request logs could not be removed');
+  }
+};
+sweep();
+setInterval(sweep, sweepMs).unref();
+
+const ports = new Set<MessagePort>();
+
+function write(port: MessagePort, { buffer, bytes, senders }: EntryBatch): void {
+  logs.write(Buffer.from(buffer, 0, bytes), senders);
+  port.postMessage({ written: buffer } satisfies BatchWritten, [buffer]);
+}
+
+/** Null when the files can't be read, which the log tells. */
+async function answer(query: LogQuery): Promise<LogAnswer | null> {
+  try {
+    return await answerLogQuery(folder, query, nextTurn);
+  } catch (error) {
+    logger.error({ err: error }, 'the request logs could not be read');
+    return null;
+  }
+}
+
+async function take(port: MessagePort, message: EntryBatch | NumberedQuery): Promise<void> {
+  if ('buffer' in message) return write(port, message);
+  const { question, query } = message;
+  port.postMessage({ question, answer: await answer(query) } satisfies NumberedAnswer);
+}
+
+function connect(port: MessagePort): void {
+  ports.add(port);
+  port.on('message', (message: EntryBatch | NumberedQuery) => void take(port, message));
+  port.on('close', () => ports.delete(port));
+}
+
+function stop(): void {
+  for (const port of ports) {
+    for (let last = receiveMessageOnPort(port); last !== undefined; last = receiveMessageOnPort(port))
+      void take(port, last.message);
+    port.close();
+  }
+  logs.close();
+}
+
+main.on('message', async (instruction: Instruction) => {
+  switch (instruction.type) {
+    case 'connect_request_logs':
+      connect(instruction.port);
+      break;
+    case 'reread':
+      logger.level = instruction.config.logLevel;
+      tell({ type: 'answer', question: instruction.question, value: null });
+      break;
+    case 'metrics':
+      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
+      break;
+    case 'stop':
+      stop();
+      tell({ type: 'answer', question: instruction.question });
+      process.exit(0);
+  }
+});
+tell({ type: 'ready' });

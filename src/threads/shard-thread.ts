@@ -1,0 +1,254 @@
+// The entry of a shard's thread: it opens the journal, recovers, and connects the shard to the networks, the address guard,
+// its peers and its timers. When the shard fails the thread reports it and ends, and the supervisor starts another.
+
+import { randomFillSync } from 'node:crypto';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { Registry } from 'prom-client';
+import { systemScheduler } from '../core/scheduler.ts';
+import { bytesBelow } from '../data-folder/disk-space.ts';
+import { indexRowsOf } from '../domain/indexes.ts';
+import { JournalDamaged } from '../journal/journal.ts';
+import { foldersOfJournal, openJournal } from '../journal/open-journal.ts';
+import type { ScrubState } from '../journal/scrubber.ts';
+import { SecretBox } from '../journal/secret-box.ts';
+import { systemTimers } from '../networks/timers.ts';
+import { memoryShares } from '../shard/memory.ts';
+import type { ToShardThread } from '../shard/protocol.ts';
+import { scrubKey, writeScrub } from '../shard/small-values.ts';
+import type { Peer } from '../shard/turn.ts';
+import { createLogger, logConsole } from '../telemetry/logger.ts';
+import { createShardMetrics } from '../telemetry/metrics.ts';
+import { NetworkMetrics } from '../telemetry/network-metrics.ts';
+import { systemClocks, watchClock } from '../telemetry/system-clocks.ts';
+import { countThreadTime, type ThreadGauge } from '../telemetry/thread-time.ts';
+import { createAddressCheck } from './address-check.ts';
+import { CheckpointWorker } from './checkpoint-worker.ts';
+import { endAtWriteErrors } from './end-at-write-errors.ts';
+import { HostedShard } from './hosted-shard.ts';
+import { ConfiguredNetworks, createSend } from './networks.ts';
+import type { CompactAnswer, Instruction, Notice, ShardThreadData } from './thread-protocol.ts';
+import { Visits } from './visits.ts';
+
+const { number, dir, identity, isChecked, secretsKeys, config, baseUrl, accounts, revision, paused } =
+  workerData as ShardThreadData;
+const main = parentPort!;
+const tell = (notice: Notice) => main.postMessage(notice);
+const logger = await createLogger({ level: config.logLevel, thread: `shard-${number}` });
+logConsole(logger);
+endAtWriteErrors(logger);
+const registry = new Registry();
+const metrics = createShardMetrics(registry, String(number));
+const visits = new Visits(registry, logger, `shard-${number}`, ['api', 'network_callback']);
+const otherThreads = new Map<string, ThreadGauge>();
+countThreadTime(registry, `shard-${number}`, otherThreads);
+
+const checkpointTaskMsMax = 30_000;
+const scrubStoreMs = 60_000;
+
+/** The first failure ends the thread. It is fatal when the journal is damaged, because another start can't help. */
+let failed = false;
+function fail(error: unknown): void {
+  if (failed) return;
+  failed = true;
+  const message = error instanceof Error ? error.message : String(error);
+  logger.fatal({ err: error }, `the shard failed: ${message}`);
+  tell({ type: 'failed', message, fatal: error instanceof JournalDamaged });
+  setImmediate(() => process.exit(1));
+}
+process.on('uncaughtException', fail);
+
+// The thread is started early, because that takes time; it has no task before the journal is open.
+const checkpointer = new CheckpointWorker({ number, dir, identity, isChecked, config }, fail, scrubbed);
+// The end of this thread ends the checkpoint thread, too, which must not happen in the middle of a transaction.
+process.on('exit', () => checkpointer.finishTask(checkpointTaskMsMax));
+void checkpointer.gauge.then((gauge) => otherThreads.set(`checkpoint-${number}`, gauge));
+
+/** The position of the scrubber, and the one that is stored. */
+let scrubState: ScrubState | null = null;
+let storedScrub = '';
+let storeScrubAtMs = 0;
+
+function scrubbed(state: ScrubState, totalBytes: number): void {
+  scrubState = state;
+  metrics.scrub.progress.set(totalBytes === 0 ? 0 : Math.min(1, state.bytes / totalBytes));
+  metrics.scrub.completed.set((state.completedMs ?? 0) / 1000);
+  metrics.scrub.damaged.set(Math.max(state.damaged, state.damagedBefore));
+  // Findings and the end of a pass are stored at once, the position now and then.
+  const now = performance.now();
+  const news = `${state.damaged} ${state.completedMs}`;
+  if (news === storedScrub && now < storeScrubAtMs) return;
+  storedScrub = news;
+  storeScrubAtMs = now + scrubStoreMs;
+  storeScrub();
+}
+
+function storeScrub(): void {
+  if (scrubState === null || shard.state.readOnly) return;
+  journal.checkpointer.putSmallValues(new Map([[scrubKey, writeScrub(scrubState)]])).catch(fail);
+}
+
+async function open() {
+  try {
+    const { segmentBytesMax } = config.journal;
+    return await openJournal({
+      dir,
+      identity,
+      isChecked,
+      indexRowsOf,
+      segmentBytesMax,
+      checkpointer,
+    });
+  } catch (error) {
+    fail(error);
+    return new Promise<never>(() => {});
+  }
+}
+
+let isStalled = false;
+const startedAt = performance.now();
+const journal = await open();
+const { cacheBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib);
+metrics.residentBytesMax.set(cacheBytesMax + unwrittenBytesMax);
+
+const secrets = new SecretBox(secretsKeys);
+const networks = new ConfiguredNetworks({ config, secrets, send: createSend(config) });
+for (const { id, connectors } of accounts) networks.put(id, connectors);
+metrics.readOnly.set(0);
+const networkMetrics = new NetworkMetrics(registry, String(number), networks);
+
+const hosted = new HostedShard({
+  dir,
+  journal,
+  accounts,
+  revision,
+  paused,
+  networks,
+  timers: systemTimers,
+  settings: {
+    baseUrl,
+    cardPageMs: config.attempts.cardAttemptSeconds * 1000,
+    cashCodeMs: config.attempts.cashCodeSeconds * 1000,
+    webhookRetryMs: config.webhooks.retrySeconds.map((seconds) => seconds * 1000),
+    attemptsKeptMax: config.webhooks.attemptsKeptMax,
+    answersKeptMax: config.webhooks.answersKeptMax,
+  },
+  fillRandom: randomFillSync,
+  secrets,
+  memory: memoryShares(config.memory.shardMib),
+  clocks: systemClocks(),
+  scheduler: systemScheduler,
+  clockObserver: watchClock(logger, metrics.clockJumps),
+  checkpointIntervalMs: config.journal.checkpointIntervalMs,
+  checkAddress: createAddressCheck(config),
+  deliveryRetentionMs: config.webhooks.attemptsKeptDays * 86_400_000,
+  eventRetentionMs: config.events.keptDays * 86_400_000,
+  observer: {
+    ...metrics.observer,
+    stalled(stalledMs) {
+      for (const peer of peers) peer.post({ stalledMs }, []);
+      if (isStalled === (stalledMs !== null)) return;
+      isStalled = stalledMs !== null;
+      if (isStalled)
+        logger.warn('the disk keeps a commit waiting: writes wait, reads of what is on disk go on');
+      else logger.info('the disk takes commits again');
+    },
+  },
+  onNetworkTrouble({ callId, error }) {
+    const call = hosted.shard.state.records.get('network_call', callId);
+    if (call !== undefined) networkMetrics.failed(call);
+    logger.warn({ call: callId, err: error }, 'a network call is tried again');
+  },
+  onCallback: (request, outcome) => networkMetrics.posted(request, outcome),
+  onDisk(isFull) {
+    if (isFull) logger.error('the disk is full: writes are refused');
+    else logger.warn('the disk has room again: writes are taken');
+    metrics.readOnly.set(isFull ? 1 : 0);
+  },
+  onDamage: (reason) =>
+    logger.error(
+      { reason },
+      'something that is stored cannot be read: requests that need it are answered with an error and are not run. ' +
+        'Stop the service and restore the data folder from a backup',
+    ),
+  onVisitFailed: visits.failed,
+  onDurable: (end) => tell({ type: 'durable', end }),
+  onFailure: fail,
+});
+const { shard } = hosted;
+await hosted.recover();
+const recoverySeconds = (performance.now() - startedAt) / 1000;
+metrics.recovery.set(recoverySeconds);
+
+/** Everybody who sends requests. */
+const peers = new Set<Peer>();
+
+function connect(port: MessagePort): void {
+  const peer: Peer = { post: (message, transfer) => port.postMessage(message, transfer as ArrayBuffer[]) };
+  peers.add(peer);
+  port.on('close', () => peers.delete(peer));
+  port.on('message', (message: ToShardThread) => hosted.receive(message, peer));
+}
+
+function showDepth(): void {
+  const { waiting, oldestMs } = shard.state.outbox.depth(shard.now().serviceMs);
+  metrics.deliveriesWaiting.set(waiting);
+  metrics.oldestDelivery.set(Math.max(0, oldestMs) / 1000);
+}
+
+async function compact(question: number): Promise<CompactAnswer> {
+  try {
+    return await journal.checkpointer.compact((value) => tell({ type: 'progress', question, value }));
+  } catch (error) {
+    return { failure: (error as Error).message };
+  }
+}
+
+async function stop(): Promise<void> {
+  storeScrub();
+  await hosted.stop();
+}
+
+const started = hosted.start();
+main.on('message', async (instruction: Instruction) => {
+  switch (instruction.type) {
+    case 'connect':
+      connect(instruction.port);
+      break;
+    case 'account':
+      networks.put(instruction.account.id, instruction.account.connectors);
+      hosted.putAccount(instruction.account, instruction.revision);
+      tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'reread':
+      logger.level = instruction.config.logLevel;
+      tell({ type: 'answer', question: instruction.question, value: null });
+      break;
+    case 'resume':
+      hosted.resume();
+      tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'compact':
+      tell({ type: 'answer', question: instruction.question, value: await compact(instruction.question) });
+      break;
+    case 'metrics':
+      metrics.resident.set(shard.state.records.residentCount);
+      metrics.clockOff.set(shard.clockOffMs / 1000);
+      metrics.residentBytes.set(shard.state.records.residentBytes);
+      metrics.logBytes.set(bytesBelow(foldersOfJournal(dir).log));
+      metrics.checkpointBytes.set(bytesBelow(foldersOfJournal(dir).checkpoint));
+      metrics.logSequence.set(journal.log.nextSequence - 1);
+      metrics.checkpointSequence.set(journal.checkpoint.sequence);
+      metrics.oldestCommit.set(shard.oldestCommitMs / 1000);
+      showDepth();
+      networkMetrics.show(hosted.owedCalls(), Date.now());
+      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
+      break;
+    case 'stop':
+      await stop();
+      tell({ type: 'answer', question: instruction.question });
+      process.exit(0);
+  }
+});
+await started;
+logger.info({ seconds: Number(recoverySeconds.toFixed(3)) }, 'ready');
+tell({ type: 'ready' });

@@ -1,0 +1,123 @@
+// A supervised thread is started, and started again whenever it ends. A thread that fails again within a minute is started
+// later with each failure. Shards, edges and the webhook thread are supervised like this; they differ only in what is done
+// when one starts, is ready or has ended, and in whether another start can help.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Thread, ThreadFailure } from './thread.ts';
+
+const countedMs = 60_000;
+const delayMsMin = 200;
+const delayMsMax = 5_000;
+
+/** How long to wait before the next start: not at all after the first failure in a minute, then longer with each. */
+export class RestartDelay {
+  /** The times of the failures within the last minute. */
+  #failedAtMs: readonly number[] = [];
+
+  /** The thread failed at `nowMs` of the monotonic clock. Returns the milliseconds to wait. */
+  failed(nowMs: number): number {
+    const earlier = this.#failedAtMs.filter((ms) => nowMs - ms < countedMs);
+    this.#failedAtMs = [...earlier, nowMs];
+    return earlier.length === 0 ? 0 : Math.min(delayMsMax, delayMsMin * 2 ** (earlier.length - 1));
+  }
+}
+
+export interface SupervisedThreadOptions {
+  /** The thread's name in the log. */
+  readonly name: string;
+  /** Fields of its log lines. */
+  readonly fields?: object;
+  readonly logger: Logger;
+  /** Aborted when the service stops; then the thread is not started again. */
+  readonly stopping: AbortSignal;
+  /** Makes a thread with the settings in force. */
+  readonly make: () => Thread | Promise<Thread>;
+  readonly onStarted?: (thread: Thread) => void;
+  readonly onReady?: (thread: Thread) => void;
+  readonly onEnded?: () => void;
+  readonly onRestart?: () => void;
+  /** Handles an unexpected end after the thread was ready. Without it the thread is started again. */
+  readonly onLost?: (failure: ThreadFailure) => void;
+}
+
+export class SupervisedThread {
+  readonly #options: SupervisedThreadOptions;
+  readonly #delay = new RestartDelay();
+  readonly #first = Promise.withResolvers<ThreadFailure | null>();
+  #thread: Thread | null = null;
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(options: SupervisedThreadOptions) {
+    this.#options = options;
+  }
+
+  /** The thread, starting or running; null while there is none. */
+  get thread(): Thread | null {
+    return this.#thread;
+  }
+
+  /** The thread, once it is ready. */
+  get ready(): Thread | null {
+    return this.#thread?.isReady ? this.#thread : null;
+  }
+
+  /** Starts the thread and supervises it. Resolves after the first start: null, or why it failed. */
+  start(): Promise<ThreadFailure | null> {
+    this.#ended = this.#supervise();
+    this.#ended.catch(this.#first.reject);
+    return this.#first.promise;
+  }
+
+  async #supervise(): Promise<void> {
+    const { stopping } = this.#options;
+    while (!stopping.aborted) {
+      const failure = await this.#run();
+      if (stopping.aborted || !(await this.#mayStartAgain(failure))) return;
+    }
+  }
+
+  /** Runs one thread until it ends. Returns the failure, or null when it ended by itself. */
+  async #run(): Promise<ThreadFailure | null> {
+    const { make, onStarted, onReady, onEnded, onLost } = this.#options;
+    const thread = await make();
+    this.#thread = thread;
+    if (this.#options.stopping.aborted) await thread.stop();
+    else onStarted?.(thread);
+    let wasReady = false;
+    const isReady = () => {
+      wasReady = true;
+      onReady?.(thread);
+      this.#first.resolve(null);
+    };
+    await thread.ready.then(isReady, () => {});
+    const failure = await thread.ended;
+    this.#thread = null;
+    onEnded?.();
+    this.#first.resolve(failure);
+    if (wasReady && failure !== null && !this.#options.stopping.aborted) onLost?.(failure);
+    return failure;
+  }
+
+  /** Logs why the thread ended and waits until it may be started again. False when it may not. */
+  async #mayStartAgain(failure: ThreadFailure | null): Promise<boolean> {
+    const { name, fields, logger, stopping, onLost, onRestart } = this.#options;
+    if (onLost !== undefined) return false;
+    const reason = failure?.message ?? 'it ended by itself';
+    if (failure?.fatal) {
+      logger.fatal({ ...fields }, `${name} stays down: ${reason}`);
+      return false;
+    }
+    const delayMs = this.#delay.failed(performance.now());
+    logger.error({ ...fields, delayMs }, `${name} ended and is started again: ${reason}`);
+    onRestart?.();
+    await wait(delayMs, undefined, { signal: stopping }).catch(() => {});
+    return !stopping.aborted;
+  }
+
+  /** Lets the thread finish its work. Resolves when it has ended. To be called once the service is stopping. */
+  async stop(): Promise<void> {
+    await this.#thread?.stop();
+    await this.#ended;
+  }
+}

@@ -1,0 +1,345 @@
+// The supervisor runs the shards, the edges, the webhook thread and that of the request logs, and connects every shard with
+// the edges and the webhook thread. While a shard recovers its organizations get 503; the others are not affected. After a fatal failure (a damaged
+// journal) a shard stays down, and the others go on. An edge is never started again: it ends because of a bug or because of
+// its address, and then the service ends.
+
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { Config } from '../config/config-schema.ts';
+import type { DataFolder } from '../data-folder/data-folder.ts';
+import type { SequenceNotes } from '../data-folder/sequence-notes.ts';
+import type { Directory, DirectoryChange } from '../directory/directory.ts';
+import type { RefusedKey } from '../edge/refused-keys.ts';
+import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
+import type { LogPort, RequestLogClient } from '../request-logs/client.ts';
+import { ShardClient } from '../shard/client.ts';
+import { shardOfOrganization } from '../shard/shard-map.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { SupervisorMetrics } from '../telemetry/metrics.ts';
+import { accountOf, keyRingChangeOf } from './directory-projections.ts';
+import { createRequestLogClient } from './request-log-client.ts';
+import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
+import { Thread, ThreadFailure } from './thread.ts';
+import type {
+  ArchiveProcessData,
+  CompactAnswer,
+  EdgeThreadData,
+  News,
+  RequestLogThreadData,
+  ShardThreadData,
+  WebhookThreadData,
+} from './thread-protocol.ts';
+
+const shardEntry = new URL('./shard-thread.ts', import.meta.url);
+const edgeEntry = new URL('./edge-thread.ts', import.meta.url);
+const archiveEntry = new URL('./archive-process.ts', import.meta.url);
+const requestLogEntry = new URL('./request-log-thread.ts', import.meta.url);
+const webhookEntry = new URL('./webhook-thread.ts', import.meta.url);
+
+export interface SupervisorOptions {
+  readonly config: Config;
+  readonly folder: DataFolder;
+  /** The shards whose files were just found whole: their first start does not check them again. */
+  readonly checked: Set<number>;
+  readonly directory: Directory;
+  /** How far the shards' logs have come. */
+  readonly notes: SequenceNotes;
+  /** The keys with which the signing secrets are sealed. */
+  readonly secretsKeys: readonly string[];
+  readonly port: number;
+  readonly baseUrl: string;
+  readonly logger: Logger;
+  readonly metrics: SupervisorMetrics;
+  /** Called with refused API keys, for the audit record. */
+  readonly onRefusedKeys: (refused: readonly RefusedKey[]) => void;
+  /** Called with the port over which an edge asks for pages of the dashboard. */
+  readonly onDashboardPort: (port: MessagePort) => void;
+  /** Called when an edge has ended unexpectedly: the service can't go on. */
+  readonly onEdgeEnded: (failure: ThreadFailure) => void;
+}
+
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  /** The configuration with which threads are started. */
+  #config: Config;
+  #isPaused: boolean;
+  readonly #shards: readonly SupervisedThread[];
+  readonly #edges: readonly SupervisedThread[];
+  readonly #webhooks: SupervisedThread;
+  /** None where the log is not archived. */
+  readonly #archive: SupervisedThread | null;
+  /** The thread that writes the request logs; none where no request logs are kept. */
+  readonly #requestLogThread: SupervisedThread | null;
+  /** How many connections the edges have, all together. */
+  readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  readonly #stopping = new AbortController();
+  /** The main thread's end of the request logs; null when none are kept. */
+  readonly requestLogs: RequestLogClient | null;
+  /** The main thread's client of each shard. */
+  readonly clients: readonly ShardClient[];
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#config = options.config;
+    this.#isPaused = options.folder.paused !== null;
+    this.#shards = Array.from({ length: options.folder.shards }, (_, number) => this.#shard(number));
+    this.#edges = Array.from({ length: options.config.edges }, (_, number) => this.#edge(number));
+    this.#webhooks = this.#webhookThread();
+    this.#archive = options.config.logArchive.dir === null ? null : this.#archiveProcess();
+    this.requestLogs = createRequestLogClient(
+      options.config,
+      options.logger,
+      options.metrics.countLostEntries,
+    );
+    this.#requestLogThread = this.requestLogs === null ? null : this.#logThread();
+    this.clients = this.#shards.map(() => new ShardClient());
+    options.directory.onChange((change) => this.#changed(change));
+  }
+
+  /**
+   * Resolves when every edge listens and every shard has recovered or failed for good. Rejects with a `ThreadFailure` when an
+   * edge can't listen, or when all shards have failed.
+   */
+  async start(): Promise<void> {
+    const edges = this.#edges.map((edge) => edge.start());
+    const shards = this.#shards.map((shard) => shard.start());
+    void this.#webhooks.start();
+    void this.#requestLogThread?.start();
+    const deaf = (await Promise.all(edges)).find((failure) => failure !== null);
+    if (deaf !== undefined) throw deaf;
+    const failures = await Promise.all(shards);
+    if (failures.every((failure) => failure !== null)) throw failures[0]!;
+    // It reads what the shards have recovered.
+    void this.#archive?.start();
+  }
+
+  #keep(options: Omit<SupervisedThreadOptions, 'logger' | 'stopping'>): SupervisedThread {
+    const { logger } = this.#options;
+    return new SupervisedThread({ ...options, logger, stopping: this.#stopping.signal });
+  }
+
+  #edge(number: number): SupervisedThread {
+    const { directory, port, baseUrl, onEdgeEnded, onRefusedKeys } = this.#options;
+    const make = async () => {
+      const config = this.#config;
+      const listenKey = await directory.listenKey();
+      const keys = directory.snapshot().map(keyRingChangeOf);
+      const connections = this.#connections;
+      const shards = this.#shards.length;
+      const paused = this.#isPaused;
+      const data: EdgeThreadData = {
+        number,
+        config,
+        port,
+        connections,
+        shards,
+        baseUrl,
+        keys,
+        listenKey,
+        paused,
+      };
+      return Thread.worker(edgeEntry, data, (news) => {
+        if (news.type === 'refused_keys') onRefusedKeys(news.refused);
+        else if (news.type === 'used_keys') directory.keyUses.note(news.used);
+      });
+    };
+    const onStarted = (edge: Thread) => {
+      this.#linkShards(edge);
+      const logs = this.#requestLogThread?.thread ?? null;
+      if (logs !== null) linkRequestLogs(logs, (port) => edge.connectRequestLogs(port));
+      const { port1, port2 } = new MessageChannel();
+      this.#options.onDashboardPort(port1);
+      edge.connectDashboard(port2);
+    };
+    return this.#keep({ name: `edge ${number}`, make, onStarted, onLost: onEdgeEnded });
+  }
+
+  /** The webhook thread. Requests don't need it, and the deliveries that it had are in the shards' journals. */
+  #webhookThread(): SupervisedThread {
+    const { secretsKeys } = this.#options;
+    const make = () => {
+      const data: WebhookThreadData = { config: this.#config, secretsKeys, paused: this.#isPaused };
+      return Thread.worker(webhookEntry, data);
+    };
+    return this.#keep({ name: 'the webhook thread', make, onStarted: (thread) => this.#linkShards(thread) });
+  }
+
+  /** The thread that writes the request logs. Requests don't wait for it: while it is away, their entries are dropped and counted. */
+  #logThread(): SupervisedThread {
+    const make = () => {
+      const data: RequestLogThreadData = { config: this.#config };
+      return Thread.worker(requestLogEntry, data);
+    };
+    const onStarted = (logs: Thread) => {
+      linkRequestLogs(logs, (port) => this.requestLogs?.connect(port as MessagePort & LogPort));
+      for (const { thread } of this.#edges)
+        if (thread !== null) linkRequestLogs(logs, (port) => thread.connectRequestLogs(port));
+    };
+    return this.#keep({ name: 'the thread of the request logs', make, onStarted });
+  }
+
+  /**
+   * A process of its own: to the storage engine an environment is one within a process, so a reader here would keep the
+   * shards from opening a segment for writing, and from recovering after a failed commit.
+   */
+  #archiveProcess(): SupervisedThread {
+    const { folder } = this.#options;
+    const { id, generation, shards, shardDir, directory, directoryPart } = folder;
+    const shardDirs = Array.from({ length: shards }, (_, number) => shardDir(number));
+    const make = () => {
+      const data: ArchiveProcessData = {
+        config: this.#config,
+        folder: { id, generation },
+        shardDirs,
+        directory,
+        directoryPart,
+      };
+      return Thread.process(archiveEntry, data);
+    };
+    return this.#keep({ name: 'the archive process', make });
+  }
+
+  #shard(number: number): SupervisedThread {
+    const { metrics } = this.#options;
+    return this.#keep({
+      name: `shard ${number}`,
+      fields: { shard: number },
+      make: () => this.#makeShard(number),
+      onReady: (shard) => {
+        link(shard, (port) => this.clients[number]!.connect(port as never));
+        for (const { thread } of [...this.#edges, this.#webhooks]) {
+          if (thread !== null) link(shard, (port) => thread.connect(number, port));
+        }
+        metrics.up(number, true);
+      },
+      onEnded: () => {
+        this.clients[number]!.disconnect();
+        metrics.up(number, false);
+      },
+      onRestart: () => metrics.restarted(number),
+    });
+  }
+
+  #makeShard(number: number): Thread {
+    const { folder, checked, directory, notes, secretsKeys, baseUrl } = this.#options;
+    const config = this.#config;
+    const isChecked = checked.delete(number);
+    const organizations = directory.snapshot().map(({ organization }) => organization);
+    const accounts = organizations.filter(({ id }) => this.shardOf(id) === number).map(accountOf);
+    const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
+    const { revision } = directory;
+    const paused = this.#isPaused;
+    const data: ShardThreadData = {
+      number,
+      dir,
+      identity,
+      isChecked,
+      config,
+      secretsKeys,
+      baseUrl,
+      accounts,
+      revision,
+      paused,
+    };
+    const onNews = (news: News) => {
+      if (news.type === 'durable') notes.note(number, news.end);
+    };
+    return Thread.worker(shardEntry, data, onNews, config.memory.shardMib);
+  }
+
+  /** Connects a started thread to the shards that are ready. The others are connected when they are ready. */
+  #linkShards(thread: Thread): void {
+    this.#shards.forEach(({ ready }, number) => {
+      if (ready !== null) link(ready, (port) => thread.connect(number, port));
+    });
+  }
+
+  get folder(): DataFolder {
+    return this.#options.folder;
+  }
+
+  shardOf(org: string): number {
+    return shardOfOrganization(org, this.#shards.length);
+  }
+
+  /** Puts a change of the directory in force. Resolves when the organization's shard and every edge have applied it. */
+  async #changed(change: DirectoryChange): Promise<void> {
+    const shard = this.#shards[this.shardOf(change.organization.id)]!.thread;
+    const { revision } = this.#options.directory;
+    // A shard that is not running, or ends meanwhile, reads the directory when it is started again.
+    const question = { type: 'account', account: accountOf(change.organization), revision } as const;
+    await shard?.ask(question).catch(() => {});
+    const keys = { type: 'keys', change: keyRingChangeOf(change) } as const;
+    await Promise.all(this.#edges.map(({ thread }) => thread?.ask(keys)));
+  }
+
+  /** Puts configuration changes in force in every thread. Resolves with the failures of the edges, each as one line. */
+  async reread(config: Config): Promise<string[]> {
+    this.#config = config;
+    const question = { type: 'reread', config } as const;
+    // A thread that is not running now is started with the new configuration later.
+    for (const { thread } of [...this.#shards, ...this.#others]) thread?.ask(question).catch(() => {});
+    const answers = this.#edges.map(
+      ({ thread }) => thread?.ask(question) as Promise<string | null> | undefined,
+    );
+    return (await Promise.all(answers)).filter((failure) => typeof failure === 'string');
+  }
+
+  /** Lets every thread do what it holds back while the data folder is paused. */
+  async resume(): Promise<void> {
+    this.#isPaused = false;
+    const threads = [...this.#shards, this.#webhooks, ...this.#edges].map(({ thread }) => thread);
+    // A thread that ends meanwhile is started again without a pause.
+    await Promise.all(threads.map((thread) => thread?.ask({ type: 'resume' }).catch(() => {})));
+  }
+
+  /** Gives back the room that a shard's checkpoint does not use. Rejects with a `ThreadFailure`. */
+  async compact(number: number, onProgress: (progress: Compacting) => void): Promise<CheckpointSizes> {
+    const shard = this.#shards[number]!.ready;
+    if (shard === null) throw new ThreadFailure(`shard ${number} does not serve now`, false);
+    const report = (value: unknown) => onProgress(value as Compacting);
+    const answer = (await shard.ask({ type: 'compact' }, report)) as CompactAnswer;
+    if ('failure' in answer) throw new ThreadFailure(answer.failure, false);
+    return answer;
+  }
+
+  /** The threads that are neither shards nor edges. */
+  get #others(): SupervisedThread[] {
+    return [this.#webhooks, this.#archive, this.#requestLogThread].filter((thread) => thread !== null);
+  }
+
+  /** The metrics of every thread that is ready, as prom-client's JSON. */
+  async metrics(): Promise<unknown[]> {
+    const threads = [...this.#others, ...this.#edges, ...this.#shards].map(({ ready }) => ready);
+    const parts = await Promise.all(
+      threads.map((thread) => thread?.ask({ type: 'metrics' }).catch(() => null) ?? null),
+    );
+    return parts.filter((part) => part !== null);
+  }
+
+  /** Takes no new connections, answers the requests under way, makes everything durable, and ends all threads. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    // Everybody hands over their last entries first.
+    const logs = Promise.all(this.#edges.map((edge) => edge.stop())).then(() => {
+      this.requestLogs?.disconnect();
+      return this.#requestLogThread?.stop();
+    });
+    await Promise.all([logs, this.#webhooks.stop(), this.#archive?.stop()]);
+    for (const client of this.clients) client.disconnect();
+    await Promise.all(this.#shards.map((shard) => shard.stop()));
+  }
+}
+
+/** Gives the shard one end of a channel and somebody else the other. */
+function link(shard: Thread, give: (port: MessageChannel['port1']) => void): void {
+  const { port1, port2 } = new MessageChannel();
+  shard.connect(0, port1);
+  give(port2);
+}
+
+/** Connects the thread of the request logs with somebody who writes and asks. */
+function linkRequestLogs(logs: Thread, give: (port: MessagePort) => void): void {
+  const { port1, port2 } = new MessageChannel();
+  logs.connectRequestLogs(port1);
+  give(port2);
+}

@@ -1,0 +1,117 @@
+// The messages between the main thread and its threads. Requests go over the ports that connect edges and shards directly.
+// Each question has an answer with the same number.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { Config } from '../config/config-schema.ts';
+import type { KeyRingChange } from '../edge/authenticate.ts';
+import type { RefusedKey } from '../edge/refused-keys.ts';
+import type { UsedKey } from '../edge/used-keys.ts';
+import type { Part, ShardIdentity } from '../journal/identity.ts';
+import type { CheckpointSizes, LogEnd } from '../journal/journal.ts';
+import type { HostedAccount } from './directory-projections.ts';
+
+/** From the main thread. */
+export type Instruction =
+  /** A shard gets the port of a peer; an edge and the webhook thread get the port of shard `number`. */
+  | { readonly type: 'connect'; readonly number: number; readonly port: MessagePort }
+  /** An edge and the thread of the request logs each get an end of the channel between them. */
+  | { readonly type: 'connect_request_logs'; readonly port: MessagePort }
+  /** An edge gets the port over which it passes visits of the dashboard to the main thread. */
+  | { readonly type: 'dashboard'; readonly port: MessagePort }
+  /** An organization changed, by the directory's change number `revision`: apply the change, then answer. */
+  | {
+      readonly type: 'account';
+      readonly question: number;
+      readonly account: HostedAccount;
+      readonly revision: number;
+    }
+  | { readonly type: 'keys'; readonly question: number; readonly change: KeyRingChange }
+  /** The configuration changed: apply what can change, then answer with the failure, or null. */
+  | { readonly type: 'reread'; readonly question: number; readonly config: Config }
+  /** The data folder is not paused any more: do what was held back, then answer. */
+  | { readonly type: 'resume'; readonly question: number }
+  /** A shard gives back the room that its checkpoint does not use, reports its progress, and answers a `CompactAnswer`. */
+  | { readonly type: 'compact'; readonly question: number }
+  /** Answers the thread's metrics. */
+  | { readonly type: 'metrics'; readonly question: number }
+  /** Finish the requests that were taken, close, then answer. */
+  | { readonly type: 'stop'; readonly question: number };
+
+/** To the main thread. */
+export type Notice =
+  | { readonly type: 'ready' }
+  | { readonly type: 'answer'; readonly question: number; readonly value?: unknown }
+  /** How far the answer to a question has come. */
+  | { readonly type: 'progress'; readonly question: number; readonly value: unknown }
+  /** Everything in a shard's log up to this end is durable. */
+  | { readonly type: 'durable'; readonly end: LogEnd }
+  /** API keys that an edge refused, for the audit record. */
+  | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKey[] }
+  /** API keys that were used at an edge. */
+  | { readonly type: 'used_keys'; readonly used: readonly UsedKey[] }
+  /** The thread has failed and will end. `fatal`: another start can't help. */
+  | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
+
+/** The sizes of the checkpoint's file, or why it is as it was. */
+export type CompactAnswer = CheckpointSizes | { readonly failure: string };
+
+/** Messages that a thread sends without being asked. */
+export type News = Extract<Notice, { type: 'durable' | 'refused_keys' | 'used_keys' }>;
+
+/** How a shard thread is started. */
+export interface ShardThreadData {
+  readonly number: number;
+  readonly dir: string;
+  readonly identity: ShardIdentity;
+  /** This process has just checked the journal's files. */
+  readonly isChecked: boolean;
+  readonly secretsKeys: readonly string[];
+  readonly config: Config;
+  readonly baseUrl: string;
+  readonly accounts: readonly HostedAccount[];
+  /** The directory's revision that the accounts are of. */
+  readonly revision: number;
+  /** Whether the data folder is paused: the shard then reads, changes nothing and calls no networks. */
+  readonly paused: boolean;
+}
+
+/** How the webhook thread is started. */
+export interface WebhookThreadData {
+  readonly config: Config;
+  readonly secretsKeys: readonly string[];
+  /** Whether the data folder is paused: no attempt is made then. */
+  readonly paused: boolean;
+}
+
+/** How the thread of the request logs is started. */
+export interface RequestLogThreadData {
+  readonly config: Config;
+}
+
+/** The environment variable with the data that a process is started with. */
+export const startDataVariable = 'PAYMENTS_START_DATA';
+
+/** How the archive's process is started. */
+export interface ArchiveProcessData {
+  readonly config: Config;
+  readonly folder: { readonly id: string; readonly generation: number };
+  readonly shardDirs: readonly string[];
+  readonly directory: string;
+  readonly directoryPart: Part;
+}
+
+/** How an edge thread is started. */
+export interface EdgeThreadData {
+  readonly number: number;
+  readonly config: Config;
+  readonly port: number;
+  /** How many connections all edges have. */
+  readonly connections: SharedArrayBuffer;
+  readonly shards: number;
+  readonly baseUrl: string;
+  readonly keys: readonly KeyRingChange[];
+  /** The signing secrets of `listen` are derived from it. */
+  readonly listenKey: Uint8Array;
+  /** Whether the data folder is paused, which `/readyz` tells. */
+  readonly paused: boolean;
+}

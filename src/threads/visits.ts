@@ -1,0 +1,68 @@
+// What a thread does with the exceptions that visits cause. Each entry hands over what it catches. What nobody waits for (a
+// promise that was left alone, a callback that throws) would end the thread: where a visit runs within `run`, Node tells which
+// visit it is from, and the thread goes on. What belongs to no visit ends the thread as ever.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Counter, type Registry } from 'prom-client';
+import { isOfLanguage, type OnVisitFailed, type VisitEntry } from '../core/visit-failure.ts';
+import { LoggedRefusals } from '../telemetry/logged-refusals.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** Whoever finds a bug can cause many of these. All are counted. */
+const loggedPerSecondMax = 10;
+const leftOutMs = 10_000;
+
+interface Running {
+  readonly entry: VisitEntry;
+  readonly requestId: string | null;
+}
+
+export class Visits {
+  readonly #running = new AsyncLocalStorage<Running>();
+  readonly #logger: Logger;
+  readonly failed: OnVisitFailed;
+
+  /** `entries`: those of the calling thread, which `thread` names. */
+  constructor(registry: Registry, logger: Logger, thread: string, entries: readonly VisitEntry[]) {
+    this.#logger = logger;
+    const errors = new Counter({
+      name: 'payments_visit_errors_total',
+      help: 'Exceptions that requests, forms and reports have caused: each is a bug',
+      labelNames: ['thread', 'entry'],
+      registers: [registry],
+    });
+    for (const entry of entries) errors.labels(thread, entry).inc(0);
+    const logged = new LoggedRefusals({
+      perSecondMax: loggedPerSecondMax,
+      monotonic: () => performance.now(),
+      onLeftOut: (visits) => logger.error({ visits }, `${visits} more visits failed; they are not logged`),
+    });
+    setInterval(() => logged.tell(), leftOutMs).unref();
+    this.failed = (error, entry, requestId) => {
+      errors.labels(thread, entry).inc();
+      if (logged.admit()) logger.error({ requestId, entry, err: error }, 'a visit failed because of a bug');
+    };
+  }
+
+  /** A page could not be shown: because of a bug, or because what it needs is away for now. */
+  unanswered(error: unknown, entry: VisitEntry, requestId: string): void {
+    if (isOfLanguage(error)) this.failed(error, entry, requestId);
+    else this.#logger.error({ requestId, entry, err: error }, 'a page could not be shown');
+  }
+
+  /** Runs a step of a visit. */
+  run<T>(entry: VisitEntry, requestId: string | null, step: () => T): T {
+    return this.#running.run({ entry, requestId }, step);
+  }
+
+  /** From now on, what a visit has left alone does not end the thread. */
+  catchStrays(): void {
+    const take = (error: unknown) => {
+      const visit = this.#running.getStore();
+      if (visit === undefined) throw error;
+      this.failed(error, visit.entry, visit.requestId);
+    };
+    process.on('unhandledRejection', take);
+    process.on('uncaughtException', take);
+  }
+}

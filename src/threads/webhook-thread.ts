@@ -1,0 +1,124 @@
+// The entry of the webhook thread: it connects the dispatcher to the shards, to the attempts and to its timers. There is one
+// such thread, so the attempts in flight to an endpoint are counted in one place.
+
+import { readFileSync } from 'node:fs';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { Registry } from 'prom-client';
+import { SecretBox } from '../journal/secret-box.ts';
+import type { FromShard } from '../shard/protocol.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { systemClocks } from '../telemetry/system-clocks.ts';
+import { countThreadTime } from '../telemetry/thread-time.ts';
+import { createWebhookMetrics } from '../telemetry/webhook-metrics.ts';
+import { Attempts } from '../webhooks/attempt.ts';
+import { Dispatcher } from '../webhooks/dispatcher.ts';
+import { createResolver } from '../webhooks/resolver.ts';
+import type { Instruction, Notice, WebhookThreadData } from './thread-protocol.ts';
+import { Visits } from './visits.ts';
+
+const { config, secretsKeys, paused } = workerData as WebhookThreadData;
+const main = parentPort!;
+const tell = (notice: Notice) => main.postMessage(notice);
+const logger = await createLogger({ level: config.logLevel, thread: 'webhooks' });
+const registry = new Registry();
+const metrics = createWebhookMetrics(registry);
+countThreadTime(registry, 'webhooks');
+const visits = new Visits(registry, logger, 'webhooks', ['webhook_attempt']);
+visits.catchStrays();
+
+/** Time for receivers to notice that the connections of an earlier process have closed, before new ones are opened. */
+const settleMs = 1_000;
+const tickMs = 1_000;
+/** Time for the attempts in flight when the service stops. Those that take longer are made again after the next start. */
+const stopGraceMs = 2_000;
+const stopPollMs = 20;
+
+const { timeoutMs, concurrency, allowHttp, allowPrivate, caFile, dnsServers } = config.webhooks;
+const { monotonic } = systemClocks();
+const secretBox = new SecretBox(secretsKeys);
+const attempts = new Attempts({
+  monotonic,
+  connectionsMax: concurrency,
+  timeoutMs,
+  allowHttp,
+  allowPrivate,
+  // Half of the time, so that a DNS server that answers for IPv4 only still leaves time for the request.
+  resolve: createResolver({
+    servers: dnsServers.length > 0 ? dnsServers : undefined,
+    timeoutMs: timeoutMs / 2,
+    allowPrivate,
+  }),
+  extraCa: caFile === null ? undefined : readFileSync(caFile, 'utf8'),
+});
+
+const shards = new Map<number, MessagePort>();
+const dispatcher = new Dispatcher({
+  concurrency,
+  clock: Date.now,
+  monotonic,
+  // The signing secrets are opened here. One that can't be opened is a fault of the service, not a failed attempt.
+  attempt: async ({ org, sealed, ...input }) => {
+    const owner = { id: input.endpoint, org };
+    const secrets = sealed.map((each) => secretBox.open(each, owner));
+    // What a receiver sends may throw where nobody waits. The attempt's deadline ends it then.
+    return visits.run('webhook_attempt', null, () => attempts.make({ ...input, secrets }));
+  },
+  hangUp: (endpoint) => attempts.connections.hangUp(endpoint),
+  send: (shard, outbox) => shards.get(shard)?.postMessage({ outbox }),
+  onAttempted: metrics.attempted,
+  onTrouble: (error) => logger.error({ err: error }, 'a webhook attempt could not be made'),
+  later: (run, ms) => setTimeout(run, ms),
+});
+
+function connect(number: number, port: MessagePort): void {
+  shards.get(number)?.close();
+  shards.set(number, port);
+  port.on('message', (message: FromShard) => {
+    if ('outbox' in message) dispatcher.take(number, message.outbox);
+  });
+  dispatcher.connected(number);
+}
+
+let isPaused = paused;
+const starting = setTimeout(() => {
+  if (!isPaused) dispatcher.start();
+}, settleMs);
+const ticking = setInterval(() => dispatcher.tick(), tickMs);
+
+async function stop(): Promise<void> {
+  clearTimeout(starting);
+  dispatcher.pause();
+  const untilMs = performance.now() + stopGraceMs;
+  while (!dispatcher.isIdle && performance.now() < untilMs) {
+    await new Promise((resolve) => setTimeout(resolve, stopPollMs));
+  }
+  clearInterval(ticking);
+  // Attempts that are not over end with the thread, and their outcomes are not recorded.
+  for (const port of shards.values()) port.close();
+}
+
+main.on('message', async (instruction: Instruction) => {
+  switch (instruction.type) {
+    case 'connect':
+      connect(instruction.number, instruction.port);
+      break;
+    case 'reread':
+      logger.level = instruction.config.logLevel;
+      tell({ type: 'answer', question: instruction.question, value: null });
+      break;
+    case 'resume':
+      isPaused = false;
+      dispatcher.start();
+      tell({ type: 'answer', question: instruction.question });
+      break;
+    case 'metrics':
+      metrics.show(dispatcher.counts());
+      tell({ type: 'answer', question: instruction.question, value: await registry.getMetricsAsJSON() });
+      break;
+    case 'stop':
+      await stop();
+      tell({ type: 'answer', question: instruction.question });
+      process.exit(0);
+  }
+});
+tell({ type: 'ready' });

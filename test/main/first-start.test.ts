@@ -1,0 +1,50 @@
+// The first start of a data folder, also one that ended before anybody had seen the keys.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Directory } from '../../src/directory/directory.ts';
+import { createDirectory } from '../../src/directory/directory-store.ts';
+import { greet } from '../../src/main/first-start.ts';
+import { createManualClock } from '../manual-clock.ts';
+import { temporaryFolder } from '../service.ts';
+
+const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
+const url = 'http://127.0.0.1:8080';
+
+async function newDirectory(): Promise<Directory> {
+  const folder = join(temporaryFolder(), 'directory');
+  await createDirectory(folder, part);
+  return new Directory({ folder, part, now: createManualClock(1_793_491_200_000).now });
+}
+
+async function greetedOf(directory: Directory): Promise<string> {
+  let text = '';
+  const write = (more: string) => {
+    text += more;
+  };
+  await greet({ directory, url, production: false, write });
+  return text;
+}
+
+test('keys that nobody has seen are made again, once', async () => {
+  const directory = await newDirectory();
+  // The process ended here, before it had made the owner and printed anything.
+  const { organization } = await directory.createOrganization('Sandbox', ['test']);
+  const text = await greetedOf(directory);
+  const secret = /KEY=(svc_sk_test_\w+)/.exec(text)![1]!;
+  assert.equal(directory.key(secret).org, organization.id);
+  assert.match(text, /PUBLISHABLE_KEY=svc_pk_test_\w+/);
+  assert.equal(directory.members.all().length, 1);
+  assert.equal(await greetedOf(directory), `Listening on ${url}\n`);
+  await directory.closeStore();
+});
+
+test('an organization of somebody else gets no keys', async () => {
+  const directory = await newDirectory();
+  const { organization } = await directory.createOrganization('Souk', ['test']);
+  const before = directory.keysOf(organization.id).length;
+  assert.equal(await greetedOf(directory), `Listening on ${url}\n`);
+  assert.equal(directory.keysOf(organization.id).length, before);
+  await directory.closeStore();
+});

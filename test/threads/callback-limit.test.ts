@@ -1,0 +1,66 @@
+// Which callbacks count against the limit of the address that sends them: all but those that tell something new. A customer has what
+// the network signed, and can send it as often as they like.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CardNetwork, Networks, Received } from '../../src/networks/network.ts';
+import { takeCallback } from '../../src/threads/network-callbacks.ts';
+
+const reply = { status: 200, contentType: 'text/plain', body: '' };
+const card = {
+  readCallback: () => ({
+    about: { charge: 'ch_1' },
+    says: { result: 'declined', decline_code: 'lost_card', mayTryAgain: true },
+    reply: () => reply,
+  }),
+} as unknown as CardNetwork;
+const networks = { posting: () => ({ card, cash: null }) } as unknown as Networks;
+const charge = { kind: 'charge', id: 'ch_1', org: 'org_1', livemode: true, method: 'card' };
+
+function isNew(stored: { received: Received; again?: boolean }) {
+  return takeCallback(
+    {
+      kind: 'network_callback',
+      org: 'org_1',
+      mode: 'live',
+      connector: 'cmi',
+      signature: '',
+      body: '',
+    },
+    {
+      networks,
+      knows: () => true,
+      onVisitFailed: (error) => assert.fail(error as Error),
+      ask: async ({ kind }) => ({ ok: true, body: JSON.stringify(kind === 'record' ? charge : stored) }),
+    },
+  ).then((taken) => taken.isNew);
+}
+
+test('only what tells something new, or is to be sent again, does not count', async () => {
+  for (const received of ['credited', 'review', 'declined', 'later'] as const)
+    assert.equal(await isNew({ received }), true, received);
+  for (const received of ['repeated', 'too_many', 'unknown'] as const)
+    assert.equal(await isNew({ received }), false, received);
+  for (const received of ['review', 'declined'] as const)
+    assert.equal(await isNew({ received, again: true }), false, received);
+});
+
+test('a callback on which the connector throws is told so, stores nothing, and ends no thread', async () => {
+  const failed: unknown[] = [];
+  const broken = {
+    readCallback() {
+      throw new RangeError('broken');
+    },
+  } as unknown as CardNetwork;
+  const taken = await takeCallback(
+    { kind: 'network_callback', org: 'org_1', mode: 'live', connector: 'cmi', signature: '', body: '' },
+    {
+      networks: { posting: () => ({ card: broken, cash: null }) } as unknown as Networks,
+      knows: () => true,
+      ask: () => assert.fail('nothing is asked'),
+      onVisitFailed: (error, entry) => failed.push((error as Error).message, entry),
+    },
+  );
+  assert.deepEqual([taken.reply.status, taken.outcome, taken.isNew], [500, 'refused', false]);
+  assert.deepEqual(failed, ['broken', 'network_callback']);
+});
