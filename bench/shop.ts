@@ -3,7 +3,7 @@
 // are refunded. So every list grows. The answers are those of the service, and any refusal ends the bench.
 
 import type { NetworkCallRecord } from '../src/domain/record.ts';
-import { matchRoute } from '../src/edge/router.ts';
+import { matchRoute } from '../src/edge/http/router.ts';
 import { noVersion, RequestWriter, readAnswers, requestFlags } from '../src/shard/frames.ts';
 import type { FromShard } from '../src/shard/protocol.ts';
 import { settlementOf } from '../src/shard/settlement.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import Schema from 'typebox/schema';
 import { openapiDocument } from '../src/contract/openapi/document.ts';
 import { routeTable } from '../src/contract/routes/table.ts';
-import { matchRoute } from '../src/edge/router.ts';
+import { matchRoute } from '../src/edge/http/router.ts';
 
 interface Reference {
   readonly $ref: string;

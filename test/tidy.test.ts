@@ -21,6 +21,7 @@ const layers = [
   'networks',
   'webhooks',
   'request-logs',
+  'html',
   'edge',
   'directory',
   'operator',
@@ -89,7 +90,7 @@ function read(folder: string, kinds: RegExp): Source[] {
 }
 
 const sources = read(src, /\.(ts|mjs)$/);
-const scripts = read(join(src, 'edge/scripts'), /\.js$/);
+const scripts = read(join(src, 'html/scripts'), /\.js$/);
 const benches = read(join(root, 'bench'), /\.ts$/);
 const everywhere = [...sources, ...scripts, ...benches];
 
@@ -227,7 +228,7 @@ test('every source is reached from an entry', () => {
 
 test('a page uses every script, and somebody runs every bench', () => {
   const named = sources.flatMap(({ code }) => [...code.matchAll(/scriptAsset\('([^']+)'\)/g)]);
-  const used = named.map(([, name]) => `edge/scripts/${name}`);
+  const used = named.map(([, name]) => `html/scripts/${name}`);
   assert.deepEqual(
     unreached(scripts, used, ({ imports }) => [...imports]),
     [],

@@ -1,9 +1,9 @@
 // The member's own account: name, password, the authenticator app with its recovery codes, and the sessions.
 
 import { checkedPersonName } from '../directory/members.ts';
-import type { DashboardAnswer } from '../edge/dashboard-port.ts';
-import { type Html, html } from '../edge/pages/html.ts';
-import { qrCode } from '../edge/pages/qr-code.ts';
+import type { DashboardAnswer } from '../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../html/html.ts';
+import { qrCode } from '../html/qr-code.ts';
 import {
   badge,
   button,

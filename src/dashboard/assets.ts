@@ -1,7 +1,7 @@
 // The files that pages of the dashboard load. A page works without each of the scripts.
 
-import { type Asset, scriptAsset } from '../edge/assets.ts';
-import { siteStyle } from '../edge/site-style.ts';
+import { type Asset, scriptAsset } from '../html/assets.ts';
+import { siteStyle } from '../html/site-style.ts';
 
 /** The script of every page: buttons that copy, and buttons that ask once more. */
 export const buttonsScript = scriptAsset('buttons.js');

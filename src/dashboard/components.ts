@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Language } from '../contract/vocabulary.ts';
 import { formatAmount } from '../core/money.ts';
-import { type Html, html } from '../edge/pages/html.ts';
+import { type Html, html } from '../html/html.ts';
 import { roomLink } from './links.ts';
 import { sayFrame } from './messages/frame.ts';
 import type { MemberContext, PageContext, Visit } from './row.ts';

@@ -3,9 +3,9 @@
 
 import { languages, type Mode, modes } from '../contract/vocabulary.ts';
 import { mayEnter } from '../directory/sessions.ts';
-import { createClientAddressText } from '../edge/client-address.ts';
-import type { DashboardAnswer, DashboardRequest, Visited } from '../edge/dashboard-port.ts';
-import { createVisitorOf } from '../edge/pages/visitors.ts';
+import type { DashboardAnswer, DashboardRequest, Visited } from '../edge/dashboard/dashboard-port.ts';
+import { createClientAddressText } from '../edge/http/client-address.ts';
+import { createVisitorOf } from '../edge/http/visitors.ts';
 import type { OperatorServices } from '../operator/server/services.ts';
 import { setLanguage } from './cookies.ts';
 import { createDesk } from './desk.ts';

@@ -1,12 +1,12 @@
 // A whole page of the dashboard as an answer: headers, document, and the frame that a signed-in member sees around every room.
 
 import { type Language, languages, type Mode } from '../contract/vocabulary.ts';
-import { type Asset, addressOf } from '../edge/assets.ts';
-import type { DashboardAnswer } from '../edge/dashboard-port.ts';
-import { type Html, html } from '../edge/pages/html.ts';
-import { pageHeaders } from '../edge/pages/page-headers.ts';
-import { languageNames } from '../edge/pages/page-messages.ts';
-import { siteStyle } from '../edge/site-style.ts';
+import { languageNames } from '../edge/checkout/page-messages.ts';
+import type { DashboardAnswer } from '../edge/dashboard/dashboard-port.ts';
+import { type Asset, addressOf } from '../html/assets.ts';
+import { type Html, html } from '../html/html.ts';
+import { pageHeaders } from '../html/page-headers.ts';
+import { siteStyle } from '../html/site-style.ts';
 import { buttonsScript } from './assets.ts';
 import { hidden } from './components.ts';
 import { link, roomLink } from './links.ts';

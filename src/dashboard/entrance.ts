@@ -1,7 +1,7 @@
 // The addresses of the dashboard that belong to no organization: signing in and out, links, the password again, and the account.
 
-import type { DashboardAnswer } from '../edge/dashboard-port.ts';
-import { html } from '../edge/pages/html.ts';
+import type { DashboardAnswer } from '../edge/dashboard/dashboard-port.ts';
+import { html } from '../html/html.ts';
 import {
   endSessions,
   renewRecoveryCodes,

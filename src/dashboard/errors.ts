@@ -1,8 +1,8 @@
 // The pages that say why a visit got nothing.
 
 import type { Role } from '../directory/members.ts';
-import type { DashboardAnswer } from '../edge/dashboard-port.ts';
-import { html } from '../edge/pages/html.ts';
+import type { DashboardAnswer } from '../edge/dashboard/dashboard-port.ts';
+import { html } from '../html/html.ts';
 import { button } from './components.ts';
 import { plainPage } from './document.ts';
 import { link } from './links.ts';

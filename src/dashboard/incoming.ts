@@ -1,8 +1,8 @@
 // A visit as it came from an edge, read: its query, form and files, the language, and who the client is.
 
 import { negotiateLanguage } from '../contract/language.ts';
-import type { DashboardRequest } from '../edge/dashboard-port.ts';
-import type { Visitor } from '../edge/pages/visitors.ts';
+import type { DashboardRequest } from '../edge/dashboard/dashboard-port.ts';
+import type { Visitor } from '../edge/http/visitors.ts';
 import { chosenLanguage } from './cookies.ts';
 import type { PageContext } from './row.ts';
 

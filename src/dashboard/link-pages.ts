@@ -4,8 +4,8 @@
 import { checkedPersonName, type Member, type Role } from '../directory/members.ts';
 import { DirectoryRefusal } from '../directory/refusal.ts';
 import { linkDays, type SignInLink } from '../directory/sign-in-links.ts';
-import type { DashboardAnswer } from '../edge/dashboard-port.ts';
-import { type Html, html } from '../edge/pages/html.ts';
+import type { DashboardAnswer } from '../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../html/html.ts';
 import { errorSummary, field, hidden, type Problems, submit } from './components.ts';
 import { plainPage, redirect } from './document.ts';
 import { errorPage } from './errors.ts';

@@ -1,8 +1,8 @@
 // A list that is kept up to date while its page is open. A row `…/tail` answers the list alone, which the edge streams: the page
 // and the stream show the same list.
 
-import type { DashboardAnswer, TailSource } from '../edge/dashboard-port.ts';
-import { type Html, html } from '../edge/pages/html.ts';
+import type { DashboardAnswer, TailSource } from '../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../html/html.ts';
 import { roomLink } from './links.ts';
 import { sayFrame } from './messages/frame.ts';
 import type { Visit } from './row.ts';

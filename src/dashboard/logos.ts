@@ -3,7 +3,7 @@
 
 import { logoPathOf } from '../directory/branding.ts';
 import type { Directory } from '../directory/directory.ts';
-import type { DashboardAnswer } from '../edge/dashboard-port.ts';
+import type { DashboardAnswer } from '../edge/dashboard/dashboard-port.ts';
 
 /** Null when there is no such logo, or not any more. */
 export function logoAt(directory: Directory, path: string): DashboardAnswer | null {

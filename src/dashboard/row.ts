@@ -7,7 +7,7 @@ import type { Language, Mode } from '../contract/vocabulary.ts';
 import type { Member, Role } from '../directory/members.ts';
 import type { Organization } from '../directory/organization.ts';
 import type { Session } from '../directory/sessions.ts';
-import type { DashboardAnswer } from '../edge/dashboard-port.ts';
+import type { DashboardAnswer } from '../edge/dashboard/dashboard-port.ts';
 import type { PlacedRow } from '../operator/server/audit-trail.ts';
 import type { ApiError, OperatorServices } from '../operator/server/services.ts';
 import type { Permission } from './roles.ts';

@@ -3,8 +3,8 @@
 
 import { digestOf } from '../directory/api-key.ts';
 import type { Member } from '../directory/members.ts';
-import type { DashboardAnswer } from '../edge/dashboard-port.ts';
-import { html } from '../edge/pages/html.ts';
+import type { DashboardAnswer } from '../edge/dashboard/dashboard-port.ts';
+import { html } from '../html/html.ts';
 import { errorSummary, field, hidden, type Problems, submit } from './components.ts';
 import { plainPage, redirect } from './document.ts';
 import { errorPage } from './errors.ts';

@@ -1,7 +1,7 @@
 // Asks for the password again before something that needs it. The session gets another token with it.
 
-import type { DashboardAnswer } from '../edge/dashboard-port.ts';
-import { html } from '../edge/pages/html.ts';
+import type { DashboardAnswer } from '../edge/dashboard/dashboard-port.ts';
+import { html } from '../html/html.ts';
 import { button, errorSummary, field, form, hidden, type Problems, submit } from './components.ts';
 import { memberPage, redirect } from './document.ts';
 import type { Incoming } from './incoming.ts';

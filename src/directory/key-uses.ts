@@ -2,7 +2,7 @@
 // late at most, and without a change of the directory's revision: a crash may lose a minute of it, which nobody depends on.
 
 import { pack } from 'msgpackr';
-import type { UsedKey } from '../edge/used-keys.ts';
+import type { UsedKey } from '../edge/api/used-keys.ts';
 import type { DirectoryStore } from './directory-store.ts';
 
 const prefix = 'used/';

@@ -10,10 +10,10 @@ import type { TakenCallback } from '../networks/network.ts';
 import type { ShardClient } from '../shard/client.ts';
 import type { CallbackRequest } from '../shard/protocol.ts';
 import { shardOfOrganization } from '../shard/shard-map.ts';
-import { type Exchange, headerLines } from './exchange.ts';
-import type { Callers } from './pages/visitors.ts';
-import { bodyTooLarge, bodyTooSlow } from './request-body.ts';
-import type { RequestHead } from './request-head.ts';
+import { type Exchange, headerLines } from './http/exchange.ts';
+import { bodyTooLarge, bodyTooSlow } from './http/request-body.ts';
+import type { RequestHead } from './http/request-head.ts';
+import type { Callers } from './http/visitors.ts';
 
 type Address = Pick<CallbackRequest, 'org' | 'mode' | 'connector'>;
 

@@ -3,19 +3,20 @@
 import { errorBody, type Refusal, refuse, statusOf } from '../contract/errors/table.ts';
 import { negotiateLanguage } from '../contract/language.ts';
 import { openapiDocument } from '../contract/openapi/document.ts';
+import type { Asset } from '../html/assets.ts';
 import type { ShardClient } from '../shard/client.ts';
-import { notStored } from './api.ts';
-import { type Asset, assetHandlers } from './assets.ts';
-import { isDashboardPath, type VisitDashboard } from './dashboard-visits.ts';
+import { notStored } from './api/api.ts';
+import { visitPage } from './checkout/page-visits.ts';
+import type { Pages } from './checkout/pages.ts';
+import { isDashboardPath, type VisitDashboard } from './dashboard/dashboard-visits.ts';
 import { createDocsVisits, isDocsPath } from './docs/docs-visits.ts';
-import { type Exchange, headerLines } from './exchange.ts';
+import { assetHandlers } from './http/asset-handlers.ts';
+import { type Exchange, headerLines } from './http/exchange.ts';
+import type { RequestHead } from './http/request-head.ts';
+import { unknownAddress } from './http/router.ts';
+import { StaticText } from './http/static-text.ts';
+import type { Callers, Visitors } from './http/visitors.ts';
 import { callbackAddressOf, takeCallback } from './network-callbacks.ts';
-import { visitPage } from './pages/page-visits.ts';
-import type { Pages } from './pages/pages.ts';
-import type { Callers, Visitors } from './pages/visitors.ts';
-import type { RequestHead } from './request-head.ts';
-import { unknownAddress } from './router.ts';
-import { StaticText } from './static-text.ts';
 
 export interface SiteOptions {
   readonly shards: readonly Pick<ShardClient, 'connected' | 'stalledMs' | 'handOver'>[];

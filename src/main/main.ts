@@ -34,7 +34,7 @@ import { Pause } from '../data-folder/pause.ts';
 import { openSecretsKeys } from '../data-folder/secrets-key.ts';
 import { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Directory } from '../directory/directory.ts';
-import { answerVisits } from '../edge/dashboard-port.ts';
+import { answerVisits } from '../edge/dashboard/dashboard-port.ts';
 import { examine } from '../health/doctor.ts';
 import { checkHttpServerBinary } from '../health/http-server-binary.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';

@@ -8,7 +8,7 @@ import { type CompactShard, compactShards } from '../data-folder/compact-folder.
 import { type DataFolder, DataFolderError } from '../data-folder/data-folder.ts';
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
-import { listenSecret } from '../edge/listen-secret.ts';
+import { listenSecret } from '../edge/api/listen-secret.ts';
 import type { SecretBox } from '../journal/secret-box.ts';
 import { OperatorFailure } from '../operator/protocol.ts';
 import type { CompactItem, ConfigLine, OperatorServices, ShardAnswer } from '../operator/server/services.ts';

@@ -11,8 +11,8 @@ import {
 import manifest from '../../package.json' with { type: 'json' };
 import { freeBytesIn } from '../data-folder/disk-space.ts';
 import type { Pause } from '../data-folder/pause.ts';
-import type { Answered } from '../edge/api.ts';
-import type { ConnectionRefusal } from '../edge/connections.ts';
+import type { Answered } from '../edge/api/api.ts';
+import type { ConnectionRefusal } from '../edge/http/connections.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { type DeliveryOutcome, deliveryOutcomes } from '../shard/deliver.ts';
 import { noRoomReasons } from '../shard/fair-queue.ts';

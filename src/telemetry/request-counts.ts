@@ -8,7 +8,7 @@ import {
   type MetricValue,
   type Registry,
 } from 'prom-client';
-import type { Answered } from '../edge/api.ts';
+import type { Answered } from '../edge/api/api.ts';
 
 const durationMetric = 'payments_request_duration_seconds';
 

@@ -1,11 +1,11 @@
 // The log line of an answered request. Nearly all lines are of this kind, so it is built here directly, in the form that the
 // logger gives its lines, of as few pieces as possible. Ids that the service made, names from its tables and numbers need not
-// be escaped or scrubbed. What a client sent is checked by `edge/loggable.ts`.
+// be escaped or scrubbed. What a client sent is checked by `edge/api/loggable.ts`.
 
 import pino from 'pino';
 import { routeTable } from '../contract/routes/table.ts';
-import type { Answered } from '../edge/api.ts';
-import { loggableIdempotencyKey, loggablePath } from '../edge/loggable.ts';
+import type { Answered } from '../edge/api/api.ts';
+import { loggableIdempotencyKey, loggablePath } from '../edge/api/loggable.ts';
 import type { Logger } from './logger.ts';
 
 /** The keys whose part of a line is remembered. */

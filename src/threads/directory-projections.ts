@@ -5,7 +5,7 @@ import type { ApiKey } from '../directory/api-key.ts';
 import { logoPathOf } from '../directory/branding.ts';
 import type { DirectoryChange } from '../directory/directory.ts';
 import type { Organization } from '../directory/organization.ts';
-import type { KeyRingChange } from '../edge/authenticate.ts';
+import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { OrganizationConnectors } from '../networks/connectors.ts';
 import type { ShardAccount } from '../shard/account.ts';
 

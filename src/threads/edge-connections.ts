@@ -2,9 +2,9 @@
 // connections.
 
 import type { Config } from '../config/config-schema.ts';
-import { createIsTrusted } from '../edge/client-address.ts';
-import { type ConnectionRefusal, Connections } from '../edge/connections.ts';
-import { createPeerCount } from '../edge/peer-table.ts';
+import { createIsTrusted } from '../edge/http/client-address.ts';
+import { type ConnectionRefusal, Connections } from '../edge/http/connections.ts';
+import { createPeerCount } from '../edge/http/peer-table.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
 

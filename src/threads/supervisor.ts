@@ -8,7 +8,7 @@ import type { Config } from '../config/config-schema.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import type { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Directory, DirectoryChange } from '../directory/directory.ts';
-import type { RefusedKey } from '../edge/refused-keys.ts';
+import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
 import type { LogPort, RequestLogClient } from '../request-logs/client.ts';
 import { ShardClient } from '../shard/client.ts';

@@ -3,9 +3,9 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config-schema.ts';
-import type { KeyRingChange } from '../edge/authenticate.ts';
-import type { RefusedKey } from '../edge/refused-keys.ts';
-import type { UsedKey } from '../edge/used-keys.ts';
+import type { KeyRingChange } from '../edge/api/authenticate.ts';
+import type { RefusedKey } from '../edge/api/refused-keys.ts';
+import type { UsedKey } from '../edge/api/used-keys.ts';
 import type { Part, ShardIdentity } from '../journal/identity.ts';
 import type { CheckpointSizes, LogEnd } from '../journal/journal.ts';
 import type { HostedAccount } from './directory-projections.ts';

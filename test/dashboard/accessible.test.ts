@@ -11,7 +11,7 @@ import type { Browser, Page } from 'playwright-core';
 import { languages } from '../../src/contract/vocabulary.ts';
 import { entrances } from '../../src/dashboard/entrance.ts';
 import { dashboardRows } from '../../src/dashboard/table.ts';
-import { browserTest, launchBrowser } from '../edge/pages/browser.ts';
+import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { type Dashboard, invite, newMember, signedIn, startDashboard } from './fixture.ts';
 import { api, openPayment, paidPayment } from './shop.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import Stripe from 'stripe';
-import { browserTest, launchBrowser } from '../edge/pages/browser.ts';
+import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { newOrganization } from '../service.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { browserTest, launchBrowser } from '../edge/pages/browser.ts';
+import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { type Dashboard, newMember, signedIn, startDashboard } from './fixture.ts';
 import { api, openPayment, paidPayment } from './shop.ts';
 

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { addressOf } from '../../src/edge/assets.ts';
-import { buttonsScript } from '../../src/edge/pages/page-assets.ts';
+import { buttonsScript } from '../../src/edge/checkout/page-assets.ts';
+import { addressOf } from '../../src/html/assets.ts';
 import { type Service, startService } from '../service.ts';
 import { requestText, sendRaw } from './raw.ts';
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { KeyRing, type KeyRingChange, type KnownKey } from '../../src/edge/authenticate.ts';
-import { UsedKeys } from '../../src/edge/used-keys.ts';
+import { KeyRing, type KeyRingChange, type KnownKey } from '../../src/edge/api/authenticate.ts';
+import { UsedKeys } from '../../src/edge/api/used-keys.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const nowMs = Date.UTC(2026, 10, 2, 12);

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
-import { HeldAnswers } from '../../src/edge/held-answers.ts';
-import { listen, type Server } from '../../src/edge/server.ts';
+import { HeldAnswers } from '../../src/edge/http/held-answers.ts';
+import { listen, type Server } from '../../src/edge/http/server.ts';
 import { type Port, ShardClient } from '../../src/shard/client.ts';
 import { AnswerWriter, readRequests } from '../../src/shard/frames.ts';
 import type { FromShard, ToShard } from '../../src/shard/protocol.ts';

@@ -6,8 +6,12 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import { type ConnectionRefusal, Connections, type ConnectionsOptions } from '../../src/edge/connections.ts';
-import { addressKeys, countPeers, createPeerCount } from '../../src/edge/peer-table.ts';
+import {
+  type ConnectionRefusal,
+  Connections,
+  type ConnectionsOptions,
+} from '../../src/edge/http/connections.ts';
+import { addressKeys, countPeers, createPeerCount } from '../../src/edge/http/peer-table.ts';
 
 const bytesOf = (address: string) => Uint8Array.from(ipaddr.parse(address).toByteArray());
 

@@ -9,8 +9,8 @@ import {
   DashboardPort,
   type DashboardRequest,
   type Visited,
-} from '../../src/edge/dashboard-port.ts';
-import type { Way } from '../../src/edge/visit-lanes.ts';
+} from '../../src/edge/dashboard/dashboard-port.ts';
+import type { Way } from '../../src/edge/dashboard/visit-lanes.ts';
 
 const headers = { acceptLanguage: '', cookie: '', forwardedFor: '', secFetchSite: '' };
 const visit = (path: string, requestId: string): DashboardRequest => ({

@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { HeldAnswers } from '../../src/edge/held-answers.ts';
-import { listen, type Server } from '../../src/edge/server.ts';
+import { HeldAnswers } from '../../src/edge/http/held-answers.ts';
+import { listen, type Server } from '../../src/edge/http/server.ts';
 import { selfSigned } from '../webhooks/certificates.ts';
 import { unlimited } from './unlimited.ts';
 

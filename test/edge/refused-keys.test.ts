@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type RefusedKey, RefusedKeys } from '../../src/edge/refused-keys.ts';
+import { type RefusedKey, RefusedKeys } from '../../src/edge/api/refused-keys.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const invalid: RefusedKey = {

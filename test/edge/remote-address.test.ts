@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import { remoteAddressOf } from '../../src/edge/client-address.ts';
+import { remoteAddressOf } from '../../src/edge/http/client-address.ts';
 
 test('each address has its own text, and that of an IPv4 address is made once', () => {
   const asked: string[] = [];

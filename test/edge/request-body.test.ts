@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bodyPieceBytesMin, bodyPiecesFree } from '../../src/contract/limits.ts';
-import { RequestBody } from '../../src/edge/request-body.ts';
+import { RequestBody } from '../../src/edge/http/request-body.ts';
 
 const bytesMax = 20_000;
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
-import { matchRoute } from '../../src/edge/router.ts';
+import { matchRoute } from '../../src/edge/http/router.ts';
 
 const operationAt = (method: string, path: string): string | null => {
   const match = matchRoute(method, path);

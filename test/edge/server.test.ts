@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { headerLines } from '../../src/edge/exchange.ts';
-import { HeldAnswers } from '../../src/edge/held-answers.ts';
-import { listen, type Server } from '../../src/edge/server.ts';
+import { headerLines } from '../../src/edge/http/exchange.ts';
+import { HeldAnswers } from '../../src/edge/http/held-answers.ts';
+import { listen, type Server } from '../../src/edge/http/server.ts';
 import { unlimited } from './unlimited.ts';
 
 const bugs: string[] = [];

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Shares } from '../../src/edge/shares.ts';
+import { Shares } from '../../src/edge/http/shares.ts';
 
 test('an organization takes its share, and each of its members a part of that, and the others have theirs', () => {
   const shares = new Shares(8, [4, 2]);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { takesGzip } from '../../src/edge/static-text.ts';
+import { takesGzip } from '../../src/edge/http/static-text.ts';
 import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
 import { requestText, sendRaw } from './raw.ts';

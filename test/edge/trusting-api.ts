@@ -1,9 +1,9 @@
 // The API in front of one shard, without a directory: a key is the id of the organization that it opens.
 
-import { Api } from '../../src/edge/api.ts';
-import type { KeyRing } from '../../src/edge/authenticate.ts';
-import { EventStreams } from '../../src/edge/event-stream.ts';
-import { UsedKeys } from '../../src/edge/used-keys.ts';
+import { Api } from '../../src/edge/api/api.ts';
+import type { KeyRing } from '../../src/edge/api/authenticate.ts';
+import { EventStreams } from '../../src/edge/api/event-stream.ts';
+import { UsedKeys } from '../../src/edge/api/used-keys.ts';
 import type { ShardClient } from '../../src/shard/client.ts';
 
 export function trustingApi(shard: ShardClient): Api {

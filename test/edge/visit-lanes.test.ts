@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KnownSessions } from '../../src/edge/known-sessions.ts';
-import { VisitLanes, type Way } from '../../src/edge/visit-lanes.ts';
+import { KnownSessions } from '../../src/edge/dashboard/known-sessions.ts';
+import { VisitLanes, type Way } from '../../src/edge/dashboard/visit-lanes.ts';
 
 function setUp() {
   const lanes = new VisitLanes();

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { browserTest, launchBrowser } from '../edge/pages/browser.ts';
+import { browserTest, launchBrowser } from '../edge/checkout/browser.ts';
 import { pasteBlock } from '../main/payments-command.ts';
 import { amount, CardShop, type Said, type Started, secrets } from './card-shop.ts';
 import type { Form } from './cmi-stand-in/client.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findCardNumber } from '../../src/core/card-number.ts';
 import { scrub } from '../../src/core/secret-text.ts';
-import { loggableIdempotencyKey } from '../../src/edge/loggable.ts';
+import { loggableIdempotencyKey } from '../../src/edge/api/loggable.ts';
 import { type AnsweredRequest, bodyKeptBytesMax } from '../../src/request-logs/entry.ts';
 import { findRequest } from '../../src/request-logs/search.ts';
 import { answeredRequest, newLogs, shop, writeAll } from './written-log.ts';

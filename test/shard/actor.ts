@@ -8,7 +8,7 @@ import { type Scheduler, systemScheduler } from '../../src/core/scheduler.ts';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { NetworkCallRecord } from '../../src/domain/record.ts';
-import { matchRoute } from '../../src/edge/router.ts';
+import { matchRoute } from '../../src/edge/http/router.ts';
 import type { Journal, Log } from '../../src/journal/journal.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
 import { answerFlags, RequestWriter, readAnswers, requestFlags } from '../../src/shard/frames.ts';

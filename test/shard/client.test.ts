@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { matchRoute } from '../../src/edge/router.ts';
+import { matchRoute } from '../../src/edge/http/router.ts';
 import {
   type ClientBounds,
   type NoAnswer,

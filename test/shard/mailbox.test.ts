@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matchRoute } from '../../src/edge/router.ts';
+import { matchRoute } from '../../src/edge/http/router.ts';
 import { RequestWriter, SpareBuffers } from '../../src/shard/frames.ts';
 import { type Mail, Mailbox } from '../../src/shard/mailbox.ts';
 import type { InternalRequest } from '../../src/shard/protocol.ts';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matchRoute } from '../../src/edge/router.ts';
+import { matchRoute } from '../../src/edge/http/router.ts';
 import { replayOf } from '../journal/journal-fixtures.ts';
 import { Actor, account, isOpen, org, settled, startMs } from './actor.ts';
 

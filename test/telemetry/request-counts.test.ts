@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Histogram, Registry } from 'prom-client';
-import type { Answered } from '../../src/edge/api.ts';
+import type { Answered } from '../../src/edge/api/api.ts';
 import { RequestCounts } from '../../src/telemetry/request-counts.ts';
 
 const buckets = [0.001, 0.01, 1];

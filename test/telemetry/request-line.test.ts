@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Answered } from '../../src/edge/api.ts';
+import type { Answered } from '../../src/edge/api/api.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createRequestLine } from '../../src/telemetry/request-line.ts';
 

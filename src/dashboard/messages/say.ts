@@ -2,7 +2,7 @@
 // placeholder of a value.
 
 import type { Language } from '../../contract/vocabulary.ts';
-import { fillIn } from '../../edge/pages/page-messages.ts';
+import { fillIn } from '../../edge/checkout/page-messages.ts';
 import { words } from './words.ts';
 
 export type Texts = Readonly<Record<string, Readonly<Record<Language, string>>>>;

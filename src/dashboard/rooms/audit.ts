@@ -1,8 +1,8 @@
 // The audit log of an organization: what its members did, and what operators did for it, newest first. Operators have no names here,
 // and what they gave with an action is theirs.
 
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { html } from '../../html/html.ts';
 import type { OperatorRow } from '../../operator/server/audit-trail.ts';
 import { badge, code, emptyState, filters, pager, select, type Tone, table, time } from '../components.ts';
 import { page } from '../document.ts';

@@ -2,8 +2,8 @@
 
 import { parseAmount } from '../../core/money.ts';
 import type { FoundPayment } from '../../domain/payment-search.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
 import { availableIn } from '../../networks/connectors.ts';
 import {
   amount,

@@ -3,9 +3,9 @@
 import { checkoutPath } from '../../contract/page-paths.ts';
 import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { formatAmount, parseAmount } from '../../core/money.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
-import { qrCode } from '../../edge/pages/qr-code.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
+import { qrCode } from '../../html/qr-code.ts';
 import { availableIn } from '../../networks/connectors.ts';
 import {
   amount,

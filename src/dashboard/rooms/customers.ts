@@ -1,7 +1,7 @@
 // The room with the customers, each with their payments.
 
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { html } from '../../html/html.ts';
 import {
   copyable,
   definitions,

@@ -1,7 +1,7 @@
 // The money of each day as a chart of bars, drawn on the server: card below, cash on top. Whoever does not see it has the same
 // numbers in the table beside it.
 
-import { type Html, html } from '../../edge/pages/html.ts';
+import { type Html, html } from '../../html/html.ts';
 
 export interface Bar {
   /** What a pointer on the bar is told. */

@@ -1,8 +1,8 @@
 // The form in which a webhook endpoint is added or changed: its address, and the events that it gets.
 
 import { eventTypes } from '../../contract/vocabulary.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { html } from '../../html/html.ts';
 import { checkbox, errorSummary, field, form, type Problems, submit } from '../components.ts';
 import { page } from '../document.ts';
 import { roomLink } from '../links.ts';

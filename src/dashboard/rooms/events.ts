@@ -4,8 +4,8 @@ import { sentEventTypes } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { DeliveryRecord } from '../../domain/record.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
 import { records } from '../../operator/server/shard-records.ts';
 import { tailScript } from '../assets.ts';
 import {

@@ -4,8 +4,8 @@
 import { activeKeysMax } from '../../contract/limits.ts';
 import { type ApiKey, keyKinds, keyStatus } from '../../directory/api-key.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
 import {
   badge,
   button,

@@ -16,8 +16,8 @@ import {
 import { withLimitRequest } from '../../directory/limit-requests.ts';
 import { DirectoryRefusal, type RefusalCode } from '../../directory/refusal.ts';
 import { type LimitInForce, limitsInForce } from '../../domain/limits-in-force.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
 import type { LimitLevels } from '../../shard/scope.ts';
 import {
   badge,

@@ -4,8 +4,8 @@ import type { ApiKey } from '../../directory/api-key.ts';
 import { type Member, type Role, roles } from '../../directory/members.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { SignInLink } from '../../directory/sign-in-links.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
 import {
   changeRole as giveRole,
   inviteMember,

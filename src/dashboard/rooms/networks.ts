@@ -4,7 +4,7 @@
 import { networkPath } from '../../contract/page-paths.ts';
 import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
 import { withoutConnector } from '../../directory/network-credentials.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { type SettingFault, settingFaults } from '../../networks/connector-settings.ts';
 import {
   type ConnectorName,

@@ -1,7 +1,7 @@
 // The choice of how long a rolled key or signing secret goes on working.
 
 import type { Language } from '../../contract/vocabulary.ts';
-import type { Html } from '../../edge/pages/html.ts';
+import type { Html } from '../../html/html.ts';
 import { select } from '../components.ts';
 import { sayKeys } from '../messages/keys.ts';
 

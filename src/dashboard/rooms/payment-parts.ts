@@ -5,8 +5,8 @@ import type { Language, PaymentMethodType } from '../../contract/vocabulary.ts';
 import { timeOfId } from '../../core/ids.ts';
 import { formatAmount } from '../../core/money.ts';
 import type { FoundPayment, FoundPayments } from '../../domain/payment-search.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
-import { brandName } from '../../edge/pages/marks.ts';
+import { type Html, html } from '../../html/html.ts';
+import { brandName } from '../../html/marks.ts';
 import type { ApiError } from '../../operator/server/services.ts';
 import {
   amount,

@@ -2,8 +2,8 @@
 
 import { formatAmount, parseAmount } from '../../core/money.ts';
 import type { PaymentStory, Step } from '../../domain/payment-story.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
 import {
   amount,
   badge,

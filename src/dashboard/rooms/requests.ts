@@ -4,8 +4,8 @@
 import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
 import { listLimitMax } from '../../contract/limits.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
 import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
 import { isPlace, type LogFilter, type LogPage, statusRangeOf } from '../../request-logs/search.ts';
 import { tailScript } from '../assets.ts';

@@ -3,8 +3,8 @@
 import { formatAmount } from '../../core/money.ts';
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { ReviewRecord } from '../../domain/record.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
 import { OperatorFailure } from '../../operator/protocol.ts';
 import { command, records } from '../../operator/server/shard-records.ts';
 import {

@@ -4,8 +4,8 @@
 import { checkedColour, logoOf, logoPathOf, logoTypes } from '../../directory/branding.ts';
 import { type Organization, withBranding, withName } from '../../directory/organization.ts';
 import { DirectoryRefusal, type RefusalCode } from '../../directory/refusal.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { html } from '../../html/html.ts';
 import {
   checkbox,
   copyable,

@@ -1,7 +1,7 @@
 // Who or what made the steps of a payment: what the journal has as the cause of the events that tell of them.
 
 import type { Step } from '../../domain/payment-story.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { roomLink } from '../links.ts';
 import { sayPayment } from '../messages/payments.ts';
 import type { Desk, Visit } from '../row.ts';

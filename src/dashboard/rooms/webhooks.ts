@@ -3,8 +3,8 @@
 
 import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../../domain/record.ts';
-import type { DashboardAnswer } from '../../edge/dashboard-port.ts';
-import { type Html, html } from '../../edge/pages/html.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { type Html, html } from '../../html/html.ts';
 import { records } from '../../operator/server/shard-records.ts';
 import { rollSecret, secretsOf } from '../../operator/server/webhook-commands.ts';
 import {

@@ -2,9 +2,9 @@
 // all other pages are in memory.
 
 import type { Json } from '../../contract/openapi/schemas.ts';
-import { type Exchange, headerLines } from '../exchange.ts';
-import type { Visitors } from '../pages/visitors.ts';
-import type { RequestHead } from '../request-head.ts';
+import { type Exchange, headerLines } from '../http/exchange.ts';
+import type { RequestHead } from '../http/request-head.ts';
+import type { Visitors } from '../http/visitors.ts';
 import { Docs, searchPath } from './docs.ts';
 import { contentPolicy } from './layout.ts';
 

@@ -2,7 +2,7 @@
 
 import { type ExplainedError, errorsIntroduction, explainedTypes } from '../../contract/errors/page.ts';
 import type { Language } from '../../contract/vocabulary.ts';
-import { html } from '../pages/html.ts';
+import { html } from '../../html/html.ts';
 import { prose } from './fields.ts';
 import type { Rendered } from './markdown.ts';
 import { sayDocs } from './messages.ts';

@@ -2,7 +2,7 @@
 // its own is linked, any other one is shown where it is used.
 
 import type { Json } from '../../contract/openapi/schemas.ts';
-import { Html, html } from '../pages/html.ts';
+import { Html, html } from '../../html/html.ts';
 
 export interface FieldLinks {
   /** The schemas of the description, by name. */

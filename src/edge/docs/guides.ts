@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { declineCodes } from '../../contract/vocabulary.ts';
+import { html } from '../../html/html.ts';
 import { testCards } from '../../networks/test-cards.ts';
-import { html } from '../pages/html.ts';
 import { type Links, type Rendered, renderMarkdown, sectionOf } from './markdown.ts';
 
 export interface Guide {

@@ -2,10 +2,10 @@
 // script; the only one shows buttons that copy.
 
 import { type Language, languages } from '../../contract/vocabulary.ts';
-import { addressOf } from '../assets.ts';
-import { type Html, html } from '../pages/html.ts';
-import { buttonsScript } from '../pages/page-assets.ts';
-import { languageNames } from '../pages/page-messages.ts';
+import { addressOf } from '../../html/assets.ts';
+import { type Html, html } from '../../html/html.ts';
+import { buttonsScript } from '../checkout/page-assets.ts';
+import { languageNames } from '../checkout/page-messages.ts';
 import { sayDocs } from './messages.ts';
 import { docsStyle } from './style.ts';
 

@@ -3,7 +3,7 @@
 
 import { Marked, type Token, type Tokens } from 'marked';
 import { assert } from '../../core/assert.ts';
-import { Html, html } from '../pages/html.ts';
+import { Html, html } from '../../html/html.ts';
 import { codeSample } from './layout.ts';
 
 /** A part of a page below a heading of its own, for its table of contents and for the search. */

@@ -3,7 +3,7 @@
 
 import type { Json } from '../../contract/openapi/schemas.ts';
 import { sentEventTypes } from '../../contract/vocabulary.ts';
-import { type Html, html } from '../pages/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import { type FieldLinks, fieldItem, fieldList, fieldsWithin, prose, typeOf } from './fields.ts';
 import { codeSample, tableOfContents } from './layout.ts';
 import { anchorOf, type Rendered, type Section } from './markdown.ts';

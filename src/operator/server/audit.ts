@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { createRandomText } from '../../core/ids.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
-import type { RefusedKey } from '../../edge/refused-keys.ts';
+import type { RefusedKey } from '../../edge/api/refused-keys.ts';
 import { syncPath } from '../../journal/sync-path.ts';
 import { type Asker, type MemberAuthor, OperatorFailure } from '../protocol.ts';
 import { type AuditBounds, AuditLog, lastRows } from './audit-log.ts';

@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { openapiDocument } from '../../../src/contract/openapi/document.ts';
 import { Docs } from '../../../src/edge/docs/docs.ts';
 import { type Service, startService } from '../../service.ts';
-import { browserTest, launchBrowser } from '../pages/browser.ts';
+import { browserTest, launchBrowser } from '../checkout/browser.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const paths = new Docs('http://any.example', openapiDocument('http://any.example')).paths;

@@ -219,7 +219,7 @@ const operators = [
     ],
   ),
   bug('the edge goes on with a key that was revoked', [
-    'edge/authenticate.ts',
+    'edge/api/authenticate.ts',
     '    this.#byHeader.clear();\n',
     '',
   ]),

@@ -2,7 +2,7 @@
 // known by then; where there is nothing suitable, the step makes something or comes to nothing.
 
 import { causes } from '../../../src/domain/cause.ts';
-import type { PageOperation } from '../../../src/edge/pages/page-port.ts';
+import type { PageOperation } from '../../../src/edge/checkout/page-port.ts';
 import { testCards } from '../../../src/networks/test-cards.ts';
 import { Random } from '../kernel/random.ts';
 import type { ActKind } from '../plan.ts';

@@ -1,0 +1,396 @@
+// The API at the edge. A request passes gates 1 to 6 (framing, key, account, version, route, permission) and goes to the shard of
+// its organization as bytes. The shard's answer goes to the client. Nothing here knows what a route does.
+
+import {
+  type ErrorCode,
+  errorBody,
+  errorCodes,
+  errors,
+  overloaded,
+  type Refusal,
+  refuse,
+  statusOf,
+  unavailable,
+} from '../../contract/errors/table.ts';
+import { negotiateLanguage } from '../../contract/language.ts';
+import { bodyBytesMax } from '../../contract/limits.ts';
+import { routeTable } from '../../contract/routes/table.ts';
+import { isApiVersion, refuseVersion } from '../../contract/versions.ts';
+import { type ApiVersion, apiVersions, languages } from '../../contract/vocabulary.ts';
+import type { Clock } from '../../core/clock.ts';
+import { slotOf } from '../../core/slot.ts';
+import type { AnsweredRequest } from '../../request-logs/entry.ts';
+import type { NoAnswer, ShardClient } from '../../shard/client.ts';
+import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../../shard/frames.ts';
+import { shardOfSlot } from '../../shard/shard-map.ts';
+import { type Exchange, type ExchangeHandler, headerLines, type TroubleTeller } from '../http/exchange.ts';
+import { bodyTooSlow } from '../http/request-body.ts';
+import type { RequestHead } from '../http/request-head.ts';
+import { type Match, matchRoute, unknownAddress } from '../http/router.ts';
+import { type KeyRing, type KnownKey, type RefusedKey, type RingKey, refuseKey } from './authenticate.ts';
+import type { EventStreams } from './event-stream.ts';
+import { streamExport } from './export-stream.ts';
+import type { UsedKeys } from './used-keys.ts';
+
+/**
+ * One answered request, for the logs and the metrics. What the client sent is as it was sent, so it must be checked before it is
+ * logged. The address is empty when nobody wants it; the key is also that of a refused one. The bodies are views, which
+ * change after the call.
+ */
+export interface Answered extends AnsweredRequest {
+  readonly org: string | null;
+  /** The method and path of the route; null when there is none. */
+  readonly route: string | null;
+  /** It is to be logged, besides being counted. */
+  readonly isLogged: boolean;
+}
+
+export interface ApiOptions {
+  readonly keyRing: KeyRing;
+  readonly shards: readonly ShardClient[];
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly eventStreams: EventStreams;
+  readonly usedKeys: UsedKeys;
+  /** Finds a client's address from that of its connection and the proxies' header. */
+  readonly addressOf: (remoteAddress: string, forwardedFor: string) => string;
+  readonly onAnswered: (answered: Answered) => void;
+  /** Whether anybody reads the addresses of requests. Asking a connection for its address costs more than this question. */
+  readonly wantsAddress: () => boolean;
+  /** Whether another request is logged that its shard does not answer. In a flood of these, logging would cost most. */
+  readonly logsUnanswered: () => boolean;
+  /** Called with a key that was sent and refused. */
+  readonly onRefusedKey: (
+    refused: RefusedKey,
+    by: { readonly address: string; readonly path: string },
+  ) => void;
+}
+
+const noBody = Buffer.alloc(0);
+
+/** A request under way, with what is known of it so far. */
+export class ApiCall implements ExchangeHandler, TroubleTeller {
+  readonly exchange: Exchange;
+  readonly head: RequestHead;
+  readonly language: number;
+  match: Match | null = null;
+  key: RingKey | null = null;
+  /** The key, if it exists and was refused. */
+  refusedKey: KnownKey | null = null;
+  body: Buffer = noBody;
+  /** It was given to its shard's client with all of its body. */
+  isSent = false;
+  /** The number with which it can be withdrawn from the shard. */
+  sentAs = 0;
+  readonly #api: Api;
+
+  constructor(api: Api, exchange: Exchange, head: RequestHead) {
+    this.#api = api;
+    this.exchange = exchange;
+    this.head = head;
+    this.language = languages.indexOf(negotiateLanguage(head.acceptLanguage));
+  }
+
+  onTimeout(): void {
+    if (this.isSent) this.#api.timeOut(this);
+    else this.#api.refuse(this, bodyTooSlow, true);
+  }
+
+  onTrouble(): void {
+    this.#api.refuse(this, failed);
+  }
+
+  onGone(): void {
+    if (this.isSent) this.#api.withdraw(this);
+  }
+
+  onBody(body: Buffer | Refusal): void {
+    if ('code' in body) this.#api.refuse(this, body, true);
+    else this.#api.dispatch(this, body);
+  }
+}
+
+const failed = refuse('api_error');
+/** The shard did not answer in time. A retry with the same idempotency key finds out what the request did. */
+const timedOut = refuse('api_error', { message: 'api_error.timeout', retryAfterSeconds: 1 });
+/** On every answer, because no cache may store what is about money and changes at any moment. */
+export const notStored = headerLines(['Cache-Control', 'no-store']);
+const json = headerLines(['Content-Type', 'application/json']);
+const wanted = headerLines(['WWW-Authenticate', 'Bearer, Basic']);
+/** A read is refused unless its organization has room for a long list. */
+const largeAnswerBytes = 128 * 1024;
+const routeNames = routeTable.map(({ method, path }) => `${method} ${path}`);
+
+export class Api {
+  readonly #options: ApiOptions;
+  readonly #unanswered: Readonly<Record<NoAnswer, FixedRefusal>>;
+
+  constructor(options: ApiOptions) {
+    this.#options = options;
+    const { baseUrl } = options;
+    this.#unanswered = {
+      away: fixedRefusal(unavailable, baseUrl),
+      overloaded: fixedRefusal(overloaded, baseUrl),
+    };
+  }
+
+  handle(exchange: Exchange, head: RequestHead): void {
+    const call = new ApiCall(this, exchange, head);
+    exchange.handler = call;
+    exchange.entry = 'api';
+    exchange.trouble = call;
+    if (head.refusal !== null) {
+      this.refuse(call, head.refusal, true);
+      return;
+    }
+    const refusal = this.#admit(call);
+    if (refusal !== null) {
+      this.refuse(call, refusal);
+    } else if (head.hasBody) {
+      // The body of a request for which there is no room is not even read.
+      const { org } = call.key!;
+      const noAnswer = this.shardOf(org).refusal(call.match!.route, org, head.bodyBytes);
+      if (noAnswer === null) exchange.readBody(bodyBytesMax);
+      else this.#refuseUnanswered(call, noAnswer);
+    } else {
+      this.dispatch(call, noBody);
+    }
+  }
+
+  /** Runs gates 2 to 6. */
+  #admit(call: ApiCall): Refusal | null {
+    const { head } = call;
+    const key = this.#options.keyRing.authenticate(head.authorization, this.#options.clock);
+    if ('refusal' in key) return this.#refuseKey(call, key);
+    call.key = key;
+    call.exchange.holder = key.org;
+    if (head.version !== undefined && !isApiVersion(head.version)) return refuseVersion('X-Service-Version');
+    call.match = matchRoute(head.method, head.path);
+    if (call.match === null) return unknownAddress(head);
+    if (!key.secret) return this.#refuseKey(call, refuseKey(refuse('secret_key_required'), key));
+    const { testOnly, kind } = routeTable[call.match.route]!;
+    if (testOnly && key.livemode) return this.#refuseKey(call, refuseKey(refuse('test_mode_only'), key));
+    return kind === 'stream' ? this.#options.eventStreams.refusal(key.org, head) : null;
+  }
+
+  #refuseKey(call: ApiCall, refused: RefusedKey): Refusal {
+    call.refusedKey = refused.key;
+    if (refused.key !== null || refused.digest !== null) {
+      this.#options.onRefusedKey(refused, { address: this.#addressOf(call), path: call.head.path });
+    }
+    return refused.refusal;
+  }
+
+  /** Sends a request to its shard. */
+  dispatch(call: ApiCall, body: Buffer): void {
+    const { head } = call;
+    const key = call.key!;
+    const match = call.match!;
+    const { idempotencyKey, version } = head;
+    // Only reads can have large answers.
+    if (head.method === 'GET' && !call.exchange.hasRoomFor(largeAnswerBytes)) {
+      this.refuse(call, unavailable);
+      return;
+    }
+    const shard = this.shardOf(key.org);
+    call.body = body;
+    call.isSent = true;
+    const flags =
+      (key.livemode ? requestFlags.livemode : 0) |
+      (idempotencyKey === undefined ? 0 : requestFlags.hasIdempotencyKey) |
+      (isJson(head.contentType) ? 0 : requestFlags.wrongContentType);
+    call.sentAs = shard.send(
+      {
+        route: match.route,
+        flags,
+        language: call.language,
+        version: version === undefined ? noVersion : apiVersions.indexOf(version as ApiVersion),
+        org: key.org,
+        requestId: call.exchange.requestId,
+        id: match.id,
+        query: head.query,
+        idempotencyKey: idempotencyKey ?? '',
+        member: '',
+        body,
+      },
+      (answer) => this.#answered(call, answer),
+    );
+  }
+
+  /** Called in the middle of other requests' answers, which must not suffer from an exception here. */
+  #answered(call: ApiCall, answer: AnswerFrame | NoAnswer): void {
+    // The shard counts an export that it has admitted until it is told that the export is over.
+    const isExport = typeof answer === 'object' && (answer.flags & answerFlags.more) !== 0;
+    if (!call.exchange.isOpen && !isExport) return;
+    try {
+      if (typeof answer === 'object') this.#answer(call, answer);
+      else this.#refuseUnanswered(call, answer);
+    } catch (error) {
+      call.exchange.failed(error);
+    }
+  }
+
+  /** Nobody waits for the request any longer, so it is not run unless the shard has begun. */
+  withdraw(call: ApiCall): void {
+    this.shardOf(call.key!.org).withdraw(call.sentAs);
+  }
+
+  timeOut(call: ApiCall): void {
+    this.withdraw(call);
+    this.refuse(call, timedOut);
+  }
+
+  shardOf(org: string): ShardClient {
+    const { shards } = this.#options;
+    return shards[shardOfSlot(slotOf(org), shards.length)]!;
+  }
+
+  #answer(call: ApiCall, answer: AnswerFrame): void {
+    const { exchange } = call;
+    const headers = commonHeaders(answer);
+    if (answer.flags & answerFlags.more && routeTable[call.match!.route]!.kind === 'stream') {
+      this.#stream(call, headers);
+      return;
+    }
+    if (answer.flags & answerFlags.more) {
+      if (exchange.isOpen) this.#finished(call, answer.status, null, noBody);
+      const { org, livemode } = call.key!;
+      const request = { route: call.match!.route, org, livemode, query: call.head.query };
+      exchange.guard(() => streamExport(exchange, headers, this.shardOf(org), request));
+      return;
+    }
+    if (call.head.method === 'GET' && !exchange.hasRoomFor(answer.body.length)) {
+      this.refuse(call, unavailable);
+      return;
+    }
+    const replayed = (answer.flags & answerFlags.replayed) !== 0;
+    let lines = json + headers;
+    if (replayed) {
+      lines += `\r\nIdempotent-Replayed: true\r\nOriginal-Request: ${answer.originalRequest}`;
+    }
+    if (answer.retryAfterSeconds > 0) lines += retryAfter(answer.retryAfterSeconds);
+    const { errorNumber } = answer;
+    const code = errorNumber === 0 ? null : errorCodes[errorNumber - 1]!;
+    this.#finished(call, answer.status, code, answer.body, true, replayed, answer.originalRequest);
+    exchange.answer(answer.status, lines, answer.body);
+  }
+
+  #stream(call: ApiCall, headers: string): void {
+    const { exchange, head } = call;
+    const { org } = call.key!;
+    const { eventStreams } = this.#options;
+    // Other streams may have been opened since this one was admitted.
+    const refusal = eventStreams.refusal(org, head);
+    if (refusal !== null) {
+      this.refuse(call, refusal);
+      return;
+    }
+    this.#finished(call, 200, null, noBody);
+    exchange.guard(() => eventStreams.stream(exchange, headers, this.shardOf(org), org, head));
+  }
+
+  /** Refuses a request at the edge. */
+  refuse(call: ApiCall, refusal: Refusal, close = false): void {
+    const { requestId } = call.exchange;
+    const language = languages[call.language]!;
+    const body = errorBody(refusal, { language, requestId, baseUrl: this.#options.baseUrl });
+    const status = statusOf(refusal);
+    this.#finished(call, status, refusal.code, body);
+    this.#writeRefusal(call, refusal, status, body, close);
+  }
+
+  /** Refuses a request that its shard does not answer. There may be floods of these, so this is as short as it can be. */
+  #refuseUnanswered(call: ApiCall, why: NoAnswer): void {
+    const { refusal, status, bodies } = this.#unanswered[why];
+    const [before, after] = bodies[call.language]!;
+    const body = before + call.exchange.requestId + after;
+    this.#finished(call, status, refusal.code, body, this.#options.logsUnanswered());
+    this.#writeRefusal(call, refusal, status, body, false);
+  }
+
+  #writeRefusal(call: ApiCall, refusal: Refusal, status: number, body: string, close: boolean): void {
+    const { exchange } = call;
+    let headers = json + notStored;
+    if (refusal.retryAfterSeconds !== undefined) headers += retryAfter(refusal.retryAfterSeconds);
+    if (errors[refusal.code].type === 'authentication_error') headers += wanted;
+    if (close || exchange.isLast) exchange.refuse(status, headers, body);
+    else exchange.answer(status, headers, body);
+  }
+
+  #addressOf({ exchange, head }: ApiCall): string {
+    return this.#options.addressOf(exchange.remoteAddress, head.forwardedFor);
+  }
+
+  /** To be called before the answer is written, because the connection can't be asked for its address afterwards. */
+  #finished(
+    call: ApiCall,
+    status: number,
+    code: ErrorCode | null,
+    answerBody: Uint8Array | string,
+    isLogged = true,
+    replayed = false,
+    originalRequest = '',
+  ): void {
+    const { head, match } = call;
+    const answeredAtMs = this.#options.clock();
+    const monotonicMs = performance.now();
+    if (call.key !== null) this.#options.usedKeys.note(call.key, monotonicMs, answeredAtMs);
+    const key = call.key ?? call.refusedKey;
+    this.#options.onAnswered({
+      answeredAtMs,
+      requestId: call.exchange.requestId,
+      address: isLogged && this.#options.wantsAddress() ? this.#addressOf(call) : '',
+      org: key?.org ?? null,
+      livemode: key?.livemode ?? false,
+      key: key?.id ?? null,
+      route: match === null ? null : routeNames[match.route]!,
+      routeNumber: match === null ? null : match.route,
+      method: head.method,
+      path: head.path,
+      query: head.query,
+      objectId: match === null ? '' : match.id,
+      idempotencyKey: head.idempotencyKey,
+      version: head.version,
+      status,
+      code,
+      durationMs: Math.round(monotonicMs - call.exchange.startedAt),
+      replayed,
+      originalRequest,
+      requestBody: call.body,
+      answerBody,
+      isLogged,
+    });
+  }
+}
+
+/** A refusal that is always the same but for the id of its request. */
+interface FixedRefusal {
+  readonly refusal: Refusal;
+  readonly status: number;
+  /** What stands before the id and behind it, in each language. */
+  readonly bodies: readonly (readonly [before: string, after: string])[];
+}
+
+function fixedRefusal(refusal: Refusal, baseUrl: string): FixedRefusal {
+  const requestId = '\u0000';
+  const bodies = languages.map((language) => {
+    const [before = '', after = ''] = errorBody(refusal, { language, requestId, baseUrl }).split('\\u0000');
+    return [before, after] as const;
+  });
+  return { refusal, status: statusOf(refusal), bodies };
+}
+
+/** The headers of the answer to a request that was counted in the rate limits. */
+function commonHeaders({ limit, remaining, resetSeconds }: AnswerFrame): string {
+  return `${notStored}\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: ${remaining}\r\nRateLimit-Reset: ${resetSeconds}`;
+}
+
+function retryAfter(seconds: number): string {
+  return `\r\nRetry-After: ${seconds}`;
+}
+
+/** A request without a content type counts as JSON. */
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === undefined || contentType === 'application/json') return true;
+  return /^application\/json *(;|$)/i.test(contentType);
+}

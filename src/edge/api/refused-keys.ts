@@ -1,0 +1,77 @@
+// Refused API keys, for the audit record. Anybody can send wrong keys as fast as the network allows, so their rows are
+// bounded: in a minute a key from one address has one row, and another one at the end with how often it came; a limited
+// number of keys have rows of their own, and the others are only counted. Keys that exist but do not work are limited
+// separately, so that a flood of invented ones hides none of them.
+
+import type { ErrorCode } from '../../contract/errors/table.ts';
+
+export interface RefusedKey {
+  readonly code: ErrorCode;
+  /** How often it was refused. A row without an address counts the keys that have no rows of their own. */
+  readonly times: number;
+  readonly address: string | null;
+  /** The id and organization of an existing key; otherwise the public start of its text and of its digest. */
+  readonly key: string | null;
+  readonly organization: string | null;
+  readonly prefix: string | null;
+  readonly digest: string | null;
+  readonly path: string | null;
+}
+
+const windowMs = 60_000;
+/** Keys with rows of their own in a window: this many that exist, and this many others. */
+const toldMax = 20;
+
+export class RefusedKeys {
+  readonly #monotonic: () => number;
+  #windowEndsAt = 0;
+  #due: RefusedKey[] = [];
+  /** The keys with a row in this window, and how often each came after it. */
+  readonly #told = new Map<string, { readonly refused: RefusedKey; again: number }>();
+  readonly #toldCount = { known: 0, unknown: 0 };
+  readonly #others = new Map<ErrorCode, number>();
+
+  /** `monotonic` is the monotonic clock. */
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  add(refused: RefusedKey): void {
+    this.#endWindow();
+    const { code, key, digest, address } = refused;
+    const name = `${code} ${key ?? digest} ${address}`;
+    const told = this.#told.get(name);
+    const kind = key === null ? 'unknown' : 'known';
+    if (told !== undefined) told.again++;
+    else if (this.#toldCount[kind] === toldMax) this.#others.set(code, (this.#others.get(code) ?? 0) + 1);
+    else {
+      this.#toldCount[kind]++;
+      this.#told.set(name, { refused, again: 0 });
+      this.#due.push(refused);
+    }
+  }
+
+  /** The rows to write now. `all` does not wait for the end of the window. */
+  take(all = false): RefusedKey[] {
+    if (all) this.#windowEndsAt = 0;
+    this.#endWindow();
+    const due = this.#due;
+    this.#due = [];
+    return due;
+  }
+
+  #endWindow(): void {
+    const now = this.#monotonic();
+    if (now < this.#windowEndsAt) return;
+    this.#windowEndsAt = now + windowMs;
+    for (const { refused, again } of this.#told.values()) {
+      if (again > 0) this.#due.push({ ...refused, times: again });
+    }
+    const nobody = { address: null, key: null, organization: null, prefix: null, digest: null, path: null };
+    for (const [code, times] of this.#others) this.#due.push({ code, times, ...nobody });
+    this.#told.clear();
+    this.#others.clear();
+    this.#toldCount.known = 0;
+    this.#toldCount.unknown = 0;
+  }
+}

@@ -1,0 +1,90 @@
+// Connects the payment pages to the server and to the shards. A page needs no key, because the id in its address can't be
+// guessed. The id also tells the shard.
+
+import type { Refusal } from '../../contract/errors/table.ts';
+import { formBytesMax } from '../../contract/limits.ts';
+import { slotOfId } from '../../core/ids.ts';
+import { causes } from '../../domain/cause.ts';
+import type { PageStart } from '../../networks/network.ts';
+import type { ShardClient } from '../../shard/client.ts';
+import { shardOfSlot } from '../../shard/shard-map.ts';
+import { type Exchange, headerLines } from '../http/exchange.ts';
+import { bodyTooLarge, bodyTooSlow } from '../http/request-body.ts';
+import type { RequestHead } from '../http/request-head.ts';
+import type { PageAnswer, PagePort, PageVisit, ShownPayment } from './page-port.ts';
+import type { Pages } from './pages.ts';
+
+/** The reads and commands of the pages, which go to the shard of each id. */
+export function createPagePort(shards: readonly Pick<ShardClient, 'ask' | 'handOver'>[]): PagePort {
+  const shardOf = (id: string): Pick<ShardClient, 'ask' | 'handOver'> | null => {
+    const slot = slotOfId(id);
+    return slot < 0 ? null : shards[shardOfSlot(slot, shards.length)]!;
+  };
+  return {
+    async view(id) {
+      const answer = await shardOf(id)?.ask({ kind: 'view_payment', id });
+      if (answer === undefined) return null;
+      if (answer.ok) return JSON.parse(answer.body) as ShownPayment;
+      if (answer.code === 'resource_missing') return null;
+      throw new Error(answer.message);
+    },
+    async startPage(id, start) {
+      const answer = await shardOf(id)?.handOver({ kind: 'start_page', id, ...start });
+      if (answer?.ok) return JSON.parse(answer.body) as PageStart;
+      throw new Error(answer?.message ?? 'a page needs a charge');
+    },
+    async command(operation, id, params, language) {
+      const command = { kind: 'command', operation, id, params, language, cause: causes.customer } as const;
+      const answer = await shardOf(id)?.ask(command);
+      if (answer === undefined) throw new Error('a command needs an id');
+      if (answer.ok) return { ok: true, body: JSON.parse(answer.body) };
+      return { ok: false, code: answer.code, message: answer.message };
+    },
+  };
+}
+
+const noBody = Buffer.alloc(0);
+
+/** Answers a visit to a page. `refuse` answers a visit whose form is not read to its end, and closes the connection. */
+export function visitPage(
+  pages: Pages,
+  exchange: Exchange,
+  head: RequestHead,
+  refuse: (refusal: Refusal) => void,
+): void {
+  const visit: PageVisit = {
+    method: head.method,
+    path: head.path,
+    query: head.query,
+    headers: {
+      acceptLanguage: head.acceptLanguage,
+      cookie: head.cookie,
+      forwardedFor: head.forwardedFor,
+      secFetchSite: head.secFetchSite,
+    },
+    remoteAddress: exchange.remoteAddress,
+    requestId: exchange.requestId,
+  };
+  exchange.entry = 'page';
+  const reply = ({ status, headers, body }: PageAnswer) =>
+    exchange.answer(status, headerLines(...headers), body);
+  exchange.trouble = { onTrouble: () => reply(pages.trouble(visit)) };
+  const handle = (body: Buffer) => {
+    exchange.handler = { onTimeout: () => reply(pages.goOn(visit)), onBody: () => {} };
+    exchange.guard(async () => reply(await pages.handle({ ...visit, body })));
+  };
+  const turnedAway = pages.turnAway(visit);
+  if (turnedAway !== null) {
+    reply(turnedAway);
+  } else if (head.method !== 'POST' || !head.hasBody) {
+    handle(noBody);
+  } else if (head.bodyBytes > formBytesMax) {
+    refuse(bodyTooLarge(formBytesMax));
+  } else {
+    exchange.handler = {
+      onTimeout: () => refuse(bodyTooSlow),
+      onBody: (body) => ('code' in body ? refuse(body) : handle(body)),
+    };
+    exchange.readBody(formBytesMax);
+  }
+}

@@ -1,0 +1,39 @@
+// The links back to the merchant. Merchants choose the addresses; only http and https ones become links.
+
+import { checkoutPath } from '../../contract/page-paths.ts';
+import { type Html, html } from '../../html/html.ts';
+import { sayOf, type Visit } from './document.ts';
+import type { ShownPayment } from './page-port.ts';
+
+/**
+ * The address to which a customer returns after paying or with a cash code; null when the merchant named none, or the page where
+ * the customer pays, which shows the receipt.
+ */
+export function afterPayment({ session, intent }: ShownPayment, baseUrl: string): string | null {
+  if (session === null) return webAddress(intent.return_url);
+  const back = webAddress(withSession(session.success_url, session.id));
+  return back === webAddress(baseUrl + checkoutPath(session.id)) ? null : back;
+}
+
+/** The address to which a customer returns without paying. */
+export function afterGivingUp({ session, intent }: ShownPayment): string | null {
+  if (session === null) return webAddress(intent.return_url);
+  return webAddress(session.cancel_url && withSession(session.cancel_url, session.id));
+}
+
+/** The link with which the customer gives up; null when it would lead nowhere. */
+export function givingUp(payment: ShownPayment, visit: Visit): Html | null {
+  const back = afterGivingUp(payment);
+  return back === null
+    ? null
+    : html`<p class="leave"><a class="away" href="${back}">${sayOf(visit, payment, 'give_up')}</a></p>`;
+}
+
+function withSession(address: string, id: string): string {
+  return address.replaceAll('{CHECKOUT_SESSION_ID}', id);
+}
+
+function webAddress(text: string | null): string | null {
+  const url = text === null ? null : URL.parse(text);
+  return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.href : null;
+}

@@ -1,0 +1,115 @@
+// Each form becomes a command. A form with a problem is shown again with the reason. A form that was accepted, or that came
+// too late, leads to the page of the current state.
+
+import { type ErrorCode, errors } from '../../contract/errors/table.ts';
+import { type Mode, modeOf, paymentMethodTypes } from '../../contract/vocabulary.ts';
+import type { Html } from '../../html/html.ts';
+import type { Tokenize, TokenizedCard } from '../../networks/network.ts';
+import { type CardField, readCard } from './card-fields.ts';
+import { expiryLengthMax } from './card-inputs.ts';
+import { checkoutPage, type SentForm } from './checkout-page.ts';
+import type { Page, Visit } from './document.ts';
+import { missingPage, troublePage } from './outcome-pages.ts';
+import type { PagePort, ShownPayment } from './page-port.ts';
+import type { Form } from './routes.ts';
+import { stageOf } from './stage.ts';
+
+/** A form that is genuine and was sent at its stage. */
+export interface Submission {
+  /** The session or charge that the form is about. */
+  readonly id: string;
+  readonly payment: ShownPayment;
+  readonly visit: Visit;
+  readonly form: URLSearchParams;
+  /** The guard's hidden field, for showing the form again. */
+  readonly field: Html;
+}
+
+/** The page that answers a form; null: a redirect to the current state. */
+export type Submit = (submission: Submission) => Promise<Page | null>;
+
+export function createSubmits(
+  port: PagePort,
+  tokenize: Readonly<Record<Mode, Tokenize | null>>,
+): Readonly<Record<Form, Submit>> {
+  /** A token for the typed card, or the page that says what is wrong. */
+  async function cardOf(submission: Submission): Promise<TokenizedCard | { readonly page: Page }> {
+    const typed = readCard(submission.form);
+    if ('problems' in typed) return { page: shownAgain(submission, 'check_fields', typed.problems) };
+    const ask = tokenize[modeOf(submission.payment.livemode)];
+    // The error of a tokenizer is not passed on, because it may quote the card.
+    const tokenized = await ask?.(typed).catch(() => null);
+    if (!tokenized) return { page: troublePage(submission.visit) };
+    if ('problem' in tokenized) return { page: shownAgain(submission, 'check_fields', [tokenized.problem]) };
+    return tokenized;
+  }
+
+  /** Sends the card to the charge `id`. A decline leads back to the form, if another card can be tried here. */
+  async function pay(submission: Submission, id: string, card: TokenizedCard): Promise<Page | null> {
+    const { visit } = submission;
+    const result = await port.command('submit_card', id, card, visit.language);
+    if (!result.ok) return refusedPage(result.code, visit);
+    const payment = await port.view(id);
+    if (payment === null || stageOf(payment, id).name !== 'choose') return null;
+    return shownAgain({ ...submission, payment }, 'declined');
+  }
+
+  return {
+    async checkout(submission) {
+      const { id, payment, visit, form } = submission;
+      // Each form pays at most once: it names the charge that was the latest when the form was shown.
+      if (form.get('attempt') !== (payment.charge?.id ?? '')) return null;
+      const method = paymentMethodTypes.find((type) => type === form.get('method'));
+      if (method === undefined) return shownAgain(submission, 'method_missing');
+      const card = method === 'card' && payment.card_page === 'own' ? await cardOf(submission) : null;
+      if (card !== null && 'page' in card) return card.page;
+      // A charge was opened for a card that did not arrive.
+      const open = payment.charge?.status === 'pending' ? payment.charge : null;
+      if (open !== null && card !== null) return pay(submission, open.id, card);
+      if (open !== null) {
+        const left = await port.command('abandon_charge', open.id, {}, visit.language);
+        if (!left.ok) return refusedPage(left.code, visit);
+      }
+      const chosen = await port.command('choose_method', id, { method }, visit.language);
+      if (!chosen.ok && chosen.code === 'payment_method_unavailable')
+        return shownAgain(submission, 'method_unavailable');
+      if (!chosen.ok) return refusedPage(chosen.code, visit);
+      const charge = card && (await port.view(id))?.charge;
+      return charge?.status === 'pending' && card !== null ? pay(submission, charge.id, card) : null;
+    },
+
+    async card(submission) {
+      const card = await cardOf(submission);
+      return 'page' in card ? card.page : pay(submission, submission.id, card);
+    },
+
+    async challenge({ id, visit, form }) {
+      const answer = form.get('answer');
+      if (answer !== 'pass' && answer !== 'fail') return null;
+      const params = { passed: answer === 'pass' };
+      const result = await port.command('answer_challenge', id, params, visit.language);
+      return result.ok ? null : refusedPage(result.code, visit);
+    },
+
+    async change({ id, visit }) {
+      const result = await port.command('abandon_charge', id, {}, visit.language);
+      return result.ok ? null : refusedPage(result.code, visit);
+    },
+  };
+}
+
+/** The form again, with what is wrong and what was typed; the number and the security code are not repeated. */
+function shownAgain(
+  { payment, visit, form, field }: Submission,
+  problem: SentForm['problem'],
+  wrong: readonly CardField[] = [],
+): Page {
+  const expiry = (form.get('expiry') ?? '').slice(0, expiryLengthMax);
+  return checkoutPage(payment, visit, field, { problem, wrong, expiry });
+}
+
+/** Whether a refusal is because of the payment's state: something else was faster, and the current state is shown. */
+function refusedPage(code: string, visit: Visit): Page | null {
+  if (code === 'resource_missing') return missingPage(visit);
+  return errors[code as ErrorCode]?.type === 'invalid_request_error' ? null : troublePage(visit);
+}

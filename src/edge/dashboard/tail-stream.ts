@@ -1,0 +1,98 @@
+// A list of the dashboard that is kept up to date, as server-sent events. The main thread makes the list, the edge looks for news
+// and asks it again when there are some: so the list is that of the page, and a session that has ended ends the stream.
+//
+//   data: …          the list as HTML; it replaces the one before
+//   : heart-beat     nothing has changed for a while
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AskLogs } from '../../request-logs/query.ts';
+import type { ShardClient } from '../../shard/client.ts';
+import { notStored } from '../api/api.ts';
+import { type Exchange, headerLines } from '../http/exchange.ts';
+import type { DashboardAnswer, Unanswered } from './dashboard-port.ts';
+
+export type TailAnswer = Extract<DashboardAnswer, { kind: 'tail' }>;
+
+const lookMs = 500;
+/** So that a stream ends soon after its session. */
+const askAgainMs = 15_000;
+/** uWebSockets.js closes a streamed answer of which nothing was written for 10 seconds. */
+const heartbeatMs = 5_000;
+
+const headers =
+  headerLines(['Content-Type', 'text/event-stream'], ['X-Content-Type-Options', 'nosniff']) + notStored;
+
+export interface TailStreamOptions {
+  readonly shardOf: (org: string) => Pick<ShardClient, 'ask'>;
+  readonly askLogs: AskLogs;
+}
+
+export class TailStreams {
+  readonly #options: TailStreamOptions;
+  constructor(options: TailStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Answers with the stream. `again` asks the main thread for the list as it is then. */
+  async stream(
+    exchange: Exchange,
+    first: TailAnswer,
+    again: () => Promise<DashboardAnswer | Unanswered>,
+  ): Promise<void> {
+    exchange.begin(200, headers);
+    await this.#write(exchange, first, again);
+    exchange.finish();
+  }
+
+  async #write(
+    exchange: Exchange,
+    first: TailAnswer,
+    again: () => Promise<DashboardAnswer | Unanswered>,
+  ): Promise<void> {
+    // What comes while the first list is on its way is in the next one.
+    let seen: string | null = null;
+    let shown = '';
+    let answer = first;
+    let [askedAt, writtenAt] = [performance.now(), Number.NEGATIVE_INFINITY];
+    while (exchange.isOpen && !exchange.isClosing) {
+      const now = performance.now();
+      if (answer.list !== shown) {
+        shown = answer.list;
+        await exchange.write(`retry: 2000\n${dataLines(shown)}\n\n`);
+        writtenAt = now;
+      } else if (now - writtenAt >= heartbeatMs) {
+        await exchange.write(': heart-beat\n\n');
+        writtenAt = now;
+      }
+      await wait(lookMs);
+      const newest = await this.#newest(answer);
+      const isNews = newest !== null && newest !== seen;
+      if (!isNews && performance.now() - askedAt < askAgainMs) continue;
+      askedAt = performance.now();
+      const next = await again();
+      // The main thread is away for a moment, or has too much to do.
+      if (typeof next === 'string') continue;
+      if (next.kind !== 'tail') return;
+      seen = newest ?? seen;
+      answer = next;
+    }
+  }
+
+  /** What is newest in the list's source; null when that can't be told now. */
+  async #newest({ source, org, livemode }: TailAnswer): Promise<string | null> {
+    const { shardOf, askLogs } = this.#options;
+    if (source === 'requests') {
+      return askLogs({ ask: 'newest', scope: { org, mode: livemode ? 'live' : 'test' } });
+    }
+    const question = { kind: 'events_after', org, livemode, after: null, limit: 1 } as const;
+    const answer = await shardOf(org).ask(question);
+    return answer.ok ? (answer.cursor ?? '') : null;
+  }
+}
+
+function dataLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `data: ${line}`)
+    .join('\n');
+}

@@ -1,0 +1,397 @@
+// An exchange is one request and its answer. It is the only owner of the native response object: nothing else touches that,
+// and after an abort or an answer nothing can. An exchange is answered exactly once; a second answer is dropped. Every answer
+// has the id of its request.
+//
+// Nothing is answered, and no connection is ended, while uWebSockets.js's parser is running, because the parser would go on
+// with what it has read, and what stands behind the request would run. When an exchange has no answer yet, uWebSockets.js
+// closes the connection at the next request, which never runs. So an answer waits until the parser has returned
+// (`setImmediate`). A client that knows the rules has sent nothing more by then, and a body whose length was hidden never runs.
+//
+// uWebSockets.js answers some requests itself, with a page of its own, and offers no hook: a version other than HTTP/1.1 and a
+// target that is not a path (505), no Host, both Content-Length and Transfer-Encoding, a length that is not a number, a broken
+// chunk (400), more than 64 KiB or 100 lines of headers (431). After a malformed header line it waits until the connection has
+// been idle for 10 seconds. A request that is sent before the answer to the one before it has begun ends the connection, so
+// there is no pipelining.
+
+import type { HttpResponse } from 'uWebSockets.js';
+import type { Refusal } from '../../contract/errors/table.ts';
+import type { OnVisitFailed, VisitEntry } from '../../core/visit-failure.ts';
+import { remoteAddressOf } from './client-address.ts';
+import type { HeldAnswers } from './held-answers.ts';
+import { RequestBody } from './request-body.ts';
+import { answerStart, partBytes, putParts, wholeBytesMax, writeWhole } from './write-answer.ts';
+
+export type Header = readonly [name: string, value: string];
+
+/** Headers as text for an answer, each with a line break before it. */
+export function headerLines(...headers: readonly Header[]): string {
+  return headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
+}
+
+/** A client must take this much in the time for slow clients. Over a minute it is some 4 KiB a second. */
+const takenBytesMin = 256 * 1024;
+
+export interface Exchanges {
+  /** Exchanges under way, oldest first. */
+  readonly open: Set<Exchange>;
+  /** Headers of every answer, each with a line break before it. */
+  readonly commonHeaders: string;
+  /** Those whose clients have not taken all of the answer yet. */
+  readonly slow: Set<Exchange>;
+  /** The server stops, so each answer is the last one on its connection. */
+  closing: boolean;
+  /** Counts what clients have not taken yet. */
+  readonly held: HeldAnswers;
+  /** The parser is running: it has called a handler, and goes on with what it has read when the handler returns. */
+  parsing: boolean;
+  /** Called with the exceptions of handlers, which would otherwise end the process. */
+  readonly onFailed: OnVisitFailed;
+}
+
+/** Handles an exchange after its head was read. */
+export interface ExchangeHandler {
+  /** Called when the exchange takes too long. It must be answered now, or it is cut. */
+  onTimeout(): void;
+  /** Called with the whole body, or with the refusal of a body that is not read to its end. */
+  onBody(body: Buffer | Refusal): void;
+  /** Called when the client is gone before the exchange was answered. */
+  onGone?(): void;
+}
+
+/** Answers that the service failed. */
+export interface TroubleTeller {
+  onTrouble(): void;
+}
+
+/** The bytes may be a view of a buffer that is used again after the call. */
+function keep(body: string | Uint8Array): string | Uint8Array {
+  return typeof body === 'string' ? body : Buffer.from(body);
+}
+
+export class Exchange {
+  /** In milliseconds of the monotonic clock. */
+  readonly startedAt = performance.now();
+  readonly requestId: string;
+  /** A HEAD is answered without a body. */
+  isHead = false;
+  /** Its body comes in chunks. */
+  isChunked = false;
+  /** Where it ends is not certain, so its answer is the last one on its connection. */
+  isLast = false;
+  /** Without a handler, an exchange that takes too long is cut. */
+  handler: ExchangeHandler | null = null;
+  entry: VisitEntry = 'connection';
+  /** Without it, an exchange that fails because of a bug is cut. */
+  trouble: TroubleTeller | null = null;
+  readonly #exchanges: Exchanges;
+  #response: HttpResponse | null;
+  #streaming = false;
+  /** Resumes the writer of a streamed answer. */
+  #resume: (() => void) | null = null;
+  /** The organization whose share the held bytes of the answer count in. */
+  holder = '';
+  #heldBytes = 0;
+  /** Since when, by the monotonic clock, the client has not taken enough; null when nothing waits for it. */
+  #stuckAt: number | null = null;
+
+  /** Registers a handler of aborts before anything else can happen. */
+  constructor(response: HttpResponse, exchanges: Exchanges, requestId: string) {
+    this.#response = response;
+    this.#exchanges = exchanges;
+    this.requestId = requestId;
+    exchanges.open.add(this);
+    response.onAborted(() => this.#aborted());
+  }
+
+  /** It is neither answered nor aborted. */
+  get isOpen(): boolean {
+    return this.#response !== null;
+  }
+
+  /** Its answer has begun. */
+  get isStreaming(): boolean {
+    return this.#streaming;
+  }
+
+  /** The server stops, so an endless stream has to end. */
+  get isClosing(): boolean {
+    return this.#exchanges.closing;
+  }
+
+  /** The client has not taken enough of its answer since `time`. */
+  isStuckSince(time: number): boolean {
+    return this.#stuckAt !== null && this.#stuckAt < time;
+  }
+
+  /** Whether an answer of that many bytes may be held if the client is slow. */
+  hasRoomFor(bytes: number): boolean {
+    return bytes <= wholeBytesMax || this.#exchanges.held.hasRoom(this.holder, bytes);
+  }
+
+  #hold(bytes: number): void {
+    this.#exchanges.held.add(this.holder, bytes - this.#heldBytes);
+    this.#heldBytes = bytes;
+    if (bytes === 0) {
+      this.#stuckAt = null;
+      this.#exchanges.slow.delete(this);
+    } else {
+      this.#stuckAt ??= performance.now();
+      this.#exchanges.slow.add(this);
+    }
+  }
+
+  /**
+   * To be called now and then while the client is slow. uWebSockets.js closes a connection whose buffers, which may have
+   * megabytes, are not taken within 10 seconds; this starts the 10 seconds again.
+   */
+  wait(): void {
+    this.#response?.pause();
+    this.#response?.resume();
+  }
+
+  get remoteAddress(): string {
+    return this.#response === null ? '' : remoteAddressOf(this.#response);
+  }
+
+  #aborted(): void {
+    this.#end();
+    this.guard(() => this.handler?.onGone?.());
+  }
+
+  /** Called after an abort or an answer. The native response must not be touched any more. */
+  #end(): void {
+    this.#response = null;
+    this.#exchanges.open.delete(this);
+    if (this.#heldBytes > 0) this.#hold(0);
+    this.#resume?.();
+  }
+
+  /** Finishes the response when the parser has returned, unless the client is gone. */
+  #afterParsing(finish: (response: HttpResponse) => void): void {
+    const response = this.#response;
+    if (response === null) return;
+    this.#response = null;
+    setImmediate(() => {
+      if (!this.#exchanges.open.has(this)) return;
+      try {
+        finish(response);
+      } catch (error) {
+        this.#exchanges.onFailed(error, this.entry, this.requestId);
+        this.#end();
+        // A half answer must not look complete. The response may be finished, and throws then.
+        this.guard(() => void response.close());
+      }
+    });
+  }
+
+  /** Runs a step that the parser waits for. */
+  whileParsing(step: () => void): void {
+    this.#exchanges.parsing = true;
+    this.guard(step);
+    this.#exchanges.parsing = false;
+  }
+
+  /** Runs `step`. An exception, now or later, is a bug: the exchange is answered with that, or cut where it can't be. */
+  guard(step: () => void | Promise<void>): void {
+    try {
+      step()?.catch((error) => this.failed(error));
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  failed(error: unknown): void {
+    const { onFailed } = this.#exchanges;
+    onFailed(error, this.entry, this.requestId);
+    try {
+      if (!this.#streaming) this.trouble?.onTrouble();
+    } catch (again) {
+      onFailed(again, this.entry, this.requestId);
+    }
+    // This has no effect where the answer is given.
+    this.cut();
+  }
+
+  /** Called when the exchange takes too long. */
+  timeOut(): void {
+    this.guard(() => (this.handler === null ? this.cut() : this.handler.onTimeout()));
+  }
+
+  /**
+   * Reads the body and gives it to the handler when it is whole, or a refusal when it is not read to its end. The handler is not
+   * called after an abort. This must be called before the handler of the request returns.
+   */
+  readBody(bytesMax: number): void {
+    const body = new RequestBody(bytesMax, this.isChunked);
+    let isRead = false;
+    const take = (piece: ArrayBuffer, isLastPiece: boolean) => {
+      const result = body.add(piece, isLastPiece);
+      if (result === null) return;
+      isRead = true;
+      // If the parser finds a fault behind the last chunk, the request ends before it has run.
+      if (this.isChunked) setImmediate(() => this.isOpen && this.guard(() => this.handler!.onBody(result)));
+      else this.handler!.onBody(result);
+    };
+    this.#response?.onData((piece, isLastPiece) => {
+      if (isRead || this.#response === null) return;
+      this.whileParsing(() => take(piece, isLastPiece));
+    });
+  }
+
+  /**
+   * Answers. `headers` are those besides the common ones, as `headerLines` returns them. The body's bytes may change after the
+   * call.
+   */
+  answer(status: number, headers: string, body: string | Uint8Array): void {
+    const response = this.#response;
+    if (response === null || this.#streaming) return;
+    const head = this.#head(status, headers);
+    if (this.isHead) {
+      this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
+    } else if (this.isLast || this.#exchanges.closing) {
+      const kept = keep(body);
+      this.#afterParsing((last) => {
+        last.cork(() => last.writeStatus(head).end(kept, true));
+        this.#end();
+      });
+    } else if (this.#exchanges.parsing) {
+      const kept = keep(body);
+      this.#afterParsing((later) => this.#write(later, head, kept));
+    } else {
+      this.#write(response, head, body);
+    }
+  }
+
+  #write(response: HttpResponse, head: string, body: string | Uint8Array): void {
+    if (body.length > wholeBytesMax) {
+      this.#answerInParts(response, head, typeof body === 'string' ? Buffer.from(body) : body);
+    } else {
+      writeWhole(response, head, body);
+      this.#end();
+    }
+  }
+
+  /** Writes a large answer as the client takes it. */
+  #answerInParts(response: HttpResponse, head: string, body: Uint8Array): void {
+    this.#response = response;
+    this.#streaming = true;
+    let isDone = false;
+    response.cork(() => {
+      isDone = putParts(response.writeStatus(head), body, 0, body.length);
+    });
+    if (isDone) {
+      this.#end();
+      return;
+    }
+    const start = response.getWriteOffset();
+    // The rest is copied, because the buffer also has other answers.
+    const rest = Buffer.from(body.subarray(start));
+    let enough = start + takenBytesMin;
+    this.#waitFor(response, rest.length, () => {
+      if (putParts(response, rest, start, body.length)) {
+        this.#end();
+        return;
+      }
+      const taken = response.getWriteOffset();
+      if (taken >= enough) {
+        enough = taken + takenBytesMin;
+        this.#stuckAt = null;
+      }
+      this.#hold(body.length - taken);
+    });
+  }
+
+  /** Refuses a request that can't be read to its end, and ends the connection, even if the client does not take the answer. */
+  refuse(status: number, headers: string, body: string): void {
+    if (this.isHead) {
+      this.answer(status, headers, body);
+      return;
+    }
+    // `writeStatus` adds a line break behind the body.
+    const length = Buffer.byteLength(body) + 2;
+    const head = this.#head(status, headers);
+    this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n${body}`);
+  }
+
+  /**
+   * Writes an answer without ending it for uWebSockets.js, and closes the connection. After `end`, a connection whose client
+   * does not take its answers would go on taking requests.
+   */
+  #hangUp(answer: string): void {
+    this.#afterParsing((response) => {
+      response.cork(() => response.writeStatus(answer));
+      response.close();
+      this.#end();
+    });
+  }
+
+  /** The head as one text. uWebSockets.js writes it as it is; a native call for each line would cost more than the text. */
+  #head(status: number, headers: string): string {
+    return `${answerStart(status)}${this.requestId}${this.#exchanges.commonHeaders}${headers}`;
+  }
+
+  /** Begins an answer whose body is written piece by piece. A HEAD gets no more than this. */
+  begin(status: number, headers: string): void {
+    const response = this.#response;
+    if (response === null) return;
+    if (this.isHead) {
+      this.answer(status, headers, '');
+      return;
+    }
+    this.#streaming = true;
+    const head = this.#head(status, headers);
+    response.cork(() => response.writeStatus(head));
+  }
+
+  /** Writes a piece of a streamed answer and settles when the connection takes more. */
+  async write(piece: string): Promise<void> {
+    const bytes = Buffer.from(piece);
+    for (let at = 0; at < bytes.length; at += partBytes) {
+      const response = this.#response;
+      if (response === null) return;
+      let taken = false;
+      response.cork(() => {
+        taken = response.write(bytes.subarray(at, at + partBytes));
+      });
+      if (!taken) await this.#writable(response, bytes.length - at);
+    }
+    if (this.isOpen) this.#hold(0);
+  }
+
+  /** Settles when the connection has taken something of the bytes that are held now, or is gone. */
+  #writable(response: HttpResponse, heldBytes: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resume = resolve;
+      this.#waitFor(response, heldBytes, () => {
+        // uWebSockets.js flushes its buffers after this handler. A piece that is written in it would be flushed, too, and
+        // would cause no call of `onWritable`.
+        setImmediate(resolve);
+      });
+    });
+  }
+
+  /** Holds what the client has not taken, and calls `onWritable` whenever its connection takes more. */
+  #waitFor(response: HttpResponse, heldBytes: number, onWritable: () => void): void {
+    this.#hold(heldBytes);
+    response.onWritable(() => {
+      this.guard(onWritable);
+      return true;
+    });
+  }
+
+  /** Ends a streamed answer. */
+  finish(): void {
+    const response = this.#response;
+    if (response === null) return;
+    response.cork(() => response.end());
+    this.#end();
+  }
+
+  /** Cuts the connection: a streamed answer that can't go on must not look complete. */
+  cut(): void {
+    this.#afterParsing((response) => {
+      response.close();
+      this.#end();
+    });
+  }
+}

@@ -1,0 +1,67 @@
+// Collects a request's body in one buffer that grows. Its length is bounded, and so is the number of its pieces, because each
+// piece costs a call, however small it is. A buffer that became too small is wiped, because it may have part of a card number.
+//
+// uWebSockets.js misreads a chunk's extension as digits of its length. The end of the body then arrives as data, and the parser
+// waits for more. This is detected here. No valid body looks like that, because a JSON text can't contain a line break.
+
+import { type Refusal, refuse } from '../../contract/errors/table.ts';
+import { bodyPieceBytesMin, bodyPiecesFree } from '../../contract/limits.ts';
+
+export const bodyTooSlow = refuse('invalid_request', { message: 'invalid_request.too_slow' });
+const piecesTooSmall = refuse('invalid_request', { message: 'invalid_request.pieces_too_small' });
+const chunkExtension = refuse('invalid_request', { message: 'invalid_request.chunk_extension' });
+
+export function bodyTooLarge(max: number): Refusal {
+  return refuse('invalid_request', {
+    message: 'invalid_request.body_too_large',
+    values: { max },
+  });
+}
+
+const nothing = Buffer.alloc(0);
+const bytesAtFirst = 1024;
+const misreadEnd = /\r\n0+(?:;[^\r\n]*)?\r\n\r\n$/;
+const misreadEndBytesMax = 256;
+
+export class RequestBody {
+  readonly #bytesMax: number;
+  readonly #isChunked: boolean;
+  #buffer = nothing;
+  #bytes = 0;
+  #pieces = 0;
+
+  constructor(bytesMax: number, isChunked: boolean) {
+    this.#bytesMax = bytesMax;
+    this.#isChunked = isChunked;
+  }
+
+  /** Copies the next piece. Returns the body after the last piece, null before that, or a refusal. */
+  add(piece: ArrayBuffer, isLast: boolean): Buffer | Refusal | null {
+    const start = this.#bytes;
+    const end = start + piece.byteLength;
+    if (end > this.#bytesMax) return bodyTooLarge(this.#bytesMax);
+    this.#pieces++;
+    if (this.#pieces > bodyPiecesFree && end < this.#pieces * bodyPieceBytesMin) return piecesTooSmall;
+    if (end > this.#buffer.length) this.#grow(end, isLast);
+    this.#buffer.set(new Uint8Array(piece), start);
+    this.#bytes = end;
+    if (isLast) return this.#buffer.subarray(0, end);
+    return this.#isChunked && this.#holdsMisreadEnd() ? chunkExtension : null;
+  }
+
+  #grow(bytes: number, isLast: boolean): void {
+    const size = isLast ? bytes : Math.max(bytes, bytesAtFirst, 2 * this.#buffer.length);
+    const before = this.#buffer;
+    this.#buffer = Buffer.allocUnsafe(Math.min(size, this.#bytesMax));
+    if (this.#bytes === 0) return;
+    before.copy(this.#buffer, 0, 0, this.#bytes);
+    before.fill(0);
+  }
+
+  #holdsMisreadEnd(): boolean {
+    const lineFeed = 10;
+    if (this.#buffer[this.#bytes - 1] !== lineFeed) return false;
+    const start = Math.max(0, this.#bytes - misreadEndBytesMax);
+    return misreadEnd.test(this.#buffer.toString('latin1', start, this.#bytes));
+  }
+}

@@ -1,0 +1,194 @@
+// The HTTP server of an edge, a uWebSockets.js app. It reads the heads of requests, separates API requests from all others,
+// and makes sure that every exchange ends: uWebSockets.js has no timeout after the head, and an exception in one of its
+// handlers would end the process.
+
+import * as uws from 'uWebSockets.js';
+import type { Clock } from '../../core/clock.ts';
+import type { OnVisitFailed } from '../../core/visit-failure.ts';
+import type { Connections } from './connections.ts';
+import { Exchange, type Exchanges } from './exchange.ts';
+import type { HeldAnswers } from './held-answers.ts';
+import { type RequestHead, readHead } from './request-head.ts';
+
+/** A certificate chain and its private key, PEM. */
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsFiles | null;
+  readonly clock: Clock;
+  /** A new id for a request that arrived at `nowMs`. */
+  readonly newRequestId: (nowMs: number) => string;
+  /** An exchange that has no answer after this time times out. */
+  readonly requestTimeoutMs: number;
+  /** Customers reach the service over https, so browsers are told to use nothing else. */
+  readonly httpsOnly: boolean;
+  /** The time in which a client must take some of a large answer. The connection of a slower one is cut. */
+  readonly slowClientMs: number;
+  readonly held: HeldAnswers;
+  readonly onApi: (exchange: Exchange, head: RequestHead) => void;
+  /** Takes the requests outside of `/v1`. */
+  readonly onSite: (exchange: Exchange, head: RequestHead) => void;
+  /** Limits the connections. */
+  readonly connections: Pick<Connections, 'opened' | 'closed'>;
+  /** Called with an exception of a handler, which is a bug. The exchange is answered with that, or cut. */
+  readonly onFailed: OnVisitFailed;
+}
+
+export interface Server {
+  readonly port: number;
+  readonly exchanges: Exchanges;
+  /** Uses these files for new connections. Those that are open stay as they are. Throws when the files can't be used. */
+  useCertificate(files: TlsFiles): void;
+  /**
+   * Takes no new connections, waits up to `graceMs` for the exchanges under way and for requests that are arriving on open
+   * connections, then closes.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The header is valid for a year. It does not include subdomains, which may belong to somebody else. */
+const strictTransport = '\r\nStrict-Transport-Security: max-age=31536000';
+/** TLS 1.2 with forward secrecy and authenticated encryption, which TLS 1.3 always has. TLS 1.1 is refused. */
+const ciphers = ['ECDHE-ECDSA', 'ECDHE-RSA']
+  .flatMap((keys) => [`${keys}-AES128-GCM-SHA256`, `${keys}-AES256-GCM-SHA384`, `${keys}-CHACHA20-POLY1305`])
+  .join(':');
+const sweepMs = 500;
+const quietTurns = 10;
+const quietTurnMs = 10;
+
+/** An app can pass the connections that it accepts to others. The types of uWebSockets.js leave these methods out. */
+interface App extends uws.TemplatedApp {
+  getDescriptor(): number;
+  addChildAppDescriptor(descriptor: number): void;
+  removeChildAppDescriptor(descriptor: number): void;
+}
+
+/** Starts a server. Rejects when it can't listen on the address. */
+export function listen(options: ServerOptions): Promise<Server> {
+  const exchanges: Exchanges = {
+    open: new Set(),
+    slow: new Set(),
+    commonHeaders: options.httpsOnly ? strictTransport : '',
+    closing: false,
+    parsing: false,
+    held: options.held,
+    onFailed: options.onFailed,
+  };
+  const createApp = (tls: TlsFiles | null) => {
+    const app = (tls === null ? uws.App() : openTls(tls)) as App;
+    app.filter((response, change) => admit(response, change, options));
+    app.any('/*', (response, request) => take(response, request, exchanges, options));
+    return app;
+  };
+  const app = createApp(options.tls);
+  const apps = [app];
+  const sweeper = setInterval(() => sweep(exchanges, options), sweepMs);
+  return new Promise((resolve, reject) => {
+    app.listen(options.host, options.port, (socket) => {
+      if (!socket) {
+        clearInterval(sweeper);
+        reject(new Error(`cannot listen on ${options.host} port ${options.port}`));
+        return;
+      }
+      const port = uws.us_socket_local_port(socket as unknown as uws.us_socket);
+      const stop = async (graceMs: number) => {
+        uws.us_listen_socket_close(socket);
+        exchanges.closing = true;
+        await quiet(exchanges, graceMs);
+        clearInterval(sweeper);
+        for (const each of apps) each.close();
+      };
+      const useCertificate = (files: TlsFiles) => {
+        const renewed = createApp(files);
+        // An app reads its certificate once. So the app that listens passes new connections to another app. An app that was
+        // replaced keeps its connections until the service stops.
+        app.addChildAppDescriptor(renewed.getDescriptor());
+        const replaced = apps.at(-1)!;
+        if (replaced !== app) app.removeChildAppDescriptor(replaced.getDescriptor());
+        apps.push(renewed);
+      };
+      resolve({ port, exchanges, useCertificate, stop });
+    });
+  });
+}
+
+function openTls({ certFile, keyFile }: TlsFiles): uws.TemplatedApp {
+  try {
+    return uws.SSLApp({ cert_file_name: certFile, key_file_name: keyFile, ssl_ciphers: ciphers });
+  } catch {
+    throw new Error(`TLS can't be opened with the certificate in ${certFile} and the key in ${keyFile}`);
+  }
+}
+
+/** Handles a connection that was opened (`change` is 1) or has ended (-1). */
+function admit(response: uws.HttpResponse, change: number, { connections, onFailed }: ServerOptions): void {
+  try {
+    if (change < 0) connections.closed();
+    else if (!connections.opened(response)) response.close();
+  } catch (error) {
+    onFailed(error, 'connection', null);
+  }
+}
+
+/** Handles a request whose head has arrived. */
+function take(
+  response: uws.HttpResponse,
+  request: uws.HttpRequest,
+  exchanges: Exchanges,
+  options: ServerOptions,
+): void {
+  const exchange = openExchange(response, exchanges, options);
+  exchange?.whileParsing(() => {
+    const head = readHead(request);
+    exchange.isHead = head.method === 'HEAD';
+    exchange.isChunked = head.isChunked;
+    exchange.isLast = !head.endIsCertain;
+    if (head.path === '/v1' || head.path.startsWith('/v1/')) options.onApi(exchange, head);
+    else options.onSite(exchange, head);
+  });
+}
+
+/** Null when that fails: then the connection is closed, because nobody would answer. */
+function openExchange(
+  response: uws.HttpResponse,
+  exchanges: Exchanges,
+  { clock, newRequestId, onFailed }: ServerOptions,
+): Exchange | null {
+  try {
+    return new Exchange(response, exchanges, newRequestId(clock()));
+  } catch (error) {
+    onFailed(error, 'connection', null);
+    response.close();
+    return null;
+  }
+}
+
+/** Times out old exchanges and cuts slow clients. The oldest exchanges come first, so the first young one ends the search. */
+function sweep(exchanges: Exchanges, options: ServerOptions): void {
+  const oldest = performance.now() - options.requestTimeoutMs;
+  for (const exchange of exchanges.open) {
+    if (exchange.startedAt > oldest) break;
+    if (!exchange.isStreaming) exchange.timeOut();
+  }
+  for (const exchange of exchanges.slow) {
+    if (exchange.isStuckSince(performance.now() - options.slowClientMs)) exchange.cut();
+    else exchange.guard(() => exchange.wait());
+  }
+}
+
+/**
+ * Settles when no exchange was open for some turns of the event loop. By then everything is read that a client sent before
+ * it could know of the stop.
+ */
+async function quiet(exchanges: Exchanges, graceMs: number): Promise<void> {
+  const deadline = performance.now() + graceMs;
+  for (let turns = 0; turns < quietTurns && performance.now() < deadline; turns++) {
+    await new Promise((resolve) => setTimeout(resolve, quietTurnMs));
+    if (exchanges.open.size > 0) turns = 0;
+  }
+}

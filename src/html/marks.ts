@@ -1,0 +1,63 @@
+// The signs on the pages, drawn here: inline SVG in the colour of the text around it, and card brands as plain labels, because
+// their logos are trademarks. Signs say nothing that a text does not say, so screen readers skip them.
+
+import { type CardBrand, issuerRangesOf } from '../core/card-number.ts';
+import { type Html, html } from './html.ts';
+
+function icon(paths: Html): Html {
+  return html`<svg class="icon" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths}</svg>`;
+}
+
+export const lockIcon = icon(
+  html`<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>`,
+);
+export const cardIcon = icon(
+  html`<rect x="3" y="5" width="18" height="14" rx="2"/><path d="M3 10h18M7 15h3"/>`,
+);
+export const cashIcon = icon(
+  html`<rect x="3" y="6" width="18" height="12" rx="2"/><circle cx="12" cy="12" r="2.5"/><path d="M6.5 9.5v0M17.5 14.5v0"/>`,
+);
+
+const outcomes = {
+  good: html`<path d="M7 12.5l3.5 3.5L17 9"/>`,
+  bad: html`<path d="M8.5 8.5l7 7M15.5 8.5l-7 7"/>`,
+  late: html`<path d="M12 7v5l3 2"/>`,
+} as const;
+
+/** The sign above the title of a page that says how a payment ended: paid, not paid, or out of time. */
+export function outcomeMark(outcome: keyof typeof outcomes): Html {
+  return html`<div class="outcome ${outcome}">${icon(outcomes[outcome])}</div>`;
+}
+
+/** The sign of a page that waits. */
+export const waitingMark = html`<div class="outcome wait" aria-hidden="true"></div>`;
+
+const brandNames: Readonly<Record<CardBrand, string>> = {
+  visa: 'Visa',
+  mastercard: 'Mastercard',
+  amex: 'American Express',
+  discover: 'Discover',
+  diners: 'Diners Club',
+  jcb: 'JCB',
+  unionpay: 'UnionPay',
+  maestro: 'Maestro',
+};
+
+/** The name of a card's brand, as it is written on cards. */
+export function brandName(brand: string): string {
+  return brandNames[brand as CardBrand] ?? brand;
+}
+
+const labels = [
+  ['visa', 'VISA'],
+  ['mastercard', 'Mastercard'],
+  ['amex', 'AMEX'],
+] as const satisfies readonly (readonly [CardBrand, string])[];
+
+/** The brands that customers know best. The script of the form picks the one that the typed number belongs to. */
+export const brandLabels = html`<span class="brands" aria-hidden="true">${labels.map(
+  ([brand, label]) =>
+    html`<span class="brand" data-ranges="${issuerRangesOf(brand)
+      .map((range) => range.join('-'))
+      .join(' ')}">${label}</span>`,
+)}</span>`;
