@@ -7,9 +7,9 @@
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/config.ts';
 import { indexRowsOf } from '../src/domain/indexes.ts';
-import { encodeTurn } from '../src/journal/codec.ts';
-import { type ShardIdentity, tagOf } from '../src/journal/identity.ts';
+import { type ShardIdentity, tagOf } from '../src/journal/files/identity.ts';
 import type { Checkpointer, Journal, Log, LogBatch } from '../src/journal/journal.ts';
+import { encodeTurn } from '../src/journal/log/codec.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
 import { memoryShares } from '../src/shard/memory.ts';
 import { Shard } from '../src/shard/shard.ts';

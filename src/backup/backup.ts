@@ -10,6 +10,7 @@ import { type DataFolder, DataFolderError } from '../data-folder/data-folder.ts'
 import { bytesBelow } from '../data-folder/disk-space.ts';
 import { changesAfter, directoryFrames } from '../directory/change-log.ts';
 import { revisionOf } from '../directory/directory-store.ts';
+import { JournalCopy } from '../journal/copy-journal.ts';
 import {
   checkRecipient,
   digestOfFile,
@@ -19,12 +20,11 @@ import {
   type WriteOptions,
   type WrittenFile,
   writeArchiveFile,
-} from '../journal/archive-file.ts';
-import { JournalCopy } from '../journal/copy-journal.ts';
+} from '../journal/files/archive-file.ts';
+import { RowStore } from '../journal/files/row-store.ts';
+import { makeFolder } from '../journal/files/sync-path.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import { type Sequenced, type WrittenLogFile, writeLogFile } from '../journal/log-files.ts';
-import { RowStore } from '../journal/row-store.ts';
-import { makeFolder } from '../journal/sync-path.ts';
+import { type Sequenced, type WrittenLogFile, writeLogFile } from '../journal/log/log-files.ts';
 import type { ReportProgress } from '../operator/cli/verification.ts';
 import { auditPieces } from '../operator/server/audit-copy.ts';
 import {

@@ -4,7 +4,7 @@
 
 import { statSync } from 'node:fs';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { compactCheckpoint } from '../journal/compact-checkpoint.ts';
+import { compactCheckpoint } from '../journal/checkpoint/compact-checkpoint.ts';
 import { type CheckpointSizes, type Compacting, JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { partsOfJournal } from '../journal/open-journal.ts';
 import { CliFailure } from '../operator/cli/context.ts';

@@ -5,7 +5,7 @@
 
 import type { Directory } from '../directory/directory.ts';
 import { indexRowsOf, organizationsIn } from '../domain/indexes.ts';
-import { ForeignPart } from '../journal/identity.ts';
+import { ForeignPart } from '../journal/files/identity.ts';
 import { type InspectedJournal, inspectJournal } from '../journal/inspect-journal.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { directoryRevisionKey, readRevision } from '../shard/small-values.ts';

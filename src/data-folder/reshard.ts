@@ -13,9 +13,9 @@ import { assert } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
 import type { Scheduler } from '../core/scheduler.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
+import { syncPath } from '../journal/files/sync-path.ts';
 import { JournalDamaged, JournalFailure, type OwnJournal, unlessDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
-import { syncPath } from '../journal/sync-path.ts';
 import { CliFailure, type Resharded } from '../operator/cli/context.ts';
 import { callOperator, NoServer } from '../operator/cli/operator-client.ts';
 import {

@@ -10,7 +10,7 @@ import { endpointIndex, indexRowsOf } from '../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../domain/record.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
-import { encodeRecord, type RecordFrame } from '../journal/record-frame.ts';
+import { encodeRecord, type RecordFrame } from '../journal/records/record-frame.ts';
 import { idOfKey, newSecretsKey, SecretBox, SecretUnreadable } from '../journal/secret-box.ts';
 import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
 import { CliFailure, type SecretsKeyRolled } from '../operator/cli/context.ts';

@@ -4,7 +4,7 @@
 import type { Config } from '../config/config-schema.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import { truncateDamagedEnd } from '../journal/truncate-log.ts';
+import { truncateDamagedEnd } from '../journal/log/truncate-log.ts';
 import { CliFailure } from '../operator/cli/context.ts';
 import type { LogTruncation, LostBatch } from '../operator/cli/log-results.ts';
 import { lostBatchOf } from '../operator/cli/log-truncate.ts';

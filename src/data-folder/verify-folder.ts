@@ -4,7 +4,7 @@
 
 import type { Directory } from '../directory/directory.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { ForeignPart } from '../journal/identity.ts';
+import { ForeignPart } from '../journal/files/identity.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { readStoppedJournal } from '../journal/stopped-journal.ts';
 import { CliFailure } from '../operator/cli/context.ts';

@@ -5,9 +5,9 @@
 
 import { pack, unpack } from 'msgpackr';
 import type { Clock } from '../core/clock.ts';
-import type { Part } from '../journal/identity.ts';
+import type { Part } from '../journal/files/identity.ts';
+import { createRowStore, RowStore } from '../journal/files/row-store.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
-import { createRowStore, RowStore } from '../journal/row-store.ts';
 import { changeRowOf, encodeChange, expiredChanges } from './change-log.ts';
 
 /** The layout of the rows; another one is refused. */

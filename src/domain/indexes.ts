@@ -162,7 +162,7 @@ function hasNumbers(index: string): boolean {
 
 /**
  * The fields that a record's index rows depend on, besides its id, its organization and its mode. They come first in the bytes of
- * a record, so that its rows can be told without the rest of it (journal/record-layout.ts).
+ * a record, so that its rows can be told without the rest of it (journal/records/record-layout.ts).
  */
 export const indexedFields = {
   payment_intent: ['customer', 'status'],

@@ -5,16 +5,16 @@
 // are read, however long that takes; its file grows meanwhile by what changes. The rows themselves are read from the file,
 // which takes a tenth of the library's processor time. All tables are copied as they are: nothing here knows what they mean.
 
-import type { Frame } from './archive-file.ts';
-import { CheckpointReader, newestSegmentIn } from './checkpoint-reader.ts';
-import { tableNamesIn } from './checkpoint-rows.ts';
-import { damagedFile, dataFile, guardRead, openEnvironment } from './environment.ts';
-import { readLog, type StoredBatch } from './follow.ts';
-import { partOf, type ShardIdentity } from './identity.ts';
-import { FileDamage } from './lmdb-pages.ts';
+import { CheckpointReader, newestSegmentIn } from './checkpoint/checkpoint-reader.ts';
+import { tableNamesIn } from './checkpoint/checkpoint-rows.ts';
+import type { Frame } from './files/archive-file.ts';
+import { partOf, type ShardIdentity } from './files/identity.ts';
+import { rowFrames } from './files/row-frames.ts';
+import { damagedFile, dataFile, guardRead, openEnvironment } from './lmdb/environment.ts';
+import { FileDamage } from './lmdb/lmdb-pages.ts';
+import { readLog, type StoredBatch } from './log/follow.ts';
+import { endOf, Segments } from './log/segments.ts';
 import { foldersOfJournal, mapSizesOf, refuseMissingSegment } from './open-journal.ts';
-import { rowFrames } from './row-frames.ts';
-import { endOf, Segments } from './segments.ts';
 
 export interface CopyOptions {
   /** The shard's folder. */

@@ -3,10 +3,11 @@
 // here, once: the threads that open the journal afterwards need not do so again.
 
 import { join } from 'node:path';
-import type { LmdbCheckpoint } from './checkpoint.ts';
-import { decodeTurn, turnDefect } from './codec.ts';
-import { ForeignPart } from './identity.ts';
+import type { LmdbCheckpoint } from './checkpoint/checkpoint.ts';
+import { ForeignPart } from './files/identity.ts';
 import { JournalDamaged } from './journal.ts';
+import { decodeTurn, turnDefect } from './log/codec.ts';
+import { checksumAt, endOf, Segments } from './log/segments.ts';
 import {
   acceptMissingSegment,
   type JournalOptions,
@@ -14,7 +15,6 @@ import {
   openCheckpoint,
   refuseMissingSegment,
 } from './open-journal.ts';
-import { checksumAt, endOf, Segments } from './segments.ts';
 
 /** A journal as it lies on the disk; good while it is looked at. */
 export interface InspectedJournal {

@@ -5,18 +5,18 @@
 import { mkdirSync } from 'node:fs';
 import { unpack } from 'msgpackr';
 import { timeOfId } from '../core/ids.ts';
-import type { Frame } from './archive-file.ts';
-import { segmentKey } from './checkpoint.ts';
-import { RowWriter } from './checkpoint-rows.ts';
-import { checkpointTables } from './checkpoint-tables.ts';
-import { decodeTurn, encodeTurn, readEntries, readTurnHeader, responseOf, retagged } from './codec.ts';
-import { commitAppended, createEnvironment, openEnvironment } from './environment.ts';
-import { partOf, type ShardIdentity, tagOf } from './identity.ts';
+import { segmentKey } from './checkpoint/checkpoint.ts';
+import { RowWriter } from './checkpoint/checkpoint-rows.ts';
+import { checkpointTables } from './checkpoint/checkpoint-tables.ts';
+import type { Frame } from './files/archive-file.ts';
+import { partOf, type ShardIdentity, tagOf } from './files/identity.ts';
 import type { LogTimes } from './journal.ts';
-import type { FiledBatch } from './log-files.ts';
+import { commitAppended, createEnvironment, openEnvironment } from './lmdb/environment.ts';
+import { decodeTurn, encodeTurn, readEntries, readTurnHeader, responseOf, retagged } from './log/codec.ts';
+import type { FiledBatch } from './log/log-files.ts';
+import { Segments } from './log/segments.ts';
 import { foldersOfJournal, mapSizesOf } from './open-journal.ts';
-import { idOfFrame } from './record-frame.ts';
-import { Segments } from './segments.ts';
+import { idOfFrame } from './records/record-frame.ts';
 
 /** The bytes that are written in one transaction. */
 const commitBytes = 16 << 20;

@@ -2,10 +2,12 @@
 // Called by what examines or copies a whole data folder.
 
 import { join } from 'node:path';
-import type { LmdbCheckpoint } from './checkpoint.ts';
-import { damagedFile, dataFile } from './environment.ts';
-import { entriesAfter, readLog } from './follow.ts';
+import type { LmdbCheckpoint } from './checkpoint/checkpoint.ts';
 import { nowhere, type ReplayedEntry, type ResponseLocation, type StoredResponse } from './journal.ts';
+import { damagedFile, dataFile } from './lmdb/environment.ts';
+import { fileDefect } from './lmdb/page-check.ts';
+import { entriesAfter, readLog } from './log/follow.ts';
+import { readStoredResponse, Segments } from './log/segments.ts';
 import {
   foldersOfJournal,
   type JournalOptions,
@@ -13,8 +15,6 @@ import {
   openCheckpoint,
   refuseMissingSegment,
 } from './open-journal.ts';
-import { fileDefect } from './page-check.ts';
-import { readStoredResponse, Segments } from './segments.ts';
 
 export interface StoppedJournal {
   readonly checkpoint: LmdbCheckpoint;

@@ -12,7 +12,7 @@ import { paceOf } from '../backup/pace.ts';
 import { lowerPriority } from '../backup/priority.ts';
 import { type ArchivedPart, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import { JournalCopy } from '../journal/copy-journal.ts';
-import { RowStore } from '../journal/row-store.ts';
+import { RowStore } from '../journal/files/row-store.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import {
   type ArchiveProcessData,

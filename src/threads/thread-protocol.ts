@@ -6,7 +6,7 @@ import type { Config } from '../config/config-schema.ts';
 import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { RefusedKey } from '../edge/api/refused-keys.ts';
 import type { UsedKey } from '../edge/api/used-keys.ts';
-import type { Part, ShardIdentity } from '../journal/identity.ts';
+import type { Part, ShardIdentity } from '../journal/files/identity.ts';
 import type { CheckpointSizes, LogEnd } from '../journal/journal.ts';
 import type { HostedAccount } from './directory-projections.ts';
 

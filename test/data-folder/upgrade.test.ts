@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/config/config.ts';
 import { examineStopped } from '../../src/health/examine-stopped.ts';
-import { layoutVersions } from '../../src/journal/record-layout.ts';
+import { layoutVersions } from '../../src/journal/records/record-layout.ts';
 import { startService, temporaryFolder } from '../service.ts';
 
 const configDir = join(import.meta.dirname, '..', '..', 'config');

@@ -11,7 +11,7 @@ import { type IndexedRecord, indexRowsOf, kindIndex, scopeOf } from '../../src/d
 import type { Change, RecordKind, RecordOf } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { encodeRecord } from '../../src/journal/record-frame.ts';
+import { encodeRecord } from '../../src/journal/records/record-frame.ts';
 import type { Finding, Verification } from '../../src/operator/cli/verification.ts';
 import { shardOfOrganization } from '../../src/shard/shard-map.ts';
 import { retentionKey, writeRetention } from '../../src/shard/small-values.ts';

@@ -22,7 +22,7 @@ import { digestOf, keyStatus } from '../../src/directory/api-key.ts';
 import { Directory, type DirectoryChange } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import { DirectoryRefusal } from '../../src/directory/refusal.ts';
-import { withChecksum } from '../../src/journal/checksum.ts';
+import { withChecksum } from '../../src/journal/records/checksum.ts';
 import { onWriteError } from '../../src/journal/write-errors.ts';
 import { createManualClock } from '../manual-clock.ts';
 

@@ -9,16 +9,16 @@ import {
   type Frame,
   readArchiveFile,
   writeArchiveFile,
-} from '../../src/journal/archive-file.ts';
-import { encodeTurn } from '../../src/journal/codec.ts';
-import { partOf, tagOf } from '../../src/journal/identity.ts';
+} from '../../src/journal/files/archive-file.ts';
+import { partOf, tagOf } from '../../src/journal/files/identity.ts';
+import { encodeTurn } from '../../src/journal/log/codec.ts';
 import {
   entriesOf,
   followFiles,
   logFilesIn,
   type Sequenced,
   writeLogFile,
-} from '../../src/journal/log-files.ts';
+} from '../../src/journal/log/log-files.ts';
 import { identity, temporaryFolder, turnAt } from './journal-fixtures.ts';
 
 const part = partOf(identity, 'log');

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
-import { readEntries } from '../../src/journal/codec.ts';
+import { readEntries } from '../../src/journal/log/codec.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import type { RecordFrame } from '../../src/journal/record-frame.ts';
+import type { RecordFrame } from '../../src/journal/records/record-frame.ts';
 import { appendTurns, identity, indexRowsOf, paymentIntent, temporaryFolder } from './journal-fixtures.ts';
 
 const uint32 = 0xce;

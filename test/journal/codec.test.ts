@@ -6,9 +6,15 @@ import fc from 'fast-check';
 import { slotCount } from '../../src/core/slot.ts';
 import { causeKinds, causes } from '../../src/domain/cause.ts';
 import type { Change } from '../../src/domain/record.ts';
-import { decodeTurn, encodeTurn, readResponse, readTurnHeader, turnDefect } from '../../src/journal/codec.ts';
-import { tagOf } from '../../src/journal/identity.ts';
-import { encodeRecord, readRecord } from '../../src/journal/record-frame.ts';
+import { tagOf } from '../../src/journal/files/identity.ts';
+import {
+  decodeTurn,
+  encodeTurn,
+  readResponse,
+  readTurnHeader,
+  turnDefect,
+} from '../../src/journal/log/codec.ts';
+import { encodeRecord, readRecord } from '../../src/journal/records/record-frame.ts';
 import {
   createEntry,
   customer,

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as check, constantFrom, property, string, uniqueArray } from 'fast-check';
-import { indexPrefix, rowKey, scanBounds, splitIndexName } from '../../src/journal/index-keys.ts';
-import { packText, unpackText } from '../../src/journal/packed-text.ts';
+import { indexPrefix, rowKey, scanBounds, splitIndexName } from '../../src/journal/checkpoint/index-keys.ts';
+import { packText, unpackText } from '../../src/journal/records/packed-text.ts';
 
 const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'];
 const sortKey = array(constantFrom(...alphabet), { minLength: 1, maxLength: 30 }).map((all) => all.join(''));

@@ -9,9 +9,9 @@ import { causes } from '../../src/domain/cause.ts';
 import type { IndexedRecord } from '../../src/domain/indexes.ts';
 import type { Change, CustomerRecord, EventRecord, PaymentIntentRecord } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
-import { type ShardIdentity, tagOf } from '../../src/journal/identity.ts';
+import { type ShardIdentity, tagOf } from '../../src/journal/files/identity.ts';
 import type { Entry, Journal, LogBatch, ReplayedEntry } from '../../src/journal/journal.ts';
-import { encodeRecord, type RecordFrame } from '../../src/journal/record-frame.ts';
+import { encodeRecord, type RecordFrame } from '../../src/journal/records/record-frame.ts';
 
 export const startMs = Date.UTC(2026, 10, 1);
 

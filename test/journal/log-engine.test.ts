@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { encodeTurn } from '../../src/journal/codec.ts';
-import { readLog } from '../../src/journal/follow.ts';
-import { SegmentedLog } from '../../src/journal/log.ts';
-import type { FollowedBatch } from '../../src/journal/log-engine.ts';
-import { Segments } from '../../src/journal/segments.ts';
+import { encodeTurn } from '../../src/journal/log/codec.ts';
+import { readLog } from '../../src/journal/log/follow.ts';
+import { SegmentedLog } from '../../src/journal/log/log.ts';
+import type { FollowedBatch } from '../../src/journal/log/log-engine.ts';
+import { Segments } from '../../src/journal/log/segments.ts';
 import { identity, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
 
 function open(context: TestContext, onSegment = async () => {}) {

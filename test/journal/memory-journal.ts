@@ -6,12 +6,13 @@ import { assert } from '../../src/core/assert.ts';
 import { systemScheduler } from '../../src/core/scheduler.ts';
 import type { Change } from '../../src/domain/record.ts';
 import type { ScanRange } from '../../src/domain/view.ts';
-import type { IndexRowsOf } from '../../src/journal/checkpoint.ts';
-import { CheckpointFollower, type FollowerCheckpoint } from '../../src/journal/checkpoint-follower.ts';
-import { endOfTurn, readResponse, readTurnHeader } from '../../src/journal/codec.ts';
-import type { FollowedLog } from '../../src/journal/follow.ts';
-import { IdempotencyRecordList, PackedRecords } from '../../src/journal/idempotency-rows.ts';
-import type { ShardIdentity } from '../../src/journal/identity.ts';
+import type { IndexRowsOf } from '../../src/journal/checkpoint/checkpoint.ts';
+import {
+  CheckpointFollower,
+  type FollowerCheckpoint,
+} from '../../src/journal/checkpoint/checkpoint-follower.ts';
+import { IdempotencyRecordList, PackedRecords } from '../../src/journal/checkpoint/idempotency-rows.ts';
+import type { ShardIdentity } from '../../src/journal/files/identity.ts';
 import {
   type Checkpointer,
   type CheckpointInput,
@@ -26,10 +27,17 @@ import {
   type StoredResponse,
   type WritableCheckpoint,
 } from '../../src/journal/journal.ts';
-import type { FollowedBatch, LogEngine } from '../../src/journal/log-engine.ts';
-import { decodeRecord, idOfFrame, isRemoved, type RecordFrame } from '../../src/journal/record-frame.ts';
-import { recoverLog } from '../../src/journal/recover-log.ts';
-import { WriteAheadLog } from '../../src/journal/write-ahead-log.ts';
+import { endOfTurn, readResponse, readTurnHeader } from '../../src/journal/log/codec.ts';
+import type { FollowedLog } from '../../src/journal/log/follow.ts';
+import type { FollowedBatch, LogEngine } from '../../src/journal/log/log-engine.ts';
+import { recoverLog } from '../../src/journal/log/recover-log.ts';
+import { WriteAheadLog } from '../../src/journal/log/write-ahead-log.ts';
+import {
+  decodeRecord,
+  idOfFrame,
+  isRemoved,
+  type RecordFrame,
+} from '../../src/journal/records/record-frame.ts';
 import { lowerBound } from '../../src/store/sorted-keys.ts';
 
 /** What survives a crash. */

@@ -8,8 +8,8 @@ import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { inspectJournal } from '../../src/journal/inspect-journal.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
+import { fileDefect } from '../../src/journal/lmdb/page-check.ts';
 import { openFollower, openJournal } from '../../src/journal/open-journal.ts';
-import { fileDefect } from '../../src/journal/page-check.ts';
 import {
   appendTurns,
   digest,

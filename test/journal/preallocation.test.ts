@@ -4,17 +4,17 @@ import assert from 'node:assert/strict';
 import { appendFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { partOf } from '../../src/journal/files/identity.ts';
+import type { LogBatch } from '../../src/journal/journal.ts';
 import {
   commitAppended,
   createEnvironment,
   dataFile,
   openEnvironment,
   usedBytes,
-} from '../../src/journal/environment.ts';
-import { partOf } from '../../src/journal/identity.ts';
-import type { LogBatch } from '../../src/journal/journal.ts';
+} from '../../src/journal/lmdb/environment.ts';
+import { Preallocation } from '../../src/journal/lmdb/preallocation.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { Preallocation } from '../../src/journal/preallocation.ts';
 import {
   appendTurns,
   identity,

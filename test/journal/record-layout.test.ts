@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { indexedFields, indexRowsOf } from '../../src/domain/indexes.ts';
-import { decodeIndexed, encodeRecord, readRecord } from '../../src/journal/record-frame.ts';
+import { decodeIndexed, encodeRecord, readRecord } from '../../src/journal/records/record-frame.ts';
 import { goldenRecords, goldenRecordsOf } from './golden-records.ts';
 
 const folder = join(import.meta.dirname, 'golden');

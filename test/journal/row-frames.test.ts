@@ -5,10 +5,15 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { unpack } from 'msgpackr';
-import { createEnvironment, dataFile, openEnvironment, openTable } from '../../src/journal/environment.ts';
-import { LmdbFile } from '../../src/journal/lmdb-file.ts';
-import { FileDamage } from '../../src/journal/lmdb-pages.ts';
-import { rowFrames } from '../../src/journal/row-frames.ts';
+import { rowFrames } from '../../src/journal/files/row-frames.ts';
+import {
+  createEnvironment,
+  dataFile,
+  openEnvironment,
+  openTable,
+} from '../../src/journal/lmdb/environment.ts';
+import { LmdbFile } from '../../src/journal/lmdb/lmdb-file.ts';
+import { FileDamage } from '../../src/journal/lmdb/lmdb-pages.ts';
 import { temporaryFolder } from './journal-fixtures.ts';
 
 const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };

@@ -4,16 +4,21 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { CheckpointReader } from '../../src/journal/checkpoint-reader.ts';
-import { checkpointTables } from '../../src/journal/checkpoint-tables.ts';
-import { dataFile, openEnvironment, openTable } from '../../src/journal/environment.ts';
-import { partOf } from '../../src/journal/identity.ts';
-import { FileDamage } from '../../src/journal/lmdb-pages.ts';
-import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
+import { CheckpointReader } from '../../src/journal/checkpoint/checkpoint-reader.ts';
+import { checkpointTables } from '../../src/journal/checkpoint/checkpoint-tables.ts';
+import { ResponseTable } from '../../src/journal/checkpoint/response-table.ts';
+import {
+  Scrubber,
+  type ScrubFinding,
+  type ScrubState,
+  unscrubbed,
+} from '../../src/journal/checkpoint/scrubber.ts';
+import { partOf } from '../../src/journal/files/identity.ts';
+import { dataFile, openEnvironment, openTable } from '../../src/journal/lmdb/environment.ts';
+import { FileDamage } from '../../src/journal/lmdb/lmdb-pages.ts';
+import { isDefect, LogReader } from '../../src/journal/log/log-reader.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { keyOfId } from '../../src/journal/record-frame.ts';
-import { ResponseTable } from '../../src/journal/response-table.ts';
-import { Scrubber, type ScrubFinding, type ScrubState, unscrubbed } from '../../src/journal/scrubber.ts';
+import { keyOfId } from '../../src/journal/records/record-frame.ts';
 import {
   appendTurns,
   customer,

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
-import { compactCheckpoint } from '../../src/journal/compact-checkpoint.ts';
+import { compactCheckpoint } from '../../src/journal/checkpoint/compact-checkpoint.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { identity } from '../journal/journal-fixtures.ts';
 import { temporaryFolder } from '../service.ts';

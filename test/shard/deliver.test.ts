@@ -7,7 +7,7 @@ import { recordsOf } from '../../src/domain/find.ts';
 import { attemptSerialIndex, endedIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../src/domain/record.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
-import { encodeRecord, type RecordFrame } from '../../src/journal/record-frame.ts';
+import { encodeRecord, type RecordFrame } from '../../src/journal/records/record-frame.ts';
 import type { DueDelivery, FromShard, OutboxBatch } from '../../src/shard/protocol.ts';
 import type { Peer } from '../../src/shard/turn.ts';
 import { Actor, settled } from './actor.ts';

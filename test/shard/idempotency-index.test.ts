@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { idempotencyRetentionMs } from '../../src/contract/limits.ts';
-import { IdempotencyRecordList, PackedRecords } from '../../src/journal/idempotency-rows.ts';
+import { IdempotencyRecordList, PackedRecords } from '../../src/journal/checkpoint/idempotency-rows.ts';
 import type { IdempotencyRecord } from '../../src/journal/journal.ts';
 import { IdempotencyIndex } from '../../src/shard/idempotency-index.ts';
 

@@ -16,8 +16,8 @@ import {
   timeKey,
 } from '../../src/domain/indexes.ts';
 import type { DeliveryRecord, PaymentIntentRecord, StoredRecord } from '../../src/domain/record.ts';
-import { encodeTurn } from '../../src/journal/codec.ts';
-import { tagBytes } from '../../src/journal/identity.ts';
+import { tagBytes } from '../../src/journal/files/identity.ts';
+import { encodeTurn } from '../../src/journal/log/codec.ts';
 import { RecordStore } from '../../src/store/record-store.ts';
 import { createIntent, openCharge } from '../domain/scenes.ts';
 import { checkpoint, Stage } from '../domain/stage.ts';

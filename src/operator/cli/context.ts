@@ -3,7 +3,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
-import type { LogFolder } from '../../journal/log-reader.ts';
+import type { LogFolder } from '../../journal/log/log-reader.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
 import type { OperatorErrorKind } from '../protocol.ts';
 import type { Reconciled, ReconcileOptions } from '../reconciliation/reconcile.ts';

@@ -13,7 +13,7 @@ import {
   type LogDefect,
   type LogFolder,
   type LogSource,
-} from '../../journal/log-reader.ts';
+} from '../../journal/log/log-reader.ts';
 import { type CliContext, CliFailure } from './context.ts';
 import { causeInWords, defectLine, inJson, shownRecord, summaryOf } from './log-entry.ts';
 import { fromFolder, openedBy } from './log-folder-options.ts';

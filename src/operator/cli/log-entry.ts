@@ -2,7 +2,7 @@
 // are sealed anyway, and a network's names for cards are good for a charge.
 
 import type { Change, RecordKind } from '../../domain/record.ts';
-import type { FoundEntry, LogDefect } from '../../journal/log-reader.ts';
+import type { FoundEntry, LogDefect } from '../../journal/log/log-reader.ts';
 import { CliFailure } from './context.ts';
 import type { EntrySummary } from './log-results.ts';
 import { requestsOf } from './log-selection.ts';

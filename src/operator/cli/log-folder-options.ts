@@ -2,7 +2,7 @@
 // goes on where it ends.
 
 import type { Command } from 'commander';
-import type { LogFolder } from '../../journal/log-reader.ts';
+import type { LogFolder } from '../../journal/log/log-reader.ts';
 import { type CliHost, dataOption, folderOf } from './context.ts';
 
 interface Options {

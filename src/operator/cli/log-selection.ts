@@ -13,7 +13,7 @@ import {
   type LogDefect,
   type LogFolder,
   type LogSource,
-} from '../../journal/log-reader.ts';
+} from '../../journal/log/log-reader.ts';
 import { digestKey } from '../../shard/fingerprint.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
 import { CliFailure, isoTime, wholeNumber } from './context.ts';

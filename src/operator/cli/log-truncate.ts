@@ -2,7 +2,7 @@
 // held, as far as that can be read, and asks first: all of it was acknowledged.
 
 import type { Command } from 'commander';
-import type { DamagedEnd } from '../../journal/truncate-log.ts';
+import type { DamagedEnd } from '../../journal/log/truncate-log.ts';
 import { type CliContext, CliFailure, dataOption, folderOf } from './context.ts';
 import { lineOf, placeOf, summaryOf } from './log-entry.ts';
 import type { LostBatch } from './log-results.ts';

@@ -2,7 +2,7 @@
 // each batch is, and that no entry is missing. What is wrong comes with its place, and with what to do.
 
 import type { Command } from 'commander';
-import { isDefect, type LogDefect, type LogFolder, type LogSource } from '../../journal/log-reader.ts';
+import { isDefect, type LogDefect, type LogFolder, type LogSource } from '../../journal/log/log-reader.ts';
 import { type CliContext, CliFailure } from './context.ts';
 import { defectLine } from './log-entry.ts';
 import { openedBy } from './log-folder-options.ts';

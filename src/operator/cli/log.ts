@@ -10,7 +10,7 @@ import {
   type LogDefect,
   type LogFolder,
   type LogSource,
-} from '../../journal/log-reader.ts';
+} from '../../journal/log/log-reader.ts';
 import { type CliContext, CliFailure, type CliHost, type CommonOptions, wholeNumber } from './context.ts';
 import { defectLine, entryInWords, lineOf, placeOf, summaryOf, wholeOf } from './log-entry.ts';
 import { fromFolder, openedBy } from './log-folder-options.ts';

@@ -4,7 +4,7 @@
 
 import { closeSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { syncPath } from '../../journal/sync-path.ts';
+import { syncPath } from '../../journal/files/sync-path.ts';
 
 export interface AuditFile {
   readonly path: string;

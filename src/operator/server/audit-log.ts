@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
-import { syncPath } from '../../journal/sync-path.ts';
+import { syncPath } from '../../journal/files/sync-path.ts';
 import { type AuditFile, adoptOlderFile, auditFiles, dropOldest, putAway, readText } from './audit-files.ts';
 
 const newline = 0x0a;

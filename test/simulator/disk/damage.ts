@@ -2,7 +2,7 @@
 // read from it. The service has a checksum on
 // each of these values.
 
-import { checkpointTables } from '../../../src/journal/checkpoint-tables.ts';
+import { checkpointTables } from '../../../src/journal/checkpoint/checkpoint-tables.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Table } from './contents.ts';
 import type { Volume } from './volume.ts';

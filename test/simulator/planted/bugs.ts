@@ -26,7 +26,7 @@ function bug(
 
 const durability = [
   bug('a sequence is noted before it is durable', [
-    'journal/log.ts',
+    'journal/log/log.ts',
     '    const { promise: durable, resolve, reject }',
     '    this.#durableEnd = endOfTurn(bytes);\n    const { promise: durable, resolve, reject }',
   ]),
@@ -36,7 +36,7 @@ const durability = [
     '    this.#isChanged = true;',
   ]),
   bug('a new segment is not synced in its folder', [
-    'journal/environment.ts',
+    'journal/lmdb/environment.ts',
     'renameSync(unfinished, folder);\n  syncPath(dirname(folder));',
     'renameSync(unfinished, folder);',
   ]),
@@ -64,22 +64,22 @@ const durability = [
     '    if (turn.entries.length > 0) this.#append(turn);\n    for (const call of turn.networkCalls.splice(0)) this.#options.callNetwork(call);',
   ]),
   bug('a commit that failed is taken for one that did not', [
-    'journal/environment.ts',
+    'journal/lmdb/environment.ts',
     '    throw await asJournalFailure(error, environment);\n',
     '',
   ]),
   bug('the service goes on after a write error inside the storage library', [
-    'journal/environment.ts',
+    'journal/lmdb/environment.ts',
     '  if (isWriteError(cause)) tellWriteError(failure);\n',
     '',
   ]),
   bug('a checkpoint says that it holds one entry more', [
-    'journal/checkpoint.ts',
+    'journal/checkpoint/checkpoint.ts',
     'this.#meta.putSync(sequenceKey, sequenceBytes(sequence));',
     'this.#meta.putSync(sequenceKey, sequenceBytes(sequence + (this.#sequence > 0 ? 1 : 0)));',
   ]),
   bug('segments go although their stored responses are needed', [
-    'journal/follow.ts',
+    'journal/log/follow.ts',
     ' && lastTimeMs(segments, list[0]!) < olderThanMs)',
     ')',
   ]),
@@ -94,7 +94,7 @@ const durability = [
     '    this.#flushing = null;\n    this.#memtable = new Memtable();\n',
   ]),
   bug('a reader goes on with what it saw before the checkpoint', [
-    'journal/checkpoint.ts',
+    'journal/checkpoint/checkpoint.ts',
     '    this.#environment.resetReadTxn();\n    this.#sequence',
     '    this.#sequence',
   ]),
@@ -135,12 +135,12 @@ const lists = [
     '',
   ]),
   bug('a checkpoint forgets to remove an index row', [
-    'journal/index-table.ts',
+    'journal/checkpoint/index-table.ts',
     '    for (const row of before) if (!holds(after, row)) this.#gather(row, true);\n',
     '',
   ]),
   bug('a cursor is off by one', [
-    'journal/index-keys.ts',
+    'journal/checkpoint/index-keys.ts',
     '{ start: high, end: low, reverse: true, exclusiveStart: true }',
     '{ start: high, end: low, reverse: true, exclusiveStart: false }',
   ]),
@@ -233,16 +233,16 @@ const operators = [
 const backups = [
   bug(
     'a file of a backup is not synced',
-    ['journal/archive-file.ts', '    await file.sync();\n', ''],
-    ['journal/archive-file.ts', '    await file.datasync();\n', ''],
+    ['journal/files/archive-file.ts', '    await file.sync();\n', ''],
+    ['journal/files/archive-file.ts', '    await file.datasync();\n', ''],
   ),
   bug('the folder of a backup is not synced in its parent', [
-    'journal/sync-path.ts',
+    'journal/files/sync-path.ts',
     '  mkdirSync(path, { mode: 0o700 });\n  syncPath(parent);',
     '  mkdirSync(path, { mode: 0o700 });',
   ]),
   bug('segments go before they are archived', [
-    'journal/checkpoint-follower.ts',
+    'journal/checkpoint/checkpoint-follower.ts',
     'const upTo = Math.min(this.#checkpoint.sequence, this.#archived());',
     'const upTo = this.#checkpoint.sequence;',
   ]),
@@ -276,8 +276,12 @@ const backups = [
 const owners = [
   bug(
     'the batch of an old owner takes the place of a newer one, and its epoch is ignored',
-    ['journal/environment.ts', 'put(key, value, { append: true })', 'put(key, value, { append: false })'],
-    ['journal/follow.ts', 'if (batch.epoch < epoch) throw', 'if (batch.epoch < 0) throw'],
+    [
+      'journal/lmdb/environment.ts',
+      'put(key, value, { append: true })',
+      'put(key, value, { append: false })',
+    ],
+    ['journal/log/follow.ts', 'if (batch.epoch < epoch) throw', 'if (batch.epoch < 0) throw'],
   ),
   bug('a stored response goes to the wrong shard in a reshard', [
     'data-folder/new-shards.ts',
@@ -285,7 +289,7 @@ const owners = [
     'shardOfSlot(key.slot + 1, this.#shards.length)',
   ]),
   bug('the checksum of a record is not looked at', [
-    'journal/record-frame.ts',
+    'journal/records/record-frame.ts',
     'return end > organizationAt && value.readUInt32LE(end) === crc32(value.subarray(0, end), crc32(key));',
     'return end > organizationAt;',
   ]),

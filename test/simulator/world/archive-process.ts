@@ -7,7 +7,7 @@ import { partsOf } from '../../../src/backup/backup-manifest.ts';
 import { type ArchivedPart, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import { JournalCopy } from '../../../src/journal/copy-journal.ts';
-import { RowStore } from '../../../src/journal/row-store.ts';
+import { RowStore } from '../../../src/journal/files/row-store.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { isOfDisk } from './failures.ts';
 import type { World } from './world.ts';

@@ -2,7 +2,7 @@
 
 import { archivedSequence, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
-import type { ShardIdentity } from '../../../src/journal/identity.ts';
+import type { ShardIdentity } from '../../../src/journal/files/identity.ts';
 import type { Checkpointer, CheckpointSizes, ReportCompaction } from '../../../src/journal/journal.ts';
 import { openFollower } from '../../../src/journal/open-journal.ts';
 import type { Random } from '../kernel/random.ts';

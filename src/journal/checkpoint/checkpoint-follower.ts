@@ -1,0 +1,190 @@
+// The follower of the log that keeps the checkpoint. It reads the durable log after the checkpoint's sequence and writes the
+// last value of each record, as the bytes that the log has. The shard calls it through the port, mostly in another thread,
+// so that the shard's own thread writes the log and nothing else. The follower also drops what nothing needs any more.
+
+import { assert } from '../../core/assert.ts';
+import { breath, type Scheduler } from '../../core/scheduler.ts';
+import {
+  type Checkpointer,
+  type CheckpointSizes,
+  JournalDamaged,
+  JournalFailure,
+  type ReportCompaction,
+  type WritableCheckpoint,
+} from '../journal.ts';
+import { readEntries } from '../log/codec.ts';
+import { type FollowedLog, responsesOf } from '../log/follow.ts';
+import type { FollowedBatch } from '../log/log-engine.ts';
+import type { RecordFrame } from '../records/record-frame.ts';
+import { IdempotencyRecordList } from './idempotency-rows.ts';
+import type { MovedResponse } from './response-table.ts';
+
+/** So much of the log is held in memory at once. */
+const partBytesMax = 16 * 1024 * 1024;
+
+/** The checkpoint as its follower writes it. What it can't write it rejects, or throws, as `JournalFailure`. */
+export interface FollowerCheckpoint extends WritableCheckpoint {
+  putSmallValues(values: ReadonlyMap<string, Uint8Array>): void;
+  noteSegment(firstSequence: number): void;
+  dropIdempotencyRecords(beforeMs: number): void;
+  /** Holds stored responses whose segment of the log is about to be dropped. */
+  putResponses(responses: readonly MovedResponse[]): void;
+  dropResponses(beforeMs: number): void;
+  /** Lets the space be used again that a process which has ended was still reading. */
+  forgetDeadReaders(): void;
+  /**
+   * Moves into a file without unused room. `bringUp` brings the copy, which is of an earlier moment, up to a sequence. Nothing
+   * may be dropped meanwhile.
+   */
+  compact(bringUp: BringUp, report: ReportCompaction): Promise<CheckpointSizes>;
+  close(): Promise<void>;
+}
+
+/** Brings a checkpoint up to a sequence. */
+export type BringUp = (checkpoint: WritableCheckpoint, sequence: number) => Promise<unknown>;
+
+/** A part of the log, as a checkpoint takes it: the last value of each record. */
+class LogPart {
+  /** Each record is at the place of its first change. */
+  readonly records: RecordFrame[] = [];
+  readonly idempotencyRecords = new IdempotencyRecordList();
+  /** Where it ends. */
+  sequence: number;
+  bytes = 0;
+  /** The places of the records by their keys. */
+  readonly #places = new Map<string, number>();
+
+  constructor(afterSequence: number) {
+    this.sequence = afterSequence;
+  }
+
+  add(batch: FollowedBatch): void {
+    for (const { sequence, records, idempotency } of readEntries(batch.bytes)) {
+      if (sequence <= this.sequence) continue;
+      for (const frame of records) this.#change(frame);
+      if (idempotency !== null) this.idempotencyRecords.push(idempotency);
+    }
+    this.sequence = batch.lastSequence;
+    this.bytes += batch.bytes.length;
+  }
+
+  #change(frame: RecordFrame): void {
+    const key = frame.key.toString('latin1');
+    const place = this.#places.get(key) ?? this.records.length;
+    if (place === this.records.length) this.#places.set(key, place);
+    this.records[place] = frame;
+  }
+}
+
+/** The last sequence that the archive has: the log keeps what comes after it. Infinite where nothing is archived. */
+export type ArchivedEnd = () => number;
+
+export class CheckpointFollower implements Checkpointer {
+  readonly #log: FollowedLog;
+  readonly #checkpoint: FollowerCheckpoint;
+  readonly #scheduler: Scheduler;
+  readonly #logBytesMax: number;
+  readonly #archived: ArchivedEnd;
+  #isCompacting = false;
+
+  /** With more than `logBytesMax`, segments of the log are dropped although stored responses in them are needed still. */
+  constructor(
+    log: FollowedLog,
+    checkpoint: FollowerCheckpoint,
+    scheduler: Scheduler,
+    logBytesMax = Number.POSITIVE_INFINITY,
+    archived: ArchivedEnd = () => Number.POSITIVE_INFINITY,
+  ) {
+    this.#log = log;
+    this.#checkpoint = checkpoint;
+    this.#scheduler = scheduler;
+    this.#logBytesMax = logBytesMax;
+    this.#archived = archived;
+  }
+
+  async write(sequence: number): Promise<number> {
+    return this.#bringUp(this.#checkpoint, sequence);
+  }
+
+  async #bringUp(checkpoint: WritableCheckpoint, sequence: number): Promise<number> {
+    let written = 0;
+    while (checkpoint.sequence < sequence) {
+      const part = await this.#read(checkpoint.sequence, sequence);
+      await checkpoint.write(part);
+      written += part.records.length;
+    }
+    assert(checkpoint.sequence === sequence, 'a checkpoint ends with a turn');
+    return written;
+  }
+
+  /** As much of the log after `after` as is held at once. */
+  async #read(after: number, upTo: number): Promise<LogPart> {
+    const part = new LogPart(after);
+    for await (const batches of this.#log.read(after, upTo)) {
+      for (const batch of batches) part.add(batch);
+      await breath(this.#scheduler);
+      if (part.bytes >= partBytesMax) return part;
+    }
+    assert(part.sequence >= upTo, `the log ends with ${part.sequence} and not with ${upTo}`);
+    return part;
+  }
+
+  async putSmallValues(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    this.#checkpoint.putSmallValues(values);
+  }
+
+  async noteSegment(firstSequence: number): Promise<void> {
+    this.#checkpoint.noteSegment(firstSequence);
+  }
+
+  async compact(report: ReportCompaction): Promise<CheckpointSizes> {
+    if (this.#isCompacting)
+      throw new JournalFailure('The checkpoint is being compacted already', { diskFull: false });
+    this.#isCompacting = true;
+    try {
+      return await this.#checkpoint.compact(
+        (checkpoint, sequence) => this.#bringUp(checkpoint, sequence),
+        report,
+      );
+    } finally {
+      this.#isCompacting = false;
+    }
+  }
+
+  async drop(olderThanMs: number): Promise<number> {
+    // A copy of the checkpoint is brought up to date from the log, and has what the checkpoint had when it was begun.
+    if (this.#isCompacting) return this.#log.drop(Number.NEGATIVE_INFINITY, 0);
+    this.#checkpoint.forgetDeadReaders();
+    this.#checkpoint.dropIdempotencyRecords(olderThanMs);
+    this.#checkpoint.dropResponses(olderThanMs);
+    this.#log.refresh();
+    const upTo = Math.min(this.#checkpoint.sequence, this.#archived());
+    let firstSequence = await this.#log.drop(olderThanMs, upTo);
+    while (this.#log.bytes > this.#logBytesMax) {
+      const last = this.#log.oldestEnd(upTo);
+      if (last === null || !(await this.#moveResponses(firstSequence, last, olderThanMs))) break;
+      firstSequence = await this.#log.dropOldest();
+    }
+    return firstSequence;
+  }
+
+  /** Moves the stored responses of a segment into the checkpoint; false when the segment is damaged. */
+  async #moveResponses(first: number, last: number, olderThanMs: number): Promise<boolean> {
+    try {
+      for await (const batches of this.#log.read(first - 1, last)) {
+        const needed = batches.filter(({ timeMs }) => timeMs >= olderThanMs);
+        this.#checkpoint.putResponses(needed.flatMap(responsesOf));
+        await breath(this.#scheduler);
+      }
+      return true;
+    } catch (error) {
+      // Nothing but these responses needs the segment: it stays until it is too old.
+      if (error instanceof JournalDamaged) return false;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#log.close(), this.#checkpoint.close()]);
+  }
+}

@@ -1,0 +1,141 @@
+// Reads a checkpoint from outside, as log-reader.ts reads the log: the file is only read, so its writer is not disturbed, and a
+// damaged page does no harm. The log's tools and the scrubber use it.
+
+import type { Change } from '../../domain/record.ts';
+import type { IndexRow } from '../../domain/view.ts';
+import { JournalDamaged } from '../journal.ts';
+import { dataFile } from '../lmdb/environment.ts';
+import { type FileRow, LmdbFile } from '../lmdb/lmdb-file.ts';
+import { FileDamage } from '../lmdb/lmdb-pages.ts';
+import { unpackText } from '../records/packed-text.ts';
+import { keyOfId, readRecord } from '../records/record-frame.ts';
+import { segmentKey, sequenceKey } from './checkpoint.ts';
+import { checkpointTables } from './checkpoint-tables.ts';
+import { indexPrefix, readNumber, rowKey, splitIndexName, valueBytesIn } from './index-keys.ts';
+import { recordTableOf } from './record-table.ts';
+
+/** The most lists whose numbers and names are remembered. */
+const listsMax = 50_000;
+
+export class CheckpointReader {
+  readonly file: LmdbFile;
+  readonly #numbers = new Map<string, number>();
+  readonly #names = new Map<number, string>();
+
+  /** Opens the checkpoint in a folder. Throws `FileDamage`. */
+  constructor(folder: string) {
+    this.file = new LmdbFile(dataFile(folder));
+  }
+
+  close(): void {
+    this.file.close();
+  }
+
+  /** The sequence that it reflects. */
+  get sequence(): number {
+    return this.file.get(checkpointTables.meta, sequenceKey)?.readDoubleLE(0) ?? 0;
+  }
+
+  /** The first sequence of the log's newest segment; 0 when none was noted. */
+  get newestSegment(): number {
+    return this.file.get(checkpointTables.meta, segmentKey)?.readDoubleLE(0) ?? 0;
+  }
+
+  /** A small value, see `Checkpoint.getSmallValue`. */
+  smallValue(name: string): Buffer | undefined {
+    return this.file.get(checkpointTables.smallValues, Buffer.from(name));
+  }
+
+  /** The record with this id; undefined when there is none. Throws `JournalDamaged`, or `FileDamage`. */
+  record(id: string): Change | undefined {
+    const key = keyOfId(id);
+    const value = key === null ? undefined : this.file.get(recordTableOf(id), key);
+    if (key === null || value === undefined) return undefined;
+    const record = readRecord({ key, value });
+    if (record !== null) return record;
+    throw new JournalDamaged(`the record ${id} is not as it was written`);
+  }
+
+  /** The records of a table in the order of their making, those after a key; those that are damaged are left out. */
+  *recordsFrom(table: string, after: Buffer): Generator<Change> {
+    for (const row of this.file.rows(table, { after })) {
+      const record = row instanceof FileDamage ? null : recordOf(row);
+      if (record !== null) yield record;
+    }
+  }
+
+  /** Whether an index has this row. */
+  hasRow(row: IndexRow): boolean {
+    const key = this.keyOf(row);
+    return key !== null && this.file.get(checkpointTables.index, key) !== undefined;
+  }
+
+  /** The key of a row; null when its list has no number. */
+  keyOf({ index, sortKey }: IndexRow): Buffer | null {
+    const { list, value } = splitIndexName(index);
+    let number = this.#numbers.get(list);
+    if (number === undefined) {
+      number = this.file.get(checkpointTables.lists, Buffer.from(list))?.readUInt32LE(0);
+      if (number === undefined) return null;
+      if (this.#numbers.size >= listsMax) this.#numbers.clear();
+      this.#numbers.set(list, number);
+    }
+    return rowKey(indexPrefix(number, value), sortKey);
+  }
+
+  /** The list and the sort key in the key of an index row; null when there is no such list. */
+  rowAt(key: Buffer): { readonly list: string; readonly sortKey: string } | null {
+    const { number, bytes } = readNumber(key);
+    const list = this.#nameOf(number);
+    if (list === undefined) return null;
+    const start = bytes + (list.endsWith('=') ? valueBytesIn(key, bytes) : 0);
+    return { list, sortKey: unpackText(key, start) };
+  }
+
+  /** Index rows come in the order of these numbers: so the names of this one and of those that follow are remembered. */
+  #nameOf(number: number): string | undefined {
+    const known = this.#names.get(number);
+    if (known !== undefined) return known;
+    this.#names.clear();
+    for (const row of this.file.rows(checkpointTables.lists)) {
+      if (row instanceof FileDamage) continue;
+      const found = row.read().readUInt32LE(0);
+      if (found >= number && found < number + listsMax) this.#names.set(found, row.key.toString());
+    }
+    return this.#names.get(number);
+  }
+}
+
+/** The record of a row; null when it is damaged. */
+export function recordOf(row: FileRow): Change | null {
+  return readRecord({ key: row.key, value: row.read() });
+}
+
+/** The sequence that the checkpoint in a folder reflects; null when there is none, or it is damaged there. */
+export function checkpointSequenceIn(folder: string): number | null {
+  return unlessDamaged(folder, (checkpoint) => checkpoint.sequence) ?? null;
+}
+
+/** The first sequence of the log's newest segment, as the checkpoint in a folder has it; 0 when it can't be told. */
+export function newestSegmentIn(folder: string): number {
+  return unlessDamaged(folder, (checkpoint) => checkpoint.newestSegment) ?? 0;
+}
+
+/** A small value of the checkpoint in a folder; undefined when there is none, or it is damaged there. */
+export function smallValueIn(folder: string, name: string): Buffer | undefined {
+  return unlessDamaged(folder, (checkpoint) => checkpoint.smallValue(name));
+}
+
+function unlessDamaged<T>(folder: string, read: (checkpoint: CheckpointReader) => T): T | undefined {
+  try {
+    const checkpoint = new CheckpointReader(folder);
+    try {
+      return read(checkpoint);
+    } finally {
+      checkpoint.close();
+    }
+  } catch (error) {
+    if (error instanceof FileDamage || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

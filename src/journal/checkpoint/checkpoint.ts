@@ -1,0 +1,376 @@
+// The checkpoint on LMDB: the shard's state as of a sequence. The shard reads what is not in memory from it. A follower of the
+// log writes it, mostly in another thread, which has the same environment open. A commit blocks the thread that makes it.
+//
+// checkpoint-tables.ts has the names of its tables, and where each is described.
+//
+// A part of the log is written in one transaction with the sequence at its end. So each page is written once for all of its
+// changes, and the checkpoint always is the state as of its sequence.
+//
+// Its file is replaced when it is compacted. Whoever reads it in another thread finds the new one when it is renewed, and reads
+// the old one, which is as of the same sequence, until then.
+
+import { statSync } from 'node:fs';
+import { assert } from '../../core/assert.ts';
+import type { IndexedRecord } from '../../domain/indexes.ts';
+import type { Change } from '../../domain/record.ts';
+import type { IndexRow, ScanRange } from '../../domain/view.ts';
+import type { Part } from '../files/identity.ts';
+import {
+  type CheckpointInput,
+  type CheckpointSizes,
+  type IdempotencyRecord,
+  JournalDamaged,
+  JournalFailure,
+  type ReportCompaction,
+  type ResponseLocation,
+  type StoredResponse,
+} from '../journal.ts';
+import {
+  commit,
+  damagedFile,
+  dataFile,
+  type Environment,
+  guardRead,
+  journalFailure,
+  openEnvironment,
+  openTable,
+  type Table,
+} from '../lmdb/environment.ts';
+import type { CheckDepth } from '../lmdb/page-check.ts';
+import {
+  decodeIndexed,
+  decodeRecord,
+  idOfFrame,
+  isRemoved,
+  type RecordFrame,
+} from '../records/record-frame.ts';
+import { checkpointFolderIn, putPreparedInForce, removeOtherCheckpoints } from './checkpoint-folder.ts';
+import type { BringUp, FollowerCheckpoint } from './checkpoint-follower.ts';
+import { checkpointTables } from './checkpoint-tables.ts';
+import { copyCheckpoint } from './copy-checkpoint.ts';
+import {
+  hourKey,
+  type PackedRecords,
+  packIdempotencyRecords,
+  unpackIdempotencyRecords,
+} from './idempotency-rows.ts';
+import { splitIndexName } from './index-keys.ts';
+import { IndexTable } from './index-table.ts';
+import { type OnDamage, RecordTables } from './record-table.ts';
+import { type MovedResponse, ResponseTable } from './response-table.ts';
+
+const format = 4;
+/** LMDB's own limit. */
+const keyBytesMax = 1_978;
+/** The row of the table `meta` with the sequence that the checkpoint reflects. */
+export const sequenceKey = Buffer.from('sequence');
+const formatKey = Buffer.from('format');
+/** The row with the log's newest segment. All others are about the checkpoint alone. */
+export const segmentKey = Buffer.from('segment');
+
+/** Returns the rows of all indexes to which a record belongs. */
+export type IndexRowsOf = (record: IndexedRecord) => readonly IndexRow[];
+
+export interface CheckpointOptions {
+  /** The shard's folder. */
+  readonly dir: string;
+  readonly part: Part;
+  readonly mapSize: number;
+  readonly indexRowsOf: IndexRowsOf;
+  /** This process has checked its file. */
+  readonly isChecked?: boolean | undefined;
+}
+
+export class LmdbCheckpoint implements FollowerCheckpoint {
+  readonly #options: CheckpointOptions;
+  readonly #indexRowsOf: IndexRowsOf;
+  #folder!: string;
+  #environment!: Environment;
+  #records!: RecordTables;
+  #index!: IndexTable;
+  #idempotency!: Table;
+  #smallValues!: Table;
+  #responses!: ResponseTable;
+  #meta!: Table;
+  #sequence!: number;
+  #failure: JournalFailure | null = null;
+
+  /** Opens the checkpoint that is in force, or the one in another folder. Throws `JournalDamaged`. */
+  constructor(options: CheckpointOptions, folder = checkpointFolderIn(options.dir)) {
+    this.#options = options;
+    this.#indexRowsOf = options.indexRowsOf;
+    this.#open(folder, options.isChecked ? 'none' : 'branches');
+  }
+
+  #open(folder: string, check: CheckDepth): void {
+    const { part, mapSize } = this.#options;
+    const environment = openEnvironment({ folder, part, mapSize, check });
+    this.#folder = folder;
+    this.#environment = environment;
+    this.#meta = openTable(environment, checkpointTables.meta);
+    const stored = this.#read(() => this.#meta.get(formatKey))?.readUInt8(0);
+    if (stored !== undefined && stored !== format)
+      throw new JournalDamaged(
+        `The checkpoint in ${folder} has the format ${stored}, unknown to this version`,
+      );
+    const read = <T>(task: () => T) => this.#read(task);
+    this.#records = new RecordTables(environment, read, (defect) => this.#damaged(defect));
+    this.#index = new IndexTable(
+      openTable(environment, checkpointTables.index),
+      openTable(environment, checkpointTables.lists),
+      read,
+    );
+    this.#idempotency = openTable(environment, checkpointTables.idempotency);
+    this.#smallValues = openTable(environment, checkpointTables.smallValues);
+    this.#responses = new ResponseTable(openTable(environment, checkpointTables.responses), read);
+    this.#sequence = this.#storedSequence();
+  }
+
+  #storedSequence(): number {
+    return this.#read(() => this.#meta.get(sequenceKey))?.readDoubleLE(0) ?? 0;
+  }
+
+  /** Makes the next reads see what another thread has written. */
+  renew(): void {
+    const folder = checkpointFolderIn(this.#options.dir);
+    if (folder !== this.#folder) this.#moveTo(folder);
+    this.#environment.resetReadTxn();
+    this.#sequence = this.#storedSequence();
+  }
+
+  #moveTo(folder: string): void {
+    const before = this.#environment;
+    this.#open(folder, 'none');
+    void before.close();
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Frees the pages that a process was reading when it ended, such as a backup that was killed. */
+  forgetDeadReaders(): void {
+    this.#read(() => this.#environment.readerCheck());
+  }
+
+  /** The first sequence of the newest segment that was noted; 0 when there is none. */
+  get newestSegment(): number {
+    return this.#read(() => this.#meta.get(segmentKey))?.readDoubleLE(0) ?? 0;
+  }
+
+  /** Notes the log's newest segment, so that its loss is noticed. Throws `JournalFailure`. */
+  noteSegment(firstSequence: number): void {
+    this.#commit(() => this.#meta.putSync(segmentKey, sequenceBytes(firstSequence)));
+  }
+
+  get(id: string): Change | undefined {
+    return this.#records.get(id);
+  }
+
+  #damaged(defect: string): JournalDamaged {
+    return damagedFile(dataFile(this.#folder), defect);
+  }
+
+  /** The first name of a list of records after `text`, see index-table.ts. */
+  listAfter(text: string): string | undefined {
+    return this.#index.listAfter(text);
+  }
+
+  scan(index: string, range: ScanRange): Generator<string> {
+    return this.#index.scan(index, range);
+  }
+
+  strayRow(index: string, sortKey: string): JournalDamaged {
+    // The value of an index may be personal, such as an email address.
+    const { list } = splitIndexName(index);
+    return this.#damaged(`the index ${list} has the row ${sortKey}, which no record asks for`);
+  }
+
+  /** Rejects with `JournalFailure`. Reads go on after that, but writes fail until the journal is opened again. */
+  async write({ records, sequence, idempotencyRecords }: CheckpointInput): Promise<void> {
+    assert(sequence >= this.#sequence, 'a checkpoint never goes back');
+    assert(
+      sequence > this.#sequence || idempotencyRecords.length === 0,
+      'used keys come with a later sequence',
+    );
+    for (const frame of records) this.#gather(frame);
+    this.#commit(() => {
+      this.#records.write();
+      this.#index.write();
+      for (const [key, value] of packIdempotencyRecords(idempotencyRecords, sequence))
+        this.#idempotency.putSync(key, value);
+      this.#meta.putSync(formatKey, Buffer.of(format));
+      this.#meta.putSync(sequenceKey, sequenceBytes(sequence));
+    });
+    this.#sequence = sequence;
+  }
+
+  /** Gathers the record's own row, and those of indexes that are new or stale. */
+  #gather(frame: RecordFrame): void {
+    // A frame in a log batch makes a new view each time it is asked for its key or its value.
+    const views = { key: frame.key, value: frame.value };
+    const id = idOfFrame(views);
+    const stored = this.#records.change(id, views.key, frame);
+    const before = stored === undefined ? [] : this.#indexRowsOf(decodeIndexed(id, stored));
+    this.#index.change(before, isRemoved(views) ? [] : this.#indexRowsOf(decodeIndexed(id, views.value)));
+  }
+
+  *idempotencyRecords(sinceMs: number): Generator<IdempotencyRecord> {
+    for (const part of this.packedIdempotencyRecords(sinceMs))
+      for (const idempotency of part) if (idempotency.usedAtMs >= sinceMs) yield idempotency;
+  }
+
+  *packedIdempotencyRecords(sinceMs: number): Generator<PackedRecords> {
+    let start = hourKey(sinceMs);
+    for (let exclusiveStart = false; ; exclusiveStart = true) {
+      // One value is read at a time, because the caller may wait in between, which ends the library's read transaction.
+      const [row] = this.#read(() => [...this.#idempotency.getRange({ start, exclusiveStart, limit: 1 })]);
+      if (row === undefined) return;
+      const keys = unpackIdempotencyRecords(row.value);
+      if (keys === null) throw this.#damaged('idempotency keys are not as they were written');
+      yield keys;
+      start = Buffer.from(row.key);
+    }
+  }
+
+  dropIdempotencyRecords(beforeMs: number): void {
+    const keys = this.#read(() => [...this.#idempotency.getKeys({ end: hourKey(beforeMs) })]);
+    if (keys.length === 0) return;
+    this.#commit(() => {
+      for (const key of keys) this.#idempotency.removeSync(key);
+    });
+  }
+
+  putResponses(responses: readonly MovedResponse[]): void {
+    if (responses.length > 0) this.#commit(() => this.#responses.put(responses));
+  }
+
+  dropResponses(beforeMs: number): void {
+    for (let keys = this.#responses.expired(beforeMs); keys.length > 0; ) {
+      const expired = keys;
+      this.#commit(() => this.#responses.remove(expired));
+      keys = this.#responses.expired(beforeMs);
+    }
+  }
+
+  /** The stored response that was moved here from a place in the log. Throws `JournalDamaged`. */
+  movedResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
+    // Another thread may have just moved it.
+    this.#environment.resetReadTxn();
+    const response = this.#responses.get(location, keyDigest);
+    if (response !== null) return response;
+    throw this.#damaged(`the stored response of the log record ${location.record} is not as it was written`);
+  }
+
+  *records(onDamage?: OnDamage): Generator<Change> {
+    for (const frame of this.#records.all(onDamage)) yield decodeRecord(idOfFrame(frame), frame.value);
+  }
+
+  frames(): Generator<RecordFrame> {
+    return this.#records.all();
+  }
+
+  get recordCount(): number {
+    return this.#records.count;
+  }
+
+  /** The index rows, to be held against those of the records (see index-table.ts). */
+  get indexRows(): Pick<IndexTable, 'keyTextOf' | 'keyTexts' | 'describeKey'> {
+    return this.#index;
+  }
+
+  getSmallValue(name: string): Uint8Array | undefined {
+    return this.#read(() => this.#smallValues.get(Buffer.from(name)));
+  }
+
+  smallValues(): ReadonlyMap<string, Uint8Array> {
+    const rows = this.#read(() => [...this.#smallValues.getRange({})]);
+    return new Map(rows.map(({ key, value }) => [Buffer.from(key).toString(), value]));
+  }
+
+  putSmallValues(values: ReadonlyMap<string, Uint8Array>): void {
+    if (values.size === 0) return;
+    this.#commit(() => {
+      for (const [name, value] of values) this.#smallValues.putSync(smallKey(name), Buffer.from(value));
+    });
+  }
+
+  async compact(bringUp: BringUp, report: ReportCompaction): Promise<CheckpointSizes> {
+    const { dir, part, mapSize } = this.#options;
+    const before = bytesIn(this.#folder);
+    try {
+      const from = { dir, part, mapSize, folder: this.#folder, environment: this.#environment };
+      const prepared = await copyCheckpoint(from, report);
+      await this.#replaceBy(
+        new LmdbCheckpoint({ ...this.#options, isChecked: true }, prepared),
+        bringUp,
+        report,
+      );
+    } finally {
+      removeOtherCheckpoints(dir);
+    }
+    return { before, after: bytesIn(this.#folder) };
+  }
+
+  async #replaceBy(copy: LmdbCheckpoint, bringUp: BringUp, report: ReportCompaction): Promise<void> {
+    const rows = { rows: copy.recordCount, total: copy.recordCount, bytes: 0 };
+    try {
+      await bringUp(copy, this.#sequence);
+      await report({ step: 'switching', ...rows });
+      while (copy.sequence < this.#sequence) await bringUp(copy, this.#sequence);
+      // Nothing else runs in this thread until the copy is in force.
+      copy.putSmallValues(this.smallValues());
+      copy.noteSegment(this.newestSegment);
+      this.#switch();
+    } finally {
+      await copy.close();
+    }
+    await report({ step: 'switched', ...rows });
+  }
+
+  /** If this fails, nothing may be written to the old file any more, because the new one may be in force. */
+  #switch(): void {
+    try {
+      this.#moveTo(putPreparedInForce(this.#options.dir));
+    } catch (error) {
+      this.#failure = journalFailure(error, this.#folder);
+      throw this.#failure;
+    }
+  }
+
+  /** Commits one transaction. After a failure, all later ones are refused. */
+  #commit(write: () => void): void {
+    if (this.#failure !== null) throw this.#failure;
+    try {
+      commit(this.#environment, write);
+    } catch (error) {
+      if (error instanceof JournalFailure) this.#failure = error;
+      throw error;
+    }
+  }
+
+  #read<T>(read: () => T): T {
+    return guardRead(this.#folder, read);
+  }
+
+  async close(): Promise<void> {
+    this.#failure ??= new JournalFailure('The checkpoint is closed', { diskFull: false });
+    await this.#environment.close();
+  }
+}
+
+function smallKey(text: string): Buffer {
+  const key = Buffer.from(text);
+  assert(key.length > 0 && key.length <= keyBytesMax, `a key of ${key.length} bytes`);
+  return key;
+}
+
+function sequenceBytes(sequence: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(sequence);
+  return bytes;
+}
+
+function bytesIn(folder: string): number {
+  return statSync(dataFile(folder)).size;
+}

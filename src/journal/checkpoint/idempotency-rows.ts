@@ -1,0 +1,122 @@
+// The idempotency records in the checkpoint: rows of fixed size, in one value for each hour and checkpoint. So recovery reads a
+// million of them in a fraction of a second, and an hour is dropped by deleting a few values.
+//
+// A value's key: hour since 1970 (u32), sequence of the checkpoint (f64), big-endian, so that the keys are in order of time.
+// A value has a checksum (see checksum.ts). A row: key digest (16), fingerprint (16), used at, Unix ms (f64), first sequence
+// of the log batch (f64), offset (u32), slot (u32), little-endian, as the machine's own numbers are (see page-check.ts).
+
+import { assert } from '../../core/assert.ts';
+import {
+  digestBytes,
+  type IdempotencyRecord,
+  type PackedIdempotencyRecords,
+  packedAt,
+  packedWords,
+} from '../journal.ts';
+import { verifyChecksum, withChecksum } from '../records/checksum.ts';
+
+const hourMs = 3_600_000;
+const rowBytes = packedWords * Uint32Array.BYTES_PER_ELEMENT;
+
+const firstRows = 64;
+
+/** Records in the order in which their keys were used, packed as rows, so that many cost the garbage collector nothing. */
+export class IdempotencyRecordList implements Iterable<IdempotencyRecord> {
+  #bytes = Buffer.allocUnsafeSlow(firstRows * rowBytes);
+  length = 0;
+
+  push({ keyDigest, fingerprint, slot, usedAtMs, location }: IdempotencyRecord): void {
+    assert(keyDigest.length === digestBytes && fingerprint.length === digestBytes, 'digests have 16 bytes');
+    const start = this.length * rowBytes;
+    if (start === this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(start * 2);
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+    }
+    const bytes = this.#bytes;
+    bytes.set(keyDigest, start);
+    bytes.set(fingerprint, start + digestBytes);
+    bytes.writeDoubleLE(usedAtMs, start + 32);
+    bytes.writeDoubleLE(location.record, start + 40);
+    bytes.writeUInt32LE(location.offset, start + 48);
+    bytes.writeUInt32LE(slot, start + 52);
+    this.length++;
+  }
+
+  /** The rows of all records so far. The view is valid until the next `push`. */
+  get rows(): Buffer {
+    return this.#bytes.subarray(0, this.length * rowBytes);
+  }
+
+  [Symbol.iterator](): Generator<IdempotencyRecord> {
+    return new PackedRecords(this.rows)[Symbol.iterator]();
+  }
+}
+
+/** Packs the records by the hour in which their keys were used. */
+export function packIdempotencyRecords(
+  keys: Iterable<IdempotencyRecord>,
+  sequence: number,
+): [key: Buffer, value: Buffer][] {
+  const byHour = new Map<number, IdempotencyRecordList>();
+  for (const idempotency of keys) {
+    const hour = Math.floor(idempotency.usedAtMs / hourMs);
+    let list = byHour.get(hour);
+    if (list === undefined) {
+      list = new IdempotencyRecordList();
+      byHour.set(hour, list);
+    }
+    list.push(idempotency);
+  }
+  return [...byHour].map(([hour, list]) => [valueKey(hour, sequence), withChecksum(list.rows)]);
+}
+
+/** The smallest key of a value with rows that were used at or after `timeMs`, or in the same hour. */
+export function hourKey(timeMs: number): Buffer {
+  return valueKey(Math.max(0, Math.floor(timeMs / hourMs)), 0);
+}
+
+function valueKey(hour: number, sequence: number): Buffer {
+  const key = Buffer.alloc(12);
+  key.writeUInt32BE(hour, 0);
+  key.writeDoubleBE(sequence, 4);
+  return key;
+}
+
+/** The records of one value; null when it is damaged. */
+export function unpackIdempotencyRecords(value: Buffer): PackedRecords | null {
+  const rows = verifyChecksum(value);
+  return rows && new PackedRecords(rows);
+}
+
+/** The rows of a value, aligned. Iterating makes an object for each. */
+export class PackedRecords implements PackedIdempotencyRecords, Iterable<IdempotencyRecord> {
+  readonly length: number;
+  readonly words: Uint32Array;
+  readonly doubles: Float64Array;
+
+  /** Copies the rows, because those of a value may not be aligned. */
+  constructor(rows: Uint8Array) {
+    const { buffer } = new Uint8Array(rows);
+    this.length = rows.length / rowBytes;
+    this.words = new Uint32Array(buffer);
+    this.doubles = new Float64Array(buffer);
+  }
+
+  /** The digests are views of the rows' memory, so they must be copied to be kept. */
+  *[Symbol.iterator](): Generator<IdempotencyRecord> {
+    const { words, doubles } = this;
+    const digest = (word: number) =>
+      new Uint8Array(words.buffer, word * words.BYTES_PER_ELEMENT, digestBytes);
+    for (let at = 0; at < words.length; at += packedWords) {
+      const double = (field: number) => doubles[(at + field) / 2]!;
+      yield {
+        keyDigest: digest(at + packedAt.keyDigest),
+        fingerprint: digest(at + packedAt.fingerprint),
+        slot: words[at + packedAt.slot]!,
+        usedAtMs: double(packedAt.usedAtMs),
+        location: { record: double(packedAt.record), offset: words[at + packedAt.offset]! },
+      };
+    }
+  }
+}

@@ -1,0 +1,194 @@
+// The index rows of the checkpoint, and the numbers of the lists in their keys (see index-keys.ts). A list gets the next
+// number with its first row, and keeps it. Rows are gathered and then written in one transaction.
+//
+// LMDB splits a full page in the middle, and new rows mostly belong at the end of a list. Written in order, they would leave
+// every page half empty. So a little more than every second row is written first, and the others then fill the pages.
+
+import type { IndexRow, ScanRange } from '../../domain/view.ts';
+import type { Table } from '../lmdb/environment.ts';
+import { ByteWriter } from '../records/byte-writer.ts';
+import { unpackText } from '../records/packed-text.ts';
+import {
+  indexPrefix,
+  readNumber,
+  rowKey,
+  scanBounds,
+  splitIndexName,
+  valueBytesIn,
+  writeRowKey,
+} from './index-keys.ts';
+
+/** Runs a read of the environment. */
+export type Read = <T>(read: () => T) => T;
+
+const nothing = Buffer.alloc(0);
+const knownMax = 100_000;
+const readKeysMax = 1_000;
+
+/** The rows of one index to write or to remove. */
+interface Gathered {
+  readonly prefix: Buffer;
+  /** Twice the place where each row's key begins among the gathered bytes, and one more if the row is to be removed. */
+  readonly rows: number[];
+  /** The sort key of the last row. */
+  last: string;
+  isSorted: boolean;
+}
+
+export class IndexTable {
+  readonly #rows: Table;
+  readonly #lists: Table;
+  readonly #read: Read;
+  /** The numbers of the lists that were used lately. */
+  readonly #known = new Map<string, number>();
+  readonly #gathered = new Map<string, Gathered>();
+  /** The keys of the gathered rows, each with its length (u8) before it. Thousands are held, and objects would take ten times as much. */
+  readonly #keys = new ByteWriter();
+  /** The lists whose numbers the next transaction writes. */
+  readonly #added = new Map<string, number>();
+  /** The number of lists; null until it is needed. */
+  #count: number | null = null;
+
+  /** `lists` holds the number of each list by its name. */
+  constructor(rows: Table, lists: Table, read: Read) {
+    this.#rows = rows;
+    this.#lists = lists;
+    this.#read = read;
+  }
+
+  *scan(index: string, range: ScanRange): Generator<string> {
+    const { list, value } = splitIndexName(index);
+    const number = this.#numberOf(list);
+    if (number === undefined) return;
+    const prefix = indexPrefix(number, value);
+    const keys = this.#read(() => this.#rows.getKeys(scanBounds(prefix, range))[Symbol.iterator]());
+    try {
+      for (;;) {
+        const { done, value: key } = this.#read(() => keys.next());
+        if (done === true) return;
+        yield unpackText(key, prefix.length);
+      }
+    } finally {
+      keys.return?.();
+    }
+  }
+
+  /** The first list after `text`, by the bytes of the names, of all lists that ever had a row. */
+  listAfter(text: string): string | undefined {
+    const range = { start: Buffer.from(text), exclusiveStart: true, limit: 1 };
+    const [name] = this.#read(() => [...this.#lists.getKeys(range)]);
+    return name && Buffer.from(name).toString();
+  }
+
+  /** The key of a row as a text, which tells it from all others. The row need not be there. */
+  keyTextOf({ index, sortKey }: IndexRow): string {
+    const { list, value } = splitIndexName(index);
+    const number = this.#numberOf(list);
+    if (number === undefined) return `${index} ${sortKey}`;
+    return rowKey(indexPrefix(number, value), sortKey).toString('latin1');
+  }
+
+  /** The keys of all rows that are there, as texts. */
+  *keyTexts(): Generator<string> {
+    // Some at a time: whoever asks may wait in between, and a read transaction of the library ends then.
+    for (let last: Uint8Array = nothing; ; ) {
+      const range = { start: last, exclusiveStart: true, limit: readKeysMax };
+      const keys = this.#read(() => [...this.#rows.getKeys(range)]);
+      for (const key of keys) yield Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+      if (keys.length < readKeysMax) return;
+      last = Buffer.from(keys.at(-1)!);
+    }
+  }
+
+  /** What a row's key says, for people: its list, and the id at the end of its sort key. */
+  describeKey(text: string): string {
+    const key = Buffer.from(text, 'latin1');
+    const { number, bytes } = readNumber(key);
+    const lists = this.#read(() => [...this.#lists.getRange({})]);
+    const name = lists.find(({ value }) => value.readUInt32LE(0) === number)?.key;
+    if (name === undefined) return `a row of an unknown list, ${key.toString('hex')}`;
+    const list = Buffer.from(name).toString();
+    const valueLength = list.endsWith('=') ? valueBytesIn(key, bytes) : 0;
+    return `the row ${unpackText(key, bytes + valueLength)} of the list ${list}`;
+  }
+
+  #numberOf(list: string): number | undefined {
+    const known = this.#known.get(list) ?? this.#added.get(list);
+    if (known !== undefined) return known;
+    const number = this.#read(() => this.#lists.get(Buffer.from(list)))?.readUInt32LE(0);
+    if (number !== undefined) this.#remember(list, number);
+    return number;
+  }
+
+  #remember(list: string, number: number): void {
+    if (this.#known.size >= knownMax) this.#known.clear();
+    this.#known.set(list, number);
+  }
+
+  /** Gathers the difference between a record's rows before and after a change. */
+  change(before: readonly IndexRow[], after: readonly IndexRow[]): void {
+    for (const row of before) if (!holds(after, row)) this.#gather(row, true);
+    for (const row of after) if (!holds(before, row)) this.#gather(row, false);
+  }
+
+  #gather({ index, sortKey }: IndexRow, isRemoved: boolean): void {
+    let gathered = this.#gathered.get(index);
+    if (gathered === undefined) {
+      const { list, value } = splitIndexName(index);
+      const prefix = indexPrefix(this.#numberOf(list) ?? this.#add(list), value);
+      gathered = { prefix, rows: [], last: '', isSorted: true };
+      this.#gathered.set(index, gathered);
+    }
+    if (sortKey < gathered.last) gathered.isSorted = false;
+    gathered.last = sortKey;
+    const at = this.#keys.skip(1);
+    const length = writeRowKey(this.#keys, gathered.prefix, sortKey);
+    this.#keys.buffer[at] = length;
+    gathered.rows.push(2 * at + (isRemoved ? 1 : 0));
+  }
+
+  #keyAt(row: number): Buffer {
+    const { buffer } = this.#keys;
+    const start = (row >>> 1) + 1;
+    return buffer.subarray(start, start + buffer[start - 1]!);
+  }
+
+  #add(list: string): number {
+    const number = (this.#count ?? this.#read(() => this.#lists.getCount({}))) + 1;
+    this.#count = number;
+    this.#added.set(list, number);
+    this.#remember(list, number);
+    return number;
+  }
+
+  /** Writes what was gathered, within a transaction. */
+  write(): void {
+    for (const [list, number] of this.#added) {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32LE(number);
+      this.#lists.putSync(Buffer.from(list), bytes);
+    }
+    const inOrder = [...this.#gathered.values()].sort((a, b) => a.prefix.compare(b.prefix));
+    for (const { rows, isSorted } of inOrder) {
+      if (!isSorted) rows.sort((a, b) => this.#keyAt(a).compare(this.#keyAt(b)));
+      for (const isFirst of [true, false]) {
+        for (let i = 0; i < rows.length; i++) {
+          if (firstOfNine[i % 9] !== isFirst) continue;
+          const key = this.#keyAt(rows[i]!);
+          if ((rows[i]! & 1) === 1) this.#rows.removeSync(key);
+          else this.#rows.putSync(key, nothing);
+        }
+      }
+    }
+    this.#added.clear();
+    this.#gathered.clear();
+    this.#keys.clear();
+  }
+}
+
+/** Of nine rows, those that are written first. They leave the pages half full, and the others fit in. */
+const firstOfNine = [true, false, true, false, true, false, true, false, true];
+
+function holds(rows: readonly IndexRow[], { index, sortKey }: IndexRow): boolean {
+  return rows.some((row) => row.index === index && row.sortKey === sortKey);
+}

@@ -1,0 +1,185 @@
+// The records of the checkpoint, by their keys (see record-frame.ts). New records come last in the order of the keys, so they
+// are appended and fill their pages. Records that never change have a table of their own, whose pages stay full.
+
+import { idPrefixes } from '../../contract/id-prefixes.ts';
+import { assert } from '../../core/assert.ts';
+import type { Change } from '../../domain/record.ts';
+import { type Environment, openTable, rowsIn, type Table } from '../lmdb/environment.ts';
+import {
+  decodeRecord,
+  idOfFrame,
+  isRemoved,
+  isSound,
+  keyOfId,
+  type RecordFrame,
+} from '../records/record-frame.ts';
+import { checkpointTables } from './checkpoint-tables.ts';
+import type { Read } from './index-table.ts';
+
+const readRecordsMax = 1_000;
+const beforeAll = Buffer.alloc(0);
+/** The prefixes of events and of delivery attempts. */
+const unchanging: ReadonlySet<string> = new Set([idPrefixes.event, idPrefixes.attempt]);
+
+/** The tables by their names: records that change, and those that never do. */
+export const recordTables = [checkpointTables.records, checkpointTables.unchanging] as const;
+
+/** The table of the record with this id. */
+export function recordTableOf(id: string): (typeof recordTables)[number] {
+  return recordTables[unchanging.has(id.slice(0, id.indexOf('_'))) ? 1 : 0];
+}
+
+/** Called with a damaged record. */
+export type OnDamage = (id: string, error: Error) => void;
+
+const rethrow: OnDamage = (_id, error) => {
+  throw error;
+};
+
+/** The records of one table to write or to remove. */
+interface Gathered {
+  readonly frames: RecordFrame[];
+  /** The key of the last one. */
+  last: Buffer;
+  /** The last one comes after all of the table. */
+  isNew: boolean;
+  isSorted: boolean;
+}
+
+export class RecordTables {
+  readonly #changing: Table;
+  readonly #unchanging: Table;
+  readonly #read: Read;
+  readonly #damaged: (defect: string) => Error;
+  /** The key of the newest record of each table, once it is needed. */
+  readonly #newest = new Map<Table, Buffer>();
+  readonly #gathered = new Map<Table, Gathered>();
+
+  /** `damaged` makes the error for a damaged record. */
+  constructor(environment: Environment, read: Read, damaged: (defect: string) => Error) {
+    this.#changing = openTable(environment, recordTables[0]);
+    this.#unchanging = openTable(environment, recordTables[1]);
+    this.#read = read;
+    this.#damaged = damaged;
+  }
+
+  #tableOf(id: string): Table {
+    return recordTableOf(id) === recordTables[0] ? this.#changing : this.#unchanging;
+  }
+
+  get(id: string): Change | undefined {
+    const key = keyOfId(id);
+    if (key === null) return undefined;
+    const table = this.#tableOf(id);
+    const value = this.#valueOf(table, key, id);
+    if (value !== undefined) return decodeRecord(id, value);
+    this.#refuseHidden(table, key);
+    return undefined;
+  }
+
+  /** A record whose key is damaged is not found, and may hide its neighbours: then nobody knows that there is none. */
+  #refuseHidden(table: Table, key: Buffer): void {
+    for (const reverse of [false, true]) {
+      const [row] = this.#read(() => [...table.getRange({ start: key, limit: 1, reverse })]);
+      if (row === undefined) continue;
+      const frame = { key: Buffer.from(row.key), value: row.value };
+      if (!isSound(frame)) throw this.#unsound(idOfFrame(frame));
+    }
+  }
+
+  /** The bytes are valid until the next read. */
+  #valueOf(table: Table, key: Buffer, id: string): Buffer | undefined {
+    const bytes = this.#read(() => table.getBinaryFast(key));
+    if (bytes === undefined) return undefined;
+    const value = view(bytes);
+    if (!isSound({ key, value })) throw this.#unsound(id);
+    return value;
+  }
+
+  #unsound(id: string): Error {
+    return this.#damaged(`the record ${id} is not as it was written`);
+  }
+
+  /** The number of records. */
+  get count(): number {
+    const tables = [this.#changing, this.#unchanging];
+    return this.#read(() => tables.reduce((sum, table) => sum + rowsIn(table), 0));
+  }
+
+  /**
+   * Every record in the order in which they were made, those that never change last. Throws at a damaged one, unless `onDamage`
+   * takes it.
+   */
+  *all(onDamage: OnDamage = rethrow): Generator<RecordFrame> {
+    for (const table of [this.#changing, this.#unchanging]) {
+      // They are read in portions, because the caller may wait in between, which ends the library's read transaction.
+      for (let last: Uint8Array = beforeAll; ; ) {
+        const range = { start: last, exclusiveStart: true, limit: readRecordsMax };
+        const rows = this.#read(() => [...table.getRange(range)]);
+        for (const row of rows) {
+          const frame = { key: Buffer.from(row.key), value: row.value };
+          if (isSound(frame)) yield frame;
+          else onDamage(idOfFrame(frame), this.#unsound(idOfFrame(frame)));
+        }
+        if (rows.length < readRecordsMax) break;
+        last = rows.at(-1)!.key;
+      }
+    }
+  }
+
+  /**
+   * Gathers a record, whose key is given, too, to write or to remove. Returns the value that it replaces, whose bytes are valid
+   * until the next read.
+   */
+  change(id: string, key: Buffer, frame: RecordFrame): Buffer | undefined {
+    const table = this.#tableOf(id);
+    let gathered = this.#gathered.get(table);
+    if (gathered === undefined) {
+      gathered = { frames: [], last: this.#newestOf(table), isNew: true, isSorted: true };
+      this.#gathered.set(table, gathered);
+    }
+    const follows = key.compare(gathered.last) > 0;
+    if (!follows && gathered.frames.length > 0) gathered.isSorted = false;
+    gathered.isNew = (follows && gathered.isNew) || key.compare(this.#newestOf(table)) > 0;
+    gathered.last = key;
+    gathered.frames.push(frame);
+    return gathered.isNew ? undefined : this.#valueOf(table, key, id);
+  }
+
+  #newestOf(table: Table): Buffer {
+    let newest = this.#newest.get(table);
+    if (newest === undefined) {
+      const [key] = this.#read(() => [...table.getKeys({ reverse: true, limit: 1 })]);
+      newest = key === undefined ? beforeAll : Buffer.from(key);
+      this.#newest.set(table, newest);
+    }
+    return newest;
+  }
+
+  /** Writes what was gathered, within a transaction. */
+  write(): void {
+    for (const [table, { frames, isSorted }] of this.#gathered) {
+      if (!isSorted) frames.sort((a, b) => a.key.compare(b.key));
+      let newest = this.#newestOf(table);
+      // Those that come after all others are at the end.
+      let isNew = false;
+      for (const frame of frames) {
+        const { key, value } = frame;
+        isNew ||= key.compare(newest) > 0;
+        if (isRemoved({ key, value })) table.removeSync(key);
+        else if (!isNew) table.putSync(key, value);
+        else {
+          assert(table.putSync(key, value, { append: true }), 'a key after the newest comes last');
+          newest = key;
+        }
+      }
+      this.#newest.set(table, Buffer.from(newest));
+    }
+    this.#gathered.clear();
+  }
+}
+
+/** The library returns its own buffer, with a property `length` that is not the buffer's length. A view has the right one. */
+function view(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}

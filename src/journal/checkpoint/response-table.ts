@@ -1,0 +1,91 @@
+// Stored responses whose segment was dropped before they expired, because the bytes of the log are limited. The checkpoint has
+// them until they expire. A key is the place of the response in the log (batch and offset, big-endian), so the oldest come
+// first. A value has a checksum (see checksum.ts), and then the batch's time (f64), the digest of the idempotency key (16 bytes),
+// the status, the lengths of the request id and of the defaults (u16 each), these two, and the body.
+
+import { digestBytes, type ResponseLocation, type StoredResponse } from '../journal.ts';
+import type { Table } from '../lmdb/environment.ts';
+import { verifyChecksum, withChecksum } from '../records/checksum.ts';
+import type { Read } from './index-table.ts';
+
+/** A response that is moved out of the log. */
+export interface MovedResponse {
+  readonly location: ResponseLocation;
+  readonly keyDigest: Uint8Array;
+  /** The time of its batch. */
+  readonly timeMs: number;
+  readonly response: StoredResponse;
+}
+
+const statusAt = 8 + digestBytes;
+const headBytes = statusAt + 6;
+/** How many are removed at once. */
+const removedMax = 1_000;
+
+export class ResponseTable {
+  readonly #table: Table;
+  readonly #read: Read;
+
+  constructor(table: Table, read: Read) {
+    this.#table = table;
+    this.#read = read;
+  }
+
+  /** The response; null when it is damaged or belongs to another idempotency key; undefined when it is not here. */
+  get(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | null | undefined {
+    const value = this.#read(() => this.#table.get(keyOf(location)));
+    if (value === undefined) return undefined;
+    const bytes = verifyChecksum(value);
+    if (bytes === null || bytes.compare(keyDigest, 0, digestBytes, 8, statusAt) !== 0) return null;
+    const defaultsAt = headBytes + bytes.readUInt16LE(statusAt + 2);
+    const bodyAt = defaultsAt + bytes.readUInt16LE(statusAt + 4);
+    return {
+      status: bytes.readUInt16LE(statusAt),
+      requestId: bytes.toString('utf8', headBytes, defaultsAt),
+      defaults: bytes.toString('utf8', defaultsAt, bodyAt),
+      body: new Uint8Array(bytes.subarray(bodyAt)),
+    };
+  }
+
+  /** Writes responses, within a transaction. */
+  put(responses: readonly MovedResponse[]): void {
+    for (const moved of responses) this.#table.putSync(keyOf(moved.location), encode(moved));
+  }
+
+  /** The keys of some responses that are older than `olderThanMs`, the oldest first. */
+  expired(olderThanMs: number): Uint8Array[] {
+    const rows = this.#read(() => [...this.#table.getRange({ limit: removedMax })]);
+    const end = rows.findIndex(({ value }) => (verifyChecksum(value)?.readDoubleLE(0) ?? 0) >= olderThanMs);
+    return rows.slice(0, end < 0 ? rows.length : end).map(({ key }) => key);
+  }
+
+  /** Removes rows, within a transaction. */
+  remove(keys: readonly Uint8Array[]): void {
+    for (const key of keys) this.#table.removeSync(key);
+  }
+}
+
+function keyOf({ record, offset }: ResponseLocation): Buffer {
+  const key = Buffer.alloc(12);
+  key.writeDoubleBE(record, 0);
+  key.writeUInt32BE(offset, 8);
+  return key;
+}
+
+/** The place in the log that a key of the table names. */
+export function locationOf(key: Uint8Array): ResponseLocation {
+  const view = new DataView(key.buffer, key.byteOffset);
+  return { record: view.getFloat64(0), offset: view.getUint32(8) };
+}
+
+function encode({ keyDigest, timeMs, response }: MovedResponse): Buffer {
+  const { status, requestId, defaults, body } = response;
+  const texts = [Buffer.from(requestId), Buffer.from(defaults), Buffer.from(body)];
+  const head = Buffer.alloc(headBytes);
+  head.writeDoubleLE(timeMs, 0);
+  head.set(keyDigest, 8);
+  head.writeUInt16LE(status, statusAt);
+  head.writeUInt16LE(texts[0]!.length, statusAt + 2);
+  head.writeUInt16LE(texts[1]!.length, statusAt + 4);
+  return withChecksum(Buffer.concat([head, ...texts]));
+}

@@ -1,0 +1,249 @@
+// The scrubber reads a shard's checkpoint and log from end to end, a little at a time, and checks everything: the checksum of
+// each record and each batch, index rows against their records and the other way round, idempotency keys, stored responses, and pages. So damage
+// is reported before somebody needs the damaged data. It runs in the checkpoint thread between its tasks, so nothing is written
+// to the checkpoint while a slice runs. It reads the files themselves (see lmdb-file.ts), so it survives damage that would end a
+// process that reads through the library.
+
+import { statSync } from 'node:fs';
+import { idOfSortKey } from '../../domain/indexes.ts';
+import { JournalDamaged } from '../journal.ts';
+import type { FileRow } from '../lmdb/lmdb-file.ts';
+import { FileDamage } from '../lmdb/lmdb-pages.ts';
+import { isDefect, type LogReader } from '../log/log-reader.ts';
+import { verifyChecksum } from '../records/checksum.ts';
+import { idOfFrame } from '../records/record-frame.ts';
+import type { IndexRowsOf } from './checkpoint.ts';
+import { CheckpointReader, recordOf } from './checkpoint-reader.ts';
+import { type CheckpointTable, checkpointTables } from './checkpoint-tables.ts';
+import { unpackIdempotencyRecords } from './idempotency-rows.ts';
+import { locationOf } from './response-table.ts';
+
+/** The position of the scrubber, which is stored so that it continues there after a restart. */
+export interface ScrubState {
+  /** The number of the part that is being read. */
+  readonly part: number;
+  /** The key after which it continues, in hexadecimal, or the log's sequence; empty at the start of a part. */
+  readonly after: string;
+  /** Bytes that were read in this pass. */
+  readonly bytes: number;
+  /** The number of damaged places that were found in this pass so far, and in the last complete pass. */
+  readonly damaged: number;
+  readonly damagedBefore: number;
+  /** When the last pass was completed, in Unix milliseconds; null before the first one. */
+  readonly completedMs: number | null;
+}
+
+export const unscrubbed: ScrubState = {
+  part: 0,
+  after: '',
+  bytes: 0,
+  damaged: 0,
+  damagedBefore: 0,
+  completedMs: null,
+};
+
+/** A damaged place. */
+export interface ScrubFinding {
+  readonly file: string;
+  /** The byte of the file, as far as it is known. */
+  readonly byte: number | null;
+  readonly defect: string;
+  readonly advice: string;
+}
+
+export interface ScrubOptions {
+  /** The folder of the checkpoint. */
+  readonly checkpoint: string;
+  readonly log: LogReader;
+  readonly indexRowsOf: IndexRowsOf;
+  readonly state: ScrubState;
+  readonly onFinding: (finding: ScrubFinding) => void;
+}
+
+const restore = 'restore the data folder from a backup';
+const rebuild =
+  'the records are sound, and lists may lack an object or show one too many: "payments verify" tells more while the service ' +
+  'is stopped, and a reshard writes all index rows anew';
+
+/** The tables of the checkpoint in the order in which they are read; the log comes last. */
+const tables: readonly CheckpointTable[] = Object.values(checkpointTables);
+/** A row counts with at least this many bytes. */
+const rowBytesMin = 64;
+
+export class Scrubber {
+  readonly #options: ScrubOptions;
+  #state: ScrubState;
+  /** The places that were reported in this pass, because a slice may find one again. */
+  readonly #told = new Set<string>();
+
+  constructor(options: ScrubOptions) {
+    this.#options = options;
+    this.#state = options.state;
+  }
+
+  get state(): ScrubState {
+    return this.#state;
+  }
+
+  /** About how many bytes a pass reads. */
+  get totalBytes(): number {
+    const { log } = this.#options;
+    const files = [...log.segments().map(({ file }) => file), this.#checkpointFile];
+    return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+  }
+
+  get #checkpointFile(): string {
+    return `${this.#options.checkpoint}/data.mdb`;
+  }
+
+  /** Reads about `bytes` more, but not beyond the end of the pass. `nowMs` is the time of the completion, if it is reached. */
+  run(bytes: number, nowMs: number): void {
+    const end = this.#state.bytes + bytes;
+    while (this.#state.bytes < end) {
+      const isDone = this.#state.part < tables.length ? this.#readTable(end) : this.#readLog(end);
+      if (!isDone) continue;
+      if (this.#state.part === tables.length) {
+        this.#complete(nowMs);
+        return;
+      }
+      this.#state = { ...this.#state, part: this.#state.part + 1, after: '' };
+    }
+  }
+
+  #complete(nowMs: number): void {
+    const { damaged } = this.#state;
+    this.#state = { ...unscrubbed, damagedBefore: damaged, completedMs: nowMs };
+    this.#told.clear();
+  }
+
+  #advance(after: string, bytes: number): void {
+    this.#state = { ...this.#state, after, bytes: this.#state.bytes + Math.max(bytes, rowBytesMin) };
+  }
+
+  #tell(finding: ScrubFinding): void {
+    const place = `${finding.file} ${finding.byte} ${finding.defect}`;
+    if (this.#told.has(place)) return;
+    this.#told.add(place);
+    this.#state = { ...this.#state, damaged: this.#state.damaged + 1 };
+    this.#options.onFinding(finding);
+  }
+
+  #tellPage({ at, message }: FileDamage): void {
+    this.#tell({ file: this.#checkpointFile, byte: at, defect: message, advice: restore });
+  }
+
+  /** Continues reading a table of the checkpoint. Returns true at its end. */
+  #readTable(end: number): boolean {
+    const table = tables[this.#state.part]!;
+    let checkpoint: CheckpointReader;
+    try {
+      checkpoint = new CheckpointReader(this.#options.checkpoint);
+    } catch (error) {
+      if (!(error instanceof FileDamage)) throw error;
+      this.#tellPage(error);
+      return true;
+    }
+    try {
+      return this.#readRows(checkpoint, table, end);
+    } catch (error) {
+      // The root of the table is damaged, so none of its rows can be found.
+      if (!(error instanceof FileDamage)) throw error;
+      this.#tellPage(error);
+      return true;
+    } finally {
+      checkpoint.close();
+    }
+  }
+
+  #readRows(checkpoint: CheckpointReader, table: CheckpointTable, end: number): boolean {
+    const file = this.#checkpointFile;
+    const after = this.#state.after === '' ? undefined : Buffer.from(this.#state.after, 'hex');
+    for (const row of checkpoint.file.rows(table, { after })) {
+      if (row instanceof FileDamage) {
+        this.#tellPage(row);
+        continue;
+      }
+      try {
+        const finding = this.#checkRow(checkpoint, table, row);
+        if (finding !== null) this.#tell({ file, byte: row.at, ...finding });
+      } catch (error) {
+        if (!(error instanceof FileDamage)) throw error;
+        // The page is that of this row, or of one that it was compared with.
+        this.#tellPage(error);
+      }
+      this.#advance(row.key.toString('hex'), row.key.length + row.length);
+      if (this.#state.bytes >= end) return false;
+    }
+    return true;
+  }
+
+  /** What is wrong with a row; null when nothing is. Throws `FileDamage`. */
+  #checkRow(
+    checkpoint: CheckpointReader,
+    table: CheckpointTable,
+    row: FileRow,
+  ): Pick<ScrubFinding, 'defect' | 'advice'> | null {
+    if (table === checkpointTables.index) return this.#checkIndexRow(checkpoint, row);
+    if (table === checkpointTables.records || table === checkpointTables.unchanging)
+      return this.#checkRecord(checkpoint, row);
+    const bytes = row.read();
+    if (table === checkpointTables.idempotency && unpackIdempotencyRecords(bytes) === null)
+      return { defect: 'idempotency keys are not as they were written', advice: restore };
+    if (table === checkpointTables.responses && verifyChecksum(bytes) === null) {
+      const { record, offset } = locationOf(row.key);
+      const what = `the stored response of the log batch ${record} at offset ${offset}`;
+      return { defect: `${what} is not as it was written`, advice: restore };
+    }
+    return null;
+  }
+
+  #checkRecord(checkpoint: CheckpointReader, row: FileRow): Pick<ScrubFinding, 'defect' | 'advice'> | null {
+    const record = recordOf(row);
+    if (record === null)
+      return {
+        defect: `the record ${idOfFrame({ key: row.key, value: row.key })} is not as it was written`,
+        advice: restore,
+      };
+    const missing = this.#options.indexRowsOf(record).find((each) => !checkpoint.hasRow(each));
+    if (missing === undefined) return null;
+    return { defect: `the record ${record.id} lacks its row in the index ${missing.index}`, advice: rebuild };
+  }
+
+  #checkIndexRow(
+    checkpoint: CheckpointReader,
+    { key }: FileRow,
+  ): Pick<ScrubFinding, 'defect' | 'advice'> | null {
+    const found = checkpoint.rowAt(key);
+    if (found === null)
+      return { defect: `the index row ${key.toString('hex')} is of no list`, advice: rebuild };
+    const id = idOfSortKey(found.list, found.sortKey);
+    const what = `the index ${found.list} has the row ${found.sortKey}`;
+    try {
+      const record = checkpoint.record(id);
+      if (record === undefined) return { defect: `${what}, and there is no such record`, advice: rebuild };
+      const isRight = this.#options.indexRowsOf(record).some((row) => checkpoint.keyOf(row)?.equals(key));
+      return isRight ? null : { defect: `${what}, which the record ${id} does not ask for`, advice: rebuild };
+    } catch (error) {
+      // This is reported at the record itself.
+      if (error instanceof JournalDamaged) return null;
+      throw error;
+    }
+  }
+
+  /** Continues reading the log. Returns true at its end. */
+  #readLog(end: number): boolean {
+    for (const found of this.#options.log.read({ after: Number(this.#state.after) })) {
+      if (isDefect(found)) {
+        const { file, byte, defect, fromSequence } = found;
+        const advice =
+          'retries whose stored responses lie there get 500 api_error; a restart is refused when the checkpoint lacks ' +
+          'these entries: "payments log verify" tells which, and what to do';
+        this.#tell({ file, byte, defect: `${defect} (entries from ${fromSequence} on)`, advice });
+        continue;
+      }
+      this.#advance(String(found.lastSequence), found.bytes.length);
+      if (this.#state.bytes >= end) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,323 @@
+// A file of a backup or of a log archive: the part of a data folder that it is from, then frames in order, then their number. It
+// is written and read from beginning to end, so only a few frames are in memory at a time. It may be encrypted.
+//
+//   "payments archive 1\n"
+//   each frame: length of its content (u32), CRC-32 of type and content (u32), type (u8), content; little-endian
+//     type 1  head, first: the part, as JSON (see identity.ts)
+//     type 2  a log batch, as it lies in the log (see codec.ts)
+//     type 3  rows of a table, or a change of the directory, as msgpack
+//     type 4  end, last: {"frames": how many there are between head and end}, as JSON
+//
+// An encrypted file is encrypted for recipients in the format of age (https://age-encryption.org/v1), and its name ends with
+// `.age`. A file gets its name when it is complete and on disk. Until then the name ends with `.partial`.
+
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream, renameSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { Decrypter, Encrypter } from 'age-encryption';
+import { JournalDamaged } from '../journal.ts';
+import { checkLabel, encodeLabel, type Part } from './identity.ts';
+import { syncPath } from './sync-path.ts';
+
+const magic = Buffer.from('payments archive 1\n');
+const frameHeadBytes = 9;
+/** No frame is larger: a log batch has the changes of one turn. */
+const frameBytesMax = 1 << 30;
+/** So much is written and synced at once, so that a sync never delays those of the log for long. */
+const writeBytes = 1 << 20;
+
+const encryptedSuffix = '.age';
+export const partialSuffix = '.partial';
+
+const types = { head: 1, batch: 2, rows: 3, end: 4 } as const;
+
+/** What lies between the head and the end of a file. */
+export interface Frame {
+  readonly type: 'batch' | 'rows';
+  readonly bytes: Uint8Array;
+}
+
+/** A file of a backup or an archive is damaged. The message says where. */
+export class ArchiveDamaged extends JournalDamaged {
+  /** The byte of what the file holds, decrypted, at which it is damaged. */
+  readonly at: number;
+  constructor(path: string, at: number, defect: string) {
+    super(`${path} is damaged at byte ${at}: ${defect}`);
+    this.at = at;
+  }
+}
+
+/** Is awaited after so many bytes: it waits until more may be read and written. */
+export type Pace = (bytes: number) => Promise<void>;
+
+export interface WriteOptions {
+  /** For whom the files are encrypted; not at all when there is none. */
+  readonly recipients: readonly string[];
+  readonly pace: Pace;
+}
+
+/** A file as it was written. */
+export interface WrittenFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** The digest of all bytes of the file: 64 hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/**
+ * Writes a file into `folder`, whose name, without any suffix for its encryption, `nameOf` says when all frames are taken.
+ * When this settles the file is on disk under its name.
+ */
+export async function writeArchiveFile(
+  folder: string,
+  nameOf: () => string,
+  part: Part,
+  frames: Iterable<Frame> | AsyncIterable<Frame>,
+  { recipients, pace }: WriteOptions,
+): Promise<WrittenFile> {
+  const partial = join(folder, `writing${partialSuffix}`);
+  const file = await open(partial, 'w', 0o600);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    bytes = await writeAll(file, hash, await encrypted(encodeFrames(part, frames), recipients), pace);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  const path = join(folder, nameOf() + (recipients.length > 0 ? encryptedSuffix : ''));
+  renameSync(partial, path);
+  syncPath(folder);
+  return { path, bytes, sha256: hash.digest('hex') };
+}
+
+async function writeAll(
+  file: FileHandle,
+  hash: Hash,
+  chunks: AsyncIterable<Uint8Array>,
+  pace: Pace,
+): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    await file.writeFile(chunk);
+    await file.datasync();
+    bytes += chunk.length;
+    await pace(chunk.length);
+  }
+  return bytes;
+}
+
+async function* encodeFrames(
+  part: Part,
+  frames: Iterable<Frame> | AsyncIterable<Frame>,
+): AsyncGenerator<Uint8Array> {
+  let count = 0;
+  let gathered: Uint8Array[] = [magic, ...encodeFrame(types.head, encodeLabel(part))];
+  let bytes = 0;
+  for await (const { type, bytes: content } of frames) {
+    count++;
+    // The content is copied, because the next frame may use the same memory.
+    gathered.push(...encodeFrame(types[type], new Uint8Array(content)));
+    bytes += content.length;
+    if (bytes < writeBytes) continue;
+    yield Buffer.concat(gathered);
+    gathered = [];
+    bytes = 0;
+  }
+  gathered.push(...encodeFrame(types.end, Buffer.from(JSON.stringify({ frames: count }))));
+  yield Buffer.concat(gathered);
+}
+
+function encodeFrame(type: number, content: Uint8Array): [Buffer, Uint8Array] {
+  const head = Buffer.alloc(frameHeadBytes);
+  head.writeUInt32LE(content.length, 0);
+  head[8] = type;
+  head.writeUInt32LE(crc32(content, crc32(head.subarray(8))), 4);
+  return [head, content];
+}
+
+async function encrypted(
+  plain: AsyncIterable<Uint8Array>,
+  recipients: readonly string[],
+): Promise<AsyncIterable<Uint8Array>> {
+  if (recipients.length === 0) return plain;
+  const encrypter = new Encrypter();
+  for (const recipient of recipients) encrypter.addRecipient(recipient);
+  return inLargeChunks(await encrypter.encrypt(ReadableStream.from(plain)));
+}
+
+/** Joins the cipher's chunks of 64 KiB, because each write costs a round through libuv. */
+async function* inLargeChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let gathered: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    gathered.push(chunk);
+    bytes += chunk.length;
+    if (bytes < writeBytes) continue;
+    yield Buffer.concat(gathered);
+    gathered = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(gathered);
+}
+
+/** Throws an error of one line if a recipient is not valid. */
+export function checkRecipient(recipient: string): void {
+  new Encrypter().addRecipient(recipient);
+}
+
+export interface ReadOptions {
+  /** The secret keys of age with which encrypted files are opened. */
+  readonly identities: readonly string[];
+  /** The digest that the file must have, where one is known. */
+  readonly sha256?: string;
+}
+
+/**
+ * The frames of a file, which must belong to `part`. Each is checked before it is returned. A file that was cut short, or has
+ * another digest, is noticed at the end. Throws `ArchiveDamaged`, or `ForeignPart`.
+ */
+export async function* readArchiveFile(
+  path: string,
+  part: Part,
+  options: ReadOptions,
+): AsyncGenerator<Frame> {
+  const hash = createHash('sha256');
+  const reader = new FrameReader(path, await decrypted(path, options.identities, hash));
+  await reader.expectMagic();
+  const head = await reader.next();
+  if (head.type !== types.head) throw reader.damaged('it does not begin with its head');
+  checkLabel(path, Buffer.from(head.content), part);
+  for (let count = 0; ; count++) {
+    const { type, content } = await reader.next();
+    if (type === types.end) {
+      const { frames } = JSON.parse(Buffer.from(content).toString()) as { frames: number };
+      if (frames !== count) throw reader.damaged(`it has ${count} frames and says that they are ${frames}`);
+      break;
+    }
+    if (type !== types.batch && type !== types.rows) throw reader.damaged(`a frame has the type ${type}`);
+    yield { type: type === types.batch ? 'batch' : 'rows', bytes: content };
+  }
+  await reader.expectEnd();
+  const digest = hash.digest('hex');
+  if (options.sha256 !== undefined && digest !== options.sha256)
+    throw reader.damaged(`its SHA-256 is ${digest} instead of ${options.sha256}`);
+}
+
+/** The digest of a file's bytes. */
+export async function digestOfFile(path: string, pace: Pace): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: writeBytes })) {
+    await pace((chunk as Buffer).length);
+    hash.update(chunk as Buffer);
+  }
+  return hash.digest('hex');
+}
+
+/** Throws `JournalDamaged` when the file is encrypted, and none of the identities opens it. One that is damaged is let through. */
+export async function refuseUnopened(path: string, identities: readonly string[]): Promise<void> {
+  if (!path.endsWith(encryptedSuffix)) return;
+  try {
+    const content = await decrypted(path, identities, createHash('sha256'));
+    await content[Symbol.asyncIterator]().return?.();
+  } catch (error) {
+    if (identities.length === 0 || /no identity matched/.test((error as Error).message)) throw error;
+  }
+}
+
+/** The content of a file, decrypted if its name says that it is encrypted. `hash` gets the bytes of the file. */
+async function decrypted(
+  path: string,
+  identities: readonly string[],
+  hash: Hash,
+): Promise<AsyncIterable<Uint8Array>> {
+  const hashed = (async function* () {
+    for await (const chunk of createReadStream(path, { highWaterMark: writeBytes })) {
+      hash.update(chunk as Buffer);
+      yield chunk as Uint8Array;
+    }
+  })();
+  if (!path.endsWith(encryptedSuffix)) return hashed;
+  if (identities.length === 0)
+    throw new JournalDamaged(`${path} is encrypted: name the file with its age identity with --identity`);
+  const decrypter = new Decrypter();
+  for (const identity of identities) decrypter.addIdentity(identity);
+  try {
+    return await decrypter.decrypt(ReadableStream.from(hashed));
+  } catch (error) {
+    throw new JournalDamaged(`${path} can't be decrypted: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Cuts a stream of bytes into frames. */
+class FrameReader {
+  readonly #path: string;
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #bytes: Buffer = Buffer.alloc(0);
+  /** The position of `#bytes` in the content of the file. */
+  #at = 0;
+
+  constructor(path: string, chunks: AsyncIterable<Uint8Array>) {
+    this.#path = path;
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  damaged(defect: string): ArchiveDamaged {
+    return new ArchiveDamaged(this.#path, this.#at, defect);
+  }
+
+  async expectMagic(): Promise<void> {
+    const found = await this.#take(magic.length);
+    if (!found.equals(magic))
+      throw this.damaged('it is not a file of a backup or an archive of this version');
+  }
+
+  async next(): Promise<{ readonly type: number; readonly content: Uint8Array }> {
+    const at = this.#at;
+    const head = Buffer.from(await this.#take(frameHeadBytes));
+    const length = head.readUInt32LE(0);
+    if (length > frameBytesMax) throw new ArchiveDamaged(this.#path, at, `a frame has ${length} bytes`);
+    const content = await this.#take(length);
+    if (crc32(content, crc32(head.subarray(8))) !== head.readUInt32LE(4))
+      throw new ArchiveDamaged(this.#path, at, 'the checksum of a frame does not match');
+    return { type: head[8]!, content };
+  }
+
+  async expectEnd(): Promise<void> {
+    if (this.#bytes.length > 0 || (await this.#more()) !== null)
+      throw this.damaged('it goes on after its end');
+  }
+
+  async #take(length: number): Promise<Buffer> {
+    const parts = [this.#bytes];
+    let found = this.#bytes.length;
+    while (found < length) {
+      const chunk = await this.#more();
+      if (chunk === null) throw this.damaged('it is cut short');
+      parts.push(chunk);
+      found += chunk.length;
+    }
+    const all = parts.length === 1 ? this.#bytes : Buffer.concat(parts);
+    this.#bytes = all.subarray(length);
+    this.#at += length;
+    return all.subarray(0, length);
+  }
+
+  async #more(): Promise<Buffer | null> {
+    try {
+      const { done, value } = await this.#chunks.next();
+      return done === true ? null : Buffer.from(value);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== undefined) throw error;
+      throw this.damaged(`it can't be decrypted from here on: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** The name of a file without the suffix of its encryption. */
+export function plainNameOf(path: string): string {
+  return basename(path, encryptedSuffix);
+}

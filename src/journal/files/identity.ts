@@ -1,0 +1,70 @@
+// The identity of the parts of a data folder. Every environment has a label with the id of its folder, the generation (how
+// often the folder was resharded), and the name of the part. Every log batch has the same as a short tag. So a part that
+// was put in the place of another one is noticed, wherever it came from.
+
+import { JournalDamaged } from '../journal.ts';
+
+/** A shard of a data folder. */
+export interface ShardIdentity {
+  /** The folder's id: 32 hexadecimal digits. */
+  readonly folder: string;
+  readonly generation: number;
+  readonly shard: number;
+}
+
+/** A part of a data folder: `directory`, `shard-0/log` or `shard-0/state`. */
+export interface Part {
+  readonly folder: string;
+  readonly generation: number;
+  readonly part: string;
+}
+
+/** A part is in the place of another one. It may be whole, but it must not be used there. */
+export class ForeignPart extends JournalDamaged {
+  override name = 'ForeignPart';
+}
+
+export function partOf({ folder, generation, shard }: ShardIdentity, part: 'log' | 'state'): Part {
+  return { folder, generation, part: `shard-${shard}/${part}` };
+}
+
+/** The bytes of a tag: folder (16), generation (u32), shard (u16), little-endian. */
+export const tagBytes = 22;
+
+/** The tag of every batch in a shard's log. */
+export function tagOf({ folder, generation, shard }: ShardIdentity): Buffer {
+  const tag = Buffer.alloc(tagBytes);
+  tag.write(folder, 'hex');
+  tag.writeUInt32LE(generation, 16);
+  tag.writeUInt16LE(shard, 20);
+  return tag;
+}
+
+export function encodeLabel({ folder, generation, part }: Part): Buffer {
+  return Buffer.from(JSON.stringify({ folder, generation, part }));
+}
+
+/** Throws `ForeignPart` unless the label found at `path` is that of the part expected there. */
+export function checkLabel(path: string, found: Buffer | undefined, expected: Part): void {
+  const wrong = found === undefined ? 'has no label' : differenceOf(decodeLabel(found), expected);
+  if (wrong === null) return;
+  throw new ForeignPart(
+    `${path} ${wrong}: put each part back in its own place, or restore all of the data folder from one backup`,
+  );
+}
+
+function decodeLabel(label: Buffer): Partial<Part> {
+  try {
+    return JSON.parse(label.toString()) as Partial<Part>;
+  } catch {
+    return {};
+  }
+}
+
+function differenceOf({ folder, generation, part }: Partial<Part>, expected: Part): string | null {
+  if (folder !== expected.folder) return 'belongs to another data folder';
+  if (generation !== expected.generation) {
+    return `is from before a reshard (generation ${generation}, and the data folder is at ${expected.generation})`;
+  }
+  return part === expected.part ? null : `is ${part} of this data folder`;
+}

@@ -1,0 +1,98 @@
+// The rows of a checkpoint's tables as the frames of a backup: msgpack of the table's name, then key and value of each row. They
+// go from the pages of the file into the frame, because a backup has tens of millions of them and runs beside the service. Their
+// checksums are looked at on the way: a backup with damage in it would be found out only when it is needed.
+
+import { rowDefect } from '../checkpoint/checkpoint-rows.ts';
+import { damagedFile } from '../lmdb/environment.ts';
+import type { LmdbFile } from '../lmdb/lmdb-file.ts';
+import { type EachRow, scan } from '../lmdb/lmdb-scan.ts';
+import type { Frame } from './archive-file.ts';
+
+/** A frame is complete when it has so many bytes. */
+const frameBytes = 256 * 1024;
+const headBytesMax = 5;
+
+/**
+ * The rows of the tables in their order. A frame's bytes are valid until the next one is asked for. Throws `JournalDamaged` at a
+ * damaged row.
+ */
+export async function* rowFrames(file: LmdbFile, tables: readonly string[]): AsyncGenerator<Frame> {
+  for (const table of tables) {
+    const writer = new FrameWriter(file.path, table);
+    for (const _ of scan(file, table, writer.add)) if (writer.bytes >= frameBytes) yield writer.take();
+    if (writer.rows > 0) yield writer.take();
+  }
+}
+
+class FrameWriter {
+  readonly #path: string;
+  readonly #table: string;
+  #buffer = Buffer.allocUnsafeSlow(2 * frameBytes);
+  readonly #rowsAt: number;
+  #at: number;
+  rows = 0;
+
+  constructor(path: string, table: string) {
+    this.#path = path;
+    this.#table = table;
+    // An array whose length is filled in at the end, and its first element.
+    this.#buffer[0] = 0xdd;
+    this.#rowsAt = putText(this.#buffer, table, headBytesMax);
+    this.#at = this.#rowsAt;
+  }
+
+  get bytes(): number {
+    return this.#at;
+  }
+
+  readonly add: EachRow = (keys, keyStart, keyEnd, values, valueStart, valueEnd) => {
+    const [key, value] = [keys.subarray(keyStart, keyEnd), values.subarray(valueStart, valueEnd)];
+    const defect = rowDefect(this.#table, key, value);
+    if (defect !== null) throw damagedFile(this.#path, defect);
+    this.#put(keys, keyStart, keyEnd);
+    this.#put(values, valueStart, valueEnd);
+    this.rows++;
+  };
+
+  #put(bytes: Buffer, start: number, end: number): void {
+    const length = end - start;
+    if (this.#at + headBytesMax + length > this.#buffer.length) this.#grow(headBytesMax + length);
+    const buffer = this.#buffer;
+    let at = this.#at;
+    if (length < 0x100) {
+      buffer[at] = 0xc4;
+      buffer[at + 1] = length;
+      at += 2;
+    } else if (length < 0x1_0000) {
+      buffer[at] = 0xc5;
+      at = buffer.writeUInt16BE(length, at + 1);
+    } else {
+      buffer[at] = 0xc6;
+      at = buffer.writeUInt32BE(length, at + 1);
+    }
+    if (length > 0) bytes.copy(buffer, at, start, end);
+    this.#at = at + length;
+  }
+
+  #grow(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(2 * (this.#buffer.length + bytes));
+    this.#buffer.copy(larger, 0, 0, this.#at);
+    this.#buffer = larger;
+  }
+
+  take(): Frame {
+    this.#buffer.writeUInt32BE(1 + 2 * this.rows, 1);
+    const bytes = this.#buffer.subarray(0, this.#at);
+    this.#at = this.#rowsAt;
+    this.rows = 0;
+    return { type: 'rows', bytes };
+  }
+}
+
+/** A text of less than 256 bytes. */
+function putText(buffer: Buffer, text: string, at: number): number {
+  const length = buffer.write(text, at + 2);
+  buffer[at] = 0xd9;
+  buffer[at + 1] = length;
+  return at + 2 + length;
+}

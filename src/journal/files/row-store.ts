@@ -1,0 +1,90 @@
+// A small durable store of rows (a name and bytes) for the directory, which changes seldom and is read as a whole. Each row
+// has a checksum (see checksum.ts). A write is on disk when it resolves. After a failed one, which may or may not be on disk,
+// the store can't be used any more.
+
+import type { RootDatabase } from 'lmdb';
+import { JournalDamaged } from '../journal.ts';
+import {
+  commit,
+  createEnvironment,
+  damagedFile,
+  dataFile,
+  openEnvironment,
+  restoreAdvice,
+} from '../lmdb/environment.ts';
+import { verifyChecksum, withChecksum } from '../records/checksum.ts';
+import type { Part } from './identity.ts';
+
+const mapSize = 2 ** 30;
+/** No name comes before it; the environment's label does. */
+const firstRow = '\u0001';
+
+type Rows = RootDatabase<Buffer, string>;
+
+/** Creates an empty store. */
+export function createRowStore(folder: string, part: Part): Promise<void> {
+  return createEnvironment(folder, mapSize, part);
+}
+
+/** The paths that exist once a store was created. */
+export function partsOfRowStore(folder: string): string[] {
+  return [folder, dataFile(folder)];
+}
+
+export class RowStore {
+  readonly #folder: string;
+  readonly #environment: Rows;
+
+  /**
+   * Opens a store; `readOnly` when another thread or process has it and may write it. Throws `JournalDamaged` when it is
+   * damaged, `ForeignPart` when another part is in its place.
+   */
+  constructor(folder: string, part: Part, readOnly = false) {
+    this.#folder = folder;
+    try {
+      // A file that is written looks damaged, and whoever writes it has checked it.
+      const check = readOnly ? ('none' as const) : ('leaves' as const);
+      this.#environment = openEnvironment({ folder, part, mapSize, readOnly, check }) as unknown as Rows;
+    } catch (error) {
+      if (!(error instanceof JournalDamaged) || error.name !== 'JournalDamaged') throw error;
+      throw new JournalDamaged(`${error.message}. ${restoreAdvice}`, { cause: error });
+    }
+  }
+
+  get(row: string): Buffer | undefined {
+    const bytes = this.#environment.get(row);
+    return bytes && this.#verified(row, bytes);
+  }
+
+  /** The rows whose names begin with `prefix`. */
+  *rows(prefix: string): Generator<Buffer> {
+    for (const [, content] of this.rowsFrom(prefix, prefix)) yield content;
+  }
+
+  /** The rows whose names begin with `prefix` and are not before `start`, with their names, in order. */
+  *rowsFrom(prefix: string, start: string): Generator<[row: string, content: Buffer]> {
+    const range = { start: start === '' ? firstRow : start, end: `${prefix}\uffff` };
+    for (const { key, value } of this.#environment.getRange(range)) yield [key, this.#verified(key, value)];
+  }
+
+  #verified(row: string, bytes: Buffer): Buffer {
+    const content = verifyChecksum(bytes);
+    if (content !== null) return content;
+    throw damagedFile(dataFile(this.#folder), `the row ${row} does not match its checksum`);
+  }
+
+  /** Writes all of the rows or none; null removes a row. Rejects with `JournalFailure` when the disk did not take them. */
+  async write(rows: ReadonlyMap<string, Uint8Array | null>): Promise<void> {
+    const environment = this.#environment;
+    commit(environment, () => {
+      for (const [row, content] of rows) {
+        if (content === null) environment.removeSync(row);
+        else environment.putSync(row, withChecksum(content));
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#environment.close();
+  }
+}

@@ -1,0 +1,255 @@
+// One LMDB environment: how it is created, opened and written, and what its errors mean. The log has an environment for each
+// segment, the checkpoint has one, and the directory's store has one. Nothing outside of `journal/` knows LMDB.
+//
+// `overlappingSync` is off, so a commit settles only when its pages and then the header page were synced to disk: settled
+// means durable. `eventTurnBatching` is off, because with it a failed commit also rejects a promise inside the library that
+// no caller can handle, and an unhandled rejection ends the process; each transaction is explicit instead. Two threads of a
+// process may have the same environment open; each reads and writes through an object of its own.
+
+import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Database, type Key, open, type RootDatabase } from 'lmdb';
+import { assert } from '../../core/assert.ts';
+import { checkLabel, encodeLabel, type Part } from '../files/identity.ts';
+import { syncPath } from '../files/sync-path.ts';
+import { JournalDamaged, JournalFailure } from '../journal.ts';
+import { isWriteError, panicCode, tellWriteError } from '../write-errors.ts';
+import { type CheckDepth, fileDefect } from './page-check.ts';
+
+export type Environment = RootDatabase<Buffer, number>;
+/** A named database of an environment, with keys in byte order. */
+export type Table = Database<Buffer, Uint8Array>;
+
+/** The key of an environment's label. The keys of a log, which are sequences, come after it. */
+const labelKey = 0;
+
+export interface EnvironmentOptions {
+  readonly folder: string;
+  /** The part that the folder must have. */
+  readonly part: Part;
+  /** The address space to reserve, in bytes. LMDB enlarges it when the file outgrows it, which is slow. */
+  readonly mapSize: number;
+  readonly readOnly?: boolean;
+  readonly check: CheckDepth;
+}
+
+/**
+ * Opens the environment that was created in `folder`. What a process that was killed has left is seen before it is durable: a
+ * commit, or a file that has just got its name. So a writer's file and folder are synced first. Throws `JournalDamaged` when its
+ * file is damaged, `ForeignPart` when the folder has another part.
+ */
+export function openEnvironment(options: EnvironmentOptions): Environment {
+  const { folder, part } = options;
+  const defect = fileDefect(dataFile(folder), options.check);
+  if (defect !== null) throw new JournalDamaged(`${dataFile(folder)} is damaged: ${defect}`);
+  const environment = guardRead(folder, () =>
+    openUnchecked(folder, options.mapSize, options.readOnly ?? false),
+  );
+  try {
+    checkLabel(
+      folder,
+      guardRead(folder, () => environment.get(labelKey)),
+      part,
+    );
+  } catch (error) {
+    void environment.close();
+    throw error;
+  }
+  if (options.readOnly !== true) [dataFile(folder), folder].forEach(syncPath);
+  return environment;
+}
+
+/**
+ * Creates an environment that has only its label. The folder gets its name when it is complete and on disk. Rejects with
+ * `JournalFailure` when the library can't write it.
+ */
+export async function createEnvironment(folder: string, mapSize: number, part: Part): Promise<void> {
+  const unfinished = `${folder}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  const environment = guardWrite(unfinished, () => {
+    const created = openUnchecked(unfinished, mapSize, false);
+    created.putSync(labelKey, encodeLabel(part));
+    return created;
+  });
+  await environment.close();
+  syncPath(dataFile(unfinished));
+  syncPath(unfinished);
+  renameSync(unfinished, folder);
+  syncPath(dirname(folder));
+}
+
+function openUnchecked(folder: string, mapSize: number, readOnly: boolean): Environment {
+  return open<Buffer, number>({
+    // The path of the file is given, because the library remembers the last environment of each base name for ever.
+    path: dataFile(folder),
+    noSubdir: true,
+    mapSize,
+    readOnly,
+    encoding: 'binary',
+    overlappingSync: false,
+    eventTurnBatching: false,
+    commitDelay: 0,
+    maxDbs: 32,
+  });
+}
+
+/** Opens a named database, which is created if the environment is not open for reading only. */
+export function openTable(environment: Environment, name: string): Table {
+  const options = { name, encoding: 'binary', keyEncoding: 'binary' } as const;
+  return guardWrite(folderOf(environment), () => environment.openDB<Buffer, Uint8Array>(options));
+}
+
+/** The bytes of its file that an environment uses. The file may be longer. */
+export function usedBytes(environment: Environment): number {
+  const { lastPageNumber, pageSize } = environment.getStats() as Stats;
+  return (lastPageNumber + 1) * pageSize;
+}
+
+/** How many rows a table has. */
+export function rowsIn(table: Table): number {
+  return (table.getStats() as Stats).entryCount;
+}
+
+/** The size of the environment's pages. */
+export function pageBytesOf(environment: Environment): number {
+  return (environment.getStats() as Stats).pageSize;
+}
+
+/** The statistics that are used here, which the library's types don't describe. */
+interface Stats {
+  readonly lastPageNumber: number;
+  readonly pageSize: number;
+  readonly entryCount: number;
+}
+
+/** The file that holds everything of an environment. */
+export function dataFile(folder: string): string {
+  return join(folder, 'data.mdb');
+}
+
+/** What helps where nothing but a backup has what is damaged. */
+export const restoreAdvice = 'Restore the data folder from a backup, with "payments restore"';
+
+/** The error for such a file. */
+export function damagedFile(file: string, defect: string): JournalDamaged {
+  return new JournalDamaged(`${file} is damaged: ${defect}. ${restoreAdvice}`);
+}
+
+/**
+ * Runs `write`, which puts and removes rows, as one transaction on the calling thread. When this returns, all of it is on
+ * disk. Throws `JournalFailure`; the environment must then be opened again.
+ */
+export function commit<K extends Key>(environment: RootDatabase<Buffer, K>, write: () => void): void {
+  try {
+    environment.transactionSync(write);
+  } catch (error) {
+    throw commitFailure(error, folderOf(environment));
+  }
+}
+
+/**
+ * Commits rows whose keys are greater than every existing key. The library does this in a thread of its own; the rows are
+ * durable when this settles. Rejects with `JournalFailure`.
+ */
+export async function commitAppended(
+  environment: Environment,
+  rows: readonly (readonly [key: number, value: Buffer])[],
+): Promise<void> {
+  const put = environment.put.bind(environment) as unknown as AppendingPut;
+  const appended: Promise<boolean>[] = [];
+  const committed = environment.batch(() => {
+    for (const [key, value] of rows) {
+      appended.push(put(key, value, { append: true }));
+    }
+  });
+  try {
+    const results = await Promise.all([committed, ...appended]);
+    assert(
+      results.every((result) => result),
+      'keys of the log ascend',
+    );
+  } catch (error) {
+    throw await asJournalFailure(error, environment);
+  }
+  environment.resetReadTxn();
+}
+
+/** The library's `put` takes these options, although its types have them for `putSync` only. */
+type AppendingPut = (key: number, value: Buffer, options: { append: true }) => Promise<boolean>;
+
+async function asJournalFailure(error: unknown, environment: Environment): Promise<JournalFailure> {
+  // The commit's promise rejects without a cause. Another promise, `commitError`, rejects with it.
+  const behind = (error as { commitError?: Promise<never> }).commitError;
+  const cause = behind === undefined ? error : await behind.catch((reason: unknown) => reason);
+  return commitFailure(cause, folderOf(environment));
+}
+
+/** Runs what may write by the library. Throws `JournalFailure` when the disk refuses it, else what the library throws. */
+function guardWrite<T>(folder: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw isWriteError(error) ? commitFailure(error, folder) : error;
+  }
+}
+
+/** The failure of a transaction, which ends the service when the disk is at fault (see write-errors.ts). */
+function commitFailure(cause: unknown, folder: string): JournalFailure {
+  const failure = journalFailure(cause, folder);
+  if (isWriteError(cause)) tellWriteError(failure);
+  return failure;
+}
+
+function folderOf(environment: object): string {
+  return dirname((environment as { path: string }).path);
+}
+
+/** The failure to write into `folder` because of `cause`. */
+export function journalFailure(cause: unknown, folder: string): JournalFailure {
+  const diskFull = isDiskFull(cause, folder);
+  const reason = diskFull ? 'the disk is full' : (cause as Error).message;
+  return new JournalFailure(`Could not write to ${folder}: ${reason}`, { diskFull, cause });
+}
+
+const { ENOSPC, EDQUOT, EFBIG, EIO } = constants.errno;
+const mapFull = -30792;
+/** With less free space than this the disk counts as full, because it may be too little for one transaction. */
+const roomBytesMin = 16 << 20;
+
+function isDiskFull(cause: unknown, folder: string): boolean {
+  const { code, errno } = cause as { code?: unknown; errno?: unknown };
+  if (code === 'ENOSPC' || code === 'EDQUOT') return true;
+  const number = typeof code === 'number' ? code : Math.abs(Number(errno));
+  if (number === ENOSPC || number === EDQUOT || number === mapFull) return true;
+  if (number !== EIO && number !== EFBIG) return false;
+  // LMDB reports a write that found too little space (a short write) as an I/O error. A folder that could not be made does not
+  // exist, but the one above it does.
+  const { bavail, bsize } = statfsSync(existsSync(folder) ? folder : dirname(folder));
+  return bavail * bsize < roomBytesMin;
+}
+
+const damageCodes = new Map([
+  [-30797, 'MDB_PAGE_NOTFOUND'],
+  [-30796, 'MDB_CORRUPTED'],
+  [-30794, 'MDB_VERSION_MISMATCH'],
+  [-30793, 'MDB_INVALID'],
+  [-30784, 'MDB_INCOMPATIBLE'],
+  [-30782, 'MDB_BAD_TXN'],
+]);
+
+/**
+ * Runs a read of the environment in `folder`. What LMDB finds damaged is thrown as `JournalDamaged`; a read that it refuses
+ * because a commit has failed, perhaps of another thread, as `JournalFailure`: nothing is damaged.
+ */
+export function guardRead<T>(folder: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { code } = error as { code: number };
+    if (code === panicCode) throw commitFailure(error, folder);
+    const name = damageCodes.get(code);
+    if (name === undefined) throw error;
+    throw new JournalDamaged(`${dataFile(folder)} is damaged: ${name}`, { cause: error });
+  }
+}

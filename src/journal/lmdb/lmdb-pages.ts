@@ -1,0 +1,193 @@
+// The pages of an LMDB file, read from the file without the library, each checked before it is used: see lmdb-file.ts, which reads
+// rows, and lmdb-scan.ts, which reads very many of them.
+
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { JournalDamaged } from '../journal.ts';
+import {
+  bigDataFlag,
+  branchFlag,
+  dataVersion,
+  headerBytes,
+  leafFlag,
+  magic,
+  metaFlag,
+  nodeHeaderBytes,
+  overflowFlag,
+} from './lmdb-format.ts';
+
+const metaBytes = 176;
+const depthMax = 32;
+/** So many pages are remembered: whoever looks up many keys meets the same ones again and again. */
+const rememberedMax = 256;
+const pageSizes: readonly number[] = [4096, 8192, 16384, 32768, 65536];
+
+/** A place of the file that is not as LMDB wrote it. */
+export class FileDamage extends JournalDamaged {
+  override name = 'FileDamage';
+  /** The byte of the file at which the damaged page begins. */
+  readonly at: number;
+  constructor(at: number, message: string) {
+    super(message);
+    this.at = at;
+  }
+}
+
+export interface Tree {
+  readonly depth: number;
+  readonly root: bigint;
+}
+
+/** The file as of one commit. */
+export interface Snapshot {
+  readonly commit: bigint;
+  readonly main: Tree;
+}
+
+export class LmdbPages {
+  readonly path: string;
+  readonly #file: number;
+  #pageSize = 0;
+  /** Pages that were found sound, of one commit. */
+  readonly #remembered = new Map<number, Buffer>();
+  #rememberedOf = -1n;
+
+  /** Opens the file for reading. */
+  constructor(path: string) {
+    this.path = path;
+    this.#file = openSync(path, 'r');
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  get bytes(): number {
+    return fstatSync(this.#file).size;
+  }
+
+  /** The size of a page, once `newest` was called. */
+  get pageSize(): number {
+    return this.#pageSize;
+  }
+
+  /** The newest commit. Throws `FileDamage` when the header pages are damaged. */
+  newest(): Snapshot {
+    const first = this.#meta(0);
+    const second = this.#meta(1);
+    if (first === null && second === null)
+      throw new FileDamage(0, 'both of its header pages are overwritten');
+    const commitOf = (meta: Buffer | null) => meta?.readBigUInt64LE(152) ?? -1n;
+    const newest = commitOf(first) >= commitOf(second) ? first! : second!;
+    return { commit: commitOf(newest), main: treeAt(newest, 96) };
+  }
+
+  #meta(number: number): Buffer | null {
+    const sizes = this.#pageSize === 0 && number === 1 ? pageSizes : [this.#pageSize];
+    for (const size of sizes) {
+      const page = Buffer.alloc(metaBytes);
+      readSync(this.#file, page, 0, metaBytes, number * size);
+      const isMeta = (page.readUInt16LE(18) & metaFlag) !== 0 && page.readUInt32LE(24) === magic;
+      const pageSize = page.readUInt32LE(48);
+      if (!isMeta || (page.readUInt32LE(28) & 0xffff) !== dataVersion || !pageSizes.includes(pageSize))
+        continue;
+      this.#pageSize = pageSize;
+      return page;
+    }
+    return null;
+  }
+
+  /** The value, or its first `lengthMax` bytes, of a row that has pages of its own. Throws `FileDamage`. */
+  overflow(number: bigint, commit: bigint, length: number, lengthMax: number): Buffer {
+    const pages = Math.floor((headerBytes - 1 + length) / this.#pageSize) + 1;
+    const at = Number(number) * this.#pageSize;
+    const bytes = this.#read(at, headerBytes + Math.min(length, lengthMax));
+    const isSound =
+      bytes !== null &&
+      bytes.readBigUInt64LE(0) === number &&
+      bytes.readBigUInt64LE(8) <= commit &&
+      (bytes.readUInt16LE(18) & overflowFlag) !== 0 &&
+      bytes.readUInt32LE(20) >= pages &&
+      at + pages * this.#pageSize <= this.bytes;
+    if (!isSound) throw this.#damage(number, bytes);
+    return bytes.subarray(headerBytes);
+  }
+
+  /** A page of a tree, or what is wrong with it. */
+  page(number: bigint, height: number, commit: bigint): Buffer | FileDamage {
+    if (height < 1 || height > depthMax) return new FileDamage(0, `a tree has the depth ${height}`);
+    // A page of another height that has the same number is damage, and is not taken for the one that is remembered.
+    const name = Number(number) * (depthMax + 1) + height;
+    if (commit !== this.#rememberedOf || this.#remembered.size >= rememberedMax) this.#remembered.clear();
+    this.#rememberedOf = commit;
+    const remembered = this.#remembered.get(name);
+    if (remembered !== undefined) return remembered;
+    const page = this.#read(Number(number) * this.#pageSize, this.#pageSize);
+    if (page === null) return this.#damage(number, null);
+    const found = this.checked(page, number, height, commit);
+    if (!(found instanceof FileDamage)) this.#remembered.set(name, found);
+    return found;
+  }
+
+  /** The same for a page that was read before. */
+  checked(page: Buffer, number: bigint, height: number, commit: bigint): Buffer | FileDamage {
+    const lower = page.readUInt16LE(20);
+    const upper = page.readUInt16LE(22);
+    const kind = page.readUInt16LE(18) & (branchFlag | leafFlag | overflowFlag | metaFlag);
+    const isSound =
+      page.readBigUInt64LE(0) === number &&
+      page.readBigUInt64LE(8) <= commit &&
+      kind === (height > 1 ? branchFlag : leafFlag) &&
+      lower % 2 === 0 &&
+      lower <= upper &&
+      upper <= this.#pageSize - headerBytes &&
+      this.#nodesFit(page, lower / 2, height);
+    return isSound ? page : this.#damage(number, page);
+  }
+
+  #nodesFit(page: Buffer, slots: number, height: number): boolean {
+    for (let slot = 0; slot < slots; slot++) {
+      const start = nodeAt(page, slot);
+      if (start + nodeHeaderBytes > this.#pageSize) return false;
+      const key = start + nodeHeaderBytes + page.readUInt16LE(start + 6);
+      const isBig = (page.readUInt16LE(start + 4) & bigDataFlag) !== 0;
+      const data = height > 1 ? 0 : isBig ? headerBytes : page.readUInt32LE(start);
+      if (key + data > this.#pageSize) return false;
+    }
+    return true;
+  }
+
+  /** Reads pages that follow each other into `bytes`. */
+  readRun(first: number, count: number, bytes: Buffer): void {
+    const length = readSync(this.#file, bytes, 0, count * this.#pageSize, first * this.#pageSize);
+    // What lies outside of the file is no page.
+    bytes.fill(0, length, count * this.#pageSize);
+  }
+
+  #damage(number: bigint, page: Buffer | null): FileDamage {
+    const at = Number(number) * this.#pageSize;
+    const what = page === null ? 'lies outside of the file' : 'is overwritten';
+    return new FileDamage(at, `page ${number} ${what}`);
+  }
+
+  #read(at: number, length: number): Buffer | null {
+    if (at < 2 * this.#pageSize || !Number.isSafeInteger(at)) return null;
+    const bytes = Buffer.allocUnsafe(length);
+    return readSync(this.#file, bytes, 0, length, at) === length ? bytes : null;
+  }
+}
+
+export function nodeAt(page: Buffer, slot: number): number {
+  return headerBytes + page.readUInt16LE(headerBytes + 2 * slot);
+}
+
+export function keyAt(page: Buffer, start: number): Buffer {
+  const at = start + nodeHeaderBytes;
+  return page.subarray(at, at + page.readUInt16LE(start + 6));
+}
+
+export function treeAt(bytes: Buffer, start: number): Tree {
+  return {
+    depth: bytes.readUInt16LE(start + 6),
+    root: bytes.readBigUInt64LE(start + 40),
+  };
+}

@@ -1,0 +1,182 @@
+// The log of a shard as files of a backup or an archive (archive-file.ts). A file has some batches in order, and is named after
+// its first and last sequence, `0000000000000001-0000000000004711.log`. The next file continues where one ends; batches that are
+// in two files count once. The changes of the directory are stored in the same way, with its revisions in place of sequences.
+// Backups and the archive write these files, restore and the log's tools read them.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Change } from '../../domain/record.ts';
+import {
+  ArchiveDamaged,
+  type Frame,
+  plainNameOf,
+  type ReadOptions,
+  readArchiveFile,
+  type WriteOptions,
+  type WrittenFile,
+  writeArchiveFile,
+} from '../files/archive-file.ts';
+import type { Part } from '../files/identity.ts';
+import { JournalDamaged } from '../journal.ts';
+import { decodeTurn, readTurnHeader, responseOf, type TurnHeader, turnDefect } from './codec.ts';
+
+const digits = 16;
+const namePattern = /^(\d{16})-(\d{16})\.log$/;
+
+/** A file, by the first and the last sequence in it. */
+export interface LogFile {
+  readonly path: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** A log batch of a file. */
+export interface FiledBatch extends TurnHeader {
+  readonly bytes: Buffer;
+}
+
+/** A batch or a change for a file, with its position in the order. */
+export interface Sequenced {
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+  readonly bytes: Uint8Array;
+}
+
+function logFileName(first: number, last: number): string {
+  return `${String(first).padStart(digits, '0')}-${String(last).padStart(digits, '0')}.log`;
+}
+
+/** The files in a folder, in order. A folder that does not exist has none. */
+export function logFilesIn(folder: string): LogFile[] {
+  const files: LogFile[] = [];
+  for (const name of namesIn(folder)) {
+    const [, first, last] = namePattern.exec(plainNameOf(name)) ?? [];
+    if (first !== undefined)
+      files.push({ path: join(folder, name), first: Number(first), last: Number(last) });
+  }
+  return files.sort((a, b) => a.first - b.first || a.last - b.last);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** A file that was written, and what is in it. */
+export interface WrittenLogFile extends WrittenFile {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Writes batches (or changes of the directory) to one file, until it has about `bytesMax` bytes. The rest of `source` is for the
+ * next file. Settles with null when there are none.
+ */
+export async function writeLogFile(
+  folder: string,
+  part: Part,
+  type: Frame['type'],
+  source: AsyncIterator<Sequenced>,
+  bytesMax: number,
+  options: WriteOptions,
+): Promise<WrittenLogFile | null> {
+  const begun = await source.next();
+  if (begun.done === true) return null;
+  const first = begun.value.firstSequence;
+  let last = begun.value.lastSequence;
+  let bytes = begun.value.bytes.length;
+  const frames = (async function* () {
+    yield { type, bytes: begun.value.bytes };
+    while (bytes < bytesMax) {
+      const { done, value } = await source.next();
+      if (done === true) return;
+      last = value.lastSequence;
+      bytes += value.bytes.length;
+      yield { type, bytes: value.bytes };
+    }
+  })();
+  const written = await writeArchiveFile(folder, () => logFileName(first, last), part, frames, options);
+  return { ...written, first, last };
+}
+
+/** Files, with the known digests by path. */
+export interface LogFiles {
+  readonly files: readonly LogFile[];
+  readonly part: Part;
+  readonly identities: readonly string[];
+  readonly digests?: ReadonlyMap<string, string>;
+}
+
+/**
+ * The log batches of files after `after`, in order. Throws `JournalDamaged` when some are missing, except for those before
+ * `neededAfter`, which are not needed.
+ */
+export async function* followFiles(
+  source: LogFiles,
+  tag: Buffer,
+  after: number,
+  neededAfter: number,
+): AsyncGenerator<FiledBatch> {
+  const read = (path: string, bytes: Uint8Array, next: number) => {
+    const batch = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const header = batch.length >= 40 ? readTurnHeader(batch) : null;
+    const defect = turnDefect(batch, header?.firstSequence ?? next, tag);
+    if (defect !== null) throw new JournalDamaged(`${path} is damaged at sequence ${next}: ${defect}`);
+    return { bytes: batch, ...header! };
+  };
+  yield* inOrder(source, read, after, neededAfter);
+}
+
+/** The results of `read` for the frames of the files after `after`, in order. */
+export async function* inOrder<T extends Sequenced>(
+  { files, part, identities, digests }: LogFiles,
+  read: (path: string, bytes: Uint8Array, next: number) => T,
+  after: number,
+  neededAfter: number,
+): AsyncGenerator<T> {
+  let next = after + 1;
+  for (const { path, last } of files) {
+    if (last < next) continue;
+    const options: ReadOptions = { identities, ...digestOption(digests?.get(path)) };
+    for await (const { bytes } of readArchiveFile(path, part, options)) {
+      const item = read(path, bytes, next);
+      if (item.lastSequence < next) continue;
+      if (item.firstSequence > Math.max(next, neededAfter + 1))
+        throw new JournalDamaged(
+          `${path} goes on at sequence ${item.firstSequence}: ${next} to ${item.firstSequence - 1} are in no file. ` +
+            'Add the file that holds them, or restore up to what comes before',
+        );
+      yield item;
+      next = item.lastSequence + 1;
+    }
+    if (next <= last)
+      throw new ArchiveDamaged(path, 0, `it ends with sequence ${next - 1} and is named for ${last}`);
+  }
+}
+
+function digestOption(sha256: string | undefined): Pick<ReadOptions, 'sha256'> {
+  return sha256 === undefined ? {} : { sha256 };
+}
+
+/** An entry of a batch, with the request that caused it. */
+export interface FiledEntry {
+  readonly sequence: number;
+  readonly changes: readonly Change[];
+  /** The API request that caused it; null when none did. */
+  readonly requestId: string | null;
+}
+
+/** The entries of a batch after `after`. */
+export function entriesOf({ bytes }: { readonly bytes: Buffer }, after: number): FiledEntry[] {
+  return decodeTurn(bytes)
+    .filter(({ sequence }) => sequence > after)
+    .map(({ sequence, changes, idempotency, cause }) => ({
+      sequence,
+      changes,
+      requestId: responseOf(bytes, idempotency)?.requestId ?? (cause?.by === 'request' ? cause.name : null),
+    }));
+}

@@ -1,0 +1,365 @@
+// Reads the log of a shard from outside: a folder with segments, of a running or a stopped service. The files are only read (see
+// lmdb-file.ts), so a service that writes them is not disturbed. Every batch is checked before it is returned. In the place of
+// damaged or missing ones a defect is returned, which says where it is. So a reader continues behind damage, which recovery
+// never does (see follow.ts).
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Change } from '../../domain/record.ts';
+import { checkLabel, ForeignPart, partOf, type ShardIdentity, tagOf } from '../files/identity.ts';
+import type { ReplayedEntry, StoredResponse } from '../journal.ts';
+import { dataFile } from '../lmdb/environment.ts';
+import { type FileRow, LmdbFile } from '../lmdb/lmdb-file.ts';
+import { FileDamage } from '../lmdb/lmdb-pages.ts';
+import { decodeTurn, readResponse, readTurnHeader, type TurnHeader, turnDefect } from './codec.ts';
+import { segmentName } from './segments.ts';
+
+/** A place in the log. */
+export interface LogPlace {
+  readonly shard: number;
+  readonly file: string;
+  /** The first sequence of the segment. */
+  readonly segment: number;
+  /** The byte of the file, as far as it is known. */
+  readonly byte: number | null;
+}
+
+/** A batch that is not damaged. */
+export interface FoundBatch extends TurnHeader, LogPlace {
+  readonly bytes: Buffer;
+}
+
+/** A damaged or missing part of the log. */
+export interface LogDefect extends LogPlace {
+  readonly defect: string;
+  /** The entries that are lost, as far as they are known. */
+  readonly fromSequence: number;
+  readonly toSequence: number | null;
+}
+
+/** An entry with the response that is stored for its idempotency key. */
+export interface FoundEntry extends ReplayedEntry {
+  readonly shard: number;
+  readonly wallMs: number;
+  readonly response: StoredResponse | null;
+}
+
+export interface LogRange {
+  /** Only entries after this sequence. */
+  readonly after?: number;
+  /** No batch after the one with this sequence. */
+  readonly upTo?: number;
+  /** The newest come first. Then gaps are not reported. */
+  readonly reverse?: boolean;
+}
+
+/** The log of one shard, as the log's tools read it, wherever it lies. */
+export interface LogSource {
+  readonly identity: ShardIdentity;
+  /** Where it lies. */
+  readonly name: string;
+  read(range?: LogRange): Iterable<FoundBatch | LogDefect> | AsyncIterable<FoundBatch | LogDefect>;
+  /** A sequence to read after, so that nothing is left out that was written at or after a time. */
+  sequenceBefore(wallMs: number): number;
+  /** The sequence that it begins with; null when it is empty. */
+  firstSequence(): number | null;
+  /** The last sequence that the checkpoint beside it has; null when there is none. */
+  checkpointSequence(): number | null;
+}
+
+/** The log of a folder, of a backup or of an archive. */
+export interface LogFolder {
+  /** What it is, in words. */
+  readonly name: string;
+  /** Of each shard, by its number. */
+  readonly shards: readonly LogSource[];
+  /** The checkpoint beside the log of a shard; null where there is none. */
+  stateOf(shard: number): StateSource | null;
+  /** What is damaged or missing in the directory's changes, where they lie in files beside the log; null when nothing is. */
+  directoryDefect(): Promise<string | null>;
+}
+
+/** A checkpoint, see stored-state.ts. */
+export interface StateSource {
+  /** The last entry that it reflects. */
+  readonly sequence: number;
+  /** The record with this id, and the unchanging records (such as events) that were made after it. */
+  recordsFrom(id: string): Iterable<Change> | AsyncIterable<Change>;
+}
+
+export interface SegmentFile {
+  readonly firstSequence: number;
+  /** The first sequence of the next segment: a batch from there on is of an owner that had lost the log. */
+  readonly end: number;
+  readonly file: string;
+}
+
+export class LogReader implements LogSource {
+  readonly name: string;
+  readonly identity: ShardIdentity;
+  readonly checkpointSequence: () => number | null;
+  readonly #newestSegment: () => number;
+  readonly #tag: Buffer;
+
+  /** `folder` has a folder for each segment, named by its first sequence. The log must be that of `identity`. `newestSegment`: as it was noted. */
+  constructor(
+    folder: string,
+    identity: ShardIdentity,
+    checkpointSequence: LogSource['checkpointSequence'] = () => null,
+    newestSegment = () => 0,
+  ) {
+    this.name = folder;
+    this.identity = identity;
+    this.checkpointSequence = checkpointSequence;
+    this.#newestSegment = newestSegment;
+    this.#tag = tagOf(identity);
+  }
+
+  /** The segments that are there now, oldest first. */
+  segments(): SegmentFile[] {
+    const names = readdirSync(this.name).filter((name) => /^\d{16}$/.test(name));
+    return names.sort().map((name, i) => ({
+      firstSequence: Number(name),
+      end: Number(names[i + 1] ?? Number.POSITIVE_INFINITY),
+      file: dataFile(join(this.name, name)),
+    }));
+  }
+
+  firstSequence(): number | null {
+    return this.segments()[0]?.firstSequence ?? null;
+  }
+
+  /** The sequence before the first batch of the last segment that began at or before `wallMs`: a place to start from. */
+  sequenceBefore(wallMs: number): number {
+    const start = this.segments().findLast((segment) => {
+      const [first] = this.#batchesOf(segment, {});
+      return first !== undefined && !isDefect(first) && first.wallMs <= wallMs;
+    });
+    return start === undefined ? 0 : start.firstSequence - 1;
+  }
+
+  *read({
+    after = 0,
+    upTo = Number.POSITIVE_INFINITY,
+    reverse = false,
+  }: LogRange = {}): Generator<FoundBatch | LogDefect> {
+    // Before the segments are listed, as one may be begun at any time.
+    const noted = this.#newestSegment();
+    const all = this.segments();
+    const missing = noted > (all.at(-1)?.firstSequence ?? 0) && noted <= upTo ? this.#missing(noted) : null;
+    if (reverse && missing !== null) yield missing;
+    const start = Math.max(
+      0,
+      all.findLastIndex(({ firstSequence }) => firstSequence <= after + 1),
+    );
+    const list = all.slice(start).filter(({ firstSequence }) => firstSequence <= upTo);
+    // A service may drop its oldest segments at any time.
+    const isDropped = (sequence: number) => (this.segments()[0]?.firstSequence ?? 0) > sequence;
+    const gaps = new Gaps(Math.max(after + 1, all[0]?.firstSequence ?? 0), isDropped);
+    for (const segment of reverse ? list.toReversed() : list) {
+      for (const found of this.#batchesOf(segment, { after, reverse })) {
+        if (isDefect(found)) {
+          if (reverse) yield found;
+          else gaps.hold(found);
+          continue;
+        }
+        if (found.firstSequence > upTo || found.lastSequence <= after) continue;
+        if (!reverse) yield* gaps.before(found);
+        yield found;
+      }
+    }
+    yield* gaps.rest();
+    if (!reverse && missing !== null) yield missing;
+  }
+
+  #missing(segment: number): LogDefect {
+    const file = dataFile(join(this.name, segmentName(segment)));
+    const defect = 'the newest segment is missing';
+    const { shard } = this.identity;
+    return { shard, file, segment, byte: null, defect, fromSequence: segment, toSequence: null };
+  }
+
+  #batchesOf(
+    segment: SegmentFile,
+    range: Pick<LogRange, 'after' | 'reverse'>,
+  ): Generator<FoundBatch | LogDefect> {
+    return batchesOf(segment, this.identity, this.#tag, range);
+  }
+}
+
+/** Tells what comes between two batches: nothing, a gap, or damage that was met on the way. */
+export class Gaps {
+  #next: number;
+  readonly #isDropped: (sequence: number) => boolean;
+  #held: LogDefect[] = [];
+
+  /** `next` is the entry that has to come first. */
+  constructor(next: number, isDropped: (sequence: number) => boolean) {
+    this.#next = next;
+    this.#isDropped = isDropped;
+  }
+
+  hold(defect: LogDefect): void {
+    this.#held.push(defect);
+    if (defect.toSequence !== null) this.#next = defect.toSequence + 1;
+  }
+
+  *before({ firstSequence, lastSequence, ...place }: FoundBatch): Generator<LogDefect> {
+    const missing = firstSequence - this.#next;
+    const [from, to] = [this.#next, firstSequence - 1];
+    const open = this.#held.filter(({ toSequence }) => toSequence === null);
+    for (const defect of this.#held)
+      yield defect.toSequence === null && missing > 0
+        ? { ...defect, fromSequence: from, toSequence: to }
+        : defect;
+    if (missing > 0 && open.length === 0 && !this.#isDropped(to)) {
+      const { shard, file, segment } = place;
+      const defect = `there is no batch with the entries ${from} to ${to}`;
+      yield { shard, file, segment, byte: null, defect, fromSequence: from, toSequence: to };
+    }
+    this.#held = [];
+    this.#next = Math.max(this.#next, lastSequence + 1);
+  }
+
+  *rest(): Generator<LogDefect> {
+    yield* this.#held;
+  }
+}
+
+function* batchesOf(
+  { firstSequence: segment, end, file: path }: SegmentFile,
+  identity: ShardIdentity,
+  tag: Buffer,
+  { after = 0, reverse = false }: Pick<LogRange, 'after' | 'reverse'>,
+): Generator<FoundBatch | LogDefect> {
+  const place = { shard: identity.shard, file: path, segment };
+  const damaged = (
+    defect: string,
+    byte: number | null,
+    fromSequence: number,
+    toSequence: number | null = null,
+  ) => ({ ...place, byte, defect, fromSequence, toSequence }) satisfies LogDefect;
+  const file = openFile(path);
+  if (file === undefined) return;
+  if (file instanceof FileDamage) return yield damaged(file.message, file.at, segment);
+  try {
+    const label = labelDefect(file, identity);
+    if (label !== null) return yield damaged(label.message, label.at, segment);
+    // The batch that holds the entry after `after` begins there or before.
+    const floor = reverse ? undefined : floorKey(file, after + 1);
+    let next = Math.max(segment, after + 1);
+    for (const row of file.rows(null, {
+      after: floor ?? labelKey,
+      reverse: false,
+      ...(reverse && { after: undefined, reverse }),
+    })) {
+      if (row instanceof FileDamage) {
+        yield damaged(row.message, row.at, next);
+        continue;
+      }
+      if (row.key.equals(labelKey)) continue;
+      const sequence = sequenceOf(row.key);
+      if (sequence >= end) continue;
+      const bytes = readValue(row);
+      if (bytes instanceof FileDamage) {
+        yield damaged(bytes.message, bytes.at, sequence);
+        continue;
+      }
+      const defect = turnDefect(bytes, sequence, tag);
+      if (defect !== null) {
+        yield damaged(`the batch that begins with ${sequence}: ${defect}`, row.at, sequence);
+        continue;
+      }
+      const header = readTurnHeader(bytes);
+      next = header.lastSequence + 1;
+      yield { ...place, byte: row.at, bytes, ...header };
+    }
+  } finally {
+    file.close();
+  }
+}
+
+/** The file of a segment; undefined when the segment was dropped. */
+function openFile(path: string): LmdbFile | FileDamage | undefined {
+  try {
+    return new LmdbFile(path);
+  } catch (error) {
+    if (error instanceof FileDamage) return error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return existsSync(join(path, '..')) ? new FileDamage(0, 'the file is missing') : undefined;
+  }
+}
+
+function readValue(row: FileRow): Buffer | FileDamage {
+  try {
+    return row.read();
+  } catch (error) {
+    if (error instanceof FileDamage) return error;
+    throw error;
+  }
+}
+
+/** Why the file is not a segment of this log; null when it is. */
+function labelDefect(file: LmdbFile, identity: ShardIdentity) {
+  try {
+    checkLabel(file.path, file.get(null, labelKey), partOf(identity, 'log'));
+    return null;
+  } catch (error) {
+    if (error instanceof FileDamage) return error;
+    if (error instanceof ForeignPart) return { message: error.message, at: null };
+    throw error;
+  }
+}
+
+/** The key after which reading begins, so that the batch with `sequence` comes first. */
+function floorKey(file: LmdbFile, sequence: number): Buffer | undefined {
+  let isNext = false;
+  for (const row of file.rows(null, { after: keyOf(sequence + 0.5), reverse: true })) {
+    if (row instanceof FileDamage) return undefined;
+    if (isNext) return row.key;
+    isNext = true;
+  }
+  return undefined;
+}
+
+export function isDefect(found: FoundBatch | LogDefect): found is LogDefect {
+  return 'defect' in found;
+}
+
+/** The entries of a batch that come after `after`, as they can be shown. */
+export function entriesOf(batch: FoundBatch, after = 0): FoundEntry[] {
+  const { shard, wallMs, bytes } = batch;
+  return decodeTurn(bytes)
+    .filter(({ sequence }) => sequence > after)
+    .map((entry) => {
+      const { idempotency } = entry;
+      const response = idempotency && readResponse(bytes, idempotency.location.offset, idempotency.keyDigest);
+      return { ...entry, shard, wallMs, response };
+    });
+}
+
+// A key is the library's own encoding of positive numbers: the bits of the number as a double, shifted by four bits, big-endian,
+// without the zeros at the end.
+
+function keyOf(sequence: number): Buffer {
+  const bytes = Buffer.alloc(9);
+  const double = Buffer.alloc(8);
+  double.writeDoubleBE(sequence);
+  const bits = double.readBigUInt64BE();
+  bytes.writeBigUInt64BE((bits >> 4n) | (1n << 60n));
+  bytes[8] = Number(bits & 15n) << 4;
+  const length = [4, 6, 8].find((end) => bytes.subarray(end).every((byte) => byte === 0)) ?? 9;
+  return bytes.subarray(0, length);
+}
+
+function sequenceOf(key: Buffer): number {
+  const bytes = Buffer.alloc(9);
+  key.copy(bytes);
+  const bits = (bytes.readBigUInt64BE() << 4n) | BigInt(bytes[8]! >> 4);
+  const double = Buffer.alloc(8);
+  double.writeBigUInt64BE(BigInt.asUintN(64, bits) & ((1n << 63n) - 1n));
+  return double.readDoubleBE();
+}
+
+/** Where an environment's label lies, see environment.ts. */
+const labelKey = keyOf(0);

@@ -1,0 +1,215 @@
+// The engine of the log on LMDB (see log-engine.ts). Log batches become durable in the order in which they are appended. One
+// transaction is in flight at a time, and the next one has all batches that were appended meanwhile. So a batch that failed
+// is never followed on disk by a later one: the disk always has a prefix of what was appended.
+
+import { assert } from '../../core/assert.ts';
+import { type ShardIdentity, tagOf } from '../files/identity.ts';
+import {
+  JournalDamaged,
+  JournalFailure,
+  type LogEnd,
+  type ResponseLocation,
+  type StoredResponse,
+  unlessDamaged,
+} from '../journal.ts';
+import { commitAppended, journalFailure, usedBytes } from '../lmdb/environment.ts';
+import { Preallocation } from '../lmdb/preallocation.ts';
+import { endOfTurn, readResponse, readTurnHeader } from './codec.ts';
+import { readLog } from './follow.ts';
+import type { LogEngine } from './log-engine.ts';
+import { endOf, readStoredResponse, type Segment, type Segments, turnTimeMs } from './segments.ts';
+
+export interface LogOptions {
+  readonly segments: Segments;
+  /** Called with a new segment's first sequence. The segment is written to when this settles. */
+  readonly onSegment: (firstSequence: number) => Promise<void>;
+  /** Finds a stored response whose segment was dropped. */
+  readonly movedResponse: LogEngine['readResponse'];
+  /** A new segment begins when the newest one has more bytes than this. */
+  readonly segmentBytesMax: number;
+  /** It also begins when the newest one's first turn is older than this. */
+  readonly segmentAgeMaxMs: number;
+}
+
+interface Waiting {
+  readonly firstSequence: number;
+  readonly timeMs: number;
+  readonly bytes: Buffer;
+  readonly durable: Promise<void>;
+  readonly settle: (failure: JournalFailure | null) => void;
+}
+
+/** The segment that turns are appended to. */
+interface Active {
+  readonly segment: Segment;
+  /** Null when the segment is damaged; then the next turn begins a new one. */
+  readonly room: Preallocation | null;
+  bytes: number;
+  firstTimeMs: number;
+}
+
+export class SegmentedLog implements LogEngine {
+  readonly #segments: Segments;
+  readonly #onSegment: LogOptions['onSegment'];
+  readonly #movedResponse: LogOptions['movedResponse'];
+  readonly #segmentBytesMax: number;
+  readonly #segmentAgeMaxMs: number;
+  /** Null until `start`. */
+  #nextSequence: number | null = null;
+  #active: Active | null = null;
+  #epoch = 0;
+  /** Batches that are not on disk yet, by first sequence, oldest first. */
+  readonly #waiting = new Map<number, Waiting>();
+  #writing: Promise<void> | null = null;
+  #failure: JournalFailure | null = null;
+  #durableEnd: LogEnd | null = null;
+
+  constructor(options: LogOptions) {
+    this.#segments = options.segments;
+    this.#onSegment = options.onSegment;
+    this.#movedResponse = options.movedResponse;
+    this.#segmentBytesMax = options.segmentBytesMax;
+    this.#segmentAgeMaxMs = options.segmentAgeMaxMs;
+  }
+
+  /** The next entry has this sequence. It goes into the newest segment if the log ends right before it, else into a new one. */
+  start(nextSequence: number): void {
+    this.#nextSequence = nextSequence;
+    const newest = this.#segments.list.at(-1);
+    // What was lost at the log's end lies in the checkpoint: a new segment says from where on the log goes on.
+    if (newest === undefined || logEnd(this.#segments) < nextSequence - 1) return;
+    this.#active = this.#activate(newest, firstTimeMs(this.#segments, newest));
+  }
+
+  #activate(segment: Segment, firstTimeMs: number): Active {
+    const environment = unlessDamaged(() => this.#segments.open(segment));
+    if (environment === undefined) return { segment, room: null, bytes: 0, firstTimeMs };
+    const room = new Preallocation(segment.folder, environment, this.#segmentBytesMax);
+    const bytes = firstTimeMs === Number.POSITIVE_INFINITY ? 0 : usedBytes(environment);
+    return { segment, room, bytes, firstTimeMs };
+  }
+
+  append(partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void> {
+    assert(tagOf(partition).equals(this.#segments.tag), 'a log has the batches of one partition');
+    if (epoch < this.#epoch) this.#failure ??= ownedByAnother(this.#segments.folder, epoch, this.#epoch);
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    assert(expectedSequence === this.#nextSequence, 'a batch follows the one before');
+    const { firstSequence, lastSequence, timeMs } = readTurnHeader(bytes);
+    assert(firstSequence === expectedSequence, 'a batch lies under its first sequence');
+    this.#epoch = epoch;
+    this.#nextSequence = lastSequence + 1;
+    const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
+    const settle = (failure: JournalFailure | null) => (failure === null ? resolve() : reject(failure));
+    this.#waiting.set(firstSequence, { firstSequence, timeMs, bytes, durable, settle });
+    this.#writing ??= this.#writeAll();
+    return durable;
+  }
+
+  read(after: number, upTo?: number): ReturnType<LogEngine['read']> {
+    return readLog(this.#segments, after, upTo);
+  }
+
+  get durableEnd(): LogEnd | null {
+    return this.#durableEnd;
+  }
+
+  async durable(sequence: number): Promise<void> {
+    if (this.#failure !== null) throw this.#failure;
+    // Batches settle in order.
+    const last = [...this.#waiting.values()].findLast(({ firstSequence }) => firstSequence <= sequence);
+    await last?.durable;
+  }
+
+  async #writeAll(): Promise<void> {
+    try {
+      while (this.#waiting.size > 0) {
+        const turns = [...this.#waiting.values()];
+        await this.#write(turns);
+        this.#durableEnd = endOfTurn(turns.at(-1)!.bytes);
+        for (const turn of turns) {
+          this.#waiting.delete(turn.firstSequence);
+          turn.settle(null);
+        }
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#writing = null;
+    }
+  }
+
+  /** Writes the turns in one transaction, in a new segment when one is due. */
+  async #write(turns: readonly Waiting[]): Promise<void> {
+    const [{ firstSequence, timeMs }] = turns as [Waiting];
+    const active = this.#active;
+    const isDue =
+      active !== null &&
+      (active.bytes > this.#segmentBytesMax || timeMs - active.firstTimeMs > this.#segmentAgeMaxMs);
+    // Without descriptors for a new segment, the newest one grows beyond its size, which is better than a failure.
+    if (active === null || (isDue && this.#segments.canCreate)) {
+      await active?.room?.finish();
+      const segment = await this.#segments.create(firstSequence);
+      await this.#onSegment(firstSequence);
+      this.#active = this.#activate(segment, Number.POSITIVE_INFINITY);
+    }
+    const target = this.#active!;
+    const admitted = target.room?.admit(turns);
+    if (admitted !== undefined) await admitted;
+    await commitAppended(
+      this.#segments.open(target.segment),
+      turns.map((turn) => [turn.firstSequence, turn.bytes] as const),
+    );
+    target.firstTimeMs = Math.min(target.firstTimeMs, timeMs);
+    for (const turn of turns) target.bytes += turn.bytes.length;
+  }
+
+  /** Refuses every later turn, because nobody knows what is on a disk that failed once. */
+  #fail(error: unknown): void {
+    const failure = error instanceof JournalFailure ? error : journalFailure(error, this.#segments.folder);
+    this.#failure = failure;
+    for (const turn of this.#waiting.values()) turn.settle(failure);
+    this.#waiting.clear();
+  }
+
+  readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
+    const waiting = this.#waiting.get(location.record);
+    if (waiting !== undefined) return readResponse(waiting.bytes, location.offset, keyDigest) ?? undefined;
+    try {
+      const segment = this.#segments.holding(location.record);
+      const stored =
+        segment && readStoredResponse(this.#segments.open(segment), segment, location, keyDigest);
+      return stored ?? this.#movedResponse(location, keyDigest);
+    } catch (error) {
+      // Its segment may be dropped at this moment.
+      const moved = error instanceof JournalDamaged ? this.#movedResponse(location, keyDigest) : undefined;
+      if (moved !== undefined) return moved;
+      throw error;
+    }
+  }
+
+  /** Closes the log when all appended turns are on disk. */
+  async close(): Promise<void> {
+    this.#failure ??= new JournalFailure('The log is closed', { diskFull: false });
+    await this.#writing;
+    await this.#active?.room?.stop();
+    await this.#segments.close();
+  }
+}
+
+function ownedByAnother(folder: string, epoch: number, newest: number): JournalFailure {
+  return new JournalFailure(
+    `${folder} has a newer owner, whose epoch is ${newest}: a batch of epoch ${epoch} is refused`,
+    { diskFull: false },
+  );
+}
+
+/** When the segment's first turn was; Infinity when it is empty, -Infinity (so that a new one begins) when it is damaged. */
+function firstTimeMs(segments: Segments, segment: Segment): number {
+  const timeMs = unlessDamaged(() => turnTimeMs(segments, segment, 'first') ?? Number.POSITIVE_INFINITY);
+  return timeMs ?? Number.NEGATIVE_INFINITY;
+}
+
+/** The sequence that the log ends with. A damaged segment ends where recovery has left it. */
+function logEnd(segments: Segments): number {
+  return unlessDamaged(() => endOf(segments)) ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,321 @@
+// The segments of the log. Each is a folder with an LMDB environment of its own, named after its first sequence, so that old
+// log batches are dropped by deleting a folder. A folder gets its name when it is complete and is renamed before it is
+// deleted, so a crash never leaves half a segment under that name.
+
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { assert } from '../../core/assert.ts';
+import { type Part, partOf, type ShardIdentity, tagOf } from '../files/identity.ts';
+import { syncPath } from '../files/sync-path.ts';
+import { JournalDamaged, type ResponseLocation, type StoredResponse, unlessDamaged } from '../journal.ts';
+import {
+  createEnvironment,
+  dataFile,
+  type Environment,
+  guardRead,
+  openEnvironment,
+} from '../lmdb/environment.ts';
+import { type CheckDepth, remainingCheck } from '../lmdb/page-check.ts';
+import { SpareDescriptors } from '../lmdb/spare-descriptors.ts';
+import { endOfTurn, readResponse, readTurnHeader, turnDefect } from './codec.ts';
+
+export interface Segment {
+  readonly firstSequence: number;
+  readonly folder: string;
+  environment: Environment | null;
+  /** How its file was checked before. What was opened once is not checked again. */
+  checked: CheckDepth;
+}
+
+/** The log writes its newest segment. A follower, which may run in another thread, only reads. */
+export type Access = 'write' | 'read';
+
+const nameDigits = 16;
+/** The environments that are open at a time: the newest one, and those from which stored responses were read. */
+const openMax = 4;
+
+/** The name of the folder of a segment. */
+export function segmentName(firstSequence: number): string {
+  return String(firstSequence).padStart(nameDigits, '0');
+}
+
+export class Segments {
+  readonly folder: string;
+  /** The shard's number. */
+  readonly shard: number;
+  /** The tag of every log batch. */
+  readonly tag: Buffer;
+  readonly #part: Part;
+  readonly #mapSize: number;
+  readonly #access: Access;
+  readonly #checked: CheckDepth;
+  /** In ascending order. */
+  readonly #list: Segment[] = [];
+  /** The open ones, the least recently used first. */
+  readonly #open: Segment[] = [];
+  readonly #closing = new Set<Promise<void>>();
+  readonly #spares: SpareDescriptors;
+
+  /**
+   * Lists the segments in `logFolder`, the log of the shard `identity`. A writer removes what a crash left unfinished.
+   * `checked` says how this process has checked their files before.
+   */
+  constructor(
+    logFolder: string,
+    mapSize: number,
+    identity: ShardIdentity,
+    access: Access = 'write',
+    checked: CheckDepth = 'none',
+  ) {
+    this.folder = logFolder;
+    this.shard = identity.shard;
+    this.tag = tagOf(identity);
+    this.#part = partOf(identity, 'log');
+    this.#mapSize = mapSize;
+    this.#spares = new SpareDescriptors(logFolder);
+    this.#access = access;
+    this.#checked = checked;
+    if (access === 'write') {
+      for (const name of readdirSync(logFolder))
+        if (/^\d+\.(new|dropped)$/.test(name)) rmSync(join(logFolder, name), { recursive: true });
+      // A segment that a killed process has just begun is seen before its name is durable.
+      syncPath(logFolder);
+    }
+    this.#find();
+  }
+
+  /**
+   * Finds the segments that the log has begun since, and has the next read see what is durable by now: reads within one turn
+   * of the event loop otherwise share a view. A writer knows both already.
+   */
+  refresh(): void {
+    if (this.#access === 'write') return;
+    this.#find();
+    for (const { environment } of this.#open) environment?.resetReadTxn();
+  }
+
+  #find(): void {
+    const last = this.#list.at(-1)?.firstSequence ?? 0;
+    for (const name of readdirSync(this.folder).sort()) {
+      const firstSequence = /^\d{16}$/.test(name) ? Number(name) : 0;
+      if (firstSequence <= last) continue;
+      const folder = join(this.folder, name);
+      this.#list.push({ firstSequence, folder, environment: null, checked: this.#checked });
+    }
+  }
+
+  /** All segments, oldest first. */
+  get list(): readonly Segment[] {
+    return this.#list;
+  }
+
+  /** The folder of the segment with this first sequence, whether it exists or not. */
+  folderOf(firstSequence: number): string {
+    return join(this.folder, segmentName(firstSequence));
+  }
+
+  /** The only segment that can have `sequence`: the last one that does not begin after it. */
+  holding(sequence: number): Segment | undefined {
+    return this.#list.findLast((segment) => segment.firstSequence <= sequence);
+  }
+
+  /** The environment of a segment, which is opened if need be: the newest one for writing. Throws `JournalDamaged`. */
+  open(segment: Segment, check: CheckDepth = 'branches'): Environment {
+    const position = this.#open.indexOf(segment);
+    if (position >= 0) this.#open.splice(position, 1);
+    this.#open.push(segment);
+    const newest = this.#list.at(-1);
+    segment.environment ??= this.#openEnvironment(segment, segment === newest, check);
+    const surplus = this.#open.find((other) => other !== newest && other !== segment);
+    if (surplus !== undefined && this.#open.length > openMax) void this.#close(surplus);
+    return segment.environment;
+  }
+
+  #openEnvironment(segment: Segment, isNewest: boolean, wanted: CheckDepth): Environment {
+    const { folder } = segment;
+    const isWriter = this.#access === 'write';
+    // A file that is being written looks damaged. Its writer has checked it.
+    const check = isNewest && !isWriter ? 'none' : remainingCheck(wanted, segment.checked);
+    const readOnly = !isNewest || !isWriter;
+    this.#spares.release();
+    try {
+      const [part, mapSize] = [this.#part, this.#mapSize];
+      const environment = openEnvironment({ folder, part, mapSize, readOnly, check });
+      if (check !== 'none') segment.checked = check;
+      return environment;
+    } finally {
+      this.#spares.refill();
+    }
+  }
+
+  /** Whether the process has the descriptors that the next segment takes. */
+  get canCreate(): boolean {
+    return this.#spares.refill();
+  }
+
+  /** Creates the next segment and opens it. Throws when the disk does not take it. */
+  async create(firstSequence: number): Promise<Segment> {
+    assert(firstSequence > (this.#list.at(-1)?.firstSequence ?? 0), 'segments ascend');
+    const folder = this.folderOf(firstSequence);
+    this.#spares.release();
+    await createEnvironment(folder, this.#mapSize, this.#part);
+    const segment: Segment = { firstSequence, folder, environment: null, checked: 'leaves' };
+    this.#list.push(segment);
+    this.open(segment);
+    return segment;
+  }
+
+  /** Closes the oldest segment and deletes its folder. */
+  async dropOldest(): Promise<void> {
+    const segment = await this.#forgetOldest();
+    const dropped = `${segment.folder}.dropped`;
+    renameSync(segment.folder, dropped);
+    rmSync(dropped, { recursive: true });
+  }
+
+  /** Closes the segments before this one, which a follower has dropped. */
+  async forgetBefore(firstSequence: number): Promise<void> {
+    while (this.#list.length > 1 && this.#list[0]!.firstSequence < firstSequence) await this.#forgetOldest();
+  }
+
+  /** Closes the oldest segments that were dropped meanwhile; of use to a reader only. */
+  async forgetDropped(): Promise<void> {
+    while (this.#list.length > 1 && !existsSync(this.#list[0]!.folder)) await this.#forgetOldest();
+  }
+
+  async #forgetOldest(): Promise<Segment> {
+    const segment = this.#list.shift()!;
+    await this.#close(segment);
+    return segment;
+  }
+
+  async close(): Promise<void> {
+    for (const segment of [...this.#open]) void this.#close(segment);
+    await Promise.all(this.#closing);
+    this.#spares.release();
+  }
+
+  async #close(segment: Segment): Promise<void> {
+    const position = this.#open.indexOf(segment);
+    if (position >= 0) this.#open.splice(position, 1);
+    const { environment } = segment;
+    segment.environment = null;
+    if (environment === null) return;
+    const closing = environment.close();
+    this.#closing.add(closing);
+    await closing;
+    this.#closing.delete(closing);
+  }
+}
+
+/** What a segment's file takes, bytes; 0 when it is gone. */
+export function fileBytes(segment: Segment): number {
+  return statSync(dataFile(segment.folder), { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/**
+ * When the segment's file was last written, in Unix milliseconds, which is not before its last turn; -Infinity when there
+ * is no file.
+ */
+export function writtenMs(segment: Segment): number {
+  const stats = statSync(dataFile(segment.folder), { throwIfNoEntry: false });
+  return stats?.mtimeMs ?? Number.NEGATIVE_INFINITY;
+}
+
+/**
+ * When the segment's first or last turn was, in Unix milliseconds; undefined when it has none. Throws `JournalDamaged`.
+ */
+export function turnTimeMs(
+  segments: Segments,
+  segment: Segment,
+  which: 'first' | 'last',
+): number | undefined {
+  const environment = segments.open(segment);
+  return guardRead(segment.folder, () => {
+    const key = firstSequenceIn(environment, which);
+    return key && readTurnHeader(readTurn(environment, segment, key, segments.tag)).timeMs;
+  });
+}
+
+/** The first sequence of the first or last log batch in a segment's environment; undefined when it has none. */
+function firstSequenceIn(environment: Environment, which: 'first' | 'last'): number | undefined {
+  // The key of the label comes before those of all batches.
+  const range = which === 'first' ? { start: 1, limit: 1 } : { end: 0, reverse: true, limit: 1 };
+  const [key] = environment.getKeys(range);
+  return key;
+}
+
+/**
+ * The last sequence of the log. When the newest segment is empty it is the one before that segment; without any segment it is
+ * 0. A damaged batch counts as one entry. Throws `JournalDamaged`.
+ */
+export function endOf(segments: Segments): number {
+  const newest = segments.list.at(-1);
+  if (newest === undefined) return 0;
+  const environment = segments.open(newest);
+  return guardRead(newest.folder, () => {
+    const key = firstSequenceIn(environment, 'last');
+    if (key === undefined) return newest.firstSequence - 1;
+    const bytes = borrowTurn(environment, newest, key);
+    if (bytes === undefined) throw misplaced(newest, key);
+    return turnDefect(bytes, key, segments.tag) === null ? readTurnHeader(bytes).lastSequence : key;
+  });
+}
+
+/**
+ * The checksum of the log batch that ends with `sequence`; null when the log has this entry and no batch ends with it. Undefined
+ * when that can't be told, because the batch is damaged, or not there any more.
+ */
+export function checksumAt(segments: Segments, sequence: number): number | null | undefined {
+  const segment = segments.holding(sequence);
+  if (segment === undefined) return undefined;
+  return unlessDamaged(() => {
+    const environment = segments.open(segment);
+    const key = guardRead(segment.folder, () => [
+      ...environment.getKeys({ start: sequence, end: 0, reverse: true, limit: 1 }),
+    ])[0];
+    const bytes = key === undefined ? undefined : borrowTurn(environment, segment, key);
+    if (bytes === undefined || turnDefect(bytes, key!, segments.tag) !== null) return undefined;
+    const end = endOfTurn(bytes);
+    if (end.sequence === sequence) return end.checksum;
+    return end.sequence > sequence ? null : undefined;
+  });
+}
+
+/** The log batch with this first sequence, checked. The bytes are valid until the next read of any environment. */
+function readTurn(environment: Environment, segment: Segment, sequence: number, tag: Buffer): Buffer {
+  const bytes = borrowTurn(environment, segment, sequence);
+  if (bytes === undefined) throw misplaced(segment, sequence);
+  const defect = turnDefect(bytes, sequence, tag);
+  if (defect === null) return bytes;
+  throw damaged(segment, sequence, defect);
+}
+
+/** Of a key that the segment lists and does not find: its keys are not in their order. */
+function misplaced(segment: Segment, sequence: number): JournalDamaged {
+  return damaged(segment, sequence, 'its key is not in its place');
+}
+
+/** The stored response of a key in a log batch. Only its own checksum is checked; the one of the batch takes ten times as long. */
+export function readStoredResponse(
+  environment: Environment,
+  segment: Segment,
+  { record, offset }: ResponseLocation,
+  keyDigest: Uint8Array,
+): StoredResponse | undefined {
+  const bytes = borrowTurn(environment, segment, record);
+  if (bytes === undefined) return undefined;
+  const answer = readResponse(bytes, offset, keyDigest);
+  if (answer !== null) return answer;
+  throw damaged(segment, record, `it has no readable stored response of that key at offset ${offset}`);
+}
+
+function borrowTurn(environment: Environment, segment: Segment, sequence: number): Buffer | undefined {
+  const bytes = guardRead(segment.folder, () => environment.getBinaryFast(sequence));
+  // The library returns its own buffer, with a property `length` that is not the buffer's length. A view has the right one.
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function damaged({ folder }: Segment, sequence: number, defect: string): JournalDamaged {
+  return new JournalDamaged(`The log batch ${sequence} in segment ${basename(folder)} is damaged: ${defect}`);
+}

@@ -1,0 +1,85 @@
+// Gives up the damaged batch that a log ends with, of a shard that no service runs. Recovery never does so by itself, because the
+// batch was acknowledged: an operator decides, who is shown what the batch held as far as it can be read.
+
+import { join } from 'node:path';
+import { commit } from '../lmdb/environment.ts';
+import { type JournalOptions, mapSizesOf, openCheckpoint } from '../open-journal.ts';
+import { readRecord } from '../records/record-frame.ts';
+import { readEntries, readResponse, readTurnHeader, type StoredEntry } from './codec.ts';
+import { DamagedLog, readLog } from './follow.ts';
+import type { FoundEntry } from './log-reader.ts';
+import { Segments } from './segments.ts';
+
+/** The damaged batch at the end of a log. */
+export interface DamagedEnd {
+  readonly segment: string;
+  /** The sequence of its first entry. */
+  readonly sequence: number;
+  readonly bytes: number;
+  readonly defect: string;
+  /** What can be read of it. Each record has a checksum of its own, and one that is damaged is left out. */
+  readonly entries: readonly FoundEntry[];
+  /** Records that are damaged, in entries that can be read. */
+  readonly damagedRecords: number;
+}
+
+/**
+ * Hands the damaged end of a log to `giveUp`, which may remove it, and settles with its result; null when the log's end is
+ * sound. Rejects with `JournalDamaged` when the log is damaged elsewhere.
+ */
+export async function truncateDamagedEnd<T>(
+  options: JournalOptions,
+  giveUp: (end: DamagedEnd, remove: () => void) => Promise<T>,
+): Promise<T | null> {
+  const checkpoint = openCheckpoint(options);
+  const { sequence } = checkpoint;
+  await checkpoint.close();
+  const { dir, identity } = options;
+  const segments = new Segments(join(dir, 'log'), mapSizesOf(options).log, identity);
+  try {
+    const end = await damagedEndOf(segments, sequence);
+    if (end === null) return null;
+    const environment = segments.open(segments.list.at(-1)!);
+    return await giveUp(end, () => commit(environment, () => environment.removeSync(end.sequence)));
+  } finally {
+    await segments.close();
+  }
+}
+
+async function damagedEndOf(segments: Segments, afterSequence: number): Promise<DamagedEnd | null> {
+  try {
+    for await (const _ of readLog(segments, afterSequence));
+    return null;
+  } catch (error) {
+    if (!(error instanceof DamagedLog) || error.tail === null) throw error;
+    const { sequence, defect } = error.tail;
+    const newest = segments.list.at(-1)!;
+    const bytes = Buffer.from(segments.open(newest).get(sequence) ?? Buffer.alloc(0));
+    return {
+      segment: newest.folder,
+      sequence,
+      bytes: bytes.length,
+      defect,
+      ...readableIn(bytes, segments.shard, sequence),
+    };
+  }
+}
+
+function readableIn(bytes: Buffer, shard: number, firstSequence: number) {
+  const stored: StoredEntry[] = [];
+  let wallMs = 0;
+  try {
+    ({ wallMs } = readTurnHeader(bytes));
+    for (const entry of readEntries(bytes)) stored.push(entry);
+  } catch {
+    // What comes behind the damaged place can't be found.
+  }
+  let damagedRecords = 0;
+  const entries = stored.map(({ records, cause, timeMs, idempotency }, i): FoundEntry => {
+    const changes = records.map(readRecord).filter((record) => record !== null);
+    damagedRecords += records.length - changes.length;
+    const response = idempotency && readResponse(bytes, idempotency.location.offset, idempotency.keyDigest);
+    return { shard, sequence: firstSequence + i, timeMs, wallMs, cause, changes, idempotency, response };
+  });
+  return { entries, damagedRecords };
+}

@@ -1,0 +1,56 @@
+// The write-ahead log as its shard sees it: turns are appended and become durable in order. A turn is encoded once, as a log
+// batch, and the engine stores the bytes (log-engine.ts).
+
+import { assert } from '../../core/assert.ts';
+import { type ShardIdentity, tagOf } from '../files/identity.ts';
+import type { Log, LogBatch, ResponseLocation, StoredResponse } from '../journal.ts';
+import { encodeTurn } from './codec.ts';
+import type { LogEngine } from './log-engine.ts';
+
+export class WriteAheadLog implements Log {
+  readonly #engine: LogEngine;
+  readonly #partition: ShardIdentity;
+  readonly #tag: Buffer;
+  /** Null until `start`. */
+  #nextSequence: number | null = null;
+  #epoch = 0;
+
+  constructor(engine: LogEngine, partition: ShardIdentity) {
+    this.#engine = engine;
+    this.#partition = partition;
+    this.#tag = tagOf(partition);
+  }
+
+  /** Starts the log. The next entry has this sequence, and the owner of the batches has this epoch. */
+  start(nextSequence: number, epoch: number): void {
+    this.#nextSequence = nextSequence;
+    this.#epoch = epoch;
+  }
+
+  get nextSequence(): number {
+    assert(this.#nextSequence !== null, 'the log is replayed before anything else');
+    return this.#nextSequence;
+  }
+
+  get durableEnd(): Log['durableEnd'] {
+    return this.#engine.durableEnd;
+  }
+
+  append(turn: LogBatch): ReturnType<Log['append']> {
+    const { firstSequence, entries } = turn;
+    assert(entries.length > 0, 'a turn has entries');
+    assert(firstSequence === this.nextSequence, 'a turn follows the one before');
+    const { bytes, locations, changes } = encodeTurn(turn, this.#tag, this.#epoch);
+    this.#nextSequence = firstSequence + entries.length;
+    const durable = this.#engine.append(this.#partition, this.#epoch, firstSequence, bytes);
+    return { locations, changes, durable };
+  }
+
+  readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
+    return this.#engine.readResponse(location, keyDigest);
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+}

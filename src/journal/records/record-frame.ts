@@ -1,0 +1,195 @@
+// A record as bytes: a key and a value, which are the same in the log and in the checkpoint. The checkpoint's follower, and
+// everything else that moves records, moves these bytes as they are, and decodes only what it needs of them.
+//
+// The key is the id with its prefix last, packed (see packed-text.ts), so that the order of the keys is the order in which the
+// records were made, whatever their kind is. The value, little-endian:
+//
+//   0  number of the kind (u8)   1  version of its layout (u8)   2  flags (u8): 1 live mode, 2 the record is removed
+//   3  length of the organization (u8), then the organization, packed
+//   …  the values of the other fields, see record-layout.ts: msgpack, one array
+//   …  CRC-32 of the key and of everything before it in the value (u32)
+
+import { crc32 } from 'node:zlib';
+import { Packr, RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
+import { assert } from '../../core/assert.ts';
+import type { IndexedRecord } from '../../domain/indexes.ts';
+import type { StoredRecord } from '../../domain/record.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { checksumBytes } from './checksum.ts';
+import { packedBytes, packText, unpackText, writePacked } from './packed-text.ts';
+import {
+  type FrameHead,
+  indexedIn,
+  indexedOf,
+  kindOf,
+  numbersOf,
+  recordOf,
+  valuesOf,
+} from './record-layout.ts';
+
+export interface RecordFrame {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+const idLengthMax = 100;
+const flags = { livemode: 1, removed: 2 } as const;
+const flagsAt = 2;
+const organizationAt = 4;
+// Bytes within a record are copied, because records are mostly decoded from LMDB's own buffer, which its next read overwrites.
+const packr = new Packr({ useRecords: false, variableMapSize: true, copyBuffers: true });
+
+/** Has the library return its own buffer, whose next use overwrites it, with where the values begin and end. */
+const packedInPlace = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;
+type PackedInPlace = Buffer & { readonly start: number; readonly end: number };
+
+/** The id with its prefix last, as it is in keys; empty when the text can't be an id. */
+function turnId(id: string): string {
+  // A reader may ask for any text.
+  const end = id.length > idLengthMax ? -1 : id.indexOf('_');
+  return end < 1 || /[^0-9A-Z_a-z]/.test(id) ? '' : `${id.slice(end + 1)}_${id.slice(0, end)}`;
+}
+
+/** The id again. */
+function turnBack(turned: string): string {
+  const end = turned.lastIndexOf('_');
+  return `${turned.slice(end + 1)}_${turned.slice(0, end)}`;
+}
+
+/** The key of the record with this id; null when the text can't be an id. */
+export function keyOfId(id: string): Buffer | null {
+  const turned = turnId(id);
+  return turned === '' ? null : packText(turned);
+}
+
+export function idOfFrame({ key }: RecordFrame): string {
+  return turnBack(unpackText(key));
+}
+
+/** Writes a record as its key and, directly after it, its value; returns how long the key is. */
+export function writeRecord(writer: ByteWriter, record: StoredRecord): number {
+  const { number, version } = numbersOf(record.kind);
+  const { id } = record;
+  const prefixEnd = id.indexOf('_');
+  const keyBytes = packedBytes(id);
+  const organization = packedOrganization(record.org);
+  const values = packr.pack(valuesOf(record), packedInPlace) as PackedInPlace;
+  const valuesBytes = values.end - values.start;
+  const valuesAt = keyBytes + organizationAt + organization.length;
+  const start = writer.skip(valuesAt + valuesBytes + checksumBytes);
+  const { buffer } = writer;
+  assert(
+    prefixEnd > 0 && id.length <= idLengthMax && writePacked(id, buffer, start, prefixEnd),
+    `${id} is an id`,
+  );
+  const head = start + keyBytes;
+  buffer[head] = number;
+  buffer[head + 1] = version;
+  buffer[head + flagsAt] = (record.livemode ? flags.livemode : 0) | (record.removed ? flags.removed : 0);
+  buffer[head + organizationAt - 1] = organization.length;
+  buffer.set(organization, head + organizationAt);
+  values.copy(buffer, start + valuesAt, values.start, values.end);
+  const end = start + valuesAt + valuesBytes;
+  buffer.writeUInt32LE(crc32(buffer.subarray(start, end)), end);
+  return keyBytes;
+}
+
+const alone = new ByteWriter();
+
+/** The frame of a record that is not in a log batch. */
+export function encodeRecord(record: StoredRecord): RecordFrame {
+  alone.clear();
+  const keyBytes = writeRecord(alone, record);
+  const bytes = alone.copy();
+  return { key: bytes.subarray(0, keyBytes), value: bytes.subarray(keyBytes) };
+}
+
+/** Whether the value matches its checksum. In a log batch this is not needed, because the batch has a checksum of its own. */
+export function isSound({ key, value }: RecordFrame): boolean {
+  const end = value.length - checksumBytes;
+  return end > organizationAt && value.readUInt32LE(end) === crc32(value.subarray(0, end), crc32(key));
+}
+
+/** Whether the frame says that the record was removed. The checkpoint has no such frames. */
+export function isRemoved({ value }: RecordFrame): boolean {
+  return (value[flagsAt]! & flags.removed) !== 0;
+}
+
+export function organizationOf({ value }: RecordFrame): string {
+  return unpackedOrganization(value);
+}
+
+/** Decodes the record with this id. Its value must match its checksum. */
+export function decodeRecord(id: string, value: Buffer): StoredRecord {
+  return recordOf(headOf(id, value), value[1]!, packr.unpack(valuesIn(value)));
+}
+
+/** Decodes as much of the record with this id as its index rows depend on. Its value must match its checksum. */
+export function decodeIndexed(id: string, value: Buffer): IndexedRecord {
+  const head = headOf(id, value);
+  const count = indexedIn(head.kind, value[1]!);
+  if (count === null) return decodeRecord(id, value);
+  const packed = valuesIn(value);
+  const values: unknown[] = [];
+  packr.unpackMultiple(packed.subarray(arrayHeadBytes(packed)), (each) => {
+    values.push(each);
+    return values.length < count;
+  });
+  return indexedOf(head, values);
+}
+
+function headOf(id: string, value: Buffer): FrameHead {
+  const head: { -readonly [name in keyof FrameHead]: FrameHead[name] } = {
+    kind: kindOf(value[0]!),
+    id,
+    org: unpackedOrganization(value),
+    livemode: (value[flagsAt]! & flags.livemode) !== 0,
+  };
+  if ((value[flagsAt]! & flags.removed) !== 0) head.removed = true;
+  return head;
+}
+
+/** The values of a record: a msgpack array. */
+function valuesIn(value: Buffer): Buffer {
+  return value.subarray(organizationAt + value[organizationAt - 1]!, value.length - checksumBytes);
+}
+
+/** The bytes before the first item of an array: one with up to 15 items has its length in the first of them. */
+function arrayHeadBytes(packed: Buffer): number {
+  return packed[0]! < 0xa0 ? 1 : 3;
+}
+
+/** The record of a frame; null when its bytes are damaged. */
+export function readRecord(frame: RecordFrame): StoredRecord | null {
+  return isSound(frame) ? decodeRecord(idOfFrame(frame), frame.value) : null;
+}
+
+/** The most organizations that are remembered. Beyond that, the map is cleared. */
+const rememberedMax = 1_000;
+const packedOrganizations = new Map<string, Buffer>();
+/** By the packed bytes as Latin-1. One text for all records of an organization takes its memory once. */
+const organizations = new Map<string, string>();
+
+function packedOrganization(org: string): Buffer {
+  let packed = packedOrganizations.get(org);
+  if (packed === undefined) {
+    const bytes = packText(org);
+    assert(bytes !== null && bytes.length < 256, `${org} is the id of an organization`);
+    packed = bytes;
+    if (packedOrganizations.size >= rememberedMax) packedOrganizations.clear();
+    packedOrganizations.set(org, packed);
+  }
+  return packed;
+}
+
+function unpackedOrganization(value: Buffer): string {
+  const end = organizationAt + value[organizationAt - 1]!;
+  const packed = value.toString('latin1', organizationAt, end);
+  let org = organizations.get(packed);
+  if (org === undefined) {
+    org = unpackText(value, organizationAt, end);
+    if (organizations.size >= rememberedMax) organizations.clear();
+    organizations.set(packed, org);
+  }
+  return org;
+}
