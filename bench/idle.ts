@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { newSecretsKey } from '../src/journal/secret-box.ts';
+import { newSecretsKey } from '../src/crypto/secret-box.ts';
 import { memoryMib } from './memory.ts';
 import { familyOf, processSeconds } from './processor-time.ts';
 import { freePort, ready, temporaryFolder } from './targets.ts';

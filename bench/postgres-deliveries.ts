@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { signatureHeader, signatureHeaderName } from '../src/networks/signed-message.ts';
+import { signatureHeader, signatureHeaderName } from '../src/crypto/signed-message.ts';
 
 const [connectionString, caFile] = process.argv.slice(2) as [string, string];
 const inFlightMax = 5;

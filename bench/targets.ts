@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { newSecretsKey } from '../src/crypto/secret-box.ts';
 import { bytesBelow } from '../src/data-folder/disk-space.ts';
-import { newSecretsKey } from '../src/journal/secret-box.ts';
 import { callOperator } from '../src/operator/cli/operator-client.ts';
 import { processSeconds, serviceThreads, type ThreadSeconds } from './processor-time.ts';
 

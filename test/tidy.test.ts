@@ -16,6 +16,8 @@ const layers = [
   'contract',
   'domain',
   'store',
+  'crypto',
+  'http-client',
   'journal',
   'shard',
   'networks',
@@ -175,7 +177,6 @@ test('the journal is a port: what lies above imports only what these files offer
     'journal/records/record-frame.ts',
     'journal/restore-journal.ts',
     'journal/files/row-store.ts',
-    'journal/secret-box.ts',
     'journal/files/sync-path.ts',
     'journal/write-errors.ts',
   ];

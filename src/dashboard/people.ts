@@ -4,6 +4,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { MonotonicClock } from '../core/clock.ts';
 import { KeyedBuckets } from '../core/keyed-buckets.ts';
+import type { SecretBox } from '../crypto/secret-box.ts';
 import { digestOf } from '../directory/api-key.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { Member } from '../directory/members.ts';
@@ -11,7 +12,6 @@ import type { Session, SessionLimits } from '../directory/sessions.ts';
 import type { KnownMember } from '../edge/dashboard/known-sessions.ts';
 import { VisitorBuckets } from '../edge/http/visitors.ts';
 import { createFormGuard, type FormGuard } from '../html/form-guard.ts';
-import type { SecretBox } from '../journal/secret-box.ts';
 import type { Audit } from '../operator/server/audit.ts';
 import { type Cookies, createCookies } from './cookies.ts';
 import type { Incoming } from './incoming.ts';

@@ -4,6 +4,7 @@
 
 import { ConfigError, type Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
+import { idOfKey, newSecretsKey, SecretBox, SecretUnreadable } from '../crypto/secret-box.ts';
 import type { Directory } from '../directory/directory.ts';
 import { totpOwner } from '../directory/members.ts';
 import { endpointIndex, indexRowsOf } from '../domain/indexes.ts';
@@ -11,7 +12,6 @@ import type { WebhookEndpointRecord } from '../domain/record.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { encodeRecord, type RecordFrame } from '../journal/records/record-frame.ts';
-import { idOfKey, newSecretsKey, SecretBox, SecretUnreadable } from '../journal/secret-box.ts';
 import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
 import { CliFailure, type SecretsKeyRolled } from '../operator/cli/context.ts';
 import {

@@ -6,9 +6,9 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { ConfigError, type Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
+import { isSecretsKey, newSecretsKey, SecretBox, SecretUnreadable } from '../crypto/secret-box.ts';
 import type { Directory } from '../directory/directory.ts';
 import { syncPath } from '../journal/files/sync-path.ts';
-import { isSecretsKey, newSecretsKey, SecretBox, SecretUnreadable } from '../journal/secret-box.ts';
 
 const variable = 'PAYMENTS_SECRETS_KEY_FILE';
 const makeOne = '(umask 077; openssl rand -base64 32 > FILE)';

@@ -6,7 +6,7 @@ import { pack } from 'msgpackr';
 import { memberPrefix } from '../contract/id-prefixes.ts';
 import { createRandomText } from '../core/ids.ts';
 import { hasHidden, withoutHidden } from '../core/shown-text.ts';
-import type { SecretOwner } from '../journal/secret-box.ts';
+import type { SecretOwner } from '../crypto/secret-box.ts';
 import type { DirectoryStore } from './directory-store.ts';
 import { DirectoryRefusal } from './refusal.ts';
 

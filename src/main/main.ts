@@ -18,6 +18,7 @@ import type { Config } from '../config/config-schema.ts';
 import { openFilesMax, withinOpenFiles } from '../config/descriptors.ts';
 import { machineBytes, withShardMemory } from '../config/machine-memory.ts';
 import { scrub } from '../core/secret-text.ts';
+import { SecretBox } from '../crypto/secret-box.ts';
 import { type AnswerVisit, createDashboard, type DashboardOptions } from '../dashboard/dashboard.ts';
 import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import {
@@ -38,7 +39,6 @@ import { answerVisits } from '../edge/dashboard/dashboard-port.ts';
 import { examine } from '../health/doctor.ts';
 import { checkHttpServerBinary } from '../health/http-server-binary.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
-import { SecretBox } from '../journal/secret-box.ts';
 import { systemTimers } from '../networks/timers.ts';
 import { CliFailure, ServiceCrash } from '../operator/cli/context.ts';
 import { Audit } from '../operator/server/audit.ts';

@@ -4,9 +4,9 @@
 import { randomInt } from 'node:crypto';
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import type { Clock } from '../core/clock.ts';
+import { signatureHeader, signatureHeaderName, signatureSecondsMax } from '../crypto/signed-message.ts';
 import { isOperationAnswer, type Operation, type OperationAnswer, parsed } from './http-contract.ts';
 import type { Posted, SendPost } from './post.ts';
-import { signatureHeader, signatureHeaderName, signatureSecondsMax } from './signed-message.ts';
 
 export interface Integrator {
   readonly url: string;

@@ -6,6 +6,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import { maskText } from '../core/secret-text.ts';
+import { signatureFault, signatureHeader, signatureHeaderName } from '../crypto/signed-message.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardDetails } from '../domain/record.ts';
@@ -29,7 +30,6 @@ import type {
   Report,
 } from './network.ts';
 import type { SendPost } from './post.ts';
-import { signatureFault, signatureHeader, signatureHeaderName } from './signed-message.ts';
 
 export interface HttpConnectorOptions {
   /** Where operations are posted to. */

@@ -8,6 +8,7 @@ import type { Now } from '../core/clock.ts';
 import { createIdFactory, createRandomText, type FillRandom, type IdFactory } from '../core/ids.ts';
 import { createMoroccoCalendar } from '../core/morocco-day.ts';
 import { isOfLanguage, type OnVisitFailed } from '../core/visit-failure.ts';
+import type { SecretBox } from '../crypto/secret-box.ts';
 import type { AnyCommand, Done } from '../domain/command.ts';
 import { type Command, decide } from '../domain/decide.ts';
 import type { Context, Decision, Settings } from '../domain/decision.ts';
@@ -27,7 +28,6 @@ import {
   type ResponseLocation,
   type StoredResponse,
 } from '../journal/journal.ts';
-import type { SecretBox } from '../journal/secret-box.ts';
 import { RecordStore } from '../store/record-store.ts';
 import type { Availability, ShardAccount } from './account.ts';
 import { DamagedTasks } from './damaged-tasks.ts';

@@ -2,8 +2,8 @@
 // address that its name resolves to. The same rules are checked again at each attempt.
 
 import type { Config } from '../config/config-schema.ts';
-import { checkWebhookUrl } from '../webhooks/address-guard.ts';
-import { createResolver, ResolutionFailure } from '../webhooks/resolver.ts';
+import { checkWebhookUrl } from '../http-client/address-guard.ts';
+import { createResolver, ResolutionFailure } from '../http-client/resolver.ts';
 
 const lookupTimeoutMs = 5_000;
 

@@ -5,7 +5,10 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config-schema.ts';
 import { networkPath } from '../contract/page-paths.ts';
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
-import type { SecretBox } from '../journal/secret-box.ts';
+import type { SecretBox } from '../crypto/secret-box.ts';
+import { checkWebhookUrl } from '../http-client/address-guard.ts';
+import { Posts } from '../http-client/posts.ts';
+import { createResolver } from '../http-client/resolver.ts';
 import {
   availableIn,
   type ConnectorName,
@@ -23,9 +26,6 @@ import { createSimulator } from '../networks/simulator.ts';
 import { systemTimers } from '../networks/timers.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
-import { checkWebhookUrl } from '../webhooks/address-guard.ts';
-import { Posts } from '../webhooks/posts.ts';
-import { createResolver } from '../webhooks/resolver.ts';
 
 /** Why an address can't be that of a payment network or of its page, in short; null when it can. */
 export function networkAddressFaultOf({ webhooks }: Config): (url: string) => string | null {

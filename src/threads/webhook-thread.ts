@@ -4,7 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Registry } from 'prom-client';
-import { SecretBox } from '../journal/secret-box.ts';
+import { SecretBox } from '../crypto/secret-box.ts';
+import { createResolver } from '../http-client/resolver.ts';
 import type { FromShard } from '../shard/protocol.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
@@ -12,7 +13,6 @@ import { countThreadTime } from '../telemetry/thread-time.ts';
 import { createWebhookMetrics } from '../telemetry/webhook-metrics.ts';
 import { Attempts } from '../webhooks/attempt.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
-import { createResolver } from '../webhooks/resolver.ts';
 import type { Instruction, Notice, WebhookThreadData } from './thread-protocol.ts';
 import { Visits } from './visits.ts';
 

@@ -2,10 +2,10 @@
 // delivery that arrives twice by the event's id.
 
 import { answerKeptBytesMax } from '../contract/limits.ts';
+import { signatureHeader, signatureHeaderName } from '../crypto/signed-message.ts';
 import type { AttemptResult } from '../domain/record.ts';
-import { signatureHeader, signatureHeaderName } from '../networks/signed-message.ts';
-import type { Connections } from './connections.ts';
-import { type PostOptions, Posts } from './posts.ts';
+import type { Connections } from '../http-client/connections.ts';
+import { type PostOptions, Posts } from '../http-client/posts.ts';
 
 export interface AttemptInput {
   /** The endpoint whose connections are used. */

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
-import { newSecretsKey } from '../../src/journal/secret-box.ts';
+import { newSecretsKey } from '../../src/crypto/secret-box.ts';
 import { hiddenFields, password, Visitor } from '../dashboard/fixture.ts';
 import { paymentsWith } from '../main/payments-command.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';

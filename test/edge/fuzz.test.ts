@@ -9,11 +9,11 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { exampleRequests } from '../../src/contract/openapi/operations.ts';
 import { type Operation, routeTable } from '../../src/contract/routes/table.ts';
+import { signatureHeader } from '../../src/crypto/signed-message.ts';
 import { entrances } from '../../src/dashboard/entrance.ts';
 import { dashboardRows } from '../../src/dashboard/table.ts';
 import { type Field, hashOf, signedFields } from '../../src/networks/cmi/hash.ts';
 import type { connectors } from '../../src/networks/connectors.ts';
-import { signatureHeader } from '../../src/networks/signed-message.ts';
 import {
   type Dashboard,
   hiddenFields,

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openapiDocument } from '../../src/contract/openapi/document.ts';
-import { signatureHeader, signatureHeaderName } from '../../src/networks/signed-message.ts';
+import { signatureHeader, signatureHeaderName } from '../../src/crypto/signed-message.ts';
 import { temporaryFolder } from '../service.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/guide/webhooks.md'), 'utf8');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSecretsKey, newSecretsKey, SecretBox } from '../../src/journal/secret-box.ts';
+import { isSecretsKey, newSecretsKey, SecretBox } from '../../src/crypto/secret-box.ts';
 
 const owner = { id: 'we_1', org: 'org_1' };
 const secret = 'svc_whsec_abcdefghijklmnopqrstuvwxyz012345';

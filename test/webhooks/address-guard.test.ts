@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkWebhookUrl, isPublicAddress } from '../../src/webhooks/address-guard.ts';
+import { checkWebhookUrl, isPublicAddress } from '../../src/http-client/address-guard.ts';
 
 const longPath = (length: number) => `https://example.com/${'a'.repeat(length - 20)}`;
 

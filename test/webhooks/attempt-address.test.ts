@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { createResolver } from '../../src/webhooks/resolver.ts';
+import { createResolver } from '../../src/http-client/resolver.ts';
 import { attempts, authority, makeAttempts, withReceiver } from './attempt-harness.ts';
 import { addressRecords, nameError, startDnsServer } from './dns-server.ts';
 import type { Respond } from './receiver.ts';

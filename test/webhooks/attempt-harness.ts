@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { AttemptResult } from '../../src/domain/record.ts';
+import type { Connections } from '../../src/http-client/connections.ts';
+import type { PostOptions } from '../../src/http-client/posts.ts';
 import { Attempts } from '../../src/webhooks/attempt.ts';
-import type { Connections } from '../../src/webhooks/connections.ts';
-import type { PostOptions } from '../../src/webhooks/posts.ts';
 import { createAuthority } from './certificates.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
 

@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import type { AttemptResult } from '../../src/domain/record.ts';
-import { verifiedForMs } from '../../src/webhooks/connections.ts';
-import { idleMsOf } from '../../src/webhooks/exchange.ts';
-import { Posts } from '../../src/webhooks/posts.ts';
-import { ResolutionFailure } from '../../src/webhooks/resolver.ts';
+import { verifiedForMs } from '../../src/http-client/connections.ts';
+import { idleMsOf } from '../../src/http-client/exchange.ts';
+import { Posts } from '../../src/http-client/posts.ts';
+import { ResolutionFailure } from '../../src/http-client/resolver.ts';
 import { createManualClock } from '../manual-clock.ts';
 import {
   attempts,

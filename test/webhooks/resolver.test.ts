@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createResolver, ResolutionFailure, type ResolverOptions } from '../../src/webhooks/resolver.ts';
+import { createResolver, ResolutionFailure, type ResolverOptions } from '../../src/http-client/resolver.ts';
 import {
   addressRecords,
   nameError,

@@ -3,8 +3,8 @@ import { createHmac, randomFillSync } from 'node:crypto';
 import { test } from 'node:test';
 import Stripe from 'stripe';
 import { createRandomText } from '../../src/core/ids.ts';
+import { signatureHeader } from '../../src/crypto/signed-message.ts';
 import { newSigningSecret } from '../../src/domain/webhook-endpoints.ts';
-import { signatureHeader } from '../../src/networks/signed-message.ts';
 
 const stripe = new Stripe('sk_test_unused');
 const secret = 'svc_whsec_0123456789ABCDEFGHIJabcdefghij';

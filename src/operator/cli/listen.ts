@@ -4,7 +4,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { signatureHeader, signatureHeaderName } from '../../networks/signed-message.ts';
+import { signatureHeader, signatureHeaderName } from '../../crypto/signed-message.ts';
 import { OperatorFailure } from '../protocol.ts';
 import type { FollowedEvent, FollowStart } from '../server/webhook-commands.ts';
 import { type ApiOptions, addApiOptions, apiOf, followEvents, httpUrl } from './api-client.ts';

@@ -2,8 +2,8 @@
 // secrets.
 
 import { type Mode, modeOf } from '../../contract/vocabulary.ts';
+import type { SecretBox } from '../../crypto/secret-box.ts';
 import type { AttemptResult, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
-import type { SecretBox } from '../../journal/secret-box.ts';
 import { isoTime } from './iso-time.ts';
 
 export interface PresentedEndpoint {
