@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { newSecretsKey } from '../src/crypto/secret-box.ts';
 import { bytesBelow } from '../src/data-folder/disk-space.ts';
-import { callOperator } from '../src/operator/cli/operator-client.ts';
+import { callOperator } from '../src/operator/socket/operator-client.ts';
 import { processSeconds, serviceThreads, type ThreadSeconds } from './processor-time.ts';
 
 const startMsMax = 30_000;

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
-import { callOperator } from '../src/operator/cli/operator-client.ts';
+import { callOperator } from '../src/operator/socket/operator-client.ts';
 import { bench, positive } from './options.ts';
 import { deliveringLocally, Receiver } from './receiver.ts';
 import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';

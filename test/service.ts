@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { callOperator } from '../src/operator/cli/operator-client.ts';
+import { callOperator } from '../src/operator/socket/operator-client.ts';
 import { assertDescribed } from './answers.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -25,8 +25,8 @@ import { RowStore } from '../journal/files/row-store.ts';
 import { makeFolder } from '../journal/files/sync-path.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { type Sequenced, type WrittenLogFile, writeLogFile } from '../journal/log/log-files.ts';
-import type { ReportProgress } from '../operator/cli/verification.ts';
-import { auditPieces } from '../operator/server/audit-copy.ts';
+import { auditPieces } from '../operator/audit/audit-copy.ts';
+import type { ReportProgress } from '../operator/results/verification.ts';
 import {
   auditPartOf,
   type FileEntry,

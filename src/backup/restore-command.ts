@@ -14,7 +14,7 @@ import {
   type Restored,
   type Resumed,
 } from '../operator/cli/context.ts';
-import type { ReportProgress, Verification } from '../operator/cli/verification.ts';
+import type { ReportProgress, Verification } from '../operator/results/verification.ts';
 import { identitiesIn } from './age-identities.ts';
 import { isClear } from './backup-command.ts';
 import { restore } from './restore.ts';

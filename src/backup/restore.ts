@@ -27,9 +27,9 @@ import { tagOf } from '../journal/files/identity.ts';
 import { type FiledBatch, type LogFile, logFilesIn } from '../journal/log/log-files.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { restoreCheckpoint, restoreLog } from '../journal/restore-journal.ts';
+import { type AuditPiece, restoreAudit } from '../operator/audit/audit-copy.ts';
 import type { Restored, RestoreTarget } from '../operator/cli/context.ts';
-import type { ReportProgress, Verification } from '../operator/cli/verification.ts';
-import { type AuditPiece, restoreAudit } from '../operator/server/audit-copy.ts';
+import type { ReportProgress, Verification } from '../operator/results/verification.ts';
 import {
   clockAfter,
   clockKey,

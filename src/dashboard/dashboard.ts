@@ -6,7 +6,7 @@ import { mayEnter } from '../directory/sessions.ts';
 import type { DashboardAnswer, DashboardRequest, Visited } from '../edge/dashboard/dashboard-port.ts';
 import { createClientAddressText } from '../edge/http/client-address.ts';
 import { createVisitorOf } from '../edge/http/visitors.ts';
-import type { OperatorServices } from '../operator/server/services.ts';
+import type { OperatorServices } from '../operator/use-cases/services.ts';
 import { setLanguage } from './cookies.ts';
 import { createDesk } from './desk.ts';
 import { redirect } from './document.ts';

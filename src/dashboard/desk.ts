@@ -1,9 +1,9 @@
 // The desk of a visit: what a room asks the service for, with the member as the author of every command.
 
 import { routeTable } from '../contract/routes/table.ts';
-import { OperatorFailure } from '../operator/protocol.ts';
-import type { Audit } from '../operator/server/audit.ts';
-import type { ApiOutcome, OperatorServices } from '../operator/server/services.ts';
+import type { Audit } from '../operator/audit/audit.ts';
+import { OperatorFailure } from '../operator/socket/protocol.ts';
+import type { ApiOutcome, OperatorServices } from '../operator/use-cases/services.ts';
 import type { Incoming } from './incoming.ts';
 import type { Desk, ResultOf, Visit } from './row.ts';
 import type { Searches } from './searches.ts';

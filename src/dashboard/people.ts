@@ -12,7 +12,7 @@ import type { Session, SessionLimits } from '../directory/sessions.ts';
 import type { KnownMember } from '../edge/dashboard/known-sessions.ts';
 import { VisitorBuckets } from '../edge/http/visitors.ts';
 import { createFormGuard, type FormGuard } from '../html/form-guard.ts';
-import type { Audit } from '../operator/server/audit.ts';
+import type { Audit } from '../operator/audit/audit.ts';
 import { type Cookies, createCookies } from './cookies.ts';
 import type { Incoming } from './incoming.ts';
 import { isPassword } from './password.ts';

@@ -13,8 +13,8 @@ import { JournalFailure, type OwnJournal } from '../journal/journal.ts';
 import { layoutVersions, openJournal, recordFields } from '../journal/open-journal.ts';
 import { encodeRecord } from '../journal/records/record-frame.ts';
 import { CliFailure } from '../operator/cli/context.ts';
-import type { Imported } from '../operator/cli/transferred.ts';
-import type { ReportProgress } from '../operator/cli/verification.ts';
+import type { Imported } from '../operator/results/transferred.ts';
+import type { ReportProgress } from '../operator/results/verification.ts';
 import { type DataFolder, DataFolderError, openDataFolder, openDirectory } from './data-folder.ts';
 import {
   type Counts,

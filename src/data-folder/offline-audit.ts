@@ -1,8 +1,8 @@
 // The audit record of commands that change a data folder while no service runs on it.
 
 import { scrub } from '../core/secret-text.ts';
-import { asker } from '../operator/cli/operator-client.ts';
-import { Audit } from '../operator/server/audit.ts';
+import { Audit } from '../operator/audit/audit.ts';
+import { asker } from '../operator/socket/operator-client.ts';
 
 /** Carries out such a command between its two rows. This process has locked the data folder `dataDir`. */
 export async function recordOffline<T>(

@@ -17,7 +17,7 @@ import { syncPath } from '../journal/files/sync-path.ts';
 import { JournalDamaged, JournalFailure, type OwnJournal, unlessDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { CliFailure, type Resharded } from '../operator/cli/context.ts';
-import { callOperator, NoServer } from '../operator/cli/operator-client.ts';
+import { callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import {
   type ClockState,
   clockKey,

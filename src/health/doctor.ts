@@ -4,7 +4,7 @@
 
 import { type DataFolder, DataFolderError, folderIdOf, type Paused } from '../data-folder/data-folder.ts';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
-import type { Check } from '../operator/server/services.ts';
+import type { Check } from '../operator/use-cases/services.ts';
 import { type Samples, samplesOf } from '../telemetry/samples.ts';
 import { examineMachine } from './machine-checks.ts';
 

@@ -20,7 +20,7 @@ import { lockExistingDataFolder } from '../data-folder/folder-lock.ts';
 import { refuseRunning } from '../data-folder/reshard.ts';
 import { openSecretsKeys, secretsKeyFileOf } from '../data-folder/secrets-key.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import type { Check } from '../operator/server/services.ts';
+import type { Check } from '../operator/use-cases/services.ts';
 import { describeFolder, diskCheck } from './doctor.ts';
 import { examineMachine } from './machine-checks.ts';
 

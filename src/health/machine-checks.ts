@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { processLimits } from '../config/descriptors.ts';
 import { CliFailure } from '../operator/cli/context.ts';
-import type { Check } from '../operator/server/services.ts';
+import type { Check } from '../operator/use-cases/services.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
 
 export interface MachineFacts {

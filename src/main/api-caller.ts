@@ -19,7 +19,7 @@ import { languages } from '../contract/vocabulary.ts';
 import { createIdFactory, createRandomText } from '../core/ids.ts';
 import { slotOf } from '../core/slot.ts';
 import type { Organization } from '../directory/organization.ts';
-import type { ApiCall, ApiOutcome, OperatorServices } from '../operator/server/services.ts';
+import type { ApiCall, ApiOutcome, OperatorServices } from '../operator/use-cases/services.ts';
 import type { AnsweredRequest } from '../request-logs/entry.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../shard/frames.ts';

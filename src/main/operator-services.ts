@@ -10,8 +10,13 @@ import { type DataFolder, DataFolderError } from '../data-folder/data-folder.ts'
 import type { Directory } from '../directory/directory.ts';
 import { missing } from '../domain/find.ts';
 import { listenSecret } from '../edge/api/listen-secret.ts';
-import { OperatorFailure } from '../operator/protocol.ts';
-import type { CompactItem, ConfigLine, OperatorServices, ShardAnswer } from '../operator/server/services.ts';
+import { OperatorFailure } from '../operator/socket/protocol.ts';
+import type {
+  CompactItem,
+  ConfigLine,
+  OperatorServices,
+  ShardAnswer,
+} from '../operator/use-cases/services.ts';
 import type { InternalRequest, OpenCall } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import { ConfiguredNetworks, createSend, networkAddressFaultOf } from '../threads/networks.ts';

@@ -8,7 +8,7 @@ import type { DataFolder } from '../data-folder/data-folder.ts';
 import { bytesBelow, freeBytesIn } from '../data-folder/disk-space.ts';
 import type { Pause } from '../data-folder/pause.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
-import type { ShardStatus, Status } from '../operator/server/services.ts';
+import type { ShardStatus, Status } from '../operator/use-cases/services.ts';
 import { type Samples, samplesOf, sum } from './samples.ts';
 
 /** The values that do not change while the service runs. */

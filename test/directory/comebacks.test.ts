@@ -10,7 +10,7 @@ import { Directory } from '../../src/directory/directory.ts';
 import { createDirectory } from '../../src/directory/directory-store.ts';
 import type { Member } from '../../src/directory/members.ts';
 import { mayEnter } from '../../src/directory/sessions.ts';
-import { changeRole, inviteMember, removeMember } from '../../src/operator/server/member-commands.ts';
+import { changeRole, inviteMember, removeMember } from '../../src/operator/use-cases/member-commands.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };

@@ -5,7 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { diagnose } from '../../src/health/doctor.ts';
-import type { Check } from '../../src/operator/server/services.ts';
+import type { Check } from '../../src/operator/use-cases/services.ts';
 import { startService, temporaryFolder } from '../service.ts';
 
 const gibibyte = 2 ** 30;

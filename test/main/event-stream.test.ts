@@ -8,7 +8,7 @@ import Stripe from 'stripe';
 import { eventStreamsAtOnceMax } from '../../src/contract/limits.ts';
 import { sentEventTypes } from '../../src/contract/vocabulary.ts';
 import { followEvents } from '../../src/operator/cli/api-client.ts';
-import type { FollowedEvent, FollowStart } from '../../src/operator/server/webhook-commands.ts';
+import type { FollowedEvent, FollowStart } from '../../src/operator/use-cases/webhook-commands.ts';
 import { runCommandLine, startListen } from '../operator/cli/command-line.ts';
 import { newOrganization, type Service, startService } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';

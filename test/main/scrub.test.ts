@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { CheckpointReader } from '../../src/journal/checkpoint/checkpoint-reader.ts';
 import { FileDamage } from '../../src/journal/lmdb/lmdb-pages.ts';
-import type { Check, Status } from '../../src/operator/server/services.ts';
+import type { Check, Status } from '../../src/operator/use-cases/services.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
 
 const env = { PAYMENTS_SHARDS: '1', PAYMENTS_JOURNAL_SCRUB_SECONDS: '1' };

@@ -5,7 +5,7 @@ import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bytesBelow } from '../../src/data-folder/disk-space.ts';
-import type { Status } from '../../src/operator/server/services.ts';
+import type { Status } from '../../src/operator/use-cases/services.ts';
 import type { Samples } from '../../src/telemetry/samples.ts';
 import { countedStatus } from '../../src/telemetry/status.ts';
 import { newOrganization, startService, temporaryFolder } from '../service.ts';

@@ -3,7 +3,7 @@
 
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { html } from '../../html/html.ts';
-import type { OperatorRow } from '../../operator/server/audit-trail.ts';
+import type { OperatorRow } from '../../operator/audit/audit-trail.ts';
 import { badge, code, emptyState, filters, pager, select, type Tone, table, time } from '../components.ts';
 import { page } from '../document.ts';
 import { sayFrame } from '../messages/frame.ts';

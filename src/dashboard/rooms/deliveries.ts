@@ -7,9 +7,9 @@ import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { AttemptResult, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { OperatorFailure } from '../../operator/protocol.ts';
-import { records } from '../../operator/server/shard-records.ts';
-import { attemptsOf, resend, resendFailed, sendSample } from '../../operator/server/webhook-commands.ts';
+import { OperatorFailure } from '../../operator/socket/protocol.ts';
+import { records } from '../../operator/use-cases/shard-records.ts';
+import { attemptsOf, resend, resendFailed, sendSample } from '../../operator/use-cases/webhook-commands.ts';
 import {
   badge,
   button,

@@ -6,7 +6,7 @@ import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { DeliveryRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { records } from '../../operator/server/shard-records.ts';
+import { records } from '../../operator/use-cases/shard-records.ts';
 import { tailScript } from '../assets.ts';
 import {
   code,

@@ -6,7 +6,7 @@ import { fieldIndex, kindIndex, scopeOf } from '../../domain/indexes.ts';
 import type { DayTotalRecord, DeliveryRecord, WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { records } from '../../operator/server/shard-records.ts';
+import { records } from '../../operator/use-cases/shard-records.ts';
 import { amount, dayText, section, table } from '../components.ts';
 import { page } from '../document.ts';
 import { link, roomLink } from '../links.ts';

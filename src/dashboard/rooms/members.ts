@@ -11,7 +11,7 @@ import {
   inviteMember,
   keysKnownTo,
   removeMember,
-} from '../../operator/server/member-commands.ts';
+} from '../../operator/use-cases/member-commands.ts';
 import {
   badge,
   button,

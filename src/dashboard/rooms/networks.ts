@@ -14,7 +14,7 @@ import {
   connectorNames,
   connectors,
 } from '../../networks/connectors.ts';
-import { configureConnector, type NewConnector } from '../../operator/server/network-commands.ts';
+import { configureConnector, type NewConnector } from '../../operator/use-cases/network-commands.ts';
 import {
   copyable,
   definitions,

@@ -2,8 +2,8 @@
 
 import type { IdKind } from '../../contract/id-prefixes.ts';
 import { kindOfId } from '../../contract/id-prefixes.ts';
-import { OperatorFailure } from '../../operator/protocol.ts';
-import { recordOf } from '../../operator/server/shard-records.ts';
+import { OperatorFailure } from '../../operator/socket/protocol.ts';
+import { recordOf } from '../../operator/use-cases/shard-records.ts';
 import type { Desk, Visit } from '../row.ts';
 
 /** Null when there is no such record of this kind in the visit's organization and mode. */

@@ -7,7 +7,7 @@ import { formatAmount } from '../../core/money.ts';
 import type { FoundPayment, FoundPayments } from '../../domain/payment-search.ts';
 import { type Html, html } from '../../html/html.ts';
 import { brandName } from '../../html/marks.ts';
-import type { ApiError } from '../../operator/server/services.ts';
+import type { ApiError } from '../../operator/use-cases/services.ts';
 import {
   amount,
   badge,

@@ -5,8 +5,8 @@ import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { ReviewRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { OperatorFailure } from '../../operator/protocol.ts';
-import { command, records } from '../../operator/server/shard-records.ts';
+import { OperatorFailure } from '../../operator/socket/protocol.ts';
+import { command, records } from '../../operator/use-cases/shard-records.ts';
 import {
   amount,
   badge,

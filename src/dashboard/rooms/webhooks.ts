@@ -5,8 +5,8 @@ import { fieldIndex, scopeOf } from '../../domain/indexes.ts';
 import type { WebhookEndpointRecord } from '../../domain/record.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
 import { type Html, html } from '../../html/html.ts';
-import { records } from '../../operator/server/shard-records.ts';
-import { rollSecret, secretsOf } from '../../operator/server/webhook-commands.ts';
+import { records } from '../../operator/use-cases/shard-records.ts';
+import { rollSecret, secretsOf } from '../../operator/use-cases/webhook-commands.ts';
 import {
   badge,
   button,

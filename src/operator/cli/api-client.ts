@@ -4,8 +4,8 @@
 
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
-import { OperatorFailure } from '../protocol.ts';
-import type { FollowedEvent, FollowStart } from '../server/webhook-commands.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
+import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
 
 export const defaultUrl = 'http://127.0.0.1:8080';
 

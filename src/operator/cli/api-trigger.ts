@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { routeTable } from '../../contract/routes/table.ts';
-import { OperatorFailure } from '../protocol.ts';
-import { trigger, typeThatHappens } from '../trigger.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
+import { trigger, typeThatHappens } from '../use-cases/trigger.ts';
 import { type Api, callApi } from './api-client.ts';
 
 interface List<T> {

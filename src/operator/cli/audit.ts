@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { nameOfAsker } from '../protocol.ts';
-import { auditFolder, type RefusedKeyRow, readAudit } from '../server/audit.ts';
-import type { OperatorRow } from '../server/audit-trail.ts';
+import { auditFolder, type RefusedKeyRow, readAudit } from '../audit/audit.ts';
+import type { OperatorRow } from '../audit/audit-trail.ts';
+import { nameOfAsker } from '../socket/protocol.ts';
 import { type CliContext, CliFailure, type CommonOptions, wholeNumber } from './context.ts';
 import { formatTable, formatTime, plain } from './table.ts';
 

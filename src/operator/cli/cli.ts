@@ -4,8 +4,9 @@
 // `{"error":{"kind":…,"message":…}}`. The exit codes are in exit-codes.mjs.
 
 import { Command, CommanderError } from 'commander';
-import { OperatorFailure } from '../protocol.ts';
-import type { ConfigLine } from '../server/services.ts';
+import { NoServer } from '../socket/operator-client.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
+import type { ConfigLine } from '../use-cases/services.ts';
 import { addAuditCommand } from './audit.ts';
 import { addBackupCommand } from './backup.ts';
 import { addCompactCommand } from './compact.ts';
@@ -27,7 +28,6 @@ import { addListenCommand } from './listen.ts';
 import { addLogCommands } from './log.ts';
 import { addMemberCommands } from './members.ts';
 import { addNetworkCommands } from './networks.ts';
-import { NoServer } from './operator-client.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addReconcileCommand } from './reconcile.ts';
 import { addRequestLogsCommand } from './request-logs.ts';

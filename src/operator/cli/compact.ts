@@ -1,9 +1,9 @@
 // `payments compact` gives unused disk space of a data folder back to the file system.
 
 import type { Command } from 'commander';
+import type { Compacted } from '../results/transferred.ts';
 import { type CliContext, dataOption, folderOf } from './context.ts';
 import { counted } from './table.ts';
-import type { Compacted } from './transferred.ts';
 
 export function addCompactCommand(program: Command, { host, print }: CliContext): void {
   program

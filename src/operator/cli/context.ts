@@ -5,13 +5,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log/log-reader.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
-import type { OperatorErrorKind } from '../protocol.ts';
 import type { Reconciled, ReconcileOptions } from '../reconciliation/reconcile.ts';
-import type { Check, ConfigLine } from '../server/services.ts';
-import type { LogTruncation, LostBatch } from './log-results.ts';
-import { callOperator } from './operator-client.ts';
-import type { Compacted, Imported, Transferred } from './transferred.ts';
-import type { Finding, Verification } from './verification.ts';
+import type { LogTruncation, LostBatch } from '../results/log-results.ts';
+import type { Compacted, Imported, Transferred } from '../results/transferred.ts';
+import type { Finding, Verification } from '../results/verification.ts';
+import { callOperator } from '../socket/operator-client.ts';
+import type { OperatorErrorKind } from '../socket/protocol.ts';
+import type { Check, ConfigLine } from '../use-cases/services.ts';
 
 /** What the command line uses of the process that it runs in. */
 export interface CliHost {

@@ -2,9 +2,9 @@
 // for monitoring. A running service checks itself; otherwise this process checks what a start would find.
 
 import type { Command } from 'commander';
-import type { Check } from '../server/services.ts';
+import { NoServer } from '../socket/operator-client.ts';
+import type { Check } from '../use-cases/services.ts';
 import { type CliContext, CliFailure, type CommonOptions } from './context.ts';
-import { NoServer } from './operator-client.ts';
 import { formatTable } from './table.ts';
 
 export function addDoctorCommand(program: Command, context: CliContext): void {

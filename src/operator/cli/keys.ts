@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { overlapSecondsMax } from '../../contract/limits.ts';
 import { keyKinds } from '../../directory/api-key.ts';
-import type { PresentedKey } from '../server/present.ts';
+import type { PresentedKey } from '../use-cases/present.ts';
 import { type CliContext, modeOption, wholeNumber } from './context.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { buckets, limitPerMinuteMax } from '../../contract/limits.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
-import type { PresentedLimitRequest, PresentedLimits } from '../server/present-limits.ts';
+import type { PresentedLimitRequest, PresentedLimits } from '../use-cases/present-limits.ts';
 import { type CliContext, isoTime, modeOption, wholeNumber } from './context.ts';
 import { formatTable, formatTime } from './table.ts';
 

@@ -5,11 +5,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { signatureHeader, signatureHeaderName } from '../../crypto/signed-message.ts';
-import { OperatorFailure } from '../protocol.ts';
-import type { FollowedEvent, FollowStart } from '../server/webhook-commands.ts';
+import { callOperator } from '../socket/operator-client.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
+import type { FollowedEvent, FollowStart } from '../use-cases/webhook-commands.ts';
 import { type ApiOptions, addApiOptions, apiOf, followEvents, httpUrl } from './api-client.ts';
 import { type CliContext, type CliHost, type CommonOptions, complain } from './context.ts';
-import { callOperator } from './operator-client.ts';
 
 const reconnectMs = 500;
 const forwardMsMax = 10_000;

@@ -3,8 +3,8 @@
 
 import type { Change, RecordKind } from '../../domain/record.ts';
 import type { FoundEntry, LogDefect } from '../../journal/log/log-reader.ts';
+import type { EntrySummary } from '../results/log-results.ts';
 import { CliFailure } from './context.ts';
-import type { EntrySummary } from './log-results.ts';
 import { requestsOf } from './log-selection.ts';
 import { plain } from './table.ts';
 

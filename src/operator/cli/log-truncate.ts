@@ -3,9 +3,9 @@
 
 import type { Command } from 'commander';
 import type { DamagedEnd } from '../../journal/log/truncate-log.ts';
+import type { LostBatch } from '../results/log-results.ts';
 import { type CliContext, CliFailure, dataOption, folderOf } from './context.ts';
 import { lineOf, placeOf, summaryOf } from './log-entry.ts';
-import type { LostBatch } from './log-results.ts';
 
 export function lostBatchOf(shard: number, end: DamagedEnd): LostBatch {
   const { sequence, segment, bytes, defect, entries, damagedRecords } = end;

@@ -2,8 +2,8 @@
 
 import { type Command, Option } from 'commander';
 import { roles } from '../../directory/members.ts';
-import type { PresentedInvitation, PresentedLink, PresentedMember } from '../server/member-commands.ts';
-import type { PresentedKey } from '../server/present.ts';
+import type { PresentedInvitation, PresentedLink, PresentedMember } from '../use-cases/member-commands.ts';
+import type { PresentedKey } from '../use-cases/present.ts';
 import type { CliContext } from './context.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 

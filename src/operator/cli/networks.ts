@@ -12,12 +12,12 @@ import {
   connectors,
 } from '../../networks/connectors.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
-import { listedMax } from '../protocol.ts';
+import { listedMax } from '../socket/protocol.ts';
 import type {
   CheckedConnector,
   PresentedConnector,
   PresentedNetworkCall,
-} from '../server/network-commands.ts';
+} from '../use-cases/network-commands.ts';
 import { type CliContext, CliFailure, modeOption } from './context.ts';
 import { formatTable, formatTime, plain } from './table.ts';
 

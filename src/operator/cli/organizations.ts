@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { FirstKeys } from '../../directory/directory.ts';
-import type { PresentedOrganization } from '../server/present.ts';
+import type { PresentedOrganization } from '../use-cases/present.ts';
 import { type CliContext, CliFailure, modeOption } from './context.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 

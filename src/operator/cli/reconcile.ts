@@ -6,7 +6,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Mode } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { type ConnectorName, connectorNames } from '../../networks/connectors.ts';
-import { OperatorFailure } from '../protocol.ts';
 import type { Difference, Period } from '../reconciliation/compare-order.ts';
 import type { Books, Reconciled } from '../reconciliation/reconcile.ts';
 import {
@@ -17,9 +16,10 @@ import {
   plainWord,
   statementFormats,
 } from '../reconciliation/statement-format.ts';
-import type { SettledItem, StatementReview } from '../server/reconciliation-commands.ts';
+import { callOperator } from '../socket/operator-client.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
+import type { SettledItem, StatementReview } from '../use-cases/reconciliation-commands.ts';
 import { type CliContext, CliFailure, type CommonOptions, modeOption } from './context.ts';
-import { callOperator } from './operator-client.ts';
 import { counted, dirhams, plain } from './table.ts';
 
 interface Options {

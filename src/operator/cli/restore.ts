@@ -1,6 +1,7 @@
 // `payments restore` makes a new data folder out of a backup, as of a moment; `payments resume` lets its service work again.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { NoServer } from '../socket/operator-client.ts';
 import {
   type CliContext,
   CliFailure,
@@ -9,7 +10,6 @@ import {
   type Restored,
   type Resumed,
 } from './context.ts';
-import { NoServer } from './operator-client.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 
 interface Options {

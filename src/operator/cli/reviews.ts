@@ -2,8 +2,8 @@
 
 import { type Command, Option } from 'commander';
 import { modes } from '../../contract/vocabulary.ts';
-import { listedMax } from '../protocol.ts';
-import type { PresentedReview } from '../server/present.ts';
+import { listedMax } from '../socket/protocol.ts';
+import type { PresentedReview } from '../use-cases/present.ts';
 import type { CliContext } from './context.ts';
 import { dirhams, formatTable, formatTime } from './table.ts';
 

@@ -2,7 +2,7 @@
 // that it can be a container's health check.
 
 import type { Command } from 'commander';
-import type { ShardStatus, Status } from '../server/services.ts';
+import type { ShardStatus, Status } from '../use-cases/services.ts';
 import { type CliContext, CliFailure } from './context.ts';
 import { counted, formatFields, formatTable, formatTime } from './table.ts';
 

@@ -3,9 +3,9 @@
 
 import type { Command } from 'commander';
 import { shardsMax } from '../../shard/shard-map.ts';
+import type { Imported, Transferred } from '../results/transferred.ts';
 import { type CliContext, CliFailure, dataOption, folderOf, wholeNumber } from './context.ts';
 import { counted } from './table.ts';
-import type { Imported, Transferred } from './transferred.ts';
 
 export function addTransferCommands(program: Command, { host, print }: CliContext): void {
   program

@@ -3,11 +3,11 @@
 
 import { tmpdir } from 'node:os';
 import type { Command } from 'commander';
-import { OperatorFailure } from '../protocol.ts';
+import type { Verification } from '../results/verification.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
 import { type CliContext, CliFailure, dataOption, folderOf } from './context.ts';
 import { verifyLog } from './log-verify.ts';
 import { counted } from './table.ts';
-import type { Verification } from './verification.ts';
 
 interface Options {
   readonly data?: string;

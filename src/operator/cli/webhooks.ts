@@ -3,13 +3,13 @@
 
 import type { Command } from 'commander';
 import { overlapSecondsMax } from '../../contract/limits.ts';
-import { listedMax } from '../protocol.ts';
+import { listedMax } from '../socket/protocol.ts';
 import type {
   PresentedAttempt,
   PresentedDelivery,
   PresentedEndpoint,
   PresentedSecret,
-} from '../server/present-webhooks.ts';
+} from '../use-cases/present-webhooks.ts';
 import { type ApiOptions, addApiOptions, apiOf } from './api-client.ts';
 import { triggerThroughApi } from './api-trigger.ts';
 import { type CliContext, wholeNumber } from './context.ts';

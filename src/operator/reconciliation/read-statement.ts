@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
-import { OperatorFailure } from '../protocol.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
 import { type Column, columns, type LineKind, plainWord, type StatementFormat } from './statement-format.ts';
 import { type LineForm, readLine, type StatementLine, type Unreadable } from './statement-line.ts';
 

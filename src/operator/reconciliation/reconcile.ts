@@ -4,7 +4,7 @@
 
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import type { NamedCharge, Settled } from '../../domain/settled.ts';
-import { OperatorFailure } from '../protocol.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
 import {
   compareOrder,
   type Difference,

@@ -10,9 +10,9 @@ import { keyStatus } from '../../../src/directory/api-key.ts';
 import { withLimitRequest } from '../../../src/directory/limit-requests.ts';
 import type { ReviewRecord } from '../../../src/domain/record.ts';
 import { CliFailure } from '../../../src/operator/cli/context.ts';
-import { listedMax } from '../../../src/operator/protocol.ts';
-import { defineCommand } from '../../../src/operator/server/command.ts';
-import type { PresentedDelivery } from '../../../src/operator/server/present-webhooks.ts';
+import { listedMax } from '../../../src/operator/socket/protocol.ts';
+import { defineCommand } from '../../../src/operator/use-cases/command.ts';
+import type { PresentedDelivery } from '../../../src/operator/use-cases/present-webhooks.ts';
 import { goldenRecords } from '../../journal/golden-records.ts';
 import {
   type Fixture,

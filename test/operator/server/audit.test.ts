@@ -17,11 +17,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { scrub } from '../../../src/core/secret-text.ts';
 import { DirectoryRefusal } from '../../../src/directory/refusal.ts';
-import { OperatorFailure } from '../../../src/operator/protocol.ts';
-import { Audit, readAudit } from '../../../src/operator/server/audit.ts';
-import { auditFiles, readText } from '../../../src/operator/server/audit-files.ts';
-import { AuditLog, lastRows } from '../../../src/operator/server/audit-log.ts';
-import { AuditTrail } from '../../../src/operator/server/audit-trail.ts';
+import { Audit, readAudit } from '../../../src/operator/audit/audit.ts';
+import { auditFiles, readText } from '../../../src/operator/audit/audit-files.ts';
+import { AuditLog, lastRows } from '../../../src/operator/audit/audit-log.ts';
+import { AuditTrail } from '../../../src/operator/audit/audit-trail.ts';
+import { OperatorFailure } from '../../../src/operator/socket/protocol.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -9,11 +9,11 @@ import { Directory } from '../../../src/directory/directory.ts';
 import { createDirectory } from '../../../src/directory/directory-store.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { ReviewRecord } from '../../../src/domain/record.ts';
-import { OperatorFailure } from '../../../src/operator/protocol.ts';
-import { Audit } from '../../../src/operator/server/audit.ts';
-import type { OperatorCommand } from '../../../src/operator/server/command.ts';
-import { openOperatorServer } from '../../../src/operator/server/server.ts';
-import type { Check, OperatorServices, Status } from '../../../src/operator/server/services.ts';
+import { Audit } from '../../../src/operator/audit/audit.ts';
+import { OperatorFailure } from '../../../src/operator/socket/protocol.ts';
+import { openOperatorServer } from '../../../src/operator/socket/server.ts';
+import type { OperatorCommand } from '../../../src/operator/use-cases/command.ts';
+import type { Check, OperatorServices, Status } from '../../../src/operator/use-cases/services.ts';
 import type { OpenCall } from '../../../src/shard/protocol.ts';
 import { createManualClock } from '../../manual-clock.ts';
 

@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Type } from 'typebox';
-import { callOperator, NoServer } from '../../../src/operator/cli/operator-client.ts';
+import type { Audit } from '../../../src/operator/audit/audit.ts';
+import { callOperator, NoServer } from '../../../src/operator/socket/operator-client.ts';
 import {
   OperatorFailure,
   requestCharactersMax,
   socketAddressOf,
   socketPathOf,
-} from '../../../src/operator/protocol.ts';
-import type { Audit } from '../../../src/operator/server/audit.ts';
-import { defineCommand } from '../../../src/operator/server/command.ts';
-import { openOperatorServer } from '../../../src/operator/server/server.ts';
-import type { OperatorServices } from '../../../src/operator/server/services.ts';
+} from '../../../src/operator/socket/protocol.ts';
+import { openOperatorServer } from '../../../src/operator/socket/server.ts';
+import { defineCommand } from '../../../src/operator/use-cases/command.ts';
+import type { OperatorServices } from '../../../src/operator/use-cases/services.ts';
 import { type Fixture, openFixture } from './fixture.ts';
 
 const none = {} as OperatorServices;

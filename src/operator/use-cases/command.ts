@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import type { Bucket } from '../../contract/limits.ts';
 import { buckets } from '../../contract/limits.ts';
 import type { Mode } from '../../contract/vocabulary.ts';
-import { OperatorFailure } from '../protocol.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
 import type { OperatorServices } from './services.ts';
 
 export type CommandAnswer = Promise<unknown> | AsyncIterable<unknown>;

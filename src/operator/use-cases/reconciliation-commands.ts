@@ -10,7 +10,7 @@ import type { StatementMoneyReview } from '../../domain/received-money.ts';
 import type { DayTotalRecord } from '../../domain/record.ts';
 import type { NamedCharge, Settled, SettledPage } from '../../domain/settled.ts';
 import { type ConnectorName, connectorNames, connectors } from '../../networks/connectors.ts';
-import { OperatorFailure } from '../protocol.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
 import { defineCommand, modeSchema, type OperatorCommand, unaudited } from './command.ts';
 import type { OperatorServices } from './services.ts';
 import { command, records } from './shard-records.ts';

@@ -16,8 +16,7 @@ import type {
   ReviewRecord,
   WebhookEndpointRecord,
 } from '../../domain/record.ts';
-import { listedMax, OperatorFailure } from '../protocol.ts';
-import { trigger, typeThatHappens } from '../trigger.ts';
+import { listedMax, OperatorFailure } from '../socket/protocol.ts';
 import { defineCommand, type OperatorCommand } from './command.ts';
 import {
   type PresentedDelivery,
@@ -29,6 +28,7 @@ import {
 } from './present-webhooks.ts';
 import type { OperatorServices } from './services.ts';
 import { command, recordOf, records, recordsIn } from './shard-records.ts';
+import { trigger, typeThatHappens } from './trigger.ts';
 
 const followedPerStep = 100;
 const followIntervalMs = 100;

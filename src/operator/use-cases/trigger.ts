@@ -2,10 +2,10 @@
 // performs it.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { CommandOperation } from '../contract/routes/table.ts';
-import { type EventType, futureEventTypes, sentEventTypes } from '../contract/vocabulary.ts';
-import type { InternalParams } from '../domain/command.ts';
-import { OperatorFailure } from './protocol.ts';
+import type { CommandOperation } from '../../contract/routes/table.ts';
+import { type EventType, futureEventTypes, sentEventTypes } from '../../contract/vocabulary.ts';
+import type { InternalParams } from '../../domain/command.ts';
+import { OperatorFailure } from '../socket/protocol.ts';
 
 /** What a sequence can do: call the API as the merchant, or act as a customer or an operator. */
 export interface Actor {

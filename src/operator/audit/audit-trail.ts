@@ -3,7 +3,7 @@
 // looked for backwards in the file.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Asker, MemberAuthor, OperatorErrorKind } from '../protocol.ts';
+import type { Asker, MemberAuthor, OperatorErrorKind } from '../socket/protocol.ts';
 import { auditFiles, readText } from './audit-files.ts';
 
 /** A row of the file. */

@@ -5,7 +5,7 @@ import { type IdKind, idPrefixes, kindOfId } from '../../contract/id-prefixes.ts
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { InternalParams } from '../../domain/command.ts';
 import { scopeOf } from '../../domain/indexes.ts';
-import { listedMax, OperatorFailure } from '../protocol.ts';
+import { listedMax, OperatorFailure } from '../socket/protocol.ts';
 import type { OperatorServices } from './services.ts';
 
 /** The newest records of an index, or those before `before`, newest first. */

@@ -15,7 +15,7 @@ import type { NetworkCallRecord } from '../../domain/record.ts';
 import { settingFaults } from '../../networks/connector-settings.ts';
 import { type ConnectorName, connectorNames, ownerOfSetting } from '../../networks/connectors.ts';
 import type { OpenCall } from '../../shard/protocol.ts';
-import { listedMax, OperatorFailure } from '../protocol.ts';
+import { listedMax, OperatorFailure } from '../socket/protocol.ts';
 import { defineCommand, modeSchema, type OperatorCommand, unaudited, withSecrets } from './command.ts';
 import type { OperatorServices } from './services.ts';
 

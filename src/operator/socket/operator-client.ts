@@ -9,7 +9,7 @@ import {
   type OperatorMessage,
   socketAddressOf,
   socketPathOf,
-} from '../protocol.ts';
+} from './protocol.ts';
 
 /**
  * Runs a command on the server of a data folder and returns its result. `onItem` is called with each item of a command that

@@ -6,6 +6,18 @@ import { chmod, mkdir, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import { JournalFailure } from '../../journal/journal.ts';
+import type { Audit } from '../audit/audit.ts';
+import { type CommandAnswer, type OperatorCommand, recordedParams } from '../use-cases/command.ts';
+import { directoryCommands } from '../use-cases/directory-commands.ts';
+import { limitCommands } from '../use-cases/limit-commands.ts';
+import { memberCommands } from '../use-cases/member-commands.ts';
+import { networkCommands } from '../use-cases/network-commands.ts';
+import { organizationNamed } from '../use-cases/organization-named.ts';
+import { processCommands } from '../use-cases/process-commands.ts';
+import { reconciliationCommands } from '../use-cases/reconciliation-commands.ts';
+import { reviewCommands } from '../use-cases/review-commands.ts';
+import type { OperatorServices } from '../use-cases/services.ts';
+import { webhookCommands } from '../use-cases/webhook-commands.ts';
 import {
   type Asker,
   encodeLine,
@@ -16,19 +28,7 @@ import {
   requestCharactersMax,
   socketAddressOf,
   socketPathOf,
-} from '../protocol.ts';
-import type { Audit } from './audit.ts';
-import { type CommandAnswer, type OperatorCommand, recordedParams } from './command.ts';
-import { directoryCommands } from './directory-commands.ts';
-import { limitCommands } from './limit-commands.ts';
-import { memberCommands } from './member-commands.ts';
-import { networkCommands } from './network-commands.ts';
-import { organizationNamed } from './organization-named.ts';
-import { processCommands } from './process-commands.ts';
-import { reconciliationCommands } from './reconciliation-commands.ts';
-import { reviewCommands } from './review-commands.ts';
-import type { OperatorServices } from './services.ts';
-import { webhookCommands } from './webhook-commands.ts';
+} from './protocol.ts';
 
 const allCommands = [
   ...directoryCommands,

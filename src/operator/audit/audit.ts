@@ -17,7 +17,7 @@ import { createRandomText } from '../../core/ids.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { RefusedKey } from '../../edge/api/refused-keys.ts';
 import { syncPath } from '../../journal/files/sync-path.ts';
-import { type Asker, type MemberAuthor, OperatorFailure } from '../protocol.ts';
+import { type Asker, type MemberAuthor, OperatorFailure } from '../socket/protocol.ts';
 import { type AuditBounds, AuditLog, lastRows } from './audit-log.ts';
 import { AuditTrail, type OperatorRow, type PlacedRow } from './audit-trail.ts';
 
