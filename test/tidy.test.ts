@@ -188,6 +188,17 @@ test('the journal is a port: what lies above imports only what these files offer
   assert.deepEqual(found, []);
 });
 
+test('what commands do and answer does not live in the command line', () => {
+  const found = complaints(
+    ({ layer, imports }) => {
+      if (layer === 'main') return null;
+      return imports.find((path) => path.startsWith('operator/cli/')) ?? null;
+    },
+    sources.filter(({ path }) => !path.startsWith('operator/cli/')),
+  );
+  assert.deepEqual(found, []);
+});
+
 test('the domain names no HTTP status', () => {
   const found = complaints(({ layer, code }) =>
     layer === 'domain' ? (/\bstatus(Of|esOf)\(|\bstatus: \d/.exec(code)?.[0] ?? null) : null,

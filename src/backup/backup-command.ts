@@ -6,7 +6,8 @@ import { DataFolderError, lookAtDataFolder, refuseIncomplete } from '../data-fol
 import { lockDataFolder } from '../data-folder/folder-lock.ts';
 import { recordOffline } from '../data-folder/offline-audit.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import { type BackedUp, type BackupOptions, CliFailure } from '../operator/cli/context.ts';
+import type { BackedUp, BackupOptions } from '../operator/results/backups.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
 import type { ReportProgress } from '../operator/results/verification.ts';
 import { callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import { OperatorFailure } from '../operator/socket/protocol.ts';
@@ -18,7 +19,7 @@ import { lowerPriority } from './priority.ts';
 /** Requests go first where processors are short. */
 const niceness = 19;
 
-/** Makes a backup, or goes on with one. Throws `CliFailure`, one clear line. */
+/** Makes a backup, or goes on with one. Throws `CommandFailure`, one clear line. */
 export async function backUpConfigured(
   config: Config,
   command: BackupOptions,
@@ -41,7 +42,7 @@ export async function backUpConfigured(
       encrypted: manifest.encrypted,
     };
   } catch (error) {
-    throw isClear(error) ? new CliFailure((error as Error).message) : error;
+    throw isClear(error) ? new CommandFailure((error as Error).message) : error;
   }
 }
 
@@ -61,7 +62,7 @@ async function isRunning(dataDir: string, params: object): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof NoServer) return false;
-    throw error instanceof OperatorFailure ? new CliFailure(error.message) : error;
+    throw error instanceof OperatorFailure ? new CommandFailure(error.message) : error;
   }
 }
 

@@ -16,11 +16,12 @@ import { FiledLogReader } from '../journal/log/filed-log-reader.ts';
 import { type LogFile, logFilesIn } from '../journal/log/log-files.ts';
 import { type LogFolder, LogReader, type StateSource } from '../journal/log/log-reader.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
-import { CliFailure, type LogPlaceOptions } from '../operator/cli/context.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
+import type { LogPlaceOptions } from '../operator/results/log-results.ts';
 import { identitiesIn } from './age-identities.ts';
 import { identityOf, type Manifest, partsOf, readManifest } from './backup-manifest.ts';
 
-/** The log that is named. Rejects with `CliFailure`, also when it is encrypted and the identity does not open it. */
+/** The log that is named. Rejects with `CommandFailure`, also when it is encrypted and the identity does not open it. */
 export async function openLogAt({
   dataDir,
   from,
@@ -35,7 +36,7 @@ export async function openLogAt({
       : await logOfBackup(from, archive, identities);
   } catch (error) {
     throw error instanceof DataFolderError || error instanceof JournalDamaged
-      ? new CliFailure(error.message)
+      ? new CommandFailure(error.message)
       : error;
   }
 }

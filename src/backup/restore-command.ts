@@ -7,13 +7,8 @@ import { endPause, existingDataFolder } from '../data-folder/data-folder.ts';
 import { lockDataFolder, lockExistingDataFolder } from '../data-folder/folder-lock.ts';
 import { recordOffline } from '../data-folder/offline-audit.ts';
 import { refuseRunning } from '../data-folder/reshard.ts';
-import {
-  type BackupToVerify,
-  CliFailure,
-  type RestoreCommand,
-  type Restored,
-  type Resumed,
-} from '../operator/cli/context.ts';
+import type { BackupToVerify, RestoreCommand, Restored, Resumed } from '../operator/results/backups.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
 import type { ReportProgress, Verification } from '../operator/results/verification.ts';
 import { identitiesIn } from './age-identities.ts';
 import { isClear } from './backup-command.ts';
@@ -22,7 +17,7 @@ import { restore } from './restore.ts';
 const warn = (message: string, fields: object) =>
   console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
 
-/** Restores into a new folder. Throws `CliFailure`, one clear line; there is no folder then. */
+/** Restores into a new folder. Throws `CommandFailure`, one clear line; there is no folder then. */
 export async function restoreInto(
   { journal }: Config,
   command: RestoreCommand,
@@ -44,7 +39,7 @@ export async function restoreInto(
 
 /**
  * Verifies what a backup, and the archive where it goes on, would be restored to: it is restored into a folder beside `scratch`
- * that is removed afterwards. Throws `CliFailure`, also when a file of it is damaged.
+ * that is removed afterwards. Throws `CommandFailure`, also when a file of it is damaged.
  */
 export async function verifyBackup(
   { journal }: Config,
@@ -75,7 +70,7 @@ export async function verifyBackup(
   });
 }
 
-/** Ends the pause of a folder that no service runs on. Throws `CliFailure`. */
+/** Ends the pause of a folder that no service runs on. Throws `CommandFailure`. */
 export async function resumeStopped({ dataDir }: Config): Promise<Resumed> {
   return clearly(async () => {
     await refuseRunning(dataDir);
@@ -95,6 +90,6 @@ async function clearly<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw isClear(error) ? new CliFailure((error as Error).message) : error;
+    throw isClear(error) ? new CommandFailure((error as Error).message) : error;
   }
 }

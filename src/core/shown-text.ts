@@ -44,3 +44,8 @@ export function contained(text: string): string {
   });
   return kept + popIsolate.repeat(open);
 }
+
+/** A text without control sequences for the terminal. */
+export function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
+}

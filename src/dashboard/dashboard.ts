@@ -7,20 +7,20 @@ import type { DashboardAnswer, DashboardRequest, Visited } from '../edge/dashboa
 import { createClientAddressText } from '../edge/http/client-address.ts';
 import { createVisitorOf } from '../edge/http/visitors.ts';
 import type { OperatorServices } from '../operator/use-cases/services.ts';
-import { setLanguage } from './cookies.ts';
 import { createDesk } from './desk.ts';
-import { redirect } from './document.ts';
-import { entranceOf, toSignIn } from './entrance.ts';
-import { errorPage, forbiddenPage } from './errors.ts';
 import { type Incoming, readIncoming } from './incoming.ts';
-import { link, roomLink } from './links.ts';
-import { logoAt } from './logos.ts';
-import { People, type PeopleOptions } from './people.ts';
-import { mayDo } from './roles.ts';
-import type { Visit } from './row.ts';
-import { Searches } from './searches.ts';
-import { askToConfirm } from './step-up.ts';
-import { matchRow, pageOfForm, roomsOf } from './table.ts';
+import { redirect } from './layout/document.ts';
+import { errorPage, forbiddenPage } from './layout/errors.ts';
+import { link, roomLink } from './layout/links.ts';
+import { logoAt } from './layout/logos.ts';
+import type { Visit } from './layout/row.ts';
+import { matchRow, pageOfForm, roomsOf } from './layout/table.ts';
+import { Searches } from './pages/searches.ts';
+import { setLanguage } from './people/cookies.ts';
+import { entranceOf, toSignIn } from './people/entrance.ts';
+import { People, type PeopleOptions } from './people/people.ts';
+import { mayDo } from './people/roles.ts';
+import { askToConfirm } from './people/step-up.ts';
 
 export interface DashboardOptions extends Omit<PeopleOptions, 'directory' | 'secrets' | 'secure'> {
   readonly services: Omit<OperatorServices, 'author' | 'language'>;

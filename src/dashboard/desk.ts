@@ -5,8 +5,8 @@ import type { Audit } from '../operator/audit/audit.ts';
 import { OperatorFailure } from '../operator/socket/protocol.ts';
 import type { ApiOutcome, OperatorServices } from '../operator/use-cases/services.ts';
 import type { Incoming } from './incoming.ts';
-import type { Desk, ResultOf, Visit } from './row.ts';
-import type { Searches } from './searches.ts';
+import type { Desk, ResultOf, Visit } from './layout/row.ts';
+import type { Searches } from './pages/searches.ts';
 
 /** A refused call, on its way through the audit record. */
 class Refused extends OperatorFailure {

@@ -3,8 +3,8 @@
 import { negotiateLanguage } from '../contract/language.ts';
 import type { DashboardRequest } from '../edge/dashboard/dashboard-port.ts';
 import type { Visitor } from '../edge/http/visitors.ts';
-import { chosenLanguage } from './cookies.ts';
-import type { PageContext } from './row.ts';
+import type { PageContext } from './layout/row.ts';
+import { chosenLanguage } from './people/cookies.ts';
 
 export interface Incoming extends PageContext {
   readonly method: string;

@@ -7,8 +7,8 @@ import { indexRowsOf } from '../domain/indexes.ts';
 import { compactCheckpoint } from '../journal/checkpoint/compact-checkpoint.ts';
 import { type CheckpointSizes, type Compacting, JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { partsOfJournal } from '../journal/open-journal.ts';
-import { CliFailure } from '../operator/cli/context.ts';
-import type { Compacted } from '../operator/results/transferred.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
+import type { Compacted } from '../operator/results/folder-changes.ts';
 import type { ReportProgress } from '../operator/results/verification.ts';
 import { callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import { OperatorFailure } from '../operator/socket/protocol.ts';
@@ -21,7 +21,7 @@ import { recordOffline } from './offline-audit.ts';
 const warn = (message: string, fields: object = {}) =>
   console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
 
-/** The command. Throws `CliFailure`, one clear line; shards that were not compacted are as they were. */
+/** The command. Throws `CommandFailure`, one clear line; shards that were not compacted are as they were. */
 export async function compactDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Compacted> {
   try {
     return (await compactRunning(dataDir, onProgress)) ?? (await compactStopped(dataDir, onProgress));
@@ -29,7 +29,7 @@ export async function compactDataFolder(dataDir: string, onProgress: ReportProgr
     const isClear = [DataFolderError, JournalDamaged, JournalFailure, OperatorFailure].some(
       (each) => error instanceof each,
     );
-    throw isClear ? new CliFailure((error as Error).message) : error;
+    throw isClear ? new CommandFailure((error as Error).message) : error;
   }
 }
 

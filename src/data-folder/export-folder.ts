@@ -13,8 +13,8 @@ import { syncPath } from '../journal/files/sync-path.ts';
 import { JournalDamaged, unlessDamaged } from '../journal/journal.ts';
 import { layoutVersions } from '../journal/open-journal.ts';
 import { readStoppedJournal } from '../journal/stopped-journal.ts';
-import { CliFailure } from '../operator/cli/context.ts';
-import type { Transferred } from '../operator/results/transferred.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
+import type { Transferred } from '../operator/results/folder-changes.ts';
 import type { ReportProgress } from '../operator/results/verification.ts';
 import { isOfScope, jointRetention, latestClock } from '../shard/small-values.ts';
 import { type DataFolder, DataFolderError, existingDataFolder, openDirectory } from './data-folder.ts';
@@ -31,14 +31,14 @@ const progressEvery = 16_384;
 const warn = (message: string, fields: object = {}) =>
   console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
 
-/** Carries out `payments export`. Throws `CliFailure`, whose message is one line; then there is no file. */
+/** Carries out `payments export`. Throws `CommandFailure`, whose message is one line; then there is no file. */
 export async function exportDataFolder(
   dataDir: string,
   file: string,
   onProgress: ReportProgress,
 ): Promise<Transferred> {
   const to = resolve(file);
-  if (existsSync(to)) throw new CliFailure(`${to} exists: name another file`);
+  if (existsSync(to)) throw new CommandFailure(`${to} exists: name another file`);
   try {
     await refuseRunning(dataDir);
     const release = await lockExistingDataFolder(dataDir);
@@ -53,7 +53,7 @@ export async function exportDataFolder(
       error instanceof DataFolderError ||
       error instanceof JournalDamaged ||
       (error as { code?: string }).code;
-    throw isClear ? new CliFailure((error as Error).message) : error;
+    throw isClear ? new CommandFailure((error as Error).message) : error;
   }
 }
 

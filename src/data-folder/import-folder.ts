@@ -12,8 +12,8 @@ import { syncPath } from '../journal/files/sync-path.ts';
 import { JournalFailure, type OwnJournal } from '../journal/journal.ts';
 import { layoutVersions, openJournal, recordFields } from '../journal/open-journal.ts';
 import { encodeRecord } from '../journal/records/record-frame.ts';
-import { CliFailure } from '../operator/cli/context.ts';
-import type { Imported } from '../operator/results/transferred.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
+import type { Imported } from '../operator/results/folder-changes.ts';
 import type { ReportProgress } from '../operator/results/verification.ts';
 import { type DataFolder, DataFolderError, openDataFolder, openDirectory } from './data-folder.ts';
 import {
@@ -40,13 +40,13 @@ export interface ImportOptions {
 const warn = (message: string, fields: object = {}) =>
   console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
 
-/** Carries out `payments import`. Throws `CliFailure`, whose message is one line; then there is no folder. */
+/** Carries out `payments import`. Throws `CommandFailure`, whose message is one line; then there is no folder. */
 export async function importDataFolder(options: ImportOptions): Promise<Imported> {
   const from = resolve(options.from);
   const to = resolve(options.dataDir);
-  if (!existsSync(from)) throw new CliFailure(`there is no file ${from}`);
+  if (!existsSync(from)) throw new CommandFailure(`there is no file ${from}`);
   if (existsSync(to) && readdirSync(to).length > 0)
-    throw new CliFailure(`${to} is not empty: name a folder that is, or that does not exist`);
+    throw new CommandFailure(`${to} is not empty: name a folder that is, or that does not exist`);
   const unfinished = `${to}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   try {
@@ -72,7 +72,7 @@ export async function importDataFolder(options: ImportOptions): Promise<Imported
       error instanceof DataFolderError ||
       error instanceof JournalFailure ||
       'errno' in (error as Error);
-    throw isClear ? new CliFailure((error as Error).message) : error;
+    throw isClear ? new CommandFailure((error as Error).message) : error;
   }
 }
 

@@ -16,7 +16,8 @@ import { indexRowsOf } from '../domain/indexes.ts';
 import { syncPath } from '../journal/files/sync-path.ts';
 import { JournalDamaged, JournalFailure, type OwnJournal, unlessDamaged } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
-import { CliFailure, type Resharded } from '../operator/cli/context.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
+import type { Resharded } from '../operator/results/folder-changes.ts';
 import { callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import {
   type ClockState,
@@ -55,7 +56,7 @@ export interface ReshardOptions {
   readonly scheduler?: Scheduler;
 }
 
-/** Carries out `payments reshard` on the configured folder. Throws `CliFailure`, whose message is one line. */
+/** Carries out `payments reshard` on the configured folder. Throws `CommandFailure`, whose message is one line. */
 export async function reshardStopped(config: Config, shards: number): Promise<Resharded> {
   const { dataDir, journal } = config;
   const warn = (message: string, fields: object) =>
@@ -70,7 +71,7 @@ export async function reshardStopped(config: Config, shards: number): Promise<Re
   } catch (error) {
     const isClear =
       error instanceof DataFolderError || error instanceof JournalDamaged || error instanceof JournalFailure;
-    throw isClear ? new CliFailure(error.message) : error;
+    throw isClear ? new CommandFailure(error.message) : error;
   }
 }
 

@@ -13,7 +13,8 @@ import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { openJournal } from '../journal/open-journal.ts';
 import { encodeRecord, type RecordFrame } from '../journal/records/record-frame.ts';
 import { mapSealed, ownerOfSetting } from '../networks/connectors.ts';
-import { CliFailure, type SecretsKeyRolled } from '../operator/cli/context.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
+import type { SecretsKeyRolled } from '../operator/results/folder-changes.ts';
 import {
   type DataFolder,
   DataFolderError,
@@ -29,13 +30,13 @@ import { openSecretsKeys, putKeyCheckValue, secretsKeyFileOf, writeKeyFile } fro
 
 const clearErrors = [ConfigError, DataFolderError, JournalDamaged, JournalFailure, SecretUnreadable];
 
-/** Carries out `payments secrets roll-key` on the configured folder. Throws `CliFailure`, whose message is one line. */
+/** Carries out `payments secrets roll-key` on the configured folder. Throws `CommandFailure`, whose message is one line. */
 export async function rollSecretsKey(config: Config, environment: Environment): Promise<SecretsKeyRolled> {
   try {
     return await roll(config, environment);
   } catch (error) {
     const isClear = clearErrors.some((kind) => error instanceof kind);
-    throw isClear ? new CliFailure((error as Error).message) : error;
+    throw isClear ? new CommandFailure((error as Error).message) : error;
   }
 }
 

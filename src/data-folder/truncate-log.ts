@@ -5,8 +5,8 @@ import type { Config } from '../config/config-schema.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { truncateDamagedEnd } from '../journal/log/truncate-log.ts';
-import { CliFailure } from '../operator/cli/context.ts';
-import { lostBatchOf } from '../operator/cli/log-truncate.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
+import { lostBatchOf } from '../operator/results/log-entry.ts';
 import type { LogTruncation, LostBatch } from '../operator/results/log-results.ts';
 import { archivedSequence, archiveFolderOf } from './archive-folder.ts';
 import { type DataFolder, DataFolderError, existingDataFolder } from './data-folder.ts';
@@ -18,7 +18,7 @@ import { forgetEnd } from './sequence-notes.ts';
 const warn = (message: string, fields: object = {}) =>
   console.warn(`payments: ${message} ${JSON.stringify(fields)}`);
 
-/** The command. Throws `CliFailure`, one clear line; the log is then as it was. */
+/** The command. Throws `CommandFailure`, one clear line; the log is then as it was. */
 export async function truncateStopped(config: Config, truncation: LogTruncation): Promise<LostBatch> {
   const { dataDir, logArchive } = config;
   try {
@@ -31,7 +31,7 @@ export async function truncateStopped(config: Config, truncation: LogTruncation)
     }
   } catch (error) {
     const isClear = error instanceof DataFolderError || error instanceof JournalDamaged;
-    throw isClear ? new CliFailure(error.message) : error;
+    throw isClear ? new CommandFailure(error.message) : error;
   }
 }
 

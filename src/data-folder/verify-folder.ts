@@ -7,7 +7,7 @@ import { indexRowsOf } from '../domain/indexes.ts';
 import { ForeignPart } from '../journal/files/identity.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { readStoppedJournal } from '../journal/stopped-journal.ts';
-import { CliFailure } from '../operator/cli/context.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
 import type { Finding, ReportProgress, Verification } from '../operator/results/verification.ts';
 import { type DataFolder, DataFolderError, existingDataFolder, openDirectory } from './data-folder.ts';
 import { checkFolder } from './folder-check.ts';
@@ -33,7 +33,7 @@ const advice: Readonly<Record<Subject | 'folder', string>> = {
   folder: restore,
 };
 
-/** Carries out `payments verify`. Throws `CliFailure`, whose message is one line, when the folder can't be checked. */
+/** Carries out `payments verify`. Throws `CommandFailure`, whose message is one line, when the folder can't be checked. */
 export async function verifyDataFolder(dataDir: string, onProgress: ReportProgress): Promise<Verification> {
   try {
     await refuseRunning(dataDir);
@@ -44,7 +44,7 @@ export async function verifyDataFolder(dataDir: string, onProgress: ReportProgre
       await release();
     }
   } catch (error) {
-    throw error instanceof DataFolderError ? new CliFailure(error.message) : error;
+    throw error instanceof DataFolderError ? new CommandFailure(error.message) : error;
   }
 }
 

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CliFailure } from '../operator/cli/context.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
 
 /** The SHA-256 of uWebSockets.js's binary in uws-pack 20.0.8 for Node 22 (ABI 127), hexadecimal, by platform. */
 const digests: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ export function httpServerBinary(platform: string): string {
   return fileURLToPath(new URL(`bin/${name}`, import.meta.resolve('uWebSockets.js')));
 }
 
-/** Throws `CliFailure` unless the binary for the platform has its hash. */
+/** Throws `CommandFailure` unless the binary for the platform has its hash. */
 export function checkHttpServerBinary(
   platform = `${process.platform}-${process.arch}`,
   file = httpServerBinary(platform),
@@ -28,18 +28,18 @@ export function checkHttpServerBinary(
   const expected = digests[platform];
   if (expected === undefined) {
     const known = Object.keys(digests).join(', ');
-    throw new CliFailure(`there is no HTTP server for ${platform}: run the service on one of ${known}`);
+    throw new CommandFailure(`there is no HTTP server for ${platform}: run the service on one of ${known}`);
   }
   let content: Buffer;
   try {
     content = readFileSync(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new CliFailure(`the HTTP server ${file} can't be read (${code}): run "npm ci" with Node 22`);
+    throw new CommandFailure(`the HTTP server ${file} can't be read (${code}): run "npm ci" with Node 22`);
   }
   const found = createHash('sha256').update(content).digest('hex');
   if (found === expected) return;
-  throw new CliFailure(
+  throw new CommandFailure(
     `the HTTP server ${file} is not the one that this project was built with (its SHA-256 is ${found}, not ` +
       `${expected}): find out who changed it, then run "npm ci"`,
   );

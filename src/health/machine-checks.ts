@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { processLimits } from '../config/descriptors.ts';
-import { CliFailure } from '../operator/cli/context.ts';
+import { CommandFailure } from '../operator/results/failures.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
 
@@ -200,7 +200,7 @@ function binaryFault(): string | null {
     checkHttpServerBinary();
     return null;
   } catch (error) {
-    if (error instanceof CliFailure) return error.message;
+    if (error instanceof CommandFailure) return error.message;
     throw error;
   }
 }

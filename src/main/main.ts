@@ -41,7 +41,7 @@ import { checkHttpServerBinary } from '../health/http-server-binary.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { systemTimers } from '../networks/timers.ts';
 import { Audit } from '../operator/audit/audit.ts';
-import { CliFailure, ServiceCrash } from '../operator/cli/context.ts';
+import { CommandFailure, ServiceCrash } from '../operator/results/failures.ts';
 import { openOperatorServer } from '../operator/socket/server.ts';
 import { createLogger, type Logger, logConsole } from '../telemetry/logger.ts';
 import { createSupervisorMetrics, mergeMetrics } from '../telemetry/metrics.ts';
@@ -63,7 +63,7 @@ const stopMsMax = 4_500;
 
 /**
  * Runs the service until it is told to stop. `load` reads the configuration again at a SIGHUP. With `acceptLoss` it also
- * starts on a data folder with parts that are older than the others. Throws `CliFailure` with one clear line when it can't
+ * starts on a data folder with parts that are older than the others. Throws `CommandFailure` with one clear line when it can't
  * start or continue.
  */
 export async function serve(config: Config, load: () => Config, acceptLoss: boolean): Promise<void> {
@@ -95,11 +95,12 @@ export async function serve(config: Config, load: () => Config, acceptLoss: bool
 /** What the command line tells of an error: that the start was refused, that another start may help, or that this is a bug. */
 function ofCommandLine(error: unknown): unknown {
   const refusals = [ConfigError, DataFolderError, JournalDamaged];
-  if (refusals.some((refusal) => error instanceof refusal)) return new CliFailure((error as Error).message);
+  if (refusals.some((refusal) => error instanceof refusal))
+    return new CommandFailure((error as Error).message);
   // Such as a full disk.
   if (error instanceof JournalFailure) return new ServiceCrash(error.message);
   if (!(error instanceof ThreadFailure)) return error;
-  return error.fatal ? new CliFailure(error.message) : new ServiceCrash(error.message);
+  return error.fatal ? new CommandFailure(error.message) : new ServiceCrash(error.message);
 }
 
 interface Run {

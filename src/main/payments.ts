@@ -8,8 +8,9 @@ import manifest from '../../package.json' with { type: 'json' };
 import { ConfigError, describeConfig, environmentOf, loadConfig } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { runCli } from '../operator/cli/cli.ts';
-import { CliFailure, type CliHost } from '../operator/cli/context.ts';
+import type { CliHost } from '../operator/cli/context.ts';
 import { exitCodes } from '../operator/cli/exit-codes.mjs';
+import { CommandFailure } from '../operator/results/failures.ts';
 import { endProgress, showProgress } from './terminal-progress.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
@@ -23,7 +24,7 @@ function configFor(dataDir: string | undefined): Config {
   try {
     return readConfig(dataDir);
   } catch (error) {
-    throw error instanceof ConfigError ? new CliFailure(error.message) : error;
+    throw error instanceof ConfigError ? new CommandFailure(error.message) : error;
   }
 }
 

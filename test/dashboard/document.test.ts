@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redirect } from '../../src/dashboard/document.ts';
+import { redirect } from '../../src/dashboard/layout/document.ts';
 
 test('the address of a redirect can’t begin another header', () => {
   const rows = [

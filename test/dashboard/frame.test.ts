@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { entrances } from '../../src/dashboard/entrance.ts';
-import { mayDo } from '../../src/dashboard/roles.ts';
-import { dashboardRows } from '../../src/dashboard/table.ts';
+import { dashboardRows } from '../../src/dashboard/layout/table.ts';
+import { entrances } from '../../src/dashboard/people/entrance.ts';
+import { mayDo } from '../../src/dashboard/people/roles.ts';
 import { roles } from '../../src/directory/members.ts';
 import { newOrganization } from '../service.ts';
 import {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Incoming } from '../../src/dashboard/incoming.ts';
-import { People, type PeopleOptions, untried } from '../../src/dashboard/people.ts';
+import { People, type PeopleOptions, untried } from '../../src/dashboard/people/people.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

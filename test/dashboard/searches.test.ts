@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Searcher, Searches } from '../../src/dashboard/searches.ts';
+import { type Searcher, Searches } from '../../src/dashboard/pages/searches.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { newMember, startDashboard } from './fixture.ts';
 import { api, openPayment } from './shop.ts';

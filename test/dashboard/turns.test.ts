@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns, type Waiter } from '../../src/dashboard/turns.ts';
+import { Turns, type Waiter } from '../../src/dashboard/people/turns.ts';
 
 const noEnd = new AbortController().signal;
 

@@ -10,8 +10,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { exampleRequests } from '../../src/contract/openapi/operations.ts';
 import { type Operation, routeTable } from '../../src/contract/routes/table.ts';
 import { signatureHeader } from '../../src/crypto/signed-message.ts';
-import { entrances } from '../../src/dashboard/entrance.ts';
-import { dashboardRows } from '../../src/dashboard/table.ts';
+import { dashboardRows } from '../../src/dashboard/layout/table.ts';
+import { entrances } from '../../src/dashboard/people/entrance.ts';
 import { type Field, hashOf, signedFields } from '../../src/networks/cmi/hash.ts';
 import type { connectors } from '../../src/networks/connectors.ts';
 import {

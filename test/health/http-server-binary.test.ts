@@ -19,7 +19,7 @@ for (const platform of ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'
     const file = join(temporaryFolder(), 'uws.node');
     writeFileSync(file, content);
     assert.throws(() => checkHttpServerBinary(platform, file), {
-      name: 'CliFailure',
+      name: 'CommandFailure',
       message: /uws\.node is not the one .*\(its SHA-256 is [0-9a-f]{64}, not [0-9a-f]{64}\): .*"npm ci"$/,
     });
   });

@@ -2,11 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { plain } from '../../core/shown-text.ts';
 import { auditFolder, type RefusedKeyRow, readAudit } from '../audit/audit.ts';
 import type { OperatorRow } from '../audit/audit-trail.ts';
+import { CommandFailure } from '../results/failures.ts';
 import { nameOfAsker } from '../socket/protocol.ts';
-import { type CliContext, CliFailure, type CommonOptions, wholeNumber } from './context.ts';
-import { formatTable, formatTime, plain } from './table.ts';
+import { type CliContext, type CommonOptions, wholeNumber } from './context.ts';
+import { formatTable, formatTime } from './table.ts';
 
 const shownMax = 100_000;
 const shownUnlessTold = 100;
@@ -35,7 +37,7 @@ export function addAuditCommand(program: Command, { host, print }: CliContext): 
     .action((options: AuditOptions, command: Command) => {
       const dataDir = host.dataDir(command.optsWithGlobals<CommonOptions>().dataDir);
       if (!existsSync(auditFolder(dataDir))) {
-        throw new CliFailure(`${dataDir} has no audit record: name the data folder with --data-dir`);
+        throw new CommandFailure(`${dataDir} has no audit record: name the data folder with --data-dir`);
       }
       print(command, entries(dataDir, options), table);
     });

@@ -1,7 +1,8 @@
 // `payments backup` copies all data to another folder, while the service runs or not.
 
 import { type Command, InvalidArgumentError } from 'commander';
-import { type BackedUp, type CliContext, type CommonOptions, wholeNumber } from './context.ts';
+import type { BackedUp } from '../results/backups.ts';
+import { type CliContext, type CommonOptions, wholeNumber } from './context.ts';
 import { formatTime } from './table.ts';
 
 interface Options {

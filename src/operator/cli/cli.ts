@@ -4,21 +4,14 @@
 // `{"error":{"kind":…,"message":…}}`. The exit codes are in exit-codes.mjs.
 
 import { Command, CommanderError } from 'commander';
+import { CommandFailure, ServiceCrash } from '../results/failures.ts';
 import { NoServer } from '../socket/operator-client.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
 import type { ConfigLine } from '../use-cases/services.ts';
 import { addAuditCommand } from './audit.ts';
 import { addBackupCommand } from './backup.ts';
 import { addCompactCommand } from './compact.ts';
-import {
-  type CliContext,
-  CliFailure,
-  type CliHost,
-  type CommonOptions,
-  complain,
-  createContext,
-  ServiceCrash,
-} from './context.ts';
+import { type CliContext, type CliHost, type CommonOptions, complain, createContext } from './context.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { exitCodes } from './exit-codes.mjs';
 import { addHistoryCommand } from './history.ts';
@@ -76,7 +69,7 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
     return exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError) return usageCode(error, host, json);
-    if (!(error instanceof CliFailure || error instanceof OperatorFailure)) throw error;
+    if (!(error instanceof CommandFailure || error instanceof OperatorFailure)) throw error;
     const kind = error instanceof OperatorFailure ? error.kind : 'failed';
     complain(host, json, { kind, message: error.message });
     if (error instanceof ServiceCrash) return exitCodes.crashed;

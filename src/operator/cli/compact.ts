@@ -1,7 +1,7 @@
 // `payments compact` gives unused disk space of a data folder back to the file system.
 
 import type { Command } from 'commander';
-import type { Compacted } from '../results/transferred.ts';
+import type { Compacted } from '../results/folder-changes.ts';
 import { type CliContext, dataOption, folderOf } from './context.ts';
 import { counted } from './table.ts';
 

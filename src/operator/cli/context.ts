@@ -6,9 +6,23 @@ import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
 import type { LogFolder } from '../../journal/log/log-reader.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
 import type { Reconciled, ReconcileOptions } from '../reconciliation/reconcile.ts';
-import type { LogTruncation, LostBatch } from '../results/log-results.ts';
-import type { Compacted, Imported, Transferred } from '../results/transferred.ts';
-import type { Finding, Verification } from '../results/verification.ts';
+import type {
+  BackedUp,
+  BackupOptions,
+  BackupToVerify,
+  RestoreCommand,
+  Restored,
+  Resumed,
+} from '../results/backups.ts';
+import type {
+  Compacted,
+  Imported,
+  Resharded,
+  SecretsKeyRolled,
+  Transferred,
+} from '../results/folder-changes.ts';
+import type { LogPlaceOptions, LogTruncation, LostBatch } from '../results/log-results.ts';
+import type { Verification } from '../results/verification.ts';
 import { callOperator } from '../socket/operator-client.ts';
 import type { OperatorErrorKind } from '../socket/protocol.ts';
 import type { Check, ConfigLine } from '../use-cases/services.ts';
@@ -20,36 +34,36 @@ export interface CliHost {
   readonly writeError: (text: string) => void;
   /** Asks the user at the terminal; null without a terminal. */
   confirm(question: string): Promise<boolean | null>;
-  /** The data folder: the given one, else the configured one. Throws `CliFailure`. */
+  /** The data folder: the given one, else the configured one. Throws `CommandFailure`. */
   dataDir(given: string | undefined): string;
-  /** The configuration that a start would use; throws `CliFailure`. */
+  /** The configuration that a start would use; throws `CommandFailure`. */
   config(dataDir: string | undefined): readonly ConfigLine[];
   /**
    * Runs the service. Resolves when it has stopped. `acceptLoss`: also on a data folder with parts that are older than the
    * others.
    */
   serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
-  /** Checks the machine and the data folder of a stopped service. Throws `CliFailure`. */
+  /** Checks the machine and the data folder of a stopped service. Throws `CommandFailure`. */
   examine(dataDir: string | undefined): Promise<readonly Check[]>;
-  /** Changes the data folder's number of shards. When it throws `CliFailure` the folder is as before. */
+  /** Changes the data folder's number of shards. When it throws `CommandFailure` the folder is as before. */
   reshard(dataDir: string | undefined, shards: number): Promise<Resharded>;
-  /** A log, of a running service, too. Throws `CliFailure`. */
+  /** A log, of a running service, too. Throws `CommandFailure`. */
   openLog(place: LogPlaceOptions): Promise<LogFolder>;
-  /** Gives up the damaged batch at the end of a shard's log. Throws `CliFailure`. */
+  /** Gives up the damaged batch at the end of a shard's log. Throws `CommandFailure`. */
   truncateLog(dataDir: string, truncation: LogTruncation): Promise<LostBatch>;
-  /** Checks everything in a data folder. Throws `CliFailure` when it can't be looked at. */
+  /** Checks everything in a data folder. Throws `CommandFailure` when it can't be looked at. */
   verify(dataDir: string): Promise<Verification>;
-  /** Checks everything that a backup would be restored to. Throws `CliFailure`. */
+  /** Checks everything that a backup would be restored to. Throws `CommandFailure`. */
   verifyBackup(backup: BackupToVerify): Promise<Verification>;
-  /** Makes a backup of the data folder, or goes on with one. Throws `CliFailure`. */
+  /** Makes a backup of the data folder, or goes on with one. Throws `CommandFailure`. */
   backup(dataDir: string | undefined, options: BackupOptions): Promise<BackedUp>;
-  /** Writes everything in a data folder to a file. Throws `CliFailure`. */
+  /** Writes everything in a data folder to a file. Throws `CommandFailure`. */
   exportFolder(dataDir: string, to: string): Promise<Transferred>;
-  /** Makes a data folder of such a file. Throws `CliFailure`. */
+  /** Makes a data folder of such a file. Throws `CommandFailure`. */
   importFolder(from: string, dataDir: string, shards: number): Promise<Imported>;
-  /** Makes a data folder out of a backup. When it throws `CliFailure` there is none. */
+  /** Makes a data folder out of a backup. When it throws `CommandFailure` there is none. */
   restore(options: RestoreCommand): Promise<Restored>;
-  /** Ends the pause of a data folder that no service runs on. Throws `CliFailure`. */
+  /** Ends the pause of a data folder that no service runs on. Throws `CommandFailure`. */
   resume(dataDir: string | undefined): Promise<Resumed>;
   /** Reconciles a network's statement with the payments of the running service. Throws `OperatorFailure`. */
   reconcile(options: Omit<ReconcileOptions, 'onProgress'>): Promise<Reconciled>;
@@ -59,108 +73,10 @@ export interface CliHost {
     secret: string,
     methods: readonly PaymentMethodType[],
   ): Promise<readonly CheckedCase[]>;
-  /** Gives unused disk space back. Throws `CliFailure`. */
+  /** Gives unused disk space back. Throws `CommandFailure`. */
   compact(dataDir: string): Promise<Compacted>;
-  /** Seals the signing secrets in the data folder with a new key. Throws `CliFailure`. */
+  /** Seals the signing secrets in the data folder with a new key. Throws `CommandFailure`. */
   rollSecretsKey(dataDir: string | undefined): Promise<SecretsKeyRolled>;
-}
-
-/** Where a log lies. */
-export interface LogPlaceOptions {
-  /** The data folder, when neither a backup nor an archive is named. */
-  dataDir(): string;
-  readonly from: string | null;
-  readonly archive: string | null;
-  /** The file with the secret keys of age. */
-  readonly identityFile: string | null;
-}
-
-export interface BackupToVerify {
-  readonly from: string;
-  readonly archive: string | null;
-  readonly identityFile: string | null;
-  /** Where there is room for what is restored meanwhile. */
-  readonly scratch: string;
-}
-
-export interface BackupOptions {
-  readonly to: string;
-  /** Public keys of age; without any the backup is not encrypted. */
-  readonly recipients: readonly string[];
-  readonly mibPerSecond: number;
-}
-
-/** A finished backup. */
-export interface BackedUp {
-  readonly to: string;
-  /** As of when it is, ISO 8601. */
-  readonly moment: string;
-  readonly files: number;
-  readonly bytes: number;
-  readonly seconds: number;
-  readonly encrypted: boolean;
-}
-
-/** The target of a restore that an operator names. Without one, everything is restored. */
-export type RestoreTarget =
-  | { readonly kind: 'end' }
-  | { readonly kind: 'time'; readonly ms: number }
-  | { readonly kind: 'sequence'; readonly shard: number; readonly sequence: number }
-  | { readonly kind: 'before_request'; readonly requestId: string };
-
-export interface RestoreCommand {
-  readonly from: string;
-  readonly archive: string | null;
-  readonly dataDir: string;
-  /** The file with the secret keys of age. */
-  readonly identityFile: string | null;
-  readonly target: RestoreTarget;
-}
-
-/** What was restored, and what lies after it. */
-export interface Restored {
-  readonly data: string;
-  /** The new folder's id. */
-  readonly id: string;
-  readonly from: {
-    readonly backup: string;
-    readonly archive: string | null;
-    /** The id of the folder that the backup is of, and the moment of the backup. */
-    readonly folder: string;
-    readonly moment: string;
-  };
-  readonly target: string;
-  readonly records: number;
-  /** The last entry of each shard, and its time; null when the log of the backup is empty. */
-  readonly shards: readonly {
-    readonly shard: number;
-    readonly sequence: number;
-    readonly time: string | null;
-  }[];
-  /** What the backup and the archive have after that. */
-  readonly later: {
-    readonly entries: number;
-    readonly directoryChanges: number;
-    readonly objects: Readonly<Record<string, number>>;
-  };
-  /** The file with a row for each of these objects. */
-  readonly later_file: string;
-  readonly warnings: readonly string[];
-  /** What "payments verify" finds. */
-  readonly findings: readonly Finding[];
-}
-
-/** Why the folder was paused; null when it was not. */
-export interface Resumed {
-  readonly paused: { readonly since: string; readonly reason: string } | null;
-}
-
-/** The result of a reshard, which does nothing when `from` is `to`. */
-export interface Resharded {
-  readonly from: number;
-  readonly to: number;
-  readonly records: number;
-  readonly answers: number;
 }
 
 /** One line that says what went wrong: for people, or with `--json` for programs. */
@@ -170,26 +86,6 @@ export function complain(
   error: { readonly kind: OperatorErrorKind; readonly message: string },
 ): void {
   writeError(json ? `${JSON.stringify({ error })}\n` : `payments: ${error.message}\n`);
-}
-
-/** The result of rolling the secrets key. */
-export interface SecretsKeyRolled {
-  /** The new key's id. */
-  readonly key: string;
-  readonly secrets: number;
-  /** The key file, and the copy with the old keys. */
-  readonly file: string;
-  readonly kept: string;
-}
-
-/** A command can't be carried out; the message is one line. */
-export class CliFailure extends Error {
-  override name = 'CliFailure';
-}
-
-/** The service can't go on, and another start may help. The message is one line. */
-export class ServiceCrash extends CliFailure {
-  override name = 'ServiceCrash';
 }
 
 export interface CliContext {

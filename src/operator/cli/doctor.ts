@@ -2,9 +2,10 @@
 // for monitoring. A running service checks itself; otherwise this process checks what a start would find.
 
 import type { Command } from 'commander';
+import { CommandFailure } from '../results/failures.ts';
 import { NoServer } from '../socket/operator-client.ts';
 import type { Check } from '../use-cases/services.ts';
-import { type CliContext, CliFailure, type CommonOptions } from './context.ts';
+import type { CliContext, CommonOptions } from './context.ts';
 import { formatTable } from './table.ts';
 
 export function addDoctorCommand(program: Command, context: CliContext): void {
@@ -19,7 +20,7 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
       const checks = await checksOf(command, context, stopped === true);
       print(command, checks, checksTable);
       const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name);
-      if (wrong.length > 0) throw new CliFailure(`something is wrong: ${wrong.join(', ')}`);
+      if (wrong.length > 0) throw new CommandFailure(`something is wrong: ${wrong.join(', ')}`);
     });
 }
 

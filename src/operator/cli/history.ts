@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import { kindOfId } from '../../contract/id-prefixes.ts';
+import { plain } from '../../core/shown-text.ts';
 import { subjectOf } from '../../domain/invariants.ts';
 import type { Change, EventRecord } from '../../domain/record.ts';
 import { JournalDamaged } from '../../journal/journal.ts';
@@ -14,11 +15,12 @@ import {
   type LogFolder,
   type LogSource,
 } from '../../journal/log/log-reader.ts';
-import { type CliContext, CliFailure } from './context.ts';
-import { causeInWords, defectLine, inJson, shownRecord, summaryOf } from './log-entry.ts';
+import { CommandFailure } from '../results/failures.ts';
+import { causeInWords, defectLine, inJson, shownRecord, summaryOf } from '../results/log-entry.ts';
+import type { CliContext } from './context.ts';
 import { fromFolder, openedBy } from './log-folder-options.ts';
 import { shardsOf } from './log-selection.ts';
-import { formatTime, plain } from './table.ts';
+import { formatTime } from './table.ts';
 
 /** A change of a field; `from` is left out where the value before is not known. */
 interface FieldChange {
@@ -56,13 +58,13 @@ export function addHistoryCommand(program: Command, { host, print }: CliContext)
     )
     .argument('<object>', 'its id')
     .action(async (id: string, _, command: Command) => {
-      if (kindOfId(id) === undefined) throw new CliFailure(`${id} is no id of an object`);
+      if (kindOfId(id) === undefined) throw new CommandFailure(`${id} is no id of an object`);
       const onDamage = (defect: LogDefect) => host.writeError(`damaged: ${defectLine(defect)}\n`);
       try {
         print(command, await historyOf(await openedBy(command, host), id, onDamage), inWords);
       } catch (error) {
         throw error instanceof JournalDamaged
-          ? new CliFailure(`the checkpoint is damaged: ${error.message}`)
+          ? new CommandFailure(`the checkpoint is damaged: ${error.message}`)
           : error;
       }
     });
@@ -79,7 +81,7 @@ async function historyOf(
   const log = await logged(source, id, onDamage);
   const [first] = log.entries;
   if (first === undefined && before.record === null)
-    throw new CliFailure(`${folder.name} has nothing of ${id}`);
+    throw new CommandFailure(`${folder.name} has nothing of ${id}`);
   const since = log.sinceMs;
   const early = before.events.filter(
     ({ created }) => since === null || created * 1000 < Math.floor(since / 1000) * 1000,

@@ -16,7 +16,9 @@ import {
 } from '../../journal/log/log-reader.ts';
 import { digestKey } from '../../shard/fingerprint.ts';
 import { shardOfSlot } from '../../shard/shard-map.ts';
-import { CliFailure, isoTime, wholeNumber } from './context.ts';
+import { CommandFailure } from '../results/failures.ts';
+import { requestsOf } from '../results/log-entry.ts';
+import { isoTime, wholeNumber } from './context.ts';
 
 /** What the options of a command say. */
 export interface LogOptions {
@@ -87,7 +89,7 @@ function sequenceRange(text: string): SequenceRange {
   throw new InvalidArgumentError('It must be a sequence such as 17, or a range such as 17-90 or 17-.');
 }
 
-/** The shards that may hold what is selected. Throws `CliFailure` when there is no such shard. */
+/** The shards that may hold what is selected. Throws `CommandFailure` when there is no such shard. */
 export function shardsOf({ name, shards }: LogFolder, options: LogOptions): readonly LogSource[] {
   const { shard, org, object } = options;
   const slot = org !== undefined ? slotOf(org) : object !== undefined ? slotOfId(object) : -1;
@@ -95,7 +97,7 @@ export function shardsOf({ name, shards }: LogFolder, options: LogOptions): read
   if (number === undefined) return shards;
   const found = shards.find(({ identity }) => identity.shard === number);
   if (found === undefined)
-    throw new CliFailure(`${name} has no shard ${number}: its shards are 0 to ${shards.length - 1}`);
+    throw new CommandFailure(`${name} has no shard ${number}: its shards are 0 to ${shards.length - 1}`);
   return [found];
 }
 
@@ -137,19 +139,7 @@ function isOf({ changes, idempotency }: FoundEntry, org: string): boolean {
 function digestOf({ key, org, mode }: LogOptions): Uint8Array | null {
   if (key === undefined) return null;
   if (org !== undefined && mode !== undefined) return digestKey(scopeOf(org, mode === 'live'), key);
-  throw new CliFailure('a key is told by its digest, which needs --org and --mode, too');
-}
-
-/** The requests that an entry is about: the one that caused it, and those that its events and network calls name. */
-export function requestsOf({ cause, response, changes }: FoundEntry): string[] {
-  const found = new Set<string>();
-  if (cause?.by === 'request' && cause.name !== null) found.add(cause.name);
-  if (response !== null) found.add(response.requestId);
-  for (const change of changes) {
-    if (change.kind === 'event' && change.request_id !== null) found.add(change.request_id);
-    if (change.kind === 'network_call' && change.request !== null) found.add(change.request.request_id);
-  }
-  return [...found];
+  throw new CommandFailure('a key is told by its digest, which needs --org and --mode, too');
 }
 
 /** The entries that are selected, and damage, oldest first; of several shards in the order of their times. */

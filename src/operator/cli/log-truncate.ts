@@ -2,23 +2,10 @@
 // held, as far as that can be read, and asks first: all of it was acknowledged.
 
 import type { Command } from 'commander';
-import type { DamagedEnd } from '../../journal/log/truncate-log.ts';
+import { CommandFailure } from '../results/failures.ts';
+import { placeOf } from '../results/log-entry.ts';
 import type { LostBatch } from '../results/log-results.ts';
-import { type CliContext, CliFailure, dataOption, folderOf } from './context.ts';
-import { lineOf, placeOf, summaryOf } from './log-entry.ts';
-
-export function lostBatchOf(shard: number, end: DamagedEnd): LostBatch {
-  const { sequence, segment, bytes, defect, entries, damagedRecords } = end;
-  return {
-    place: `${shard}:${sequence}`,
-    segment,
-    bytes,
-    defect,
-    entries: entries.map(summaryOf),
-    damaged_records: damagedRecords,
-    lines: entries.map(lineOf),
-  };
-}
+import { type CliContext, dataOption, folderOf } from './context.ts';
 
 export function addLogTruncateCommand(log: Command, { host, print }: CliContext): void {
   log
@@ -31,8 +18,8 @@ export function addLogTruncateCommand(log: Command, { host, print }: CliContext)
       const confirm = async (lost: LostBatch) => {
         if (yes) return;
         const answer = await host.confirm(`${inWords(lost)}\nGive up this batch, for good? [y/N] `);
-        if (answer === null) throw new CliFailure('this cannot be undone: confirm it with --yes');
-        if (!answer) throw new CliFailure(`${place} was not given up`);
+        if (answer === null) throw new CommandFailure('this cannot be undone: confirm it with --yes');
+        if (!answer) throw new CommandFailure(`${place} was not given up`);
       };
       const truncation = { ...placeOf(place), confirm };
       print(

@@ -3,8 +3,9 @@
 
 import type { Command } from 'commander';
 import { isDefect, type LogDefect, type LogFolder, type LogSource } from '../../journal/log/log-reader.ts';
-import { type CliContext, CliFailure } from './context.ts';
-import { defectLine } from './log-entry.ts';
+import { CommandFailure } from '../results/failures.ts';
+import { defectLine } from '../results/log-entry.ts';
+import type { CliContext } from './context.ts';
 import { openedBy } from './log-folder-options.ts';
 import { counted, formatTable, formatTime } from './table.ts';
 
@@ -43,7 +44,7 @@ export function addLogVerifyCommand(verify: Command, context: CliContext): void 
     .action((_, command: Command) => verifyLog(command, context));
 }
 
-/** Verifies the log that the command's options name. Rejects with `CliFailure` when it is damaged. */
+/** Verifies the log that the command's options name. Rejects with `CommandFailure` when it is damaged. */
 export async function verifyLog(command: Command, { host, print }: CliContext): Promise<void> {
   const folder = await openedBy(command, host);
   const shards: ShardLog[] = [];
@@ -54,7 +55,7 @@ export async function verifyLog(command: Command, { host, print }: CliContext): 
   const shown = findings.map(({ line: _line, ...finding }) => finding);
   print(command, { folder: folder.name, shards, findings: shown }, () => inWords(folder, shards, findings));
   if (findings.length === 0) return;
-  throw new CliFailure(`the log is damaged in ${counted(findings.length, 'place')}`);
+  throw new CommandFailure(`the log is damaged in ${counted(findings.length, 'place')}`);
 }
 
 async function verified(source: LogSource, onFinding: (finding: Finding) => void): Promise<ShardLog> {

@@ -11,8 +11,9 @@ import {
   type LogFolder,
   type LogSource,
 } from '../../journal/log/log-reader.ts';
-import { type CliContext, CliFailure, type CliHost, type CommonOptions, wholeNumber } from './context.ts';
-import { defectLine, entryInWords, lineOf, placeOf, summaryOf, wholeOf } from './log-entry.ts';
+import { CommandFailure } from '../results/failures.ts';
+import { defectLine, entryInWords, lineOf, placeOf, summaryOf, wholeOf } from '../results/log-entry.ts';
+import { type CliContext, type CliHost, type CommonOptions, wholeNumber } from './context.ts';
 import { fromFolder, openedBy } from './log-folder-options.ts';
 import { type LogOptions, matcherOf, newest, selected, selecting, shardsOf } from './log-selection.ts';
 import { addLogTruncateCommand } from './log-truncate.ts';
@@ -49,7 +50,7 @@ export function addLogCommands(program: Command, context: CliContext): void {
     )
     .action(async (options: LogOptions, command: Command) => {
       if (Object.keys(options).every((name) => wherefrom.includes(name)))
-        throw new CliFailure(
+        throw new CommandFailure(
           'say what to search for, with --object, --request, --key, --org, --since or --sequence',
         );
       const folder = await openedBy(command, host);
@@ -86,12 +87,12 @@ async function entryAt(folder: LogFolder, place: string): Promise<FoundEntry> {
   const { shard, sequence } = placeOf(place);
   const [source] = shardsOf(folder, { shard });
   for await (const found of source!.read({ after: sequence - 1, upTo: sequence })) {
-    if (isDefect(found)) throw new CliFailure(`it is damaged: ${defectLine(found)}`);
+    if (isDefect(found)) throw new CommandFailure(`it is damaged: ${defectLine(found)}`);
     const entry = entriesOf(found).find((each) => each.sequence === sequence);
     if (entry !== undefined) return entry;
   }
   const all = await endsOf(source!);
-  throw new CliFailure(`the log of shard ${shard} in ${folder.name} has no entry ${sequence}: ${all}`);
+  throw new CommandFailure(`the log of shard ${shard} in ${folder.name} has no entry ${sequence}: ${all}`);
 }
 
 /** Which entries a log has, in words. */

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { type PaymentMethodType, paymentMethodTypes } from '../../contract/vocabulary.ts';
+import { plain } from '../../core/shown-text.ts';
 import {
   type ConnectorName,
   type ConnectorRow,
@@ -12,14 +13,15 @@ import {
   connectors,
 } from '../../networks/connectors.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
+import { CommandFailure } from '../results/failures.ts';
 import { listedMax } from '../socket/protocol.ts';
 import type {
   CheckedConnector,
   PresentedConnector,
   PresentedNetworkCall,
 } from '../use-cases/network-commands.ts';
-import { type CliContext, CliFailure, modeOption } from './context.ts';
-import { formatTable, formatTime, plain } from './table.ts';
+import { type CliContext, modeOption } from './context.ts';
+import { formatTable, formatTime } from './table.ts';
 
 const rows: readonly (readonly [ConnectorName, ConnectorRow])[] = connectorNames.map((name) => [
   name,
@@ -98,7 +100,7 @@ async function check(
   const checked = await host.checkIntegrator(url, secretIn(secretFile), methodsOf(method));
   print(command, checked, casesInWords);
   const failed = checked.filter(({ problem }) => problem !== null).length;
-  if (failed > 0) throw new CliFailure(`${failed} of ${checked.length} cases failed`);
+  if (failed > 0) throw new CommandFailure(`${failed} of ${checked.length} cases failed`);
 }
 
 function casesInWords(checked: readonly CheckedCase[]): string {
@@ -145,7 +147,7 @@ function valuesOf(options: SetOptions): { settings: object; secrets: object } {
       const flag = flagOf(setting);
       const given = options[flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
       if (given === undefined) continue;
-      if (connector !== options.network) throw new CliFailure(`--${flag} is an option of ${connector}`);
+      if (connector !== options.network) throw new CommandFailure(`--${flag} is an option of ${connector}`);
       if (setting.is === 'secret') secrets[setting.name] = secretIn(given);
       else settings[setting.name] = given;
     }
@@ -158,9 +160,9 @@ function secretIn(file: string): string {
   try {
     text = readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new CliFailure(`${file} can't be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new CommandFailure(`${file} can't be read (${(error as NodeJS.ErrnoException).code})`);
   }
-  if (text === '') throw new CliFailure(`${file} is empty: it must contain the secret`);
+  if (text === '') throw new CommandFailure(`${file} is empty: it must contain the secret`);
   return text;
 }
 

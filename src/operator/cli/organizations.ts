@@ -3,8 +3,9 @@
 import { type Command, Option } from 'commander';
 import type { Mode } from '../../contract/vocabulary.ts';
 import type { FirstKeys } from '../../directory/directory.ts';
+import { CommandFailure } from '../results/failures.ts';
 import type { PresentedOrganization } from '../use-cases/present.ts';
-import { type CliContext, CliFailure, modeOption } from './context.ts';
+import { type CliContext, modeOption } from './context.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 
 export function addOrganizationCommands(program: Command, context: CliContext): void {
@@ -65,8 +66,8 @@ async function close(
   if (!yes) {
     const { name } = (await call(command, 'org.show', { org: id })) as PresentedOrganization;
     const answer = await host.confirm(`Close ${name} (${id})? Its keys stop working, for good. [y/N] `);
-    if (answer === null) throw new CliFailure('closing cannot be undone: confirm it with --yes');
-    if (!answer) throw new CliFailure(`${id} was not closed`);
+    if (answer === null) throw new CommandFailure('closing cannot be undone: confirm it with --yes');
+    if (!answer) throw new CommandFailure(`${id} was not closed`);
   }
   return run(command, 'org.close', { org: id }, show);
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Mode } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
+import { plain } from '../../core/shown-text.ts';
 import { type ConnectorName, connectorNames } from '../../networks/connectors.ts';
 import type { Difference, Period } from '../reconciliation/compare-order.ts';
 import type { Books, Reconciled } from '../reconciliation/reconcile.ts';
@@ -16,11 +17,12 @@ import {
   plainWord,
   statementFormats,
 } from '../reconciliation/statement-format.ts';
+import { CommandFailure } from '../results/failures.ts';
 import { callOperator } from '../socket/operator-client.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
 import type { SettledItem, StatementReview } from '../use-cases/reconciliation-commands.ts';
-import { type CliContext, CliFailure, type CommonOptions, modeOption } from './context.ts';
-import { counted, dirhams, plain } from './table.ts';
+import { type CliContext, type CommonOptions, modeOption } from './context.ts';
+import { counted, dirhams } from './table.ts';
 
 interface Options {
   readonly file: string;
@@ -89,7 +91,7 @@ export function addReconcileCommand(program: Command, context: CliContext): void
       });
       show({ reconciled }, summary(file, reconciled));
       const count = differencesIn(reconciled);
-      if (count > 0) throw new CliFailure(`${counted(count, 'difference')} in ${file}`);
+      if (count > 0) throw new CommandFailure(`${counted(count, 'difference')} in ${file}`);
     });
 }
 

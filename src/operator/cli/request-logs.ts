@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { kindOfId } from '../../contract/id-prefixes.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
+import { plain } from '../../core/shown-text.ts';
 import type { Gap, LoggedRequest } from '../../request-logs/logged-request.ts';
 import type { LogScope } from '../../request-logs/request-logs.ts';
 import {
@@ -17,9 +18,9 @@ import {
   statusRangeOf,
 } from '../../request-logs/search.ts';
 import { requestLogsOf } from '../../request-logs/segment.ts';
+import { CommandFailure } from '../results/failures.ts';
 import {
   type CliContext,
-  CliFailure,
   type CliHost,
   type CommonOptions,
   dataOption,
@@ -27,7 +28,7 @@ import {
   wholeNumber,
 } from './context.ts';
 import { timeOf } from './log-selection.ts';
-import { formatFields, formatTime, plain } from './table.ts';
+import { formatFields, formatTime } from './table.ts';
 
 const shownMax = 10_000;
 const shownUnlessTold = 50;
@@ -93,7 +94,7 @@ function status(text: string): StatusRange {
 function showRequest(host: CliHost, folder: string, request: string, json: boolean): void {
   const found = findRequestAnywhere(folder, request);
   if (found === null)
-    throw new CliFailure(
+    throw new CommandFailure(
       `no request log has ${request}: it is older than they are kept, its key did not exist, or it was a page's`,
     );
   const { scope, entry } = found;
@@ -108,8 +109,8 @@ async function listRequests(
   json: boolean,
 ): Promise<void> {
   const { org, mode, follow, limit = shownUnlessTold, key, since, until, status, path, object } = options;
-  if (org === undefined) throw new CliFailure('name a request, or an organization with --org');
-  if (kindOfId(org) !== 'organization') throw new CliFailure(`${org} is no id of an organization`);
+  if (org === undefined) throw new CommandFailure('name a request, or an organization with --org');
+  if (kindOfId(org) !== 'organization') throw new CommandFailure(`${org} is no id of an organization`);
   const filter: LogFilter = { since, until, status, path, object, idempotencyKey: key };
   const scopes = (mode === undefined ? modes : [mode]).map((each): LogScope => ({ org, mode: each }));
   const show = (found: Found) =>

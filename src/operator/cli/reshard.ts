@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 import { shardsMax } from '../../shard/shard-map.ts';
-import { type CliContext, type CommonOptions, type Resharded, wholeNumber } from './context.ts';
+import type { Resharded } from '../results/folder-changes.ts';
+import { type CliContext, type CommonOptions, wholeNumber } from './context.ts';
 import { counted } from './table.ts';
 
 export function addReshardCommand(program: Command, { host, print }: CliContext): void {

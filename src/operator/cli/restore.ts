@@ -1,15 +1,10 @@
 // `payments restore` makes a new data folder out of a backup, as of a moment; `payments resume` lets its service work again.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { RestoreCommand, Restored, Resumed } from '../results/backups.ts';
+import { CommandFailure } from '../results/failures.ts';
 import { NoServer } from '../socket/operator-client.ts';
-import {
-  type CliContext,
-  CliFailure,
-  isoTime,
-  type RestoreCommand,
-  type Restored,
-  type Resumed,
-} from './context.ts';
+import { type CliContext, isoTime } from './context.ts';
 import { formatFields, formatTable, formatTime } from './table.ts';
 
 interface Options {
@@ -64,7 +59,7 @@ export function addRestoreCommands(program: Command, { host, call, print }: CliC
       print(command, restored, inWords);
       const { length } = restored.findings;
       if (length > 0)
-        throw new CliFailure(
+        throw new CommandFailure(
           `${length} ${length === 1 ? 'thing is' : 'things are'} wrong: run "payments verify --data ${dataDir}"`,
         );
     });

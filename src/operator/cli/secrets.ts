@@ -1,7 +1,8 @@
 // `payments secrets …`: the key with which the webhook signing secrets in the data folder are sealed.
 
 import type { Command } from 'commander';
-import type { CliContext, CommonOptions, SecretsKeyRolled } from './context.ts';
+import type { SecretsKeyRolled } from '../results/folder-changes.ts';
+import type { CliContext, CommonOptions } from './context.ts';
 
 export function addSecretsCommands(program: Command, { host, print }: CliContext): void {
   program

@@ -2,8 +2,9 @@
 // that it can be a container's health check.
 
 import type { Command } from 'commander';
+import { CommandFailure } from '../results/failures.ts';
 import type { ShardStatus, Status } from '../use-cases/services.ts';
-import { type CliContext, CliFailure } from './context.ts';
+import type { CliContext } from './context.ts';
 import { counted, formatFields, formatTable, formatTime } from './table.ts';
 
 export function addStatusCommand(program: Command, { call, print }: CliContext): void {
@@ -14,7 +15,7 @@ export function addStatusCommand(program: Command, { call, print }: CliContext):
       const status = (await call(command, 'status', {})) as Status;
       print(command, status, screen);
       const down = status.shards.filter(({ serves }) => !serves).map(({ shard }) => shard);
-      if (down.length > 0) throw new CliFailure(`not serving: shard ${down.join(', ')}`);
+      if (down.length > 0) throw new CommandFailure(`not serving: shard ${down.join(', ')}`);
     });
 }
 

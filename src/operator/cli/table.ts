@@ -44,11 +44,6 @@ export function formatTime(iso: string | null): string {
   return iso === null ? '-' : iso.replace(/\.\d+Z$/, 'Z');
 }
 
-/** A text without control sequences for the terminal. */
-export function plain(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
-}
-
 function widthOf(text: string): number {
   return [...text].length;
 }

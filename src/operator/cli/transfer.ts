@@ -3,8 +3,9 @@
 
 import type { Command } from 'commander';
 import { shardsMax } from '../../shard/shard-map.ts';
-import type { Imported, Transferred } from '../results/transferred.ts';
-import { type CliContext, CliFailure, dataOption, folderOf, wholeNumber } from './context.ts';
+import { CommandFailure } from '../results/failures.ts';
+import type { Imported, Transferred } from '../results/folder-changes.ts';
+import { type CliContext, dataOption, folderOf, wholeNumber } from './context.ts';
 import { counted } from './table.ts';
 
 export function addTransferCommands(program: Command, { host, print }: CliContext): void {
@@ -28,7 +29,7 @@ export function addTransferCommands(program: Command, { host, print }: CliContex
         print(command, imported, importedInWords);
         const wrong = imported.findings.length + imported.unlisted;
         if (wrong > 0)
-          throw new CliFailure(
+          throw new CommandFailure(
             `the folder is there, and "payments verify" finds ${wrong} things wrong in it`,
           );
       },

@@ -3,9 +3,10 @@
 
 import { tmpdir } from 'node:os';
 import type { Command } from 'commander';
+import { CommandFailure } from '../results/failures.ts';
 import type { Verification } from '../results/verification.ts';
 import { OperatorFailure } from '../socket/protocol.ts';
-import { type CliContext, CliFailure, dataOption, folderOf } from './context.ts';
+import { type CliContext, dataOption, folderOf } from './context.ts';
 import { verifyLog } from './log-verify.ts';
 import { counted } from './table.ts';
 
@@ -40,7 +41,7 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
           : await host.verifyBackup({ from, archive, identityFile, scratch });
       print(command, verification, inWords);
       const count = verification.findings.length + verification.unlisted;
-      if (count > 0) throw new CliFailure(`${count} ${count === 1 ? 'thing is' : 'things are'} wrong`);
+      if (count > 0) throw new CommandFailure(`${count} ${count === 1 ? 'thing is' : 'things are'} wrong`);
     });
 }
 

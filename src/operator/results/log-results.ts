@@ -36,6 +36,16 @@ export interface LostBatch {
 export interface LogTruncation {
   readonly shard: number;
   readonly sequence: number;
-  /** Asks whether the batch shall go. Throws `CliFailure` when it shall not. */
+  /** Asks whether the batch shall go. Throws `CommandFailure` when it shall not. */
   confirm(lost: LostBatch): Promise<void>;
+}
+
+/** Where a log lies. */
+export interface LogPlaceOptions {
+  /** The data folder, when neither a backup nor an archive is named. */
+  dataDir(): string;
+  readonly from: string | null;
+  readonly archive: string | null;
+  /** The file with the secret keys of age. */
+  readonly identityFile: string | null;
 }

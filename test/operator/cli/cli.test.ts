@@ -9,7 +9,7 @@ import { Type } from 'typebox';
 import { keyStatus } from '../../../src/directory/api-key.ts';
 import { withLimitRequest } from '../../../src/directory/limit-requests.ts';
 import type { ReviewRecord } from '../../../src/domain/record.ts';
-import { CliFailure } from '../../../src/operator/cli/context.ts';
+import { CommandFailure } from '../../../src/operator/results/failures.ts';
 import { listedMax } from '../../../src/operator/socket/protocol.ts';
 import { defineCommand } from '../../../src/operator/use-cases/command.ts';
 import type { PresentedDelivery } from '../../../src/operator/use-cases/present-webhooks.ts';
@@ -44,7 +44,7 @@ const run = (...args: string[]) =>
     dataDir: (given) => given ?? fixture.dataDir,
     config: () => [{ key: 'host', variable: 'PAYMENTS_HOST', value: '::1', description: 'host' }],
     serve: async (dataDir) => {
-      throw new CliFailure(`the port is taken (${dataDir})`);
+      throw new CommandFailure(`the port is taken (${dataDir})`);
     },
     rollSecretsKey: async () => ({ key: 'k', secrets: 2, file: '/k', kept: '/k.old' }),
     examine: async (dataDir) => [{ name: 'folder', ok: true, detail: `there is none at ${dataDir}` }],

@@ -1,0 +1,290 @@
+// The parts that pages of the dashboard are made of. Each works without a script, with the keyboard, and at a width of 320 px.
+
+import { randomUUID } from 'node:crypto';
+import type { Language } from '../../contract/vocabulary.ts';
+import { formatAmount } from '../../core/money.ts';
+import { type Html, html } from '../../html/html.ts';
+import { sayFrame } from '../messages/frame.ts';
+import { roomLink } from './links.ts';
+import type { MemberContext, PageContext, Visit } from './row.ts';
+
+type Content = Html | string | number | null;
+
+/** A text keeps its own writing direction beside what stands around it. */
+function isolated(content: Content): Content {
+  return typeof content === 'string' ? html`<bdi>${content}</bdi>` : content;
+}
+
+/** A column of a table: its heading, and the cell of a row. */
+export interface Column<R> {
+  readonly heading: string;
+  readonly cell: (row: R) => Content;
+  /** Numbers are set against the end of the column. */
+  readonly numeric?: true;
+}
+
+/** A table that becomes a list of cards on a narrow screen. `caption` names it to those who don't see it. */
+export function table<R>(caption: string, columns: readonly Column<R>[], rows: readonly R[]): Html {
+  const kind = (column: Column<R>) => column.numeric && html` class="numeric"`;
+  const heads = columns.map(
+    (column) => html`<th scope="col" role="columnheader"${kind(column) ?? false}>${column.heading}</th>`,
+  );
+  const lines = rows.map(
+    (row) =>
+      html`<tr role="row">${columns.map(
+        (column) =>
+          html`<td role="cell" data-heading="${column.heading}"${kind(column) ?? false}><div>${isolated(column.cell(row))}</div></td>`,
+      )}</tr>`,
+  );
+  // A style that makes cells into blocks takes their roles away, so they are named.
+  return html`<table class="cards" role="table"><caption class="unseen">${caption}</caption>
+<thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">${lines}</tbody></table>`;
+}
+
+/** Names and values; those with a null value are left out. */
+export function definitions(items: readonly (readonly [name: string, value: Content])[]): Html {
+  const shown = items.filter(([, value]) => value !== null);
+  return html`<dl>${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${isolated(value)}</dd></div>`)}</dl>`;
+}
+
+/** Links to the pages before and after one of a list. A query is that of the page; null where there is none. */
+export function pager(
+  visit: Visit,
+  path: string,
+  queries: {
+    readonly newer: Readonly<Record<string, string>> | null;
+    readonly older: Readonly<Record<string, string>> | null;
+  },
+): Html | null {
+  const { newer, older } = queries;
+  if (newer === null && older === null) return null;
+  const { language } = visit;
+  return html`<nav class="pager" aria-label="${sayFrame('pages', language)}">
+${newer && html`<a rel="prev" href="${roomLink(visit, path, newer)}">${sayFrame('newer', language)}</a>`}
+${older && html`<a rel="next" href="${roomLink(visit, path, older)}">${sayFrame('older', language)}</a>`}</nav>`;
+}
+
+/** A form that filters a list by its query. */
+export function filters(visit: Visit, path: string, fields: readonly Html[]): Html {
+  const { language, query } = visit;
+  const isFiltered = [...query.keys()].some((name) => name !== 'done');
+  return html`<form method="get" action="${roomLink(visit, path)}" class="filters" role="search">${fields}
+<button class="quiet">${sayFrame('filter', language)}</button>
+${isFiltered && html`<a href="${roomLink(visit, path)}">${sayFrame('clear_filters', language)}</a>`}</form>`;
+}
+
+/** A form that is posted: with the session's key, and an idempotency key of its own, so that a double click counts once. */
+export function form(
+  context: MemberContext,
+  action: string,
+  body: Content | readonly Html[],
+  options: { readonly files?: true; readonly className?: string } = {},
+): Html {
+  const encoding = options.files && html` enctype="multipart/form-data"`;
+  return html`<form method="post" action="${action}" class="${options.className ?? 'stack'}"${encoding ?? false} novalidate>
+${hidden('form_key', context.session.formKey)}${hidden('idempotency_key', keyOf(context))}${body}</form>`;
+}
+
+/** A form that is shown again keeps its key, so that what may have happened is not done twice; the desk takes the key of one that
+ * was refused for good. */
+function keyOf({ form: sent }: MemberContext): string {
+  return sent.get('idempotency_key') || randomUUID();
+}
+
+export function hidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
+}
+
+/** What is wrong with the fields of a form, by their names; '' for the form as a whole. */
+export type Problems = Readonly<Record<string, string>>;
+
+export interface FieldOptions {
+  readonly name: string;
+  readonly label: string;
+  readonly value?: string;
+  readonly hint?: string | null;
+  readonly type?: 'text' | 'email' | 'password' | 'search' | 'date' | 'number' | 'url' | 'color';
+  readonly problems?: Problems;
+  readonly required?: true;
+  /** Other attributes: `autocomplete="email"`. */
+  readonly attributes?: Html;
+  /** Codes, amounts and addresses are written from left to right in every language. */
+  readonly ltr?: true;
+}
+
+/** An input with its label, its hint, and what is wrong with it. */
+export function field(options: FieldOptions): Html {
+  const { name, value = '', type = 'text', required, attributes = null, ltr } = options;
+  return labelled(options, (described) => {
+    const direction = ltr && html` dir="ltr"`;
+    return html`<input id="${name}" name="${name}" type="${type}" value="${value}"${direction ?? false}${required === true && html` required`}${described}${attributes && html` ${attributes}`}>`;
+  });
+}
+
+export function textArea(options: FieldOptions & { readonly rows?: number }): Html {
+  const { name, value = '', required, rows = 4 } = options;
+  return labelled(
+    options,
+    (described) =>
+      html`<textarea id="${name}" name="${name}" rows="${rows}"${required === true && html` required`}${described}>${value}</textarea>`,
+  );
+}
+
+/** A choice of one of several values. */
+export function select(
+  options: Omit<FieldOptions, 'type' | 'ltr'> & {
+    readonly choices: readonly (readonly [value: string, text: string])[];
+  },
+): Html {
+  const { name, value = '', choices } = options;
+  return labelled(options, (described) => {
+    const items = choices.map(
+      ([each, text]) => html`<option value="${each}"${each === value && html` selected`}>${text}</option>`,
+    );
+    return html`<select id="${name}" name="${name}"${described}>${items}</select>`;
+  });
+}
+
+export function checkbox(options: {
+  readonly name: string;
+  readonly label: string;
+  readonly value?: string;
+  readonly checked?: boolean;
+}): Html {
+  const { name, label, value = 'on', checked = false } = options;
+  const id = value === 'on' ? name : `${name}-${value}`;
+  return html`<div class="check"><input type="checkbox" id="${id}" name="${name}" value="${value}"${checked && html` checked`}><label for="${id}">${label}</label></div>`;
+}
+
+function labelled(
+  { name, label, hint = null, problems = {} }: Pick<FieldOptions, 'name' | 'label' | 'hint' | 'problems'>,
+  control: (described: Html) => Html,
+): Html {
+  const problem = problems[name] ?? null;
+  const notes = [hint && `${name}-hint`, problem && `${name}-wrong`].filter(Boolean).join(' ');
+  const described = html`${problem !== null && html` aria-invalid="true"`}${notes !== '' && html` aria-describedby="${notes}"`}`;
+  return html`<div class="field"><label for="${name}">${label}</label>
+${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
+${problem && html`<span class="wrong" id="${name}-wrong">${problem}</span>`}
+${control(described)}</div>`;
+}
+
+export function submit(text: string, kind: 'main' | 'quiet' | 'danger' = 'main'): Html {
+  return html`<button class="${kind}">${text}</button>`;
+}
+
+/**
+ * The button of a form that can't be taken back, or not easily. Where scripts run, it asks once more. `answer` is what it sends
+ * when a form has several of them.
+ */
+export function finalSubmit(
+  { language }: Pick<PageContext, 'language'>,
+  text: string,
+  kind: 'main' | 'quiet' | 'danger' = 'danger',
+  answer: { readonly name: string; readonly value: string } | null = null,
+): Html {
+  const question = sayFrame('are_you_sure', language, { action: text });
+  const sent = answer && html` name="${answer.name}" value="${answer.value}"`;
+  return html`<button class="${kind}"${sent} data-confirm="${question}">${text}</button>`;
+}
+
+/** A link that looks like a button. */
+export function button(text: string, href: string, kind: 'main' | 'quiet' = 'main'): Html {
+  return html`<a class="button ${kind}" href="${href}">${text}</a>`;
+}
+
+/** The summary of what is wrong with a form; null when nothing is. Each line leads to its field. */
+export function errorSummary(language: Language, problems: Problems): Html | null {
+  const lines = Object.entries(problems).map(([name, problem]) =>
+    name === '' ? html`<li>${problem}</li>` : html`<li><a href="#${name}">${problem}</a></li>`,
+  );
+  if (lines.length === 0) return null;
+  return html`<div class="notice bad" role="alert" tabindex="-1" autofocus><strong>${sayFrame('problem', language)}</strong><ul>${lines}</ul></div>`;
+}
+
+/** Says that something was done. */
+export function doneNotice(text: string): Html {
+  return html`<div class="notice good" role="status"><p>${text}</p></div>`;
+}
+
+/** Says what was done before a redirect led here, as `done` in the address names it. Anybody can write such an address. */
+export function doneOf<Message>(
+  { query, language }: Pick<PageContext, 'query' | 'language'>,
+  messages: Readonly<Record<string, Message>>,
+  say: (message: Message, language: Language) => string,
+): Html | null {
+  const done = query.get('done') ?? '';
+  return Object.hasOwn(messages, done) ? doneNotice(say(messages[done]!, language)) : null;
+}
+
+export function emptyState(title: string, body: Content = null): Html {
+  return html`<div class="empty"><p><strong>${title}</strong></p>${body}</div>`;
+}
+
+export type Tone = 'good' | 'bad' | 'warn' | 'plain';
+
+export function badge(text: string, tone: Tone = 'plain'): Html {
+  return html`<span class="badge ${tone}">${text}</span>`;
+}
+
+export function amount(language: Language, centimes: number, currency = 'mad'): Html {
+  return html`<span class="amount">${formatAmount(centimes, currency, language)}</span>`;
+}
+
+const locales: Readonly<Record<Language, string>> = { en: 'en-GB', fr: 'fr-MA', ar: 'ar-MA' };
+const numberFormats = Object.fromEntries(
+  Object.entries(locales).map(([language, locale]) => [
+    language,
+    new Intl.NumberFormat(locale, { numberingSystem: 'latn' }),
+  ]),
+) as Readonly<Record<Language, Intl.NumberFormat>>;
+
+/** A whole number with its thousands apart. */
+export function number(language: Language, value: number): string {
+  return numberFormats[language].format(value);
+}
+
+const timeFormats = Object.fromEntries(
+  Object.entries(locales).map(([language, locale]) => [
+    language,
+    new Intl.DateTimeFormat(locale, {
+      timeZone: 'Africa/Casablanca',
+      numberingSystem: 'latn',
+      dateStyle: 'medium',
+      timeStyle: 'short',
+    }),
+  ]),
+) as Readonly<Record<Language, Intl.DateTimeFormat>>;
+
+/** A time as it is in Morocco. */
+export function time(language: Language, ms: number): Html {
+  return html`<time datetime="${new Date(ms).toISOString()}">${timeFormats[language].format(ms)}</time>`;
+}
+
+const dayFormats = Object.fromEntries(
+  Object.entries(locales).map(([language, locale]) => [
+    language,
+    new Intl.DateTimeFormat(locale, { timeZone: 'UTC', numberingSystem: 'latn', dateStyle: 'medium' }),
+  ]),
+) as Readonly<Record<Language, Intl.DateTimeFormat>>;
+
+/** A calendar day, `YYYY-MM-DD`, for people. */
+export function dayText(language: Language, day: string): string {
+  return dayFormats[language].format(Date.parse(day));
+}
+
+/** A code with a button that copies it, which appears where scripts run. */
+export function copyable(context: Pick<PageContext, 'language'>, text: string): Html {
+  const { language } = context;
+  return html`<span class="copyable"><code dir="ltr">${text}</code> <button type="button" class="plain" hidden data-copy="${text}" data-done="${sayFrame('copied', language)}">${sayFrame('copy', language)}</button></span>`;
+}
+
+/** Lines of code or JSON. */
+export function code(text: string): Html {
+  return html`<pre dir="ltr" tabindex="0"><code>${text}</code></pre>`;
+}
+
+/** A part of a page with a heading. */
+export function section(heading: string, body: Content | readonly Html[]): Html {
+  return html`<section class="sheet stack"><h2>${heading}</h2>${body}</section>`;
+}

@@ -1,0 +1,115 @@
+// The shape of a row of the table of the dashboard's routes, and what its handler gets: the visit and a desk, at which it asks
+// the service for what it needs.
+
+import type { Static } from 'typebox';
+import type { Operation, RouteOf } from '../../contract/routes/table.ts';
+import type { Language, Mode } from '../../contract/vocabulary.ts';
+import type { Member, Role } from '../../directory/members.ts';
+import type { Organization } from '../../directory/organization.ts';
+import type { Session } from '../../directory/sessions.ts';
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import type { PlacedRow } from '../../operator/audit/audit-trail.ts';
+import type { ApiError, OperatorServices } from '../../operator/use-cases/services.ts';
+import type { TooMany } from '../pages/searches.ts';
+import type { Permission } from '../people/roles.ts';
+
+/** The rooms of the navigation, in its order. A row belongs to the room that its path begins with. */
+export const rooms = [
+  'home',
+  'payments',
+  'cash',
+  'customers',
+  'checkout',
+  'reviews',
+  'keys',
+  'webhooks',
+  'events',
+  'requests',
+  'limits',
+  'settings',
+  'members',
+  'audit',
+] as const;
+export type Room = (typeof rooms)[number];
+
+export interface Row {
+  readonly method: 'GET' | 'POST';
+  /** Below `/dashboard/{org}/{mode}`; `{id}` matches one segment: `payments/{id}/refund`. */
+  readonly path: string;
+  readonly permission: Permission;
+  /** Needs the password again if it was given more than ten minutes ago. */
+  readonly stepUp?: true;
+  readonly testOnly?: true;
+  readonly handle: (visit: Visit, desk: Desk) => Promise<DashboardAnswer>;
+}
+
+/** A visit of somebody who may be nobody yet: what every page needs. */
+export interface PageContext {
+  readonly language: Language;
+  /** The address of the page, without the prefix of a proxy and without a query. */
+  readonly address: string;
+  readonly query: URLSearchParams;
+  /** The start of the path that a proxy removes from the service's addresses; '' for none. */
+  readonly prefix: string;
+}
+
+/** A visit of a member who is signed in. */
+export interface MemberContext extends PageContext {
+  readonly member: Member;
+  readonly session: Session;
+  /** Their names are for the switch. */
+  readonly organizations: readonly { readonly id: string; readonly name: string }[];
+  /** The fields of a POST; empty on a GET. The form's key is checked before a handler is called. */
+  readonly form: URLSearchParams;
+  /** The files of a form, by the names of their fields; empty ones are left out. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+/** A visit to a row. */
+export interface Visit extends MemberContext {
+  readonly role: Role;
+  readonly organization: Organization;
+  readonly mode: Mode;
+  /** The row's path with the id filled in: `payments/pi_…/refund`. */
+  readonly path: string;
+  /** The `{id}` segment; '' without one. */
+  readonly id: string;
+  /** The rooms that the member may enter. */
+  readonly rooms: readonly Room[];
+}
+
+export type ResultOf<O extends Operation> = Static<RouteOf<O>['result']>;
+
+export interface CallOptions {
+  readonly id?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly params?: object;
+  readonly idempotencyKey?: string;
+}
+
+/** What rooms ask the service for. */
+export interface Desk {
+  /**
+   * Runs a route of the API as the member: the same frames, gates and executor, but it spends no rate limit, and the log has
+   * the member as its cause. A command without an idempotency key takes the one of the visit's form.
+   */
+  api<O extends Operation>(
+    visit: Visit,
+    operation: O,
+    call?: CallOptions,
+  ): Promise<
+    | { readonly ok: true; readonly body: ResultOf<O> }
+    | { readonly ok: false; readonly status: number; readonly error: ApiError }
+  >;
+  /**
+   * Runs a search that reads many records, when it is the organization's turn. `isCounted`: the member has asked for it, so it counts in
+   * what the organization may search. `gone` is aborted when nobody waits for it any more.
+   */
+  search<T>(visit: Visit, isCounted: boolean, run: (gone: AbortSignal) => Promise<T>): Promise<T | TooMany>;
+  /** Carries out an action of the member between its two rows of the audit record. Rejects as `run` does. */
+  act<T>(visit: Visit, action: string, params: object, run: () => Promise<T>): Promise<T>;
+  /** The actions that concern the organization, newest first; those that come before the one at a place of the record. */
+  actionsOf(visit: Visit, before: number | null): AsyncIterable<PlacedRow>;
+  /** The services of operators' commands, with the member as their author. */
+  readonly services: OperatorServices;
+}

@@ -1,0 +1,24 @@
+// Records that an address names: those of the visit's organization and mode, and no others.
+
+import type { IdKind } from '../../contract/id-prefixes.ts';
+import { kindOfId } from '../../contract/id-prefixes.ts';
+import { OperatorFailure } from '../../operator/socket/protocol.ts';
+import { recordOf } from '../../operator/use-cases/shard-records.ts';
+import type { Desk, Visit } from '../layout/row.ts';
+
+/** Null when there is no such record of this kind in the visit's organization and mode. */
+export async function ownRecord<R extends { readonly org: string; readonly livemode: boolean }>(
+  { organization, mode }: Visit,
+  { services }: Desk,
+  id: string,
+  kind: IdKind,
+): Promise<R | null> {
+  if (kindOfId(id) !== kind) return null;
+  try {
+    const record = await recordOf<R>(services, id, kind);
+    return record.org === organization.id && record.livemode === (mode === 'live') ? record : null;
+  } catch (error) {
+    if (error instanceof OperatorFailure && error.kind === 'refused') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,120 @@
+// What the rooms about money ask the shard and the API.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandOperation } from '../../contract/routes/table.ts';
+import type { FoundPayment, FoundPayments, PaymentSearch } from '../../domain/payment-search.ts';
+import type { PaymentStory } from '../../domain/payment-story.ts';
+import type { CallOptions, Desk, Visit } from '../layout/row.ts';
+import { cursorIn } from './cursor.ts';
+import type { TooMany } from './searches.ts';
+
+export const everyPayment: PaymentSearch = {
+  status: null,
+  method: null,
+  customers: null,
+  fromSeconds: null,
+  toSeconds: null,
+  text: null,
+  before: null,
+  limit: 20,
+};
+
+/** Where an older page of payments begins. */
+export function beforeIn(query: URLSearchParams): string | null {
+  return cursorIn(query, 'before', 'payment_intent') ?? null;
+}
+
+/** Each question reads a hundred payments. */
+const questionsMax = 100;
+
+/** A page of the payments that filters with an index find. `stoppedAt` is where an older page begins; null when there are no older ones. */
+export function listPayments(
+  visit: Visit,
+  desk: Desk,
+  filters: Omit<PaymentSearch, 'text' | 'method'>,
+): Promise<FoundPayments> {
+  return askForPage(visit, desk, { ...filters, text: null, method: null }, null);
+}
+
+/** The same for any search; those without an index take turns. One that is counted may be refused for some time. */
+export async function findPayments(
+  visit: Visit,
+  desk: Desk,
+  search: PaymentSearch,
+  isCounted: boolean,
+): Promise<FoundPayments | TooMany> {
+  if (search.text === null && search.method === null) return listPayments(visit, desk, search);
+  return desk.search(visit, isCounted, (gone) => askForPage(visit, desk, search, gone));
+}
+
+async function askForPage(
+  visit: Visit,
+  { services }: Desk,
+  search: PaymentSearch,
+  gone: AbortSignal | null,
+): Promise<FoundPayments> {
+  const { organization, mode } = visit;
+  const payments: FoundPayment[] = [];
+  let before = search.before;
+  for (let asked = 0; asked < questionsMax && payments.length < search.limit; asked++) {
+    if (gone?.aborted) break;
+    const { body } = await services.askShard(organization.id, {
+      kind: 'search_payments',
+      org: organization.id,
+      livemode: mode === 'live',
+      search: { ...search, before, limit: search.limit - payments.length },
+    });
+    const found: FoundPayments = JSON.parse(body);
+    payments.push(...found.payments);
+    before = found.stoppedAt;
+    if (before === null) break;
+  }
+  return { payments, stoppedAt: before };
+}
+
+/** The payment that an id or a cash code belongs to; null when the organization has none in this mode. */
+export async function askStory(
+  visit: Visit,
+  { services }: Desk,
+  reference: string,
+  refundsBefore?: string,
+): Promise<PaymentStory | null> {
+  const { organization, mode } = visit;
+  const { body } = await services.askShard(organization.id, {
+    kind: 'payment_story',
+    org: organization.id,
+    livemode: mode === 'live',
+    reference,
+    refundsBefore,
+  });
+  return JSON.parse(body);
+}
+
+const patienceMs = [50, 100, 200, 400, 800, 1_600];
+
+/**
+ * Gives a command. The second click of a double click has the same key, and comes while the first one is still carried out: it
+ * waits for the answer of that one.
+ */
+export async function perform<O extends CommandOperation>(
+  visit: Visit,
+  desk: Desk,
+  operation: O,
+  call: CallOptions,
+): Promise<Awaited<ReturnType<typeof desk.api<O>>>> {
+  for (const waitMs of patienceMs) {
+    const outcome = await desk.api(visit, operation, call);
+    if (outcome.ok || outcome.error.code !== 'idempotency_in_progress') return outcome;
+    await sleep(waitMs);
+  }
+  return desk.api(visit, operation, call);
+}
+
+/** The outcome of a command that was refused. */
+export type Refused = Extract<Awaited<ReturnType<Desk['api']>>, { readonly ok: false }>;
+
+/** The ids of the customers with an e-mail address, the newest first. */
+export async function customersWith(visit: Visit, desk: Desk, email: string): Promise<string[]> {
+  const listed = await desk.api(visit, 'list_customers', { query: { email, limit: '10' } });
+  return listed.ok ? listed.body.data.map(({ id }) => id) : [];
+}

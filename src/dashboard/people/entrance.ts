@@ -1,0 +1,125 @@
+// The addresses of the dashboard that belong to no organization: signing in and out, links, the password again, and the account.
+
+import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
+import { html } from '../../html/html.ts';
+import type { Incoming } from '../incoming.ts';
+import { memberPage, redirect } from '../layout/document.ts';
+import { errorPage } from '../layout/errors.ts';
+import { link } from '../layout/links.ts';
+import type { MemberContext } from '../layout/row.ts';
+import { sayPeople } from '../messages/people.ts';
+import {
+  endSessions,
+  renewRecoveryCodes,
+  saveName,
+  savePassword,
+  showAccount,
+  showTwoStep,
+  turnTwoStepOff,
+  turnTwoStepOn,
+} from './account.ts';
+import { showLink, useLink } from './link-pages.ts';
+import type { People } from './people.ts';
+import { showSignIn, signIn, signInWithCode } from './sign-in.ts';
+import { askToConfirm, confirm, showConfirm } from './step-up.ts';
+
+/** For anybody; `token` is the last segment of the address of a link. */
+type Open = (incoming: Incoming, people: People, token: string) => Promise<DashboardAnswer>;
+/** For members who are signed in. The key of a form is checked before. */
+type Own = (context: MemberContext, people: People, incoming: Incoming) => Promise<DashboardAnswer>;
+
+interface Entrance {
+  readonly method: 'GET' | 'POST';
+  /** Below `/dashboard`; `{token}` matches one segment. */
+  readonly path: string;
+  readonly open?: Open;
+  readonly own?: Own;
+  /** Needs the password again if it was given a while ago. */
+  readonly stepUp?: true;
+}
+
+export const entrances: readonly Entrance[] = [
+  { method: 'GET', path: '', own: toFirstOrganization },
+  { method: 'GET', path: '/sign-in', open: showSignIn },
+  { method: 'POST', path: '/sign-in', open: signIn },
+  { method: 'POST', path: '/sign-in/code', open: signInWithCode },
+  { method: 'POST', path: '/sign-out', own: signOut },
+  { method: 'GET', path: '/invite/{token}', open: showLink },
+  { method: 'POST', path: '/invite/{token}', open: useLink },
+  { method: 'GET', path: '/confirm', own: showConfirm },
+  { method: 'POST', path: '/confirm', own: confirm },
+  { method: 'GET', path: '/me', own: showAccount },
+  { method: 'POST', path: '/me/name', own: saveName },
+  { method: 'POST', path: '/me/password', own: savePassword },
+  { method: 'GET', path: '/me/two-step', own: showTwoStep, stepUp: true },
+  { method: 'POST', path: '/me/two-step', own: turnTwoStepOn, stepUp: true },
+  { method: 'POST', path: '/me/two-step/off', own: turnTwoStepOff, stepUp: true },
+  { method: 'POST', path: '/me/recovery-codes', own: renewRecoveryCodes, stepUp: true },
+  { method: 'POST', path: '/me/sessions', own: endSessions },
+];
+
+/** The answer of one of these addresses; null for an address of an organization. */
+export function entranceOf(incoming: Incoming, people: People): Promise<DashboardAnswer> | null {
+  const path = incoming.address.slice('/dashboard'.length);
+  const method = incoming.method === 'POST' ? 'POST' : 'GET';
+  const fitting = entrances.filter((each) => fits(each.path, path));
+  if (fitting.length === 0) return null;
+  const entrance = fitting.find((each) => each.method === method);
+  if (entrance === undefined) {
+    // The language links on the answer to a form lead to the form's address, which answers no GET.
+    const page = link(incoming, fitting[0]!.own ? '/dashboard/me' : '/dashboard/sign-in');
+    return Promise.resolve(method === 'GET' ? redirect(page) : errorPage(incoming, 'method'));
+  }
+  if (entrance.open !== undefined) return entrance.open(incoming, people, path.split('/').at(-1)!);
+  return enter(entrance, incoming, people);
+}
+
+async function enter(
+  { own, method, path, stepUp }: Entrance,
+  incoming: Incoming,
+  people: People,
+): Promise<DashboardAnswer> {
+  const context = people.memberOf(incoming);
+  if (context === null) return toSignIn(incoming);
+  if (method === 'POST' && !people.isOwnForm(incoming, context)) return errorPage(incoming, 'stale');
+  if (stepUp && !people.isConfirmed(context.session))
+    return askToConfirm(context, `/dashboard${method === 'POST' ? '/me' : path}`);
+  return own!(context, people, incoming);
+}
+
+function fits(pattern: string, path: string): boolean {
+  if (!pattern.endsWith('{token}')) return pattern === path;
+  const start = pattern.slice(0, -'{token}'.length);
+  return path.startsWith(start) && /^[\w-]{1,100}$/.test(path.slice(start.length));
+}
+
+/**
+ * Leads a stranger to the sign-in, and from there back to what was asked for. `again`: also somebody who is signed in, whose
+ * session may not enter an organization any more.
+ */
+export function toSignIn(incoming: Incoming, again = false): DashboardAnswer {
+  const { method, address, query } = incoming;
+  const asked = method === 'POST' ? '' : link({ prefix: '' }, address, Object.fromEntries(query));
+  const next = asked === '/dashboard' ? '' : asked;
+  return redirect(link(incoming, '/dashboard/sign-in', { next, again: again ? 'yes' : '' }));
+}
+
+async function toFirstOrganization(context: MemberContext, people: People): Promise<DashboardAnswer> {
+  const [first] = context.organizations;
+  const { language } = context;
+  if (first === undefined)
+    return memberPage(context, {
+      title: sayPeople('no_organization_title', language),
+      body: html`<p>${sayPeople('no_organization', language)}</p>`,
+    });
+  const mode = people.directory.organization(first.id).liveActivated ? 'live' : 'test';
+  return redirect(link(context, `/dashboard/${first.id}/${mode}/home`));
+}
+
+async function signOut(
+  { member, session, ...context }: MemberContext,
+  people: People,
+): Promise<DashboardAnswer> {
+  await people.act(member, 'member.sign-out', {}, () => people.directory.sessions.end(member.id, session.id));
+  return redirect(link(context, '/dashboard/sign-in'), [people.cookies.clearSession()]);
+}

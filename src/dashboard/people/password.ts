@@ -1,0 +1,91 @@
+// Passwords: what is stored of them, and which are too weak. scrypt takes a fifth of a second and 32 MiB on purpose, off the main
+// thread; few run at a time and few wait, so many sign-ins at once take neither all memory nor all threads, and end soon.
+
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import type { PasswordHash } from '../../directory/members.ts';
+import { Turns, type Waiter } from './turns.ts';
+
+const cost = { N: 2 ** 15, r: 8, p: 3 } as const;
+const hashBytes = 32;
+const saltBytes = 16;
+export const passwordCharactersMin = 12;
+export const passwordCharactersMax = 200;
+
+/** A turn takes a fifth of a second, so nobody waits for more than some seconds. */
+const turns = new Turns({ atOnceMax: 2, waitingMax: 32, shareOfOne: 1 / 8 });
+
+function derive(
+  password: string,
+  salt: Uint8Array,
+  { N, r, p }: PasswordHash['cost'],
+  waiter: Waiter,
+): Promise<Buffer | null> {
+  const options = { N, r, p, maxmem: 128 * N * r * 2 };
+  return turns.take(
+    waiter,
+    () =>
+      new Promise((resolve, reject) => {
+        scrypt(password.normalize('NFKC'), salt, hashBytes, options, (error, hash) =>
+          error === null ? resolve(hash) : reject(error),
+        );
+      }),
+  );
+}
+
+/** What is stored of a password; null when it did not get its turn. */
+export async function hashPassword(password: string, waiter: Waiter): Promise<PasswordHash | null> {
+  const salt = randomBytes(saltBytes);
+  const hash = await derive(password, salt, cost, waiter);
+  return hash && { salt: salt.toString('base64'), hash: hash.toString('base64'), cost };
+}
+
+/** Stands for the password of somebody who does not exist, so that finding that out takes as long. */
+const nobody: PasswordHash = {
+  salt: randomBytes(saltBytes).toString('base64'),
+  hash: randomBytes(hashBytes).toString('base64'),
+  cost,
+};
+
+/**
+ * Whether it is the password; without one to compare with it takes as long, and is false. Null when it did not get its turn, so nothing
+ * is known.
+ */
+export async function isPassword(
+  password: string,
+  stored: PasswordHash | null,
+  waiter: Waiter,
+): Promise<boolean | null> {
+  const { salt, hash, cost } = stored ?? nobody;
+  const typed = password.slice(0, passwordCharactersMax);
+  const derived = await derive(typed, Buffer.from(salt, 'base64'), cost, waiter);
+  if (derived === null) return null;
+  return timingSafeEqual(derived, Buffer.from(hash, 'base64')) && stored !== null;
+}
+
+/** Parts that make a password easy to guess, however long it is. */
+const common =
+  /password|passw0rd|motdepasse|azerty|qwerty|qwertz|iloveyou|jetaime|letmein|welcome|bienvenue|bonjour|marhaba|administrator|admin|dashboard|payments?|secret|changeme|maroc|morocco|casablanca|marrakech|football|abc|0*123456789|12345|(.)\1{3,}/g;
+const ownCharactersMin = 8;
+const differentMin = 6;
+
+export type Weakness = 'password_short' | 'password_long' | 'password_personal' | 'password_common';
+
+/** Why a password is too weak; null when it is not. */
+export function weaknessOf(
+  password: string,
+  about: { readonly email: string; readonly name: string },
+): Weakness | null {
+  const { length } = [...password];
+  if (length < passwordCharactersMin) return 'password_short';
+  if (length > passwordCharactersMax) return 'password_long';
+  const lower = password.normalize('NFKC').toLowerCase();
+  const email = about.email.toLowerCase();
+  const own = [email, ...email.split('@'), ...about.name.toLowerCase().split(/\s+/)].filter(
+    (part) => part.length >= 3,
+  );
+  const impersonal = own.reduce((rest, part) => rest.replaceAll(part, ''), lower);
+  if (impersonal.length < ownCharactersMin) return 'password_personal';
+  const uncommon = impersonal.replace(common, '').replace(/[\s\d!?._-]+$/, '');
+  const isCommon = uncommon.length < ownCharactersMin || new Set(uncommon).size < differentMin;
+  return isCommon ? 'password_common' : null;
+}

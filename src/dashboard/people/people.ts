@@ -1,0 +1,170 @@
+// What the pages about people work with: the directory, the cookies, the protection of forms before there is a session, and the
+// throttles of everything that could be guessed.
+
+import { timingSafeEqual } from 'node:crypto';
+import type { MonotonicClock } from '../../core/clock.ts';
+import { KeyedBuckets } from '../../core/keyed-buckets.ts';
+import type { SecretBox } from '../../crypto/secret-box.ts';
+import { digestOf } from '../../directory/api-key.ts';
+import type { Directory } from '../../directory/directory.ts';
+import type { Member } from '../../directory/members.ts';
+import type { Session, SessionLimits } from '../../directory/sessions.ts';
+import type { KnownMember } from '../../edge/dashboard/known-sessions.ts';
+import { VisitorBuckets } from '../../edge/http/visitors.ts';
+import { createFormGuard, type FormGuard } from '../../html/form-guard.ts';
+import type { Audit } from '../../operator/audit/audit.ts';
+import type { Incoming } from '../incoming.ts';
+import type { MemberContext } from '../layout/row.ts';
+import { type Cookies, createCookies } from './cookies.ts';
+import { isPassword } from './password.ts';
+
+export interface PeopleOptions {
+  readonly directory: Directory;
+  readonly secrets: Pick<SecretBox, 'open' | 'seal'>;
+  readonly audit: Pick<Audit, 'record' | 'actionsOf'>;
+  readonly sessionLimits: SessionLimits;
+  /** The dashboard is served over https. */
+  readonly secure: boolean;
+  readonly monotonic: MonotonicClock;
+  readonly randomBytes: (size: number) => Buffer;
+  /** Called with the address from which a sign-in was refused. */
+  readonly onRefusedSignIn: (address: string) => void;
+}
+
+/** Guesses from an address (of IPv6: a /64), and of an account, in a quarter of an hour. Those that were right don't count. */
+const guesses = { count: 20, windowMs: 15 * 60_000, keysMax: 50_000 };
+/** When somebody may try again who was refused because too many wait for their turn. */
+export const busySeconds = 5;
+const stepUpMs = 10 * 60_000;
+/** Pages make them of letters, digits and dashes, and a room may put some behind one. They go to shards and request logs as they are. */
+const idempotencyKeyOfPage = /^[\x21-\x7e]{0,200}$/;
+/** More than any field that is shown takes. */
+const fieldCharactersMax = 16_384;
+
+/** What a guess comes to that did not get its turn. */
+export const untried = 'untried';
+
+export class People {
+  readonly directory: Directory;
+  readonly secrets: PeopleOptions['secrets'];
+  readonly cookies: Cookies;
+  readonly guard: FormGuard;
+  readonly #options: PeopleOptions;
+  readonly #byVisitor = new VisitorBuckets(guesses);
+  readonly #byAccount = new KeyedBuckets(guesses);
+
+  constructor(options: PeopleOptions) {
+    this.#options = options;
+    this.directory = options.directory;
+    this.secrets = options.secrets;
+    this.cookies = createCookies(options.secure);
+    this.guard = createFormGuard(options.secure, options.randomBytes);
+  }
+
+  /** The signed-in member of a visit; null for nobody. */
+  memberOf(incoming: Incoming): MemberContext | null {
+    const found = this.#find(incoming, !incoming.isRepeated);
+    return found && { ...incoming, ...found, organizations: this.organizationsOf(found.member) };
+  }
+
+  /** Whose session the browser has, as far as an edge has to know. */
+  knownMemberOf(incoming: Incoming): KnownMember | null {
+    const found = this.#find(incoming, false);
+    return found && { member: found.member.id, organizations: Object.keys(found.member.roles) };
+  }
+
+  #find({ cookie }: Incoming, isUse: boolean): { member: Member; session: Session } | null {
+    const token = this.cookies.session(cookie);
+    const session =
+      token === null ? null : this.directory.sessions.find(token, this.#options.sessionLimits, isUse);
+    const member = session === null ? undefined : this.directory.members.find(session.member);
+    return session === null || member === undefined ? null : { member, session };
+  }
+
+  /** The organizations that a member belongs to, by name. */
+  organizationsOf({ roles }: Member): { readonly id: string; readonly name: string }[] {
+    return this.directory
+      .organizations()
+      .filter(({ id, status }) => Object.hasOwn(roles, id) && status !== 'closed')
+      .map(({ id, name }) => ({ id, name }))
+      .sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** Whether the password was given lately. */
+  isConfirmed({ confirmedMs }: Session): boolean {
+    return this.directory.store.now() - confirmedMs < stepUpMs;
+  }
+
+  /** Whether a form comes from a page of this session, and has nothing that no field there could hold. */
+  isOwnForm({ secFetchSite, form }: Incoming, { session }: MemberContext): boolean {
+    const isOwnSite = secFetchSite === '' || secFetchSite === 'same-origin';
+    if (!idempotencyKeyOfPage.test(form.get('idempotency_key') ?? '')) return false;
+    for (const value of form.values()) if (value.length > fieldCharactersMax) return false;
+    const [given, expected] = [Buffer.from(form.get('form_key') ?? ''), Buffer.from(session.formKey)];
+    return isOwnSite && given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
+  /** Opens a session in place of the one that the browser has. Returns the cookie to set. */
+  async signIn(member: Member, incoming: Incoming): Promise<string> {
+    const { sessions } = this.directory;
+    const before = this.memberOf(incoming);
+    if (before !== null) await sessions.end(before.member.id, before.session.id);
+    const open = () => sessions.open(member.id, incoming.client, this.#options.sessionLimits);
+    const { token } = await this.act(member, 'member.sign-in', { address: incoming.client }, open);
+    return this.cookies.setSession(token);
+  }
+
+  /**
+   * Carries out what a member does with the own account, between two rows of the audit record. When it concerns an
+   * organization, the organization's owners see it.
+   */
+  act<T>(
+    member: Member,
+    action: string,
+    params: object,
+    run: () => Promise<T>,
+    organization: string | null = null,
+  ): Promise<T> {
+    const by = { member: member.id, organization };
+    return this.#options.audit.record(by, action, params, run);
+  }
+
+  /** Tries the password of a member who is signed in. */
+  tryPassword(incoming: Incoming, { member, session }: MemberContext, password: string) {
+    return this.tryGuess(incoming, `password ${session.id}`, async () => {
+      const waiter = { kind: 'member', who: member.id, gone: incoming.gone } as const;
+      const isRight = await isPassword(password, member.password, waiter);
+      return isRight === null ? untried : isRight ? member : null;
+    });
+  }
+
+  /**
+   * Tries a guess at the credentials of an account, unless there were too many: then it answers the seconds to wait. The account
+   * is a text of any length, and may not exist. Null when the guess was wrong. A guess that does not get its turn is `untried`: it
+   * counts for who made it, so that a crowd of them comes to an end, and not for the account.
+   */
+  async tryGuess<T>(
+    incoming: Incoming,
+    account: string,
+    guess: () => Promise<T | null | typeof untried>,
+  ): Promise<{ readonly right: T } | { readonly waitSeconds: number } | null> {
+    const nowMs = this.#options.monotonic();
+    const { client, visitor } = incoming;
+    const key = digestOf(account);
+    // A visitor who has to wait anyway doesn't keep the account waiting, too.
+    const wait = this.#byVisitor.spend(visitor, nowMs) ?? this.#byAccount.spend(key, nowMs);
+    if (wait !== null) return { waitSeconds: wait };
+    const right = await guess();
+    if (right === untried) {
+      this.#byAccount.giveBack(key);
+      return { waitSeconds: busySeconds };
+    }
+    if (right === null) {
+      this.#options.onRefusedSignIn(client);
+      return null;
+    }
+    this.#byVisitor.giveBack(visitor);
+    this.#byAccount.giveBack(key);
+    return { right };
+  }
+}
