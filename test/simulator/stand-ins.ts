@@ -1,5 +1,6 @@
-// Gives the sources of the service their stand-ins: what they import of the storage library, of `node:fs` and of
-// `node:crypto`, and what reads the pages of a file, is the simulated disk and chance from the seed. Nothing in the sources knows. To be imported before them.
+// Gives the sources of the service their stand-ins: what they import of the storage library, of `node:fs` and of `node:crypto`,
+// and what reads the pages of a file, is the simulated disk and chance from the seed. Nothing in the sources knows. To be
+// imported before them.
 
 import { registerHooks } from 'node:module';
 import { edited } from './planted/edits.ts';
@@ -10,13 +11,23 @@ const standIns: Readonly<Record<string, string>> = {
   'node:fs': './disk/node-fs.ts',
   'node:fs/promises': './disk/node-fs-promises.ts',
   'node:crypto': './disk/node-crypto.ts',
-  './lmdb-file.ts': './disk/lmdb-file.ts',
-  './lmdb-scan.ts': './disk/lmdb-file.ts',
 };
+/** Of sources of the service, by their paths. */
+const standInsOfSources: Readonly<Record<string, string>> = {
+  'journal/lmdb/lmdb-file.ts': './disk/lmdb-file.ts',
+  'journal/lmdb/lmdb-scan.ts': './disk/lmdb-file.ts',
+};
+
+function standInOf(specifier: string, parent: string): string | undefined {
+  if (!specifier.startsWith('.')) return standIns[specifier];
+  const { href } = new URL(specifier, parent);
+  return href.startsWith(sources) ? standInsOfSources[href.slice(sources.length)] : undefined;
+}
 
 registerHooks({
   resolve(specifier, context, next) {
-    const standIn = context.parentURL?.startsWith(sources) ? standIns[specifier] : undefined;
+    const { parentURL } = context;
+    const standIn = parentURL?.startsWith(sources) ? standInOf(specifier, parentURL) : undefined;
     return standIn === undefined
       ? next(specifier, context)
       : next(new URL(standIn, import.meta.url).href, context);

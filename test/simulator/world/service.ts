@@ -1,4 +1,4 @@
-// One process of the service, put together as src/process does it: the main thread with the data folder, the directory and
+// One process of the service, put together as src/main and src/threads do it: the main thread with the data folder, the directory and
 // the supervision of shards; an edge; the shards; and the webhook thread. Each is a lane, and a crash cuts them all.
 
 import { languages } from '../../../src/contract/vocabulary.ts';
