@@ -6,9 +6,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Stripe from 'stripe';
+import { addressRecords, nameError, startDnsServer } from '../http-client/dns-server.ts';
 import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
-import { addressRecords, nameError, startDnsServer } from '../webhooks/dns-server.ts';
 import { endless, type Receiver, type Respond, startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
 

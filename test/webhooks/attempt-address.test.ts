@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createResolver } from '../../src/http-client/resolver.ts';
+import { addressRecords, nameError, startDnsServer } from '../http-client/dns-server.ts';
 import { attempts, authority, makeAttempts, withReceiver } from './attempt-harness.ts';
-import { addressRecords, nameError, startDnsServer } from './dns-server.ts';
 import type { Respond } from './receiver.ts';
 
 const dns = await startDnsServer((question) => {

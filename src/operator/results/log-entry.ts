@@ -5,7 +5,7 @@ import { plain } from '../../core/shown-text.ts';
 import type { Change, RecordKind } from '../../domain/record.ts';
 import type { FoundEntry, LogDefect } from '../../journal/log/log-reader.ts';
 import type { DamagedEnd } from '../../journal/log/truncate-log.ts';
-import { CommandFailure } from '../results/failures.ts';
+import { CommandFailure } from './failures.ts';
 import type { EntrySummary, LostBatch } from './log-results.ts';
 
 const hiddenFields: Readonly<Partial<Record<RecordKind, readonly string[]>>> = {

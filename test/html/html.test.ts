@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { html } from '../../../src/html/html.ts';
+import { html } from '../../src/html/html.ts';
 
 const rows: readonly [string, ReturnType<typeof html>, string][] = [
   [

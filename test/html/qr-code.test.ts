@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { qrCode } from '../../../src/html/qr-code.ts';
+import { qrCode } from '../../src/html/qr-code.ts';
 
 test('a cash code becomes the QR code that a reader once read back as its digits', () => {
   const { markup } = qrCode('014509844354', 'x');
