@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 // The link that npm makes to the Node of this platform's package.
 const pinned = join(root, 'node_modules', '.bin', 'node');
-const entry = join(root, 'src', 'process', 'payments.ts');
+const entry = join(root, 'src', 'main', 'payments.ts');
 const args = process.argv.slice(2);
 
 // npm and npx run a shell between themselves and this process, which forwards no signal. So when the parent has ended, this

@@ -138,7 +138,7 @@ test('doctor on a stopped service: the folder is opened as by a start, and what 
   const { dataDir } = service;
   const key = `${dataDir}.secrets-key`;
   const doctor = (env: Readonly<Record<string, string>> = {}, ...args: string[]) => {
-    const entry = join(root, 'src', 'process', 'payments.ts');
+    const entry = join(root, 'src', 'main', 'payments.ts');
     const { stdout, stderr, status } = spawnSync(process.execPath, [entry, 'doctor', '--json', ...args], {
       cwd: root,
       env: { ...process.env, NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir, ...env },

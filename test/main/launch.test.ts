@@ -151,7 +151,7 @@ test('the first process of a container ends with the service, which is another p
 test('without the pinned Node it says what to do', (context) => {
   const node = otherNode();
   if (node === undefined) return context.skip('needs a Node of another major version in the PATH');
-  const folder = join(temporaryFolder(), 'src/process');
+  const folder = join(temporaryFolder(), 'src/main');
   mkdirSync(folder, { recursive: true });
   copyFileSync(launcher, join(folder, 'launch.mjs'));
   const { stderr, status } = spawnSync(node, [join(folder, 'launch.mjs'), 'serve'], { encoding: 'utf8' });

@@ -114,7 +114,7 @@ test('a refusal at the edge, a refused card number and a secret are logged as th
 });
 
 test('the log can be followed', async () => {
-  const entry = join(import.meta.dirname, '..', '..', 'src', 'process', 'payments.ts');
+  const entry = join(import.meta.dirname, '..', '..', 'src', 'main', 'payments.ts');
   const args = ['logs', '--org', shop.id, '--status', '404', '--follow', '--limit', '1', '--json'];
   const child = spawn(process.execPath, [entry, ...args, '--data-dir', dataDir], {
     env: { ...process.env, NODE_ENV: 'test' },
