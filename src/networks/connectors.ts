@@ -3,7 +3,9 @@
 // Settings that are secret are sealed before they are stored.
 
 import { type Mode, type PaymentMethodType, paymentMethodTypes } from '../contract/vocabulary.ts';
+import { defined } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
+import { namesOf, tableOf } from '../core/tables.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
 import { createCmiConnector } from './cmi/connector.ts';
 import { createHttpConnector } from './http-connector.ts';
@@ -43,6 +45,11 @@ export interface ConnectorRow {
   ) => Partial<ModeNetworks>;
 }
 
+/** A setting that was checked to be there when it was stored. */
+function setting(settings: Readonly<Record<string, string>>, name: string): string {
+  return defined(settings[name], `the connector has no ${name}`);
+}
+
 export const connectors = {
   http: {
     methods: ['cash', 'card'],
@@ -67,8 +74,12 @@ export const connectors = {
         description: 'the names of the cash agents, as customers are told where to pay',
       },
     ],
-    connect: ({ address, secret }, world) =>
-      createHttpConnector({ address: address!, secret: secret!, ...world }),
+    connect: (settings, world) =>
+      createHttpConnector({
+        address: setting(settings, 'address'),
+        secret: setting(settings, 'secret'),
+        ...world,
+      }),
   },
   cmi: {
     methods: ['card'],
@@ -101,12 +112,15 @@ export const connectors = {
         description: "this user's password",
       },
     ],
-    connect: ({ gateway, client_id, store_key, api_user, api_password }, world) => ({
+    connect: (settings, world) => ({
       card: createCmiConnector({
-        gateway: gateway!,
-        clientId: client_id!,
-        storeKey: store_key!,
-        api: api_user === undefined ? null : { name: api_user, password: api_password! },
+        gateway: setting(settings, 'gateway'),
+        clientId: setting(settings, 'client_id'),
+        storeKey: setting(settings, 'store_key'),
+        api:
+          settings.api_user === undefined
+            ? null
+            : { name: settings.api_user, password: setting(settings, 'api_password') },
         ...world,
       }),
     }),
@@ -114,7 +128,7 @@ export const connectors = {
 } as const satisfies Record<string, ConnectorRow>;
 
 export type ConnectorName = keyof typeof connectors;
-export const connectorNames = Object.keys(connectors) as ConnectorName[];
+export const connectorNames: readonly ConnectorName[] = namesOf(connectors);
 
 /** A connector as it is configured for an organization, a mode and a method. */
 export interface ConnectorSettings {
@@ -130,10 +144,7 @@ export type OrganizationConnectors = Readonly<
   Record<Mode, Readonly<Record<PaymentMethodType, ConnectorSettings | null>>>
 >;
 
-const none = Object.fromEntries(paymentMethodTypes.map((method) => [method, null])) as Record<
-  PaymentMethodType,
-  null
->;
+const none = tableOf(paymentMethodTypes, () => null);
 export const noConnectors: OrganizationConnectors = { test: none, live: none };
 
 /** The owner that a sealed setting is bound to. */
@@ -159,15 +170,14 @@ export function mapSealed(
   replace: (sealed: string, mode: Mode, connector: ConnectorName, setting: string) => string,
 ): OrganizationConnectors {
   const inMode = (mode: Mode) =>
-    Object.fromEntries(
-      Object.entries(configured[mode]).map(([method, own]) => {
-        if (own === null) return [method, null];
-        const sealed = Object.entries(own.sealed).map(([name, secret]) => [
-          name,
-          replace(secret, mode, own.connector, name),
-        ]);
-        return [method, { ...own, sealed: Object.fromEntries(sealed) }];
-      }),
-    ) as OrganizationConnectors[Mode];
+    tableOf(paymentMethodTypes, (method) => {
+      const own = configured[mode][method];
+      if (own === null) return null;
+      const sealed = Object.entries(own.sealed).map(([name, secret]) => [
+        name,
+        replace(secret, mode, own.connector, name),
+      ]);
+      return { ...own, sealed: Object.fromEntries(sealed) };
+    });
   return { test: inMode('test'), live: inMode('live') };
 }

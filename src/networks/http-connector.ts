@@ -4,12 +4,14 @@
 //
 // A page is opened when its customer comes, under the id of the charge, so that it is the same page each time.
 
+import type { Static } from 'typebox';
 import type { Clock } from '../core/clock.ts';
 import { maskText } from '../core/secret-text.ts';
 import { signatureFault, signatureHeader, signatureHeaderName } from '../crypto/signed-message.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardDetails } from '../domain/record.ts';
+import type { PaidCard } from './http-contract.ts';
 import {
   isOperationAnswer,
   type Operation,
@@ -29,6 +31,7 @@ import type {
   Reply,
   Report,
 } from './network.ts';
+import { chargeEndOf, chargeOf } from './network.ts';
 import type { SendPost } from './post.ts';
 
 export interface HttpConnectorOptions {
@@ -87,13 +90,13 @@ export function createHttpConnector(options: HttpConnectorOptions): {
           pagesOpening--;
         }
       },
-      refund: (call) => carryOut({ operation: 'refund', ...detailsOf(call), charge: call.charge! }, call),
+      refund: (call) => carryOut({ operation: 'refund', ...detailsOf(call), charge: chargeOf(call) }, call),
       async lookup(call) {
         switch (call.action) {
           case 'open_card_page':
             return { result: 'awaited' };
           case 'await_card_payment':
-            return pageOutcome(await statusOf(call.charge!), call, options.now());
+            return pageOutcome(await statusOf(chargeOf(call)), call, options.now());
           case 'refund_charge':
             return lookedUp(await statusOf(call.id), call);
           default:
@@ -198,18 +201,18 @@ function pageOf({ status, reason, url }: OperationAnswer, { addressFault }: Http
 /** What became of a page. Without a report its customer may still pay, also when the page was not opened yet. */
 function pageOutcome(
   { status, reason, report }: OperationAnswer,
-  { charge, chargeEndsAtMs }: NetworkCall,
+  call: NetworkCall,
   nowMs: number,
 ): NetworkOutcome {
   if (report !== undefined) {
     const read = readReport(report);
     if (typeof read === 'string') throw new Error(`the network's report is not valid: ${read}`);
-    if (read.is === 'cash' || read.report.charge !== charge)
+    if (read.is === 'cash' || read.report.charge !== call.charge)
       throw new Error("the network's report is about another payment");
     return read.is === 'declined' ? declinedBy(read) : paidBy(read);
   }
   if (status === 'refused') return { result: 'failed', reason: reasonOf(reason) };
-  return nowMs < chargeEndsAtMs! + pageOverMs
+  return nowMs < chargeEndOf(call) + pageOverMs
     ? { result: 'accepted' }
     : { result: 'failed', reason: 'not_paid' };
 }
@@ -227,10 +230,10 @@ function paidBy(read: Exclude<ReportRead, Declined>): Extract<NetworkOutcome, { 
   return { result: 'paid', money: { reference, amount, currency, agent, card, isHeld: false } };
 }
 
-function cardOf(card: Partial<CardDetails> | undefined): CardDetails | null {
+function cardOf(card: Static<typeof PaidCard>['card']): CardDetails | null {
   if (card === undefined) return null;
   const { brand, last4, exp_month = null, exp_year = null } = card;
-  return { brand: brand!, last4: last4!, exp_month, exp_year };
+  return { brand, last4, exp_month, exp_year };
 }
 
 type Refusal = 'invalid' | 'not_genuine' | 'unknown_code' | 'unknown_charge' | 'too_many' | 'try_again';

@@ -171,12 +171,11 @@ const namesMax = 16;
 
 /** Reads a report. A text says what is wrong with it. */
 export function readReport(value: unknown): ReportRead | string {
-  if (hasManyNames(value) || hasManyNames((value as { card?: unknown } | null | undefined)?.card))
-    return 'the body has more names than a report';
-  const { type, code: isCash } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const { type, code, card }: { type?: unknown; code?: unknown; card?: unknown } = Object(value);
+  if (hasManyNames(value) || hasManyNames(card)) return 'the body has more names than a report';
   if (type === 'declined')
     return isDeclined.Check(value) ? { is: 'declined', report: value } : faultIn(isDeclined, value);
-  if (isCash !== undefined)
+  if (code !== undefined)
     return isPaidCash.Check(value) ? { is: 'cash', report: value } : faultIn(isPaidCash, value);
   return isPaidCard.Check(value) ? { is: 'card', report: value } : faultIn(isPaidCard, value);
 }

@@ -4,6 +4,7 @@
 // network posts to the service is a callback.
 
 import type { Language, Mode, PaymentMethodType } from '../contract/vocabulary.ts';
+import { defined } from '../core/assert.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardDetails } from '../domain/record.ts';
@@ -170,6 +171,16 @@ export interface CardNetwork extends Network {
   release?(call: NetworkCall): Promise<NetworkOutcome>;
   /** Refunds `call.amount` of what was paid for `call.charge`. */
   refund(call: NetworkCall): Promise<NetworkOutcome>;
+}
+
+/** The charge of a call that is about one. */
+export function chargeOf({ id, charge }: NetworkCall): string {
+  return defined(charge, `the call ${id} names no charge`);
+}
+
+/** Until when the charge of a call can be paid on the network's own page, Unix milliseconds. */
+export function chargeEndOf({ id, chargeEndsAtMs }: NetworkCall): number {
+  return defined(chargeEndsAtMs, `the charge of the call ${id} has no end`);
 }
 
 /** A card network whose cards are typed on the service's page. */

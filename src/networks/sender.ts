@@ -2,9 +2,10 @@
 // may have been sent, and was not answered, is not sent again at once when the network does not know it: it may be on its way.
 
 import { modeOf } from '../contract/vocabulary.ts';
+import { AssertionFailure, assert, defined } from '../core/assert.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
-import type { CardNetwork, CashNetwork, Networks } from './network.ts';
+import type { CardNetwork, CashCode, CashNetwork, Networks } from './network.ts';
 import type { Timers } from './timers.ts';
 
 const noNetwork: NetworkOutcome = { result: 'failed', reason: 'no_network' };
@@ -86,24 +87,31 @@ export class Sender {
 const unsupported: NetworkOutcome = { result: 'failed', reason: 'unsupported' };
 
 async function send(networks: Networks, call: NetworkCall): Promise<NetworkOutcome> {
-  const { card, cash } = networks.of(call.org, modeOf(call.livemode));
+  const configured = networks.of(call.org, modeOf(call.livemode));
+  if (call.cash !== null)
+    return sendCash(defined(configured.cash, `no network for ${call.id}`), call, call.cash);
+  const card = defined(configured.card, `no network for ${call.id}`);
   switch (call.action) {
     case 'open_card_page':
-      return card!.openPage(call);
+      return card.openPage(call);
     case 'authorize_card':
-      return card!.authorize?.(call, call.token!) ?? unsupported;
+      return card.authorize?.(call, defined(call.token, `${call.id} has no card`)) ?? unsupported;
     case 'await_card_payment':
       // Another network was in force when the page was opened. On this one's nobody can pay.
       return { result: 'failed', reason: 'no_page' };
     case 'capture_charge':
-      return card!.capture?.(call) ?? unsupported;
+      return card.capture?.(call) ?? unsupported;
     case 'release_charge':
-      return card!.release?.(call) ?? unsupported;
+      return card.release?.(call) ?? unsupported;
     case 'refund_charge':
-      return card!.refund(call);
-    case 'issue_cash_code':
-      return cash!.issue(call, call.cash!);
-    case 'cancel_cash_code':
-      return cash!.cancel(call, call.cash!);
+      return card.refund(call);
+    default:
+      throw new AssertionFailure(`${call.id} is about a cash code, and has none`);
   }
+}
+
+function sendCash(network: CashNetwork, call: NetworkCall, cash: CashCode): Promise<NetworkOutcome> {
+  if (call.action === 'issue_cash_code') return network.issue(call, cash);
+  assert(call.action === 'cancel_cash_code', `${call.id} is about no cash code, and has one`);
+  return network.cancel(call, cash);
 }

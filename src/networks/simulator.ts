@@ -58,7 +58,8 @@ export function createSimulator(
 
   function remember(id: string, outcome: NetworkOutcome): void {
     answers.set(id, outcome);
-    if (answers.size > rememberedMax) answers.delete(answers.keys().next().value!);
+    const [oldest] = answers.keys();
+    if (answers.size > rememberedMax && oldest !== undefined) answers.delete(oldest);
   }
 
   /** Answers a call with `first`. If the call is new, `later` follows when `settleMs` have passed since it was decided. */

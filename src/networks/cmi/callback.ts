@@ -111,10 +111,14 @@ const hexadecimal = Uint16Array.from({ length: 256 }, (_, byte) => {
   return /[0-9a-f]/i.test(character) ? Number.parseInt(character, 16) : notHexadecimal;
 });
 
+function digitAt(text: string, at: number): number {
+  return hexadecimal[text.charCodeAt(at)] ?? notHexadecimal;
+}
+
 /** The byte that two hexadecimal digits stand for; `notHexadecimal` or more when they are none. */
 function pairAt(text: string, at: number): number {
   if (at + 1 >= text.length) return notHexadecimal;
-  return hexadecimal[text.charCodeAt(at)]! * 16 + hexadecimal[text.charCodeAt(at + 1)]!;
+  return digitAt(text, at) * 16 + digitAt(text, at + 1);
 }
 
 function withValues(fields: readonly Field[], change: (value: string) => string): Field[] {

@@ -6,7 +6,16 @@ import { kindOfId } from '../../contract/id-prefixes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { NetworkCall } from '../../domain/network-call.ts';
 import type { NetworkOutcome } from '../../domain/network-outcomes.ts';
-import type { Callback, CardNetwork, LookedUp, Received, Reply, Report } from '../network.ts';
+import {
+  type Callback,
+  type CardNetwork,
+  chargeEndOf,
+  chargeOf,
+  type LookedUp,
+  type Received,
+  type Reply,
+  type Report,
+} from '../network.ts';
 import type { SendPost } from '../post.ts';
 import { readAttempt } from './callback.ts';
 import { dirham } from './dirhams.ts';
@@ -80,30 +89,30 @@ class CmiCalls {
       case 'open_card_page':
         return this.openPage();
       case 'await_card_payment':
-        return pageOutcome(await this.#sale(call.charge!), call, this.#options.now());
+        return pageOutcome(await this.#sale(chargeOf(call)), call, this.#options.now());
       case 'capture_charge':
-        return captured(await this.#sales(call.charge!), call);
+        return captured(await this.#sales(chargeOf(call)), call);
       case 'release_charge':
-        return released(await this.#sales(call.charge!));
+        return released(await this.#sales(chargeOf(call)));
       case 'refund_charge':
-        return refunded(refundIn(await this.#history(call.charge!), call.id, call.amount, isOurs));
+        return refunded(refundIn(await this.#history(chargeOf(call)), call.id, call.amount, isOurs));
       default:
         return 'unknown';
     }
   }
 
-  async capture({ charge, amount }: NetworkCall): Promise<NetworkOutcome> {
-    return mustBeDone(await this.#ask({ type: 'PostAuth', centimes: amount }, charge!));
+  async capture(call: NetworkCall): Promise<NetworkOutcome> {
+    return mustBeDone(await this.#ask({ type: 'PostAuth', centimes: call.amount }, chargeOf(call)));
   }
 
-  async release({ charge }: NetworkCall): Promise<NetworkOutcome> {
-    return mustBeDone(await this.#ask({ type: 'Void' }, charge!));
+  async release(call: NetworkCall): Promise<NetworkOutcome> {
+    return mustBeDone(await this.#ask({ type: 'Void' }, chargeOf(call)));
   }
 
-  async refund({ id, charge, amount }: NetworkCall): Promise<NetworkOutcome> {
+  async refund(call: NetworkCall): Promise<NetworkOutcome> {
     if (this.#options.api === null) return { result: 'failed', reason: 'no_api_user' };
-    const operation = { type: 'Credit', centimes: amount, transaction: id } as const;
-    const { isDone, fault } = await this.#ask(operation, charge!);
+    const operation = { type: 'Credit', centimes: call.amount, transaction: call.id } as const;
+    const { isDone, fault } = await this.#ask(operation, chargeOf(call));
     if (isDone) return { result: 'done' };
     if (refusedForNow.has(fault)) return { result: 'accepted' };
     if (gatewayErrors.test(fault)) throw new Error(`the network had an error (${fault})`);
@@ -168,11 +177,7 @@ function mustBeDone({ isDone, fault }: CmiResponse): NetworkOutcome {
 const pageOverMs = 3_600_000;
 
 /** What became of CMI's page. After a refusal the customer may try another card there. */
-function pageOutcome(
-  sale: Transaction | null,
-  { currency, chargeEndsAtMs }: NetworkCall,
-  nowMs: number,
-): NetworkOutcome {
+function pageOutcome(sale: Transaction | null, call: NetworkCall, nowMs: number): NetworkOutcome {
   switch (sale?.state) {
     case 'held':
     case 'taken': {
@@ -181,7 +186,7 @@ function pageOutcome(
         throw new Error('the network tells of a payment without its name');
       return {
         result: 'paid',
-        money: { reference, amount, currency, agent: null, card: null, isHeld: true },
+        money: { reference, amount, currency: call.currency, agent: null, card: null, isHeld: true },
       };
     }
     case 'voided':
@@ -189,7 +194,7 @@ function pageOutcome(
     case 'pending':
       return { result: 'accepted' };
     default:
-      return nowMs < chargeEndsAtMs! + pageOverMs
+      return nowMs < chargeEndOf(call) + pageOverMs
         ? { result: 'accepted' }
         : { result: 'failed', reason: 'not_paid' };
   }

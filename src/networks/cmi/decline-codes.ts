@@ -2,6 +2,7 @@
 // gateway. docs/networks/cmi.md has the table with its sources.
 
 import type { DeclineCode } from '../../contract/vocabulary.ts';
+import { namesOf } from '../../core/tables.ts';
 
 const codes: Readonly<Record<DeclineCode, readonly string[]>> = {
   generic_decline: [],
@@ -16,9 +17,7 @@ const codes: Readonly<Record<DeclineCode, readonly string[]>> = {
 };
 
 const byReturnCode = new Map(
-  Object.entries(codes).flatMap(([decline, returnCodes]) =>
-    returnCodes.map((code) => [code, decline as DeclineCode] as const),
-  ),
+  namesOf(codes).flatMap((decline) => codes[decline].map((code) => [code, decline] as const)),
 );
 
 /** A code that is not in the table is a refusal without a precise reason. */

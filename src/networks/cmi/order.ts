@@ -1,6 +1,7 @@
 // What CMI knows of an order: its status tells the latest transaction, its history all of them. An answer that makes no sense is
 // an error. A refund is found by our name for it; one under another name may be ours too, if CMI has not kept ours.
 
+import { hasName } from '../../core/tables.ts';
 import { centimesInHistory } from './dirhams.ts';
 import type { CmiResponse } from './messages.ts';
 
@@ -65,11 +66,11 @@ export function historyOf(response: CmiResponse, order: string): Transaction[] {
 
 function transactionOf(kind: string, state: string, amount: string, name: string): Transaction {
   const centimes = centimesInHistory(amount);
-  if (!/^[SC]$/.test(kind) || !Object.hasOwn(states, state) || centimes === null)
+  if (!/^[SC]$/.test(kind) || !hasName(states, state) || centimes === null)
     throw new Error('the network tells of a transaction that makes no sense');
   return {
     kind: kind === 'S' ? 'sale' : 'refund',
-    state: states[state as keyof typeof states],
+    state: states[state],
     centimes,
     name,
   };
