@@ -53,8 +53,9 @@ export function addAttempt(
   });
   if (answer === null || answer === '') return {};
   const answered = [...delivery.answered, id];
-  while (answered.length > answersPerDeliveryMax) dropAnswer(draft, draft.get('attempt', answered.shift()!));
-  return { answered };
+  const kept = answered.slice(-answersPerDeliveryMax);
+  for (const old of answered.slice(0, -answersPerDeliveryMax)) dropAnswer(draft, draft.get('attempt', old));
+  return { answered: kept };
 }
 
 function dropAnswer(draft: Draft, attempt: AttemptRecord | undefined): void {

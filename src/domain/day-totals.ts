@@ -4,6 +4,7 @@
 
 import { defined } from '../core/assert.ts';
 import { moroccoDayAt } from '../core/morocco-day.ts';
+import { tableOf } from '../core/tables.ts';
 import type { Draft } from './draft.ts';
 import { recordsOf } from './find.ts';
 import { fieldIndex, scopeOf } from './indexes.ts';
@@ -24,7 +25,7 @@ export const totalNames = [
 type TotalName = (typeof totalNames)[number];
 export type Totals = Readonly<Record<TotalName, number>>;
 
-const nothing = Object.fromEntries(totalNames.map((name) => [name, 0])) as unknown as Totals;
+const nothing: Totals = tableOf(totalNames, () => 0);
 
 /** What a settled charge or refund adds to its day; nothing while it is pending, and for a refund that failed. */
 function additions(record: ChargeRecord | RefundRecord): Partial<Totals> {

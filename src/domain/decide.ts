@@ -81,7 +81,7 @@ export function decide<O extends AnyCommand>(
   context: Context,
 ): Decision<Done<O>> {
   const draft = new Draft(view, context);
-  const decider = deciders[command.operation] as Decider<O>;
+  const decider = deciders[command.operation];
   const outcome = decider(draft, command.params, command.id);
   if ('refusal' in outcome || 'checksAddress' in outcome) return { changes: [], outcome, networkCalls: [] };
   return { changes: draft.changes, outcome, networkCalls: draft.networkCalls };

@@ -5,6 +5,7 @@
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { resendFailedIntervalMs, sentByHandPerMinuteMax } from '../contract/limits.ts';
+import { defined } from '../core/assert.ts';
 import * as bucket from '../core/token-bucket.ts';
 import { addAttempt } from './attempts.ts';
 import type { Context, Outcome } from './decision.ts';
@@ -82,10 +83,9 @@ export function resendDelivery(draft: Draft, params: { delivery: string }): Outc
   const delivery = draft.get('delivery', params.delivery);
   if (delivery === undefined) return refused(missing(params.delivery, null));
   const endpoint = draft.get('webhook_endpoint', delivery.endpoint);
-  const refusal = refuseResending(endpoint);
-  if (refusal !== null) return refused(refusal);
+  if (endpoint?.status !== 'enabled') return refused(notEnabled(endpoint));
   if (draft.get('event', delivery.event) === undefined) return refused(missing(delivery.event, null));
-  const excess = spendByHand(draft, endpoint!);
+  const excess = spendByHand(draft, endpoint);
   if (excess !== null) return refused(excess);
   putAgain(draft, delivery, dueFirstMs);
   return { body: '{}' };
@@ -127,7 +127,8 @@ export function resendFailed(draft: Draft, { after }: { after?: string | undefin
   if (endpoint === undefined) return refused(missing(id, null));
   const { serviceMs } = draft.context;
   const isFirst = after === undefined;
-  const refusal = refuseResending(endpoint) ?? (isFirst ? refuseSoSoon(endpoint, serviceMs) : null);
+  if (endpoint.status !== 'enabled') return refused(notEnabled(endpoint));
+  const refusal = isFirst ? refuseSoSoon(endpoint, serviceMs) : null;
   if (refusal !== null) return refused(refusal);
   const beganMs = isFirst ? serviceMs : (endpoint.failed_resent_at_ms ?? serviceMs);
   const index = fieldIndex('delivery', scopeOf(endpoint.org, endpoint.livemode), 'failed', id);
@@ -147,10 +148,9 @@ export function resendFailed(draft: Draft, { after }: { after?: string | undefin
   return answered({ resent, after: next });
 }
 
-/** Null when deliveries to this endpoint can be sent again. */
-function refuseResending(endpoint: WebhookEndpointRecord | undefined): Refusal | null {
+/** Why deliveries to an endpoint that is disabled, deleted or gone can't be sent again. */
+function notEnabled(endpoint: WebhookEndpointRecord | undefined): Refusal {
   const status = endpoint?.status ?? 'deleted';
-  if (status === 'enabled') return null;
   return refuse('invalid_request', { message: 'invalid_request.delivery_state', values: { status } });
 }
 
@@ -166,6 +166,10 @@ function putAgain(draft: Draft, delivery: DeliveryRecord, dueMs: number): void {
   draft.put({ ...delivery, status: 'pending', tries: 0, due_at_ms: dueMs, ended_at_ms: null });
 }
 
+function dueMsOf({ id, due_at_ms }: DeliveryRecord): number {
+  return defined(due_at_ms, `${id} is not due`);
+}
+
 const endedPerCommandMax = 500;
 const prunedPerCommandMax = 500;
 
@@ -179,7 +183,7 @@ export function endDeliveries(draft: Draft, endpoint: WebhookEndpointRecord, aft
   for (const record of draft.view.scan(endpointDueIndex(endpoint.id), { after, descending: false })) {
     if (record.kind !== 'delivery') continue;
     draft.put<DeliveryRecord>({ ...record, status: 'ended', due_at_ms: null, ended_at_ms: serviceMs });
-    if (++count === endedPerCommandMax) return timeKey(record.due_at_ms!) + record.id;
+    if (++count === endedPerCommandMax) return timeKey(dueMsOf(record)) + record.id;
   }
   return null;
 }

@@ -2,13 +2,14 @@
 // expiry is journaled and replayed like any other change. What became due while the service was stopped expires at the
 // start.
 
+import { assert } from '../core/assert.ts';
 import { failOverdue } from './charges.ts';
 import { isOver } from './deadline.ts';
 import type { Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { dueIndex, timeKey } from './indexes.ts';
 import { cancelIntent } from './payment-intents.ts';
-import type { ChargeRecord, CheckoutSessionRecord } from './record.ts';
+import type { ChargeRecord, CheckoutSessionRecord, StoredRecord } from './record.ts';
 import type { View } from './view.ts';
 
 /** How long to wait before looking again at a record that can't expire yet because its payment is under way. */
@@ -16,11 +17,16 @@ const postponeMs = 60_000;
 
 type DueRecord = ChargeRecord | CheckoutSessionRecord;
 
+function asDue(record: StoredRecord): DueRecord {
+  assert(record.kind === 'charge' || record.kind === 'checkout_session', `${record.id} can't expire`);
+  return record;
+}
+
 /** Up to `count` records that are due at `serviceMs`, oldest first. */
 export function dueRecords(view: Pick<View, 'scan'>, serviceMs: number, count: number): DueRecord[] {
   const due: DueRecord[] = [];
   for (const record of view.scan(dueIndex, { before: timeKey(serviceMs + 1), descending: false })) {
-    due.push(record as DueRecord);
+    due.push(asDue(record));
     if (due.length === count) break;
   }
   return due;
@@ -28,7 +34,7 @@ export function dueRecords(view: Pick<View, 'scan'>, serviceMs: number, count: n
 
 /** When the next record is due; Infinity when there is none. */
 export function nextDueMs(view: Pick<View, 'scan'>): number {
-  for (const record of view.scan(dueIndex, { descending: false })) return (record as DueRecord).due_at_ms;
+  for (const record of view.scan(dueIndex, { descending: false })) return asDue(record).due_at_ms;
   return Infinity;
 }
 

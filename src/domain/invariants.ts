@@ -276,7 +276,11 @@ const waitedFor: ReadonlySet<NetworkCallRecord['action']> = new Set([
 
 /** What is wrong with a record, in the state that `view` shows. */
 export function faultsOf(record: StoredRecord, view: View): Fault[] {
-  const checks = invariants[record.kind] as Readonly<Record<string, Check<StoredRecord>>>;
+  return faultsOfKind(record.kind, record, view);
+}
+
+function faultsOfKind<K extends RecordKind>(kind: K, record: RecordOf<K>, view: View): Fault[] {
+  const checks: Readonly<Record<string, Check<RecordOf<K>>>> = invariants[kind];
   const faults: Fault[] = [];
   if (kindOfId(record.id) !== record.kind)
     faults.push({ invariant: `${record.kind}.id`, what: `is a ${record.kind}, which its id denies` });

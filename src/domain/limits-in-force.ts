@@ -2,6 +2,7 @@
 
 import { type Bucket, buckets, defaultDailyCap, defaultLimits } from '../contract/limits.ts';
 import type { Mode } from '../contract/vocabulary.ts';
+import { tableOf } from '../core/tables.ts';
 import { burstOf } from '../core/token-bucket.ts';
 
 /** A limit of the organization's own; without one, or once it has ended, the default applies. */
@@ -45,9 +46,7 @@ export function limitsInForce(overrides: LimitsOverrides, mode: Mode, nowMs: num
     return { perMinute, burst: burstOf(perMinute), source, untilMs };
   };
   return {
-    buckets: Object.fromEntries(
-      buckets.map((bucket) => [bucket, inForce(bucket)]),
-    ) as LimitsInForce['buckets'],
+    buckets: tableOf(buckets, inForce),
     daily:
       mode === 'live'
         ? null

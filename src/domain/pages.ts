@@ -4,9 +4,10 @@
 import type { Refusal } from '../contract/errors/table.ts';
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { listLimitDefault } from '../contract/limits.ts';
+import { assert } from '../core/assert.ts';
 import { idFloor } from '../core/ids.ts';
 import type { Caller } from './find.ts';
-import { find } from './find.ts';
+import { find, isOfKind } from './find.ts';
 import { fieldsIndex, type ListedKind, scopeOf } from './indexes.ts';
 import type { RecordOf } from './record.ts';
 import type { View } from './view.ts';
@@ -80,7 +81,8 @@ export function* filtered<K extends ListedKind>(
   for (const record of view.scan(fieldsIndex(kind, scope, given), range)) {
     if (fromSeconds !== undefined && record.created < fromSeconds) continue;
     if (toSeconds !== undefined && record.created >= toSeconds) continue;
-    yield record as RecordOf<K>;
+    assert(isOfKind(record, kind), `${record.id} is listed as a ${kind}`);
+    yield record;
   }
 }
 

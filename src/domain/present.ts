@@ -10,7 +10,6 @@ import type {
   ReviewResource,
   WebhookEndpointResource,
 } from '../contract/routes/resources.ts';
-import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { defined } from '../core/assert.ts';
 import type {
   ChargeRecord,
@@ -37,7 +36,7 @@ export function presentPaymentIntent(
     amount_received: intent.amount_received,
     currency: intent.currency,
     status: intent.status,
-    payment_method_types: intent.payment_method_types as PaymentMethodType[],
+    payment_method_types: [...intent.payment_method_types],
     latest_charge: intent.latest_charge,
     customer: intent.customer,
     description: intent.description,
@@ -87,7 +86,7 @@ export function presentCheckoutSession(
     livemode: session.livemode,
     amount: session.amount,
     currency: session.currency,
-    payment_method_types: session.payment_method_types as PaymentMethodType[],
+    payment_method_types: [...session.payment_method_types],
     payment_intent: session.payment_intent,
     payment_status: session.status === 'complete' ? 'paid' : 'unpaid',
     status: session.status,

@@ -3,6 +3,7 @@
 
 import { buckets } from '../contract/limits.ts';
 import type { ParamsOf, QueryOperation } from '../contract/routes/table.ts';
+import { tableOf } from '../core/tables.ts';
 import { burstOf } from '../core/token-bucket.ts';
 import { answered, type Context, type Outcome } from './decision.ts';
 import { pendingDeliveries } from './deliveries.ts';
@@ -63,7 +64,7 @@ function textOf<K extends ShownKind>(
 ): string {
   const known = texts.get(record);
   if (known !== undefined) return known;
-  const text = (shows[kind] as Show<K>)(record, view, context);
+  const text = shows[kind](record, view, context);
   return showsOthers(record) ? text : texts.put(record, text);
 }
 
@@ -79,45 +80,37 @@ function retrieve<K extends ShownKind>(kind: K) {
   };
 }
 
-function list<K extends ShownKind>(
-  kind: K,
-  url: string,
-  filtersOf: (params: Record<string, unknown>) => Filters = () => ({}),
-) {
-  return (view: View, params: object, context: QueryContext): Outcome => {
-    const filters = filtersOf(params as Record<string, unknown>);
+/** A list that can be filtered by the parameters `names`, in the order of their index. */
+function list<K extends ShownKind, N extends string = never>(kind: K, url: string, names: readonly N[] = []) {
+  type Params = PageParams & Readonly<Partial<Record<NoInfer<N>, string | undefined>>>;
+  return (view: View, params: Params, context: QueryContext): Outcome => {
+    const filters: Filters = tableOf(names, (name) => params[name]);
     for (const kind of ['customer', 'payment_intent'] as const) {
       const id = filters[kind];
       const found = id === undefined ? null : find(view, context, kind, id, kind);
       if (found !== null && 'refusal' in found) return found;
     }
-    const page = pageOf(view, context, kind, params as PageParams, filters);
+    const page = pageOf(view, context, kind, params, filters);
     if ('refusal' in page) return page;
     const data = page.records.map((record) => textOf(kind, record, view, context)).join(',');
     return { body: `{"object":"list","url":"${url}","has_more":${page.hasMore},"data":[${data}]}` };
   };
 }
 
-/** Picks filters by name, in the order of their index. */
-function by(...names: string[]) {
-  return (params: Record<string, unknown>): Filters =>
-    Object.fromEntries(names.map((name) => [name, params[name] as string | undefined]));
-}
-
 const queries: { readonly [O in QueryOperation]: Query<O> } = {
   retrieve_payment_intent: retrieve('payment_intent'),
-  list_payment_intents: list('payment_intent', '/v1/payment_intents', by('customer', 'status')),
+  list_payment_intents: list('payment_intent', '/v1/payment_intents', ['customer', 'status']),
   list_checkout_sessions: list('checkout_session', '/v1/checkout/sessions'),
   retrieve_checkout_session: retrieve('checkout_session'),
-  list_refunds: list('refund', '/v1/refunds', by('payment_intent', 'status')),
+  list_refunds: list('refund', '/v1/refunds', ['payment_intent', 'status']),
   retrieve_refund: retrieve('refund'),
-  list_charges: list('charge', '/v1/charges', by('payment_intent', 'status')),
+  list_charges: list('charge', '/v1/charges', ['payment_intent', 'status']),
   retrieve_charge: retrieve('charge'),
-  list_customers: list('customer', '/v1/customers', by('email')),
+  list_customers: list('customer', '/v1/customers', ['email']),
   retrieve_customer: retrieve('customer'),
   list_reviews: list('review', '/v1/reviews'),
   retrieve_review: retrieve('review'),
-  list_events: list('event', '/v1/events', by('type')),
+  list_events: list('event', '/v1/events', ['type']),
   retrieve_event: retrieve('event'),
   list_webhook_endpoints: list('webhook_endpoint', '/v1/webhook_endpoints'),
   retrieve_webhook_endpoint: retrieve('webhook_endpoint'),
@@ -145,12 +138,12 @@ function account({ account: { id, created, name, methods, limits }, livemode }: 
 }
 
 /** Answers one query from the state that `view` shows. */
-export function query(
+export function query<O extends QueryOperation>(
   view: View,
-  operation: QueryOperation,
-  params: object,
+  operation: O,
+  params: ParamsOf<O>,
   context: QueryContext,
   id: string,
 ): Outcome {
-  return (queries[operation] as Query<QueryOperation>)(view, params as never, context, id);
+  return queries[operation](view, params, context, id);
 }

@@ -4,6 +4,7 @@
 
 import type { CommandOperation } from '../contract/routes/table.ts';
 import type { Params } from '../contract/routes/validate.ts';
+import { hasName } from '../core/tables.ts';
 import { defaultDecline } from './charges.ts';
 import { defaultEnd } from './checkout-sessions.ts';
 import { type Caller, find } from './find.ts';
@@ -31,8 +32,9 @@ const resolvers: { readonly [O in CommandOperation]?: Resolve } = {
   },
   create_refund(view, context, params) {
     const { payment_intent, charge } = params;
-    if (typeof (charge ?? payment_intent) !== 'string') return null;
-    const found = paidCharge(view, context, { payment_intent, charge } as Record<string, string>);
+    const named = charge === undefined ? { payment_intent } : { charge };
+    if (!isNamed(named)) return null;
+    const found = paidCharge(view, context, named);
     const amount = 'record' in found ? refundable(found.record) : 0;
     return amount > 0 ? { amount } : null;
   },
@@ -46,7 +48,12 @@ const resolvers: { readonly [O in CommandOperation]?: Resolve } = {
   },
 };
 
+/** Whether the names of objects are texts: what they are was not looked at yet. */
+function isNamed<N extends string>(named: Partial<Record<N, unknown>>): named is Partial<Record<N, string>> {
+  return Object.values(named).every((name) => typeof name === 'string');
+}
+
 /** The function that resolves the defaults of an operation; undefined when none of them depend on the state. */
 export function defaultsResolver(operation: string): Resolve | undefined {
-  return (resolvers as Readonly<Record<string, Resolve>>)[operation];
+  return hasName(resolvers, operation) ? resolvers[operation] : undefined;
 }
