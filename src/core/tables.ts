@@ -2,8 +2,8 @@
 // it is told here, once.
 
 /** A table with a value for each of these names. */
-export function tableOf<N extends string, V>(names: readonly N[], valueOf: (name: N) => V): Record<N, V> {
-  return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<N, V>;
+export function tableOf<N extends string, V>(names: readonly N[], value: (name: N) => V): Record<N, V> {
+  return Object.fromEntries(names.map((name) => [name, value(name)])) as Record<N, V>;
 }
 
 /** The names of a table. */
